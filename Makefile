@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # a worker that takes neighbouring tests starts fewer servers, and makes fewer tables anew
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal -q
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint thorough clients prepare extras lowest branches dist bench bench-quick coverage docs requirements site clean
+.PHONY: help demo test check lint thorough clients prepare extras lowest newest branches dist bench bench-quick coverage docs requirements site clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -65,7 +65,10 @@ extras: $(BIN)/.dev  ## test every extra alone, from the built wheel (some 10 mi
 	$(BIN)/python tests/extras
 
 lowest: $(BIN)/.dev  ## test the oldest versions that pyproject.toml allows
-	$(BIN)/python tests/lowest
+	$(BIN)/python tests/versions lowest
+
+newest: $(BIN)/.dev  ## test the newest versions that pyproject.toml allows
+	$(BIN)/python tests/versions newest
 
 branches: $(BIN)/.dev clients  ## run every test, and measure which branches of src they take
 	$(BIN)/python tests/branches
@@ -82,12 +85,10 @@ bench-quick: $(BIN)/.dev  ## the same with fewer rows (about six minutes)
 
 coverage: $(BIN)/.dev  ## measure how often intervals are right, and write evidence/*.json
 	$(BIN)/python -m bench.coverage
-	$(BIN)/python -m bench.all_metrics
 	$(BIN)/python -m bench.reviewed_audits
 	$(BIN)/python -m bench.decisions
 	$(BIN)/python -m bench.swapped_names
 	$(BIN)/python -m bench.why_verdicts
-	$(BIN)/python -m bench.subgroup_searches
 
 clean:  ## remove what was built
 	rm -rf $(VENV) demo dist build

@@ -198,3 +198,22 @@ def confusions(rng: np.random.Generator, sizes: Any, shares: Any) -> pl.DataFram
     """Draw confusion tables of groups."""
     drawn = [rng.multinomial(n, s / s.sum()) for n, s in zip(sizes, shares, strict=True)]
     return counts(np.stack(drawn), **CELLS)
+
+
+def class_shares(classes: int, correct: float, evenness: float):
+    """Return the joint shares of labels and predictions; mistakes go to near classes."""
+    labels = evenness ** np.arange(classes)
+    distance = np.abs(np.subtract.outer(np.arange(classes), np.arange(classes)))
+    mistakes = np.where(distance > 0, 0.6**distance, 0.0)
+    table = np.eye(classes) * correct
+    table += (1 - correct) * mistakes / mistakes.sum(1, keepdims=True)
+    return labels[:, None] * table / labels.sum()
+
+
+def cluster_sizes(kind, clusters, rng, data_sets):
+    if isinstance(kind, float):  # one cluster holds this share of all rows
+        sizes = np.full((data_sets, clusters), 20)
+        sizes[:, 0] = round(kind / (1 - kind) * 20 * (clusters - 1))
+        return sizes
+    drawn = 20 * np.exp(rng.normal(-0.5, 1.0, (data_sets, clusters)))
+    return np.maximum(np.rint(drawn), 1).astype(int)

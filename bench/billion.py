@@ -2,9 +2,8 @@
 
 Three features, their intersection, a score in bins and a weight: CPU and wall seconds, and memory,
 each in a process of its own. The files hold 10 million rows each; four differ, the others are hard
-links of them, so that the disk holds 40 million rows and all files are read in full. ``--spark``
-adds Spark's own query of the same counts; ``--shards`` counts every file apart and adds the cubes;
-``--s3`` reads the files from an S3 server on this machine, which holds them in memory.
+links of them, so that the disk holds 40 million rows and all files are read in full. Every file
+is also counted apart, and the cubes are added.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from bench.data import DATA, ROWS
-from bench.measure import OBJECT_BYTES, Cost, count_object_bytes, fresh, timed
+from bench.measure import Cost, fresh, timed
 from bench.page import Line, Section, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
 ASKED: dict[str, Any] = {
     "label": "label", "score": "score", "threshold": 0.5, "positive": 1, "weight": "weight",
@@ -32,7 +31,6 @@ ASKED: dict[str, Any] = {
 }  # fmt: skip
 _COLUMNS = ("race", "sex", "age", "label", "score", "weight")
 _DISTINCT = 4
-_MORE = ("shards", "spark", "s3")
 
 
 def folder_of(files: int, rows: int) -> Path:
@@ -81,53 +79,33 @@ def shards(folder: str) -> Callable[[], object]:
     return added
 
 
-def spark(folder: str) -> Callable[[], object]:
-    """Count by Spark, in two threads, what fairgauge counts there."""
-    from pyspark.sql import SparkSession
-
-    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    frame = session.config("spark.driver.memory", "4g").getOrCreate().read.parquet(folder)
-    count = _count()
-    return lambda: count(frame, **ASKED)
-
-
 def _count() -> Callable[..., Any]:
     """Import what counting needs, which is not measured."""
     import fairgauge as fg
 
-    count_object_bytes()
     fg.count({"label": [0, 1], "score": [0.25, 0.75], "weight": [1.0, 2.0], "race": ["a", "b"],
               "sex": ["a", "b"], "age": [20, 40]}, **ASKED)  # fmt: skip
     return fg.count
 
 
-WAYS = {"bare": bare, "counted": counted, "shards": shards, "spark": spark}
+WAYS = {"bare": bare, "counted": counted, "shards": shards}
 
 
 def stated(found: Any) -> str:
-    """Return how many bytes of files or objects were read, and the digest of what was counted."""
+    """Return how many bytes of files were read, and the digest of what was counted."""
     digest = f", {found.digest[:15]}" if hasattr(found, "digest") else ""
-    return f"{(OBJECT_BYTES[0] or _read()) / 1e6:,.0f} MB read{digest}"
-
-
-def _read() -> int:
-    """Return how many bytes this process has read."""
     lines = Path("/proc/self/io").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("rchar"))
+    read = next(int(line.split()[1]) for line in lines if line.startswith("rchar"))
+    return f"{read / 1e6:,.0f} MB read{digest}"
 
 
 def measured(way: str, folder: str | Path, times: int = 1) -> Cost:
-    """Return what a way costs in a process of its own, the least of several times.
-
-    Of Spark's JVM the wall time alone.
-    """
+    """Return what a way costs in a process of its own, the least of several times."""
     command = [sys.executable, "-m", "bench.billion", "--way", way, "--folder", str(folder)]
     return min((fresh(command) for _ in range(times)), key=lambda cost: cost.cpu)
 
 
-def section(
-    files: int = 100, rows: int = 10_000_000, more: Collection[str] = ("shards",)
-) -> Section:
+def section(files: int = 100, rows: int = 10_000_000) -> Section:
     """Measure one file and so many, and each way beside a bare scan of the same files."""
     lines: list[Line] = []
     for many in sorted({1, files}):
@@ -139,28 +117,17 @@ def section(
             what: str, cost: Cost, least: Cost = least, asked: str = f"{many * rows:,} rows"
         ) -> None:
             ratio = cost.cpu / least.cpu
-            beside = f"{ratio:.2f} bare scans, " if what != "Spark" else ""
             target = "at most 1.25 bare scans" if what == "counted" else ""
-            line = Line(f"{asked}: {what}", cost, value=f"{beside}{cost.answer}", target=target,
+            text = f"{ratio:.2f} bare scans, {cost.answer}"
+            line = Line(f"{asked}: {what}", cost, value=text, target=target,
                         met=ratio <= 1.25)  # fmt: skip
             lines.append(line)
             print("  ".join(line.cells()), flush=True)
 
         add("a bare scan of the columns", least)
         add("counted", measured("counted", folder, times))
-        if "shards" in more and many > 1:
+        if many > 1:
             add("shards counted apart, and added up", measured("shards", folder))
-        if "spark" in more:
-            add("Spark", measured("spark", folder))
-        if "s3" in more:
-            from tests.object_servers import s3_bucket
-
-            from fairgauge.object_stores import write_object
-
-            with s3_bucket("billion") as bucket:
-                for path in sorted(folder.glob("*.parquet")):
-                    write_object(f"{bucket}/{path.name}", path.read_bytes())
-                add("counted from s3://", measured("counted", bucket))
     return Section("A score in fine bins: three features, their intersection, a weight", lines)
 
 
@@ -169,15 +136,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.billion", description=__doc__)
     parser.add_argument("--files", type=int, default=100)
     parser.add_argument("--rows", type=int, default=10_000_000, help="of each file")
-    for more in _MORE:
-        parser.add_argument(f"--{more}", action="store_true")
     parser.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.way:
         print(json.dumps(timed(WAYS[given.way](given.folder), stated)))
         return
-    print(shown(section(given.files, given.rows, [m for m in _MORE if getattr(given, m)])))
+    print(shown(section(given.files, given.rows)))
 
 
 if __name__ == "__main__":

@@ -26,8 +26,6 @@ from scipy import stats
 
 import fairgauge as fg
 from bench.audit_designs import COUNTED, Design, Occurrences, alone, selected
-from bench.paired_verdicts import QUESTION as OF_MODELS
-from bench.paired_verdicts import frame
 from bench.reviewed_audits import DESIGNS as REVIEWED
 from bench.reviewed_audits import Record, count
 from fairgauge.render import render
@@ -41,11 +39,28 @@ if TYPE_CHECKING:
 RESULTS = Path(__file__).resolve().parents[1] / "evidence" / "coverage_of_decisions.json"
 _FALSELY, _SELDOM, _NEVER = "at most 2.5", "at most 5", "0"
 _FALSE_PASS = "false PASS at most 2.5"
+_OF_MODELS = {"label": "y", "prediction": "current", "sensitive": "group", "count": "n"}
 _MANY = 20_000
 """Data sets that are drawn at once where nothing is audited."""
 
 
 # 1: comparing models
+
+
+def frame(
+    sizes: dict[str, int], cells: dict[str, np.ndarray], rng: np.random.Generator
+) -> pl.DataFrame:
+    """Draw counts by label and the decisions of all models, in every group."""
+    rows = []
+    for group, n in sizes.items():
+        table = cells[group]
+        drawn = rng.multinomial(n, table.ravel() / table.sum()).reshape(table.shape)
+        for index in zip(*np.nonzero(drawn), strict=True):
+            label, current, *others = (1 - int(i) for i in index)
+            named = {f"c{k}": value for k, value in enumerate(others)}
+            rows.append({"group": group, "y": label, "current": current, "n": int(drawn[index])}
+                        | named)  # fmt: skip
+    return pl.DataFrame(rows)
 
 
 def harmed_group(rng: np.random.Generator) -> Occurrences:
@@ -57,7 +72,7 @@ def harmed_group(rng: np.random.Generator) -> Occurrences:
         none = np.outer([0.2, 0.8], [0.2, 0.8])
         cells[group] = 0.5 * np.stack([both, none])
     compared = fg.compare_models(
-        frame(sizes, cells, rng), **OF_MODELS, candidate="c0",
+        frame(sizes, cells, rng), **_OF_MODELS, candidate="c0",
         margins={"accuracy": 0.02, "true_positive_rate.difference": 0.1},
     )  # fmt: skip
     return {"dominates": str(compared["c0"].verdict) == "dominates"}

@@ -96,24 +96,6 @@ def best(costs: list[Cost]) -> Cost:
     return Cost(cpu, wall, memory, costs[0].answer)
 
 
-OBJECT_BYTES = [0]
-"""How many bytes of objects this process has read since `count_object_bytes`."""
-
-
-def count_object_bytes() -> None:
-    """Let what is read of objects in stores add up."""
-    from fairgauge.object_stores import Ranges
-
-    read = Ranges.readinto
-
-    def readinto(ranges: Ranges, buffer: Any) -> int:
-        found = read(ranges, buffer)
-        OBJECT_BYTES[0] += found
-        return found
-
-    Ranges.readinto = readinto  # type: ignore[assignment,method-assign]
-
-
 if __name__ == "__main__":
     from bench.work import ANSWERS, WORK
 

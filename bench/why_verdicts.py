@@ -18,7 +18,6 @@ import polars as pl
 from scipy.optimize import brentq
 
 import fairgauge as fg
-from bench import why_models as models
 from bench.audit_designs import Occurrences, alone, holds
 from bench.decisions import as_wanted
 from bench.reviewed_audits import count
@@ -237,7 +236,6 @@ def designs() -> Iterator[Design]:
                            ("strata", NAMED, named)):  # fmt: skip
         for law in laws:
             yield alone(of, law.setting, law.wanted, partial(read, law))
-    yield from models.designs()
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -135,11 +135,10 @@ def _write_reference(app: Sphinx) -> None:
         return
     import make_glossary_page
     import make_metric_pages
-
-    from fairgauge.question.option_docs import page
+    import make_option_page
 
     make_metric_pages.write(DOCS / "metrics", DOCS / "peers.md")
-    (DOCS / "options.md").write_text(page(), encoding="utf-8")
+    (DOCS / "options.md").write_text(make_option_page.page(), encoding="utf-8")
     glossary = make_glossary_page.page()
     (DOCS / "reference" / "glossary.md").write_text(glossary, encoding="utf-8")
 
@@ -147,19 +146,9 @@ def _write_reference(app: Sphinx) -> None:
 def _fill_tables(_app: Sphinx, docname: str, source: list[str]) -> None:
     """Put the measurements of ``evidence`` between the marks of the pages that show them."""
     if docname == "coverage":
-        import json
-
         import make_coverage_page
-        from bench import paired_coverage
 
-        pairs = json.loads(paired_coverage.DATA.read_text(encoding="utf-8"))
-        text = make_coverage_page.page(source[0], make_coverage_page.made())
-        source[0] = paired_coverage.page(text, pairs)
-    if docname == "monitoring-simulation":
-        import make_monitoring_page
-
-        tables = make_monitoring_page.tables(make_monitoring_page.read())
-        source[0] = make_monitoring_page.page(source[0], tables)
+        source[0] = make_coverage_page.page(source[0], make_coverage_page.made())
 
 
 def setup(app: Sphinx) -> None:

@@ -50,7 +50,7 @@ _COMPARED = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "===", ast.NotEq: "!==",
 }  # fmt: skip
 _UNARY = {ast.USub: "-", ast.Invert: "!", ast.Not: "!"}
-_SAME = ("floats", "asarray", "float")
+_SAME = ("floats", "as_floats", "asarray", "float")
 """Calls that change nothing of a number."""
 _HEAD = """\
 // closed forms of confidence intervals: translated from fairgauge.stats by docs/make_kernels.py
@@ -116,6 +116,12 @@ class _Translator:
                 self._called(call) == "floats"
             ):
                 return self._renamed(target, call, indent, declared)
+            case ast.Assign(
+                targets=[ast.Tuple() as target],
+                value=ast.Call(func=ast.Name(id="map"), args=[_, ast.Tuple(elts=elts)]) as call,
+            ):  # the same numbers as arrays
+                call.args = elts
+                return self._renamed(target, call, indent, declared)
             case ast.Assign(targets=[ast.Subscript() as place], value=value):
                 return self._in_places([place], [value], indent)
             case ast.Assign(
@@ -162,6 +168,8 @@ class _Translator:
         self, target: str, names: list[str], value: str, indent: str, declared: set[str]
     ) -> str:
         """Write an assignment; names that are known already are given another value."""
+        if target == value:  # the same number as an array
+            return ""
         new = [name for name in names if name not in declared]
         declared |= set(names)
         if new and len(new) < len(names):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.api.audit import audit
 from fairgauge.catalogue._synonyms import NAMES, TOOLS, Name
+from fairgauge.catalogue.across import SPREAD_WORDS
 from fairgauge.catalogue.catalogue import RATES
-from fairgauge.catalogue.derived import SPREAD_WORDS
 from fairgauge.catalogue.descriptions import MetricDescription, metrics
 from fairgauge.cube.build import confusion
 from fairgauge.enums import Status
@@ -26,7 +26,6 @@ COUNTS = {
     "A": {"tp": 20, "fp": 5, "fn": 7, "tn": 18},
     "B": {"tp": 65, "fp": 10, "fn": 5, "tn": 20},
 }
-POPULATION = {"group": {"A": 0.4, "B": 0.6}}
 SCORED = """\
 group,office,age,label,prediction,score
 A,north,24,1,1,0.8
@@ -73,7 +72,7 @@ _HEADINGS = {
     "rate": "Rates: a number of one group",
     "clarify": "Amazon SageMaker Clarify",
     "vertex": "Google Vertex AI",
-    "native": "Across groups, scores, rows and populations",
+    "native": "Across groups, scores and rows",
 }
 
 
@@ -103,9 +102,8 @@ def examples() -> tuple[Example, ...]:
     lines += [",".join([g, *map(str, cells.values())]) for g, cells in COUNTS.items()]
     own: dict[str, Any] = {"reference": {"group": "B"}, "metrics": ["all"]}
     call = 'fairgauge.confusion("group", ...)'
-    first = Example("\n".join(lines), call, audit(counted, population=POPULATION, **own))
-    top = [f"{name}(k={TOP})" for name in ("skew", "top_selection_ratio")]
-    top += [f"precision_at_k({TOP}){by}" for by in _COMPARED]
+    first = Example("\n".join(lines), call, audit(counted, **own))
+    top = [f"top_selection_ratio(k={TOP})"]
     scored = _of_rows(
         SCORED,
         own | {"metrics": ["all", *top]},
@@ -181,21 +179,18 @@ def _worked(names: Sequence[str], worked: Sequence[Example]) -> list[str]:
     """Return the example of a metric, or of what compares a rate, from the first that has it."""
     for example in worked:
         rate = names[0]
-        tops = [f"{rate}(k={TOP})", *(f"{rate}({TOP}){by}" for by in _COMPARED)]
-        found = [e for name in tops if (e := example.find(name)) is not None]
-        found = found or [e for name in names if (e := example.find(name)) is not None]
+        top = example.find(f"{rate}(k={TOP})")
+        found = [top] if top else [e for name in names if (e := example.find(name)) is not None]
         if not found:
             continue
         parts = ["## Worked example\n", f"```\n{example.data}\n```\n"]
-        known = {name for group in example.report.groups for name in group.rates}
-        shown = next((name for name in (f"{rate}({TOP})", rate) if name in known), rate)
         groups = [
             (g.group, _number(value.value))
             for g in example.report.groups
-            if g.stratum is None and (value := g.rates.get(shown)) and value.value is not None
+            if g.stratum is None and (value := g.rates.get(rate)) and value.value is not None
         ]
         if groups:
-            parts.append(_table(("group", shown), groups))
+            parts.append(_table(("group", rate), groups))
         rows = [(f"`{e.metric}`", _number(e.value), _interval(e), e.says) for e in found]
         return [*parts, _table(("metric", "value", "interval (95 %)", "in words"), rows)]
     return []

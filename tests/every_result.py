@@ -240,7 +240,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     ),
     "pairs": of_pairs,
     "same answers": lambda: of_pairs(margins={}),
-    "plan": lambda: fg.plan(loans(), **LOANS, rules=RULES),
+    "plan": lambda: fg.plan(rate=0.3, tolerance=0.05),
     "history": of_history,
 }  # fmt: skip
 

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from fairgauge.api.audit import audit, count
     from fairgauge.api.comparing import compare, compare_models
     from fairgauge.api.decomposing import why
-    from fairgauge.api.exploring import Exploration, explore
     from fairgauge.api.loading import load
-    from fairgauge.api.paging import AuditPage, page
+    from fairgauge.api.paging import AuditPage, Exploration, explore, page
     from fairgauge.api.pairing import pairs
     from fairgauge.api.planning import plan
     from fairgauge.api.searching import find
@@ -50,13 +49,11 @@ if TYPE_CHECKING:
     from fairgauge.integrations.scikit_learn import scorer
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor, monitor_doctor
-    from fairgauge.question.features import above, cut, ordered
-    from fairgauge.question.probabilities import probabilities
+    from fairgauge.question.features import above, cut, probabilities
     from fairgauge.question.rules import Rule, rule
     from fairgauge.question.specification import Spec
-    from fairgauge.results.comparison import Comparison, ModelComparison
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.finding import Finding
+    from fairgauge.results.comparison import Change
+    from fairgauge.results.estimates import Estimate, Finding
     from fairgauge.results.gap_decomposition import Decomposition
     from fairgauge.results.monitor_results import HistoryHealth, MonitorReport
     from fairgauge.results.name_swaps import PairsAudit
@@ -68,115 +65,53 @@ if TYPE_CHECKING:
     from fairgauge.scan.source import sql
 
 _NAMES_OF = {
-    "api.audit": ("audit", "count"),
-    "api.comparing": ("compare", "compare_models"),
-    "api.decomposing": ("why",),
-    "api.exploring": ("Exploration", "explore"),
-    "api.loading": ("load",),
-    "api.paging": ("AuditPage", "page"),
-    "api.pairing": ("pairs",),
-    "api.planning": ("plan",),
-    "api.searching": ("find",),
-    "api.thresholding": ("thresholds",),
-    "catalogue.cells": ("FN", "FP", "TN", "TP"),
-    "catalogue.descriptions": ("metric", "metrics"),
-    "catalogue.own": ("quotient", "rate", "statistic"),
-    "cube.build": ("confusion",),
-    "cube.cube": ("Cube",),
-    "errors": (
-        "CubeError",
-        "DataError",
-        "DuplicateCountsWarning",
-        "FairgaugeError",
-        "MissingExtra",
-        "SpecError",
-    ),
-    "evidence.protection": ("protect",),
-    "evidence.sealing": ("seal", "verify"),
-    "integrations.scikit_learn": ("scorer",),
-    "monitoring.history": ("History",),
-    "monitoring.monitor": ("monitor", "monitor_doctor"),
-    "question.features": ("above", "cut", "ordered"),
-    "question.probabilities": ("probabilities",),
-    "question.rules": ("Rule", "rule"),
-    "question.specification": ("Spec",),
-    "results.comparison": ("Comparison", "ModelComparison"),
-    "results.estimates": ("Estimate",),
-    "results.finding": ("Finding",),
-    "results.gap_decomposition": ("Decomposition",),
-    "results.monitor_results": ("HistoryHealth", "MonitorReport"),
-    "results.name_swaps": ("PairsAudit",),
-    "results.planned": ("Planned",),
-    "results.report": ("Report",),
-    "results.subgroup_search": ("SubgroupSearch",),
-    "results.threshold_choice": ("ThresholdChoice",),
-    "results.verdicts": ("RulesNotMet",),
-    "scan.source": ("sql",),
+    "api.audit": "audit count",
+    "api.comparing": "compare compare_models",
+    "api.decomposing": "why",
+    "api.loading": "load",
+    "api.paging": "AuditPage Exploration explore page",
+    "api.pairing": "pairs",
+    "api.planning": "plan",
+    "api.searching": "find",
+    "api.thresholding": "thresholds",
+    "catalogue.cells": "FN FP TN TP",
+    "catalogue.descriptions": "metric metrics",
+    "catalogue.own": "quotient rate statistic",
+    "cube.build": "confusion",
+    "cube.cube": "Cube",
+    "errors": "CubeError DataError DuplicateCountsWarning FairgaugeError MissingExtra SpecError",
+    "evidence.protection": "protect",
+    "evidence.sealing": "seal verify",
+    "integrations.scikit_learn": "scorer",
+    "monitoring.history": "History",
+    "monitoring.monitor": "monitor monitor_doctor",
+    "question.features": "above cut probabilities",
+    "question.rules": "Rule rule",
+    "question.specification": "Spec",
+    "results.comparison": "Change",
+    "results.estimates": "Estimate Finding",
+    "results.gap_decomposition": "Decomposition",
+    "results.monitor_results": "HistoryHealth MonitorReport",
+    "results.name_swaps": "PairsAudit",
+    "results.planned": "Planned",
+    "results.report": "Report",
+    "results.subgroup_search": "SubgroupSearch",
+    "results.threshold_choice": "ThresholdChoice",
+    "results.verdicts": "RulesNotMet",
+    "scan.source": "sql",
 }
-_HOME = {name: module for module, names in _NAMES_OF.items() for name in names}
+_HOME = {name: module for module, names in _NAMES_OF.items() for name in names.split()}
 
 __all__ = [
-    "FN",
-    "FP",
-    "TN",
-    "TP",
-    "AuditPage",
-    "Comparison",
-    "Cube",
-    "CubeError",
-    "DataError",
-    "Decomposition",
-    "DuplicateCountsWarning",
-    "Estimate",
-    "Exploration",
-    "FairgaugeError",
-    "Finding",
-    "History",
-    "HistoryHealth",
-    "MissingExtra",
-    "ModelComparison",
-    "MonitorReport",
-    "PairsAudit",
-    "Planned",
-    "Report",
-    "Rule",
-    "RulesNotMet",
-    "Spec",
-    "SpecError",
-    "SubgroupSearch",
-    "ThresholdChoice",
-    "__version__",
-    "above",
-    "audit",
-    "compare",
-    "compare_models",
-    "confusion",
-    "count",
-    "cut",
-    "explore",
-    "find",
-    "load",
-    "metric",
-    "metrics",
-    "monitor",
-    "monitor_doctor",
-    "ordered",
-    "page",
-    "pairs",
-    "plan",
-    "probabilities",
-    "protect",
-    "quotient",
-    "rate",
-    "rule",
-    "scorer",
-    "seal",
-    "sql",
-    "statistic",
-    "thresholds",
-    "verify",
-    "why",
-]
+    "FN", "FP", "TN", "TP", "AuditPage", "Change", "Cube", "CubeError", "DataError",
+    "Decomposition", "DuplicateCountsWarning", "Estimate", "Exploration", "FairgaugeError",
+    "Finding", "History", "HistoryHealth", "MissingExtra", "MonitorReport", "PairsAudit",
+    "Planned", "Report", "Rule", "RulesNotMet", "Spec", "SpecError", "SubgroupSearch",
+    "ThresholdChoice", "__version__", "above", "audit", "compare", "compare_models", "confusion",
+    "count", "cut", "explore", "find", "load", "metric", "metrics", "monitor", "monitor_doctor",
+    "page", "pairs", "plan", "probabilities", "protect", "quotient", "rate", "rule", "scorer",
+    "seal", "sql", "statistic", "thresholds", "verify", "why",
+]  # fmt: skip
 
 
 _MODULES = {"mlflow": "fairgauge.integrations.mlflow", "testing": "fairgauge.testing"}
@@ -188,7 +123,7 @@ def __getattr__(name: str) -> object:
     if name in _MODULES:
         return import_module(_MODULES[name])
     if name not in _HOME:
-        from fairgauge.start.entry_points import entry_points
+        from fairgauge.start.first_help import entry_points
 
         # the function of a plug-in's command, such as `check`
         if point := entry_points("fairgauge.commands").get(name):

@@ -1,6 +1,8 @@
 """Writing files whole or not at all, and creating them exclusively, on Linux, macOS and Windows.
 
 What differs between systems stands in the functions of this module that ask for `_WINDOWS`.
+Temporary files and folders are private, locked while in use, and removed by the next run if left: a
+lock ends with its process, whose number another process may have.
 """
 
 from __future__ import annotations
@@ -8,15 +10,126 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from fairgauge.errors import DataError, cause, quote
 from fairgauge.object_stores import is_object, write_object
-from fairgauge.temporary_files import held, remove_abandoned
 
 _WINDOWS = os.name == "nt"
+_FOLDER = re.compile(r"\.fairgauge-\w{8}")
+_held: dict[Path, tuple[int, int]] = {}
+"""The folders of this process, with the descriptor that holds the lock, and who made them: a fork
+must not remove those of its parent."""
+
+
+def held(make: Callable[[], tuple[Path, int]]) -> tuple[Path, int]:
+    """Make a file or folder and lock it; what another run removed in between is made again."""
+    while True:
+        path, descriptor = make()
+        if _lock(descriptor) and _is_at(path, descriptor):
+            return path, descriptor
+        os.close(descriptor)
+
+
+def remove_abandoned(folder: Path, name: re.Pattern[str]) -> None:
+    """Remove the user's own files and folders of a name that no living process holds."""
+    if _WINDOWS:
+        return
+    with contextlib.suppress(OSError):
+        for each in [entry for entry in os.scandir(folder) if name.fullmatch(entry.name)]:
+            with contextlib.suppress(OSError):
+                _remove_abandoned(Path(each.path))
+
+
+@contextlib.contextmanager
+def private_folder(parent: Path | None = None) -> Iterator[Path]:
+    """Make a folder that its user alone reads, and remove it in the end."""
+    folder = _make_folder(parent)
+    try:
+        yield folder
+    finally:
+        _remove(folder)
+
+
+@cache
+def folder_of_process() -> Path:
+    """Return a private folder that lasts as long as the process."""
+    import atexit
+
+    atexit.register(remove_folders)
+    return _make_folder(None)
+
+
+def remove_folders() -> None:
+    """Remove the private folders of this process, which ends."""
+    for folder in list(_held):
+        _remove(folder)
+
+
+def _make_folder(parent: Path | None) -> Path:
+    import tempfile  # not for --help
+
+    parent = parent or Path(tempfile.gettempdir())
+    remove_abandoned(parent, _FOLDER)
+
+    def make() -> tuple[Path, int]:
+        made = Path(tempfile.mkdtemp(prefix=".fairgauge-", dir=parent))
+        return made, -1 if _WINDOWS else os.open(made, os.O_RDONLY)
+
+    folder, descriptor = held(make)
+    _held[folder] = descriptor, os.getpid()
+    return folder
+
+
+def _remove(folder: Path) -> None:
+    descriptor, made_by = _held.pop(folder)
+    if made_by == os.getpid():
+        shutil.rmtree(folder, ignore_errors=True)
+        if not _WINDOWS:
+            os.close(descriptor)
+
+
+def _remove_abandoned(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        found = os.fstat(descriptor)
+        if found.st_uid == os.geteuid() and _lock(descriptor, certainly=True):
+            if stat.S_ISREG(found.st_mode):
+                path.unlink()
+            elif stat.S_ISDIR(found.st_mode):
+                shutil.rmtree(path, ignore_errors=True)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, *, certainly: bool = False) -> bool:
+    # lock a file; False where another holds the lock, or it is uncertain whether one does
+    if _WINDOWS:
+        return True
+    import fcntl  # not on Windows
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks, on which nothing is ever removed
+        return not certainly
+    return True
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    if _WINDOWS:
+        return True
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
 _BINARY = getattr(os, "O_BINARY", 0)  # of Windows
 
 
@@ -26,10 +139,8 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
     A link is followed; a device or a pipe (``/dev/stdout``) is written to as it is, and so is an
     object of a store, which appears whole.
 
-    Raises
-    ------
-    DataError
-        The folder is missing or not writable, or the disk is full; nothing is left behind.
+    Raises DataError (the folder is missing or not writable, or the disk is full; nothing is
+    left behind).
     """
     write_all({path: content})
 
@@ -65,11 +176,8 @@ def create_whole(target: Path, text: str, folder: Path | None = None) -> bool:
     a killed one leaves. Of several threads or processes that create one file at the same time, one
     succeeds; readers see nothing or the whole text.
 
-    Raises
-    ------
-    OSError
-        The folder is not writable, the disk is full, or the file system has neither hard links
-        nor locks.
+    Raises OSError (the folder is not writable, the disk is full, or the file system has neither
+    hard links nor locks).
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with _beside(target, text, folder, lasting=True) as temporary:
@@ -82,10 +190,7 @@ def create_whole(target: Path, text: str, folder: Path | None = None) -> bool:
 def replace_whole(target: Path, text: str, folder: Path | None = None) -> None:
     """Write a file in the place of any other, so that it outlasts a crash; see `create_whole`.
 
-    Raises
-    ------
-    OSError
-        The folder is not writable, or the disk is full.
+    Raises OSError (the folder is not writable, or the disk is full).
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with _beside(target, text, folder, lasting=True) as temporary:
@@ -94,7 +199,7 @@ def replace_whole(target: Path, text: str, folder: Path | None = None) -> None:
 
 
 def _is_stream(path: Path) -> bool:
-    """Return whether a path is a device or pipe, which must not be replaced by a file."""
+    # whether a path is a device or pipe, which must not be replaced by a file
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
@@ -115,7 +220,7 @@ def _as_bytes(content: str | bytes) -> bytes:
 
 
 def _target(path: Path) -> Path:
-    """Return the file that is replaced in the end: links are followed, protected files kept."""
+    # the file that is replaced in the end: links are followed, protected files kept
     target = path.resolve()
     try:
         target.stat()  # exists() of Python 3.14 is silent about names that cannot be
@@ -130,11 +235,9 @@ def _target(path: Path) -> Path:
 def _beside(
     target: Path, content: str | bytes, folder: Path | None = None, *, lasting: bool = False
 ) -> Iterator[Path]:
-    """Write a hidden file beside the target, with the rights the target will have; remove it after.
-
-    A new file gets its rights from the system, which knows the umask: `os.umask` could only be
-    asked by changing it, for all threads at once. Those of earlier runs that were killed go first.
-    """
+    # A new file gets its rights from the system, which knows the umask: `os.umask` could only be
+    # asked by changing it, for all threads at once. Those of earlier runs that were killed go
+    # first.
     folder, start = folder or target.parent, f".{target.name[:20]}."
     remove_abandoned(folder, re.compile(rf"{re.escape(start)}[0-9a-f]{{16}}"))
 
@@ -163,7 +266,6 @@ def _unlink(path: Path) -> None:
 
 
 def _name_exclusively(temporary: Path, target: Path) -> bool:
-    """Give a file a name that no file has; False where one has it."""
     try:
         if _WINDOWS:
             temporary.rename(target)  # which replaces nothing there, unlike elsewhere
@@ -184,10 +286,7 @@ def _name_exclusively(temporary: Path, target: Path) -> bool:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Lock a folder for one thread of one process of this machine; one that ends gives it back.
-
-    A file that stood for the lock by its presence would outlast a process that is killed.
-    """
+    # a file that stood for the lock by its presence would outlast a process that is killed
     import fcntl  # not on Windows
 
     descriptor = os.open(folder, os.O_RDONLY)
@@ -199,7 +298,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _make_names_last(folder: Path) -> None:
-    """Make the name of a new file last, where the system can: Windows opens no folder."""
+    # make the name of a new file last, where the system can: Windows opens no folder
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

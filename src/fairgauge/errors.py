@@ -18,7 +18,54 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from fairgauge.addresses import shown_address, without_secrets
+_START = r"[a-z][a-z0-9+.\-]+:/+"  # pathlib leaves one slash of two; C:/ is a drive
+# texts, which re compiles when they are used, and keeps: no command waits for them at its start
+_ADDRESS = rf"(?is)({_START})(.*)"
+# a password may hold spaces: as far as the last @ before another address
+_UNTIL_AT = rf"(?:[^\s/@:]*:(?:(?!{_START})[^\n])*@)?"
+_QUOTED = rf"(?<=['\"]){_START}[^'\"\s?]*\?[^'\"]*"  # a query may hold spaces
+_IN_TEXT = rf"(?i){_QUOTED}|{_START}{_UNTIL_AT}\S+?(?=[\].,:;'\")]*(?:\s|$))"
+_PARAMETERS = r"\[?\?|[#;]"
+_HOST = r"(\[[^\[\]]*\]|[^:\[\]]*)(:\d*)?"
+
+
+def shown_address(address: str) -> str:
+    """Return an address without passwords and parameters, and one of the web without its user.
+
+    A password may hold anything, unescaped too: all until the last ``@`` is taken for one. What is
+    no address is returned as it is.
+    """
+    found = re.fullmatch(_ADDRESS, address)
+    if found is None:
+        return address
+    scheme, rest = found.groups()
+    user, at, place = rest.rpartition("@")
+    if re.search(_PARAMETERS, user):  # the last @ may be one of a parameter, or of a password
+        return f"{scheme}***"
+    place = re.split(_PARAMETERS, place)[0]
+    web = scheme.lower().startswith("http")
+    if ":" in user or (web and "/" not in user):
+        user = "" if web else user.partition(":")[0]
+        at = "" if web else at
+    if not at and not re.fullmatch(_HOST, place.partition("/")[0]):  # a password without an @
+        place = f"{place.partition(':')[0]}:***"
+    return f"{scheme}{user}{at}{place}"
+
+
+def without_secrets(text: str) -> str:
+    """Return a text with every address in it as it may be shown."""
+    return re.sub(_IN_TEXT, lambda found: shown_address(found[0]), text)
+
+
+def is_clear(address: str) -> bool:
+    """Return whether all programs find one password in an address: of escaped characters."""
+    rest = address.partition("://")[2]
+    user = rest.rpartition("@")[0]
+    host = re.split(r"[/?#]", rest)[0].rpartition("@")[2]
+    return not re.search(r"[?#\t\r\n]|:.*/|/.*:", user, re.DOTALL) and bool(
+        re.fullmatch(_HOST, host)
+    )
+
 
 NOT_UTF_8 = "not UTF-8 text; save it as UTF-8, for example with iconv -f windows-1252 -t utf-8"
 """What Excel writes is windows-1252 in Western Europe; as Latin-1 its dashes would be no text."""
@@ -101,22 +148,16 @@ class DuplicateCountsWarning(UserWarning):
 class MissingExtra(FairgaugeError, ImportError):  # noqa: N818 - named for what is missing
     """An optional library is needed and not installed.
 
-    Parameters
-    ----------
-    purpose : str
-        What it is needed for.
-    extra : str
-        The extra of fairgauge that installs it, or what else to install (``library[part]``).
-    error : ImportError, optional
-        The import that failed: it names the module that is really missing, which may be one that
-        an installed library needs.
+    It states its purpose, and what installs it: an extra of fairgauge, or ``library[part]``. The
+    import that failed names the module that is missing, perhaps one that a library needs.
     """
 
     def __init__(self, purpose: str, extra: str, error: ImportError | None = None) -> None:
         if isinstance(error, ModuleNotFoundError) and error.name:
             what = f"needs the module {quote(error.name)}, which is not installed"
         elif error is not None:
-            what = f"needs a library that cannot be loaded ({_first_line(error)})"
+            why = (str(error).splitlines() or [type(error).__name__])[0]
+            what = f"needs a library that cannot be loaded ({why})"
         else:
             what = "needs an optional library"
         requirement = extra if "[" in extra else f"fairgauge[{extra}]"
@@ -131,10 +172,6 @@ def failed_import(error: BaseException) -> ImportError | None:
         found = cause if isinstance(cause, ImportError) else found
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
     return found
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def cause(error: Exception) -> str:
@@ -214,11 +251,7 @@ def values_held(values: Iterable[object]) -> str:
 
 
 def alternatives(texts: Iterable[str]) -> str:
-    """Join texts of which one is meant.
-
-    >>> alternatives(["a", "b"]), alternatives(["a", "b", "c"])
-    ('a or b', 'a, b or c')
-    """
+    """Join texts of which one is meant."""
     *first, last = texts
     return f"{', '.join(first)} or {last}" if first else last
 

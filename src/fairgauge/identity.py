@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
 from typing import Any, Protocol, TypeAlias
 
 from fairgauge.enums import Closed, GroupKind
+from fairgauge.start.records import dataclass
 from fairgauge.values import MISSING_NAME, Json, Value, canonical, name_of
 
 _CROSSED, _LISTED, _OF_COLUMNS = " & ", ", ", "*"
@@ -34,7 +34,7 @@ class Quotes(IntEnum):
 
 
 def _written(part: str, quotes: Quotes) -> str:
-    """Return the text of one value or column in a name; with all quotes, names are unambiguous."""
+    # the text of one value or column in a name; with all quotes, names are unambiguous
     if quotes is Quotes.NONE:
         return part
     unclear = not _SEPARATORS.isdisjoint(part) or part in (*_WORDS, MISSING_NAME)
@@ -46,11 +46,7 @@ def _written(part: str, quotes: Quotes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FeatureId:
-    """A sensitive feature: its column, or the columns that are crossed.
-
-    >>> FeatureId(("sex", "race")).name()
-    'sex*race'
-    """
+    """A sensitive feature: its column, or the columns that are crossed."""
 
     columns: tuple[str, ...]
 
@@ -88,11 +84,7 @@ class ValueSet:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The numbers of a column between two cuts; the ends are infinite outside the cuts.
-
-    >>> Bin(-math.inf, 40.0).name(), Bin(40.0, 60.500000000000014, Closed.LEFT).name()
-    ('(-inf, 40]', '[40, 60.5)')
-    """
+    """The numbers of a column between two cuts; the ends are infinite outside the cuts."""
 
     low: float
     high: float
@@ -125,46 +117,26 @@ class MissingValue:
 
 
 def bins(cuts: Sequence[float], closed: Closed = Closed.RIGHT) -> tuple[Bin, ...]:
-    """Return the bins that cut points make.
-
-    >>> [each.name() for each in bins([40, 60.5])]
-    ['(-inf, 40]', '(40, 60.5]', '(60.5, inf)']
-    >>> [each.name() for each in bins([40], Closed.LEFT)]
-    ['[-inf, 40)', '[40, inf)']
-    """
+    """Return the bins that cut points make."""
     ends = (-math.inf, *cuts, math.inf)
     return tuple(Bin(low, high, closed) for low, high in pairwise(ends))
 
 
 Part: TypeAlias = ValueSet | Bin | MissingValue
 """What a group is in one column of its feature."""
-_KINDS = {
-    ValueSet: GroupKind.VALUES,
-    Bin: GroupKind.INTERVAL,
-    MissingValue: GroupKind.MISSING,
-}
+_KINDS = {ValueSet: GroupKind.VALUES, Bin: GroupKind.INTERVAL, MissingValue: GroupKind.MISSING}
 
 
 @dataclass(frozen=True, slots=True)
 class GroupId:
-    """A group of rows.
+    """A group of rows."""
 
-    Attributes
-    ----------
-    kind : of what it is made.
-    parts : what it is in each column of its feature; none of groups that no value defines.
-    """
-
-    kind: GroupKind
-    parts: tuple[Part, ...] = ()
+    kind: GroupKind  # of what it is made
+    parts: tuple[Part, ...] = ()  # what it is in each column; none where no value defines it
 
     @classmethod
     def of(cls, *parts: Part) -> GroupId:
-        """Return the group that is something in each column of its feature.
-
-        >>> GroupId.of(ValueSet(("F",)), Bin(40.0, math.inf)).name()
-        'F & (40, inf)'
-        """
+        """Return the group that is something in each column of its feature."""
         return cls(GroupKind.INTERSECTION if len(parts) > 1 else _KINDS[type(parts[0])], parts)
 
     def name(self, quotes: Quotes = Quotes.NONE) -> str:
@@ -187,35 +159,28 @@ class GroupId:
         values = asked if len(self.parts) > 1 else (asked,)
         if not isinstance(values, (list, tuple)) or len(values) != len(self.parts):
             return False
-        return all(map(_is_of_values, self.parts, values))
+        return all(
+            part == ValueSet(tuple(map(canonical, each))) if isinstance(each, (list, tuple))
+            else isinstance(part, MissingValue) if canonical(each) is None
+            else part.name() == name_of(canonical(each))
+            for part, each in zip(self.parts, values, strict=True)
+        )  # fmt: skip
 
     def to_plain(self) -> list[Json] | None:
         """Return what it is in each column of its feature: values, an interval, null if missing.
 
         None of a group that no value defines.
-
-        >>> GroupId.of(ValueSet(("F",)), Bin(40.0, math.inf), MissingValue()).to_plain()
-        [['F'], {'low': 40.0, 'high': 'Infinity', 'closed': 'right'}, None]
         """
         return [_plain_part(part) for part in self.parts] if self.parts else None
 
     @classmethod
     def read(cls, kind: str, parts: Sequence[Any] | None) -> GroupId:
-        """Read what `to_plain` wrote of a group of a kind.
-
-        >>> group = GroupId.of(ValueSet((1, 2)), Bin(-math.inf, 40.0))
-        >>> GroupId.read(group.kind, group.to_plain()) == group
-        True
-        """
+        """Read what `to_plain` wrote of a group of a kind."""
         return cls.of(*map(_read_part, parts)) if parts else cls(GroupKind(kind))
 
 
 def name_of_values(values: Value | Sequence[Value]) -> str:
-    """Return the name of the group of a value, or of the values of several columns.
-
-    >>> name_of_values(1), name_of_values(["F", 1])
-    ('1', 'F & 1')
-    """
+    """Return the name of the group of a value, or of the values of several columns."""
     if isinstance(values, (list, tuple)):
         return _CROSSED.join(map(name_of, values))
     return name_of(canonical(values))
@@ -226,24 +191,14 @@ OVERALL = GroupId(GroupKind.OVERALL)
 EVERYONE = GroupId(GroupKind.EVERYONE)
 
 
-def _is_of_values(part: Part, asked: Any) -> bool:
-    if isinstance(asked, (list, tuple)):
-        return part == ValueSet(tuple(map(canonical, asked)))
-    if canonical(asked) is None:
-        return isinstance(part, MissingValue)
-    return part.name() == name_of(canonical(asked))
-
-
 def _plain_part(part: Part) -> Json:
     if isinstance(part, ValueSet):
         return list(part.values)
     if isinstance(part, MissingValue):
         return None
-    ends: list[Json] = [
-        end if math.isfinite(end) else f"{'-' if end < 0 else ''}Infinity"
-        for end in (part.low, part.high)
-    ]
-    return {"low": ends[0], "high": ends[1], "closed": str(part.closed)}
+    # an infinite end is a text, as strict JSON has it
+    low, high = (e if math.isfinite(e) else canonical(e) for e in (part.low, part.high))
+    return {"low": low, "high": high, "closed": str(part.closed)}
 
 
 def _read_part(written: Any) -> Part:
@@ -259,30 +214,18 @@ class _Named(Protocol):
 
 
 def feature_names(features: Sequence[FeatureId]) -> tuple[str, ...]:
-    """Return the names of all features of a result, no two of them equal.
-
-    >>> feature_names([FeatureId(("sex*race",)), FeatureId(("sex", "race"))])
-    ('"sex*race"', 'sex*race')
-    """
+    """Return the names of all features of a result, no two of them equal."""
     return _unique(features)
 
 
 def group_names(groups: Sequence[GroupId]) -> tuple[str, ...]:
-    """Return the names of all groups of a feature, no two equal, and none a word of every result.
-
-    >>> group_names([GroupId.of(ValueSet(("A, B",))), GroupId.of(ValueSet(("A", "B")))])
-    ('"A, B"', 'A, B')
-    >>> group_names([GroupId.of(ValueSet(("(missing)",))), GroupId.of(MissingValue())])
-    ('"(missing)"', '(missing)')
-    """
+    """Return the names of all groups of a feature, none equal, and none a word of every result."""
     return _unique(groups, [word for word in _WORDS if GroupId(GroupKind(word)) not in groups])
 
 
 def _unique(ids: Sequence[_Named], taken: Collection[str] = ()) -> tuple[str, ...]:
-    """Return names of different values; those that collide get more quotation marks.
-
-    Names all of whose parts are quoted can be read back, so that the last step leaves no two alike.
-    """
+    # names all of whose parts are quoted can be read back, so that the last step leaves no two
+    # alike
     quotes = [Quotes.NONE] * len(ids)
     while True:
         names = [each.name(how) for each, how in zip(ids, quotes, strict=True)]
@@ -324,13 +267,9 @@ def position_of_value(value: Value, groups: Sequence[GroupId], names: Sequence[s
 def positions_named(text: str, groups: Sequence[GroupId], names: Sequence[str]) -> list[int]:
     """Return the groups that a user means by a text: that of this name, or all that read so.
 
-    Parameters
-    ----------
-    text : what the user wrote.
-    groups, names : the groups of a feature, and their names in the result.
+    ``text``: what the user wrote.
+    ``groups, names``: the groups of a feature, and their names in the result.
 
-    Examples
-    --------
     >>> groups = [GroupId.of(ValueSet(("A, B",))), GroupId.of(ValueSet(("A", "B")))]
     >>> [positions_named(text, groups, group_names(groups)) for text in ('A, B', '"A, B"', 'A')]
     [[1], [0], []]

@@ -6,9 +6,7 @@ An `Object` has what the readers of files use of a path, so that they take eithe
 
 from __future__ import annotations
 
-import gzip
 import io
-import logging
 import os
 import re
 from collections.abc import Iterator
@@ -18,8 +16,16 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, TypeAlias, cast
 
-from fairgauge.addresses import shown_address, without_secrets
-from fairgauge.errors import DataError, FairgaugeError, MissingExtra, cause, quote, shown
+from fairgauge.errors import (
+    DataError,
+    FairgaugeError,
+    MissingExtra,
+    cause,
+    quote,
+    shown,
+    shown_address,
+    without_secrets,
+)
 
 STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https")
 """The schemes of addresses that name objects; all others are those of databases."""
@@ -52,9 +58,7 @@ _REFUSED = re.compile(r"credential|authenti|authoriz|forbidden|access denied|acc
 class Object:
     """An object of a store, by its address.
 
-    Attributes
-    ----------
-    url : the address, with what a web address may hold to be let in; shown without that.
+    ``url``: the address, with what a web address may hold to be let in; shown without that.
     """
 
     url: str
@@ -113,10 +117,7 @@ def read_limited(path: Path, most: int, what: str) -> bytes:
     ----------
     what : what the file is to be, as it stands in the message: "a recoding".
 
-    Raises
-    ------
-    DataError
-        There is no such file, it is a folder, a pipe or a device, or too large.
+    Raises DataError (there is no such file, it is a folder, a pipe or a device, or too large).
     """
     try:
         plain = path.is_file() or not path.exists()
@@ -134,11 +135,7 @@ def read_limited(path: Path, most: int, what: str) -> bytes:
 
 
 def is_object(address: object) -> bool:
-    """Return whether an address is one of a store or of the web.
-
-    >>> is_object("s3://bucket/rows.parquet"), is_object("postgresql://host/db"), is_object("a.csv")
-    (True, False, False)
-    """
+    """Return whether an address is one of a store or of the web."""
     scheme, found, _ = str(address).partition("://")
     return bool(found) and scheme.lower() in STORES
 
@@ -156,6 +153,8 @@ def open_unzipped(place: Place) -> Iterator[IO[bytes]]:
         if place.suffix.lower() != ".gz":
             yield file
             return
+        import gzip
+
         with gzip.GzipFile(fileobj=file) as unzipped:
             yield cast("IO[bytes]", unzipped)
 
@@ -166,12 +165,8 @@ _WITH_PASSWORD = re.compile(r"\w+://[^/@]*:.*@", re.DOTALL)
 def find_objects(url: str) -> tuple[list[Object], bool]:
     """Return the objects of an address, and whether they are all those below folders.
 
-    Raises
-    ------
-    DataError
-        There are none, or the store refuses.
-    MissingExtra
-        The library that reads such addresses is not installed.
+    Raises DataError (there are none, or the store refuses) or MissingExtra (the library that
+    reads such addresses is not installed).
     """
     if not url.partition("://")[2].partition("/")[0]:
         raise DataError(
@@ -206,7 +201,6 @@ def _with_plain_scheme(url: str) -> str:
 
 
 def _address_of(name: str, url: str) -> str:
-    """Return the address of what a store calls ``bucket/name``, found by another address."""
     scheme, _, rest = url.partition("://")
     if scheme.lower() in _WEB:
         return name
@@ -228,10 +222,7 @@ def names_in(folder: str) -> list[str]:
 def read_object(url: str, most: int | None = None) -> bytes:
     """Return a whole object, of at most so many bytes.
 
-    Raises
-    ------
-    DataError
-        There is no such object, or it cannot be read.
+    Raises DataError (there is no such object, or it cannot be read).
     """
     files, path = filesystem(url)
     with explained(url):
@@ -259,12 +250,8 @@ def write_object(url: str, content: bytes) -> None:
 def filesystem(url: str) -> tuple[Any, str]:
     """Return the store of an address as fsspec knows it, and the name that the address has there.
 
-    Raises
-    ------
-    DataError
-        The address is of no known kind, or names no account.
-    MissingExtra
-        The library that reaches the store is not installed.
+    Raises DataError (the address is of no known kind, or names no account) or MissingExtra (the
+    library that reaches the store is not installed).
     """
     if _WITH_PASSWORD.match(url):  # which clients would repeat in their messages
         scheme = url.partition("://")[0]
@@ -274,6 +261,8 @@ def filesystem(url: str) -> tuple[Any, str]:
         )
     if "STORAGE_EMULATOR_HOST" in os.environ:  # which has no gRPC, that gcsfs would wait for
         os.environ.setdefault("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
+    import logging
+
     for name in ("azure", "gcsfs", "google"):  # which would print paragraphs beside our one message
         log = logging.getLogger(name)
         if not log.hasHandlers():
@@ -292,7 +281,7 @@ def filesystem(url: str) -> tuple[Any, str]:
 
 @cache
 def _check_azure(credential: Any) -> None:
-    """Ask once for a token: the client of Azure would ask for more than a minute."""
+    # ask once for a token: the client of Azure would ask for more than a minute
     credential.get_token("https://storage.azure.com/.default")
 
 

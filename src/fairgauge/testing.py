@@ -10,20 +10,13 @@ __all__ = ["assert_passes"]
 def assert_passes(report: Report, *, inconclusive: str = "fail") -> None:
     """Assert that every rule of an audit is met.
 
-    Parameters
-    ----------
-    report : Report
-        What `fairgauge.audit` returned, with rules.
-    inconclusive : {"fail", "pass"}
-        Whether a rule that cannot be decided, for want of data, fails the test, too.
+    ``report``: Report What `fairgauge.audit` returned, with rules.
+    ``inconclusive``: {"fail", "pass"}: whether a rule that cannot be decided, for want of data,
+        fails the test, too.
 
-    Raises
-    ------
-    RulesNotMet
-        An ``AssertionError`` with a line for each rule and group that is not met.
+    Raises ``RulesNotMet``: an ``AssertionError`` with a line for each rule and group that is not
+        met.
 
-    Examples
-    --------
     >>> import fairgauge as fg
     >>> from fairgauge.testing import assert_passes
     >>> counts = fg.confusion("sex", {"F": {"tp": 450, "fn": 50}, "M": {"tp": 450, "fn": 50}})

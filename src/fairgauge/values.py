@@ -7,6 +7,7 @@ came from: ``1.0`` is ``1``, ``-0.0`` is ``0``, NaN is missing, dates are ISO te
 from __future__ import annotations
 
 import datetime as dt
+import json
 import math
 import re
 import unicodedata
@@ -14,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, NoReturn, TypeAlias, TypeGuard
 
 from fairgauge.errors import quote
 
@@ -36,25 +37,12 @@ _MIDNIGHT = "T00:00:00"
 _TRUTHS = ("false", "true")
 
 
-def are_years(names: Iterable[str]) -> bool:
-    """Return whether names are years, which are shown in their order.
-
-    >>> are_years(["2019", "2020"]), are_years(["19", "20"])
-    (True, False)
-    """
-    return all(_YEAR.fullmatch(name) for name in names)
-
-
 NANOSECONDS = r"(T00:00:00\.0{9}|\.0{9}|(\.\d{6})000)$"
 """What a moment that is written with nine places ends in and its one form does not; group 2 is."""
 
 
 def canonical(raw: object) -> Value:
-    """Return the one form of a raw value of any engine (missing is ``None``).
-
-    >>> canonical(1.0), canonical(-0.0), canonical(float("nan")), canonical(Decimal("2.50"))
-    (1, 0, None, 2.5)
-    """
+    """Return the one form of a raw value of any engine (missing is ``None``)."""
     if raw is None or isinstance(raw, str):
         return raw
     if isinstance(raw, bool):
@@ -89,11 +77,7 @@ HALF = 1e-4
 def as_double(number: Any) -> float:
     """Return a number as a double; of less precision, the decimal that it stands for.
 
-    `fairgauge.scan._short_floats` states which that is.
-
-    >>> import numpy as np
-    >>> as_double(np.float32(0.7)), as_double(0.7), as_double(7)
-    (0.7, 0.7, 7.0)
+    `fairgauge.scan.row_codes` states which that is.
     """
     wide, kind = float(number), type(number)
     if kind.__name__ not in ("float32", "float16") or not math.isfinite(wide):
@@ -114,7 +98,7 @@ def _canonical_number(raw: float | Decimal) -> Value:
 
 
 def _of_bytes(raw: bytes) -> str:
-    """Return the text that bytes are, or that of a UUID, which some engines hold as its bytes."""
+    # the text that bytes are, or that of a UUID, which some engines hold as its bytes
     if len(raw) == _UUID and not raw.decode("utf-8", "surrogateescape").isprintable():
         digits = raw.hex()
         return "-".join(digits[i:j] for i, j in pairwise((0, 8, 12, 16, 20, 32)))
@@ -122,7 +106,6 @@ def _of_bytes(raw: bytes) -> str:
 
 
 def _moment(raw: Any) -> Value:
-    """Return a moment of numpy, which may be of nanoseconds."""
     whole = raw.astype("datetime64[us]")
     return str(raw) if whole != raw and raw == raw else canonical(whole.item())
 
@@ -147,11 +130,6 @@ def plain_number(text: str) -> int | float | None:
     """Read a text that is a plain number: no leading zeros, whole numbers of at most 15 digits.
 
     Longer whole numbers are identifiers, which must not merge; decimals of any length are numbers.
-
-    >>> plain_number("12"), plain_number("1.50"), plain_number("01"), plain_number("1" * 30)
-    (12, 1.5, None, None)
-    >>> plain_number("0.1234567890123456")
-    0.1234567890123456
     """
     if not _PLAIN_NUMBER.fullmatch(text):
         return None
@@ -173,9 +151,6 @@ def spelling(name: str) -> str:
     r"""Return a name without what spellings differ in alone: case, blanks and encoding.
 
     One character may be encoded in several ways, and some are not seen, as a byte order mark.
-
-    >>> spelling(" Not  Known"), spelling("\ufeffJose\u0301") == spelling("Jos\xe9")
-    ('not known', True)
     """
     if not name.isascii():
         seen = (each for each in name if unicodedata.category(each) != "Cf")
@@ -184,11 +159,7 @@ def spelling(name: str) -> str:
 
 
 def reading(name: str) -> Value:
-    """Return what the spellings of one value share: its number, as of true, or its `spelling`.
-
-    >>> [reading(name) for name in ("1.0", "1", "TRUE ", "01", "North ")]
-    [1, 1, 1, '01', 'north']
-    """
+    """Return what the spellings of one value share: its number, as of true, or its `spelling`."""
     return meaning(spelling(name))
 
 
@@ -212,56 +183,8 @@ _CODE = re.compile(r"[^\w-]*0*(\d+)([.,]0{1,2})?\W*")
 """A whole number, which may have zeros before it, marks around it, or decimals that are 0."""
 
 
-def spelt_nearly(name: str, other: str) -> bool:
-    """Return whether a name is probably another one: but for case, blanks, or one slip.
-
-    A slip is a letter too few or too many after the first, or two that are swapped. The first
-    letter alone may stand for a name. Whole numbers may have zeros before them, or marks.
-
-    >>> [spelt_nearly(name, "North") for name in ("north ", "Nrth", "N", "Nroth", "Forth", "South")]
-    [True, True, True, True, False, False]
-    >>> spelt_nearly("Class 12", "Class 1"), spelt_nearly("Female", "Male")
-    (False, False)
-    >>> [spelt_nearly(code, "1") for code in ("01", "#1", "1.0", "1-", "-1", "10", "1.5")]
-    [True, True, True, True, False, False, False]
-    """
-    one, two = spelling(name), spelling(other)
-    short, long = sorted((one, two), key=len)
-    letter = len(short) == 1 and short.isalpha() and len(long) >= _SHORTEST_WORD
-    if one == two or (letter and long.startswith(short)):
-        return True
-    if (code := _CODE.fullmatch(one)) and (other_code := _CODE.fullmatch(two)):
-        return code[1] == other_code[1]
-    if not (_LETTERS.fullmatch(one) and _LETTERS.fullmatch(two)):
-        return False
-    at = next((i for i, letter in enumerate(short) if letter != long[i]), len(short))
-    if len(long) - len(short) == 1:
-        return at > 0 and short[at:] == long[at + 1 :]
-    swapped = short[at : at + 2][::-1] + short[at + 2 :]
-    return len(long) == len(short) and swapped == long[at:]
-
-
-def spelled_alike(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names that differ from an earlier one in case, blanks or encoding alone.
-
-    >>> spelled_alike(["Aisha", "Aisha ", "Emily"])
-    ('Aisha ',)
-    """
-    names = list(names)
-    joined = "\n".join(names).casefold()
-    plain = joined.split("\n")  # of thousands of plain names at once
-    if joined.isascii() and joined.split() == plain and len(set(plain)) == len(plain) == len(names):
-        return ()
-    first: dict[str, str] = {}
-    return tuple(name for name in names if first.setdefault(spelling(name), name) != name)
-
-
 def name_of(value: Value) -> str:
-    """Return the name of a value as people see it.
-
-    >>> name_of(True), name_of(1), name_of(2.5), name_of(None)
-    ('true', '1', '2.5', '(missing)')
-    """
+    """Return the name of a value as people see it."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -297,9 +220,6 @@ def meaning(asked: Value) -> Value:
     """Return the number that an asked value means, else the value.
 
     It matches the same levels: "1" is no other text that is the number 1.
-
-    >>> meaning("1"), meaning(True), meaning("true"), meaning("01"), meaning("yes")
-    (1, 1, 1, '01', 'yes')
     """
     number = dict(_meanings(asked)).get("number", asked)
     return number if isinstance(number, (str, int, float)) else None
@@ -309,7 +229,10 @@ def match(asked: Value, levels: Iterable[Value]) -> Value:
     """Find the level that an asked value means."""
     found = [level for level in levels if level is not None and matches(asked, level)]
     if len(found) > 1:
-        both = " and ".join(_with_type(level) for level in found[:3])
+        kinds = {bool: "true/false", int: "number", float: "number"}
+        both = " and ".join(
+            f"the {kinds.get(type(level), 'text')} {quote(name_of(level))}" for level in found[:3]
+        )
         raise LookupError(
             f"{quote(name_of(asked))} is ambiguous: the column holds {both}; write it alike in all "
             "rows, or recode one as the other (recode)"
@@ -337,6 +260,31 @@ def _meanings(value: Value) -> frozenset[tuple[str, object]]:
     return frozenset(found)
 
 
-def _with_type(level: Value) -> str:
-    kind = {bool: "true/false", int: "number", float: "number"}.get(type(level), "text")
-    return f"the {kind} {quote(name_of(level))}"
+class AmbiguousJsonError(ValueError):
+    """JSON that programs read in different ways, or not at all."""
+
+
+def read_json(text: str) -> Any:
+    """Return the values of a JSON text.
+
+    Raises AmbiguousJsonError (it has a key twice, or holds NaN or an infinity, which JSON does
+    not have) or ValueError (it is no JSON, or is nested too deeply).
+    """
+    try:
+        return json.loads(text, object_pairs_hook=unique_keys, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return an object of JSON, as the hook of the standard library for its pairs."""
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise AmbiguousJsonError(f"the key {quote(key)} is given twice")
+        found[key] = value
+    return found
+
+
+def _refuse(name: str) -> NoReturn:
+    raise AmbiguousJsonError(f"{name} is no number of JSON")

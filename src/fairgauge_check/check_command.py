@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -23,11 +20,8 @@ from fairgauge.plugins import (
 _ROLES = {
     "n": "Column of the number of people",
     "selected": "Column of the number of selected people",
-    "not_selected": "Column of the number of people who were not selected",
     "rate": "Column of selection rates",
-    "denial_rate": "Column of the rates of those who were not selected",
     "ratio": "Column of impact ratios",
-    "denial_ratio": "Column of the ratios of denial rates",
 }
 
 
@@ -56,12 +50,6 @@ _ROLES = {
     "selected = 'Hired', rate, ratio, group; of several headers the first that a table has.",
 )
 @click.option(
-    "--table",
-    "csv_table",
-    type=click.Choice(["ratios", "faults"]),
-    help="Print a table of the check as CSV: a row for each ratio or fault.",
-)
-@click.option(
     "--reference",
     "references",
     multiple=True,
@@ -75,11 +63,10 @@ def command(
     out: Output,
     group: tuple[str, ...],
     mapping: str | None,
-    csv_table: str | None,
     references: tuple[str, ...],
     **flags: Texts,
 ) -> int:
-    """Check TABLES: files or folders of CSV, TSV, XLSX, Markdown or HTML; - reads standard input.
+    """Check TABLES: files or folders of CSV, TSV, XLSX, Markdown or HTML.
 
     Their columns are stated: --n, --selected, --rate, --ratio, or --columns FILE for pages of
     several tables. The tables to publish of a report of fairgauge need none.
@@ -100,44 +87,19 @@ def command(
     fairgauge check audit.xlsx --n Applicants --selected Hired --ratio 'Impact ratio'
     fairgauge check published/ --columns stated.toml --rule 'selection_rate.ratio >= 0.8'
     """  # noqa: D301 - the paragraph mark of click
-    out = replace(out, chosen=csv_table)
     out.check(tables)
 
     from fairgauge_check.checking import check
 
+    named = {role: header for role in _ROLES if (header := flags.pop(role, None)) is not None}
+    stated: dict[str, Any] = {**named, **({"group": group} if group else {})}
+    if mapping is not None and stated:
+        raise click.UsageError("--columns states all columns: give it without --n, --group ...")
     found = check(
-        _sources(tables),
+        tables,
         config=config,
-        columns=_stated({role: flags.pop(role, None) for role in _ROLES}, group, mapping),
+        columns=mapping or stated or None,
         reference=references,
         **given_options(flags),
     )
     return out.show(found)
-
-
-def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
-    if "-" not in tables:
-        return tables
-    from fairgauge.errors import DataError
-
-    if len(tables) > 1:
-        raise DataError("standard input (-) is read alone, without other tables")
-    from fairgauge_check.table_files import MOST_BYTES
-
-    text = "" if sys.stdin is None else sys.stdin.read(MOST_BYTES + 1)
-    if not text.strip():
-        raise DataError("standard input holds no table")
-    return f"{text}\n\n"
-
-
-def _stated(
-    columns: Mapping[str, Any], group: tuple[str, ...], mapping: str | None
-) -> str | dict[str, str | tuple[str, ...]] | None:
-    stated: dict[str, str | tuple[str, ...]] = {
-        role: header for role, header in columns.items() if header is not None
-    }
-    if group:
-        stated["group"] = group
-    if mapping is not None and stated:
-        raise click.UsageError("--columns states all columns: give it without --n, --group ...")
-    return mapping if mapping is not None else stated or None

@@ -6,46 +6,38 @@ Ratios are computed again by audits of the counts that a table prints.
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
-from fairgauge import Cube, audit
+from fairgauge import audit, count
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.plugins import (
     FEWEST_ROWS,
     Config,
-    Counted,
-    Estimate,
-    Feature,
     Options,
     Outcome,
     Reason,
     ReasonCode,
     ReferenceRule,
-    Report,
     Rule,
-    Spec,
     Verdict,
-    WorstCase,
-    build,
     fisher,
-    interval_reached,
     made_now,
-    open_at_any_size,
     pair_bounds,
-    plan,
     preset,
     preset_names,
-    quotient,
-    ratio_bounds,
     read_part,
     with_config,
+)
+from fairgauge_check.arithmetic import (
+    MIN_SHARE,
+    check_arithmetic,
+    check_margins,
+    highest,
+    printed_reference,
 )
 from fairgauge_check.check_result import (
     Check,
@@ -53,24 +45,15 @@ from fairgauge_check.check_result import (
     CheckedTable,
     Decision,
     Fault,
-    FaultCode,
-    Findings,
-    SmallestReference,
+    UnreadTable,
+    faults_and_checked,
 )
-from fairgauge_check.printed_numbers import Printed, is_whole
-from fairgauge_check.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
-from fairgauge_check.sources import read_sources
-from fairgauge_check.table_arithmetic import (
-    MIN_SHARE,
-    check_arithmetic,
-    check_margins,
-    highest,
-    printed_reference,
-)
+from fairgauge_check.own_tables import check_others, check_own_table
+from fairgauge_check.printed import PublishedRow, PublishedTable, RowKind
+from fairgauge_check.reading import Source, read_sources
 
 _METRIC = "selection_rate.ratio"
-_CHOSEN_GROUP = re.compile(r"\bair\b|^\s*ratio (to|vs\.?) (?!the highest)", re.IGNORECASE)
-"""Headers of ratios to a chosen group, not to that of the highest rate."""
+_CATEGORY = "category"
 
 
 def check(
@@ -112,14 +95,13 @@ def check(
     confidence : share in (0, 1), default 0.95
         The confidence level.
     columns : mapping of roles to headers, or the path of a TOML file of one, optional
-        What the columns hold: ``n``, ``selected``, ``not_selected``, ``rate``, ``denial_rate``,
-        ``ratio``, ``denial_ratio`` and ``group`` (one header, or a list; by default all columns in
-        front of the first of numbers). Of several headers of a role the first one that a table has
-        counts. Default: the headers that fairgauge prints itself.
+        What the columns hold: ``n``, ``selected``, ``rate``, ``ratio`` and ``group`` (one header,
+        or a list; by default all columns in front of the first of numbers). Of several headers of
+        a role the first one that a table has counts. Default: the headers of fairgauge itself.
     reference : name of a category, or several, optional
         The category that ratios are computed to: of each table the first one that it has. Default:
-        the one with the highest selection rate, unless the header of the printed ratios means a
-        chosen group (AIR, Ratio to White) and no preset calls for the highest rate.
+        the one with the highest selection rate; of a report of fairgauge whose preset does not call
+        for that, the one of its ratios.
 
     Returns
     -------
@@ -150,9 +132,9 @@ def check(
     given = {name: value for name, value in given.items() if value is not None}
     sources, unread = read_sources(source, columns)
     options = with_config(config, cast("Options", given))
-    asked = _asked(_with_preset(options, [t for _, tables in sources for t in tables]), references)
-    known = dict.fromkeys(row.name for _, tables in sources for table in tables
-                          for row in table.groups if row.counts)  # fmt: skip
+    every = [table for _, tables, _ in sources for table in tables]
+    asked = _asked(_add_preset(options, every), references)
+    known = dict.fromkeys(row.name for table in every for row in table.groups if row.counts)
     for name in references:
         if name not in known:
             message = f"no table has counts of a category {quote(name)}.{nearest(name, [*known])}"
@@ -161,21 +143,48 @@ def check(
         **made_now(),
         limit=asked.limit,
         level=asked.confidence,
-        smallest_reference=asked.smallest,
+        min_share=asked.min_share,
+        min_n=asked.min_n,
         references=references,
-        tables=tuple(
-            _checked(table, name, between, asked)
-            for name, tables in sources
-            for table, between in zip(tables, check_margins(tables), strict=True)
-        ),
+        tables=tuple(each for source in sources for each in _check_source(source, asked, unread)),
         unread=tuple(unread),
     )
 
 
-def _with_preset(
+def _check_source(
+    source: Source, asked: CheckOptions, unread: list[UnreadTable]
+) -> Iterator[CheckedTable]:
+    # the tables of a source, and add to what is not read the columns that nothing gives
+    name, tables, others = source
+
+    def not_checked(what: str) -> None:
+        reason = f"{what}: not checked, because no other printed numbers give it"
+        unread.append(UnreadTable(name or "the text", reason, counts=True))
+
+    for table in tables:
+        further = [*check_others(table)]
+        for head in dict.fromkeys(each for each in further if isinstance(each, str)):
+            not_checked(f"{quote(table.name)}, column {quote(head)}")
+        compared = [each for each in further if not isinstance(each, str)]
+        between = faults_and_checked([*check_margins(table, tables), *compared])
+        yield _check_table(table, name, between, asked)
+    for grid in others:
+        found, open_ = check_own_table(grid, tables)
+        if open_:
+            not_checked(open_)
+        if found:
+            faults, checked = faults_and_checked(found)
+            yield CheckedTable(
+                source=name, name=grid.name, columns={}, reference=None, printed_reference=None,
+                is_chosen=False, unknown=None, groups=(), faults=tuple(faults),
+                numbers_checked=checked,
+            )  # fmt: skip
+
+
+def _add_preset(
     options: Mapping[str, object], tables: Sequence[PublishedTable]
 ) -> Mapping[str, object]:
-    """Return options with the preset of reports of fairgauge, unless another one is asked for."""
+    # options with the preset of reports of fairgauge, unless another one is asked for
     presets = dict.fromkeys(table.preset for table in tables)
     if options.get("preset") is not None or not any(presets):
         return options
@@ -190,16 +199,11 @@ def _with_preset(
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """The options of a check.
-
-    Attributes
-    ----------
-    references : the categories to compare with, where named.
-    best : whether a preset or a specification asks for the highest rate, whatever headers mean.
-    """
+    """The options of a check; ``best`` is whether a preset or a specification asks for it."""
 
     limit: float | None
-    smallest: SmallestReference
+    min_share: float
+    min_n: int
     confidence: float
     references: tuple[str, ...]
     best: bool
@@ -223,34 +227,53 @@ def _asked(options: Mapping[str, object], references: tuple[str, ...]) -> CheckO
                 f"{listing([quote(str(rule)) for rule in spec.rules])}"
             )
             raise SpecError(Problem("rules", message))
-    smallest = SmallestReference(spec.min_share or MIN_SHARE, spec.min_n or FEWEST_ROWS)
     best = spec.reference is ReferenceRule.BEST
-    return CheckOptions(limit, smallest, spec.confidence, references, best)
+    return CheckOptions(
+        limit,
+        spec.min_share or MIN_SHARE,
+        spec.min_n or FEWEST_ROWS,
+        spec.confidence,
+        references,
+        best,
+    )
 
 
-def _checked(
-    table: PublishedTable, source: str | None, between: Findings, asked: CheckOptions
+def _check_table(
+    table: PublishedTable,
+    source: str | None,
+    further: tuple[list[Fault], int],
+    asked: CheckOptions,
 ) -> CheckedTable:
+    # of several rows of one name the first one
     counted = {row.name: row for row in reversed(table.groups) if row.counts}
     table = replace(table, references=asked.references)
     printed = printed_reference(table)
     named = next((name for name in asked.references if name in counted), None)
-    of_group = _CHOSEN_GROUP.search(table.columns.get(ColumnRole.RATIO, "")) and not asked.best
-    if named is None and of_group and printed is not None:
+    if named is None and table.own and not asked.best and printed is not None:
         named = printed.name if printed.name in counted else None
         table = replace(table, references=(printed.name,))
-        if asked.limit is not None:
-            between = _with_choice(between, table, asked, printed.name)
-    arithmetic = check_arithmetic(table, asked.smallest.share, asked.smallest.people)
-    ratios = None
-    if len(counted) > 1:
-        rows = [row for row in table.groups if row is counted.get(row.name)]
-        ratios = TableRatios(table, rows, asked, named)
-        best = ratios.reference
-        if best is None or (named is None and _may_be_higher(table, best, asked.smallest.share)):
-            ratios = None
-    top = highest(table, asked.smallest.share) if ratios is None else ratios.reference
-    return CheckedTable(
+    faults, checked = check_arithmetic(table, asked.min_share, asked.min_n)
+    groups, top = [_as_printed(row) for row in table.groups], highest(table, asked.min_share)
+    chosen = any(row.selected and row.selected.exact for row in counted.values())
+    by_counts = _by_counts(table, counted, asked, named) if len(counted) > 1 and chosen else None
+    if by_counts is not None and (
+        named is not None or not _may_be_higher(table, by_counts[0], asked.min_share)
+    ):
+        top, computed = by_counts
+        groups = [
+            replace(group, ratio=1.0 if row.share else None) if row is top
+            else replace(group, **computed.get(row.name, {})) if row is counted.get(row.name)
+            else group
+            for row, group in zip(table.groups, groups, strict=True)
+        ]  # fmt: skip
+    elif top is not None and top.rate and top.rate.exact:
+        groups = [
+            replace(group, ratio=float(row.rate.exact / top.rate.exact))
+            if row.rate and row.selected is None else group
+            for row, group in zip(table.groups, groups, strict=True)
+        ]  # fmt: skip
+    groups = [replace(g, is_reference=r is top) for r, g in zip(table.groups, groups, strict=True)]
+    found = CheckedTable(
         source=source,
         name=table.name,
         columns={str(role): header for role, header in table.columns.items()},
@@ -258,29 +281,26 @@ def _checked(
         printed_reference=None if printed is None else printed.name,
         is_chosen=named is not None,
         unknown=table.unknown,
-        groups=tuple(_decided(_group(row, ratios, top), asked.limit) for row in table.groups),
-        faults=(*arithmetic.faults, *between.faults),
-        numbers_checked=arithmetic.numbers_checked + between.numbers_checked,
+        groups=(),
+        faults=(*faults, *further[0]),
+        numbers_checked=checked + further[1],
+    )
+    decided = (_decide(group, asked.limit, wrong=bool(found.errors)) for group in groups)
+    return replace(found, groups=tuple(decided))
+
+
+def _as_printed(row: PublishedRow) -> CheckedGroup:
+    return CheckedGroup(
+        name=row.name,
+        n=int(row.n.exact) if row.n and row.n.is_whole else None,
+        selected=int(row.selected.exact) if row.selected and row.selected.is_whole else None,
+        rate=None if row.stated_rate is None else float(row.stated_rate),
+        printed=None if row.ratio is None else row.ratio.text,
     )
 
 
-def _with_choice(
-    between: Findings, table: PublishedTable, asked: CheckOptions, chosen: str
-) -> Findings:
-    """Add what would not pass by the highest rate, where printed ratios are to a chosen group."""
-    best = _checked(replace(table, references=()), None, between, replace(asked, best=True))
-    decided = (Decision.FAIL, Decision.INCONCLUSIVE)
-    others = tuple(group.name for group in best.groups if group.decision in decided)
-    rates = {group.name: group.rate or 0 for group in best.groups}
-    if not others or best.reference is None or rates[best.reference] <= rates[chosen]:
-        return between
-    fault = Fault.of(FaultCode.REFERENCE_IS_CHOSEN, None, reference=chosen, highest=best.reference,
-                     categories=others)  # fmt: skip
-    return replace(between, faults=(*between.faults, fault))
-
-
 def _may_be_higher(table: PublishedTable, reference: PublishedRow, min_share: float) -> bool:
-    """Return whether a category without counts may have a higher rate than the best of others."""
+    # whether a category without counts may have a higher rate than the best of others
     share = reference.share or 0
     return any(
         not row.counts and row.rates and row.rates[0][1] > share and table.is_large(row, min_share)
@@ -288,197 +308,84 @@ def _may_be_higher(table: PublishedTable, reference: PublishedRow, min_share: fl
     )
 
 
-class TableRatios:
-    """The ratios of the categories of a table whose counts are printed, at least two.
-
-    They are to the category that is ``named``, or to that with the highest rate among large ones.
-    """
-
-    def __init__(
-        self,
-        table: PublishedTable,
-        rows: Sequence[PublishedRow],
-        asked: CheckOptions,
-        named: str | None,
-    ) -> None:
-        self._feature, self._asked, self._named = " × ".join(table.dimensions), asked, named
-        self._rows = {row.name: row for row in rows}
-        self._counts = {row.name: row.counts or (0, 0) for row in rows}
-        self._people = sum(n for n, _ in self._counts.values()) + (table.unknown or 0)
-        self._unknown = [row for row in table.of(RowKind.UNKNOWN) if row.n is not None]
-
-    @cached_property
-    def reference(self) -> PublishedRow | None:
-        """Return the category that ratios are computed to; None where none is large enough."""
-        if self._named is not None:
-            return self._rows[self._named]
-        named = (each.reference.group for each in self._chosen.estimates if each.reference)
-        return self._rows.get(next(named, None) or "")
-
-    def holds(self, row: PublishedRow) -> bool:
-        """Return whether it is of a row, and not of another one of the same name."""
-        return self._rows.get(row.name) is row
-
-    @cached_property
-    def given(self) -> Mapping[str | None, Estimate]:
-        """Return the ratios as if the reference had been chosen before the data were seen."""
-        assert self.reference is not None
-        report = self._audit({self._feature: self.reference.name})
-        return {estimate.group: estimate for estimate in report.estimates}
-
-    @cached_property
-    def verdicts(self) -> Mapping[str | None, Verdict]:
-        """Return the verdicts with an allowance for the choice of the reference by the data."""
-        return {each.group: self._with_share(each) for each in self._chosen.verdicts}
-
-    @cached_property
-    def possible(self) -> Mapping[str, tuple[float, float]]:
-        """Return the ratios that are possible wherever the people of unknown category belong."""
-        unknown = sum(row.n.value for row in self._unknown if row.n)
-        selected = [row.selected.value for row in self._unknown if row.selected]
-        rows = self._unknown
-        if not unknown or any(row.selected and row.counts is None for row in rows):
-            return {}
-        chosen = sum(selected) if len(selected) == len(rows) else None
-        n, x = zip(*self._counts.values(), strict=True)
-        if self._named is None:
-            asked = self._asked.smallest
-            fewest = max(asked.people, asked.share * self._people)
-            low, high = ratio_bounds(x, n, unknown, chosen, fewest)
-            ends = zip(self._counts, low.tolist(), high.tolist(), strict=True)
-            return {name: (low, high) for name, low, high in ends if not math.isnan(low + high)}
-        reference, base = self._counts[self._named]
-        return {
-            name: pair_bounds(((x, x), n), ((base, base), reference), unknown, chosen)
-            for name, (n, x) in self._counts.items()
-            if name != self._named
+def _by_counts(
+    table: PublishedTable,
+    counted: Mapping[str, PublishedRow],
+    asked: CheckOptions,
+    named: str | None,
+) -> tuple[PublishedRow, Mapping[str, Mapping[str, Any]]] | None:
+    # The reference is ``named``, or has the highest rate among large ones; None where there is
+    # none. People of unknown category are rows without a group, as in an audit.
+    unknown = [row for row in table.of(RowKind.UNKNOWN) if row.n is not None]
+    cells: list[tuple[str | None, int | None, int]] = []
+    for row in (*counted.values(), *unknown):
+        name = row.name if row.kind is RowKind.GROUP else None
+        n, selected = row.counts or (int(row.people), None)
+        parts = [(None, n)] if selected is None else [(1, selected), (0, n - selected)]
+        cells += [(name, outcome, people) for outcome, people in parts]
+    columns = map(list, zip(*cells, strict=True))
+    cube = count(
+        dict(zip((_CATEGORY, "selected", "people"), columns, strict=True)),
+        prediction="selected", positive=1, sensitive=_CATEGORY, count="people",
+    )  # fmt: skip
+    people = sum(row.people for row in (*counted.values(), *unknown))
+    audited = partial(
+        audit,
+        cube,
+        metrics=[_METRIC],
+        min_n=max(asked.min_n, math.ceil(people * asked.min_share)),
+        rules=[] if asked.limit is None else [f"{_METRIC} >= {asked.limit!r}"],
+        confidence=asked.confidence,
+    )
+    # the best as reference allows for its choice by the data
+    report = audited(reference="best" if named is None else {_CATEGORY: named})
+    name = named or next((e.reference.group for e in report.estimates if e.reference), None) or ""
+    if name not in counted:
+        return None
+    open_ = int(sum(row.people for row in unknown if row.counts is None))
+    given = {str(e.group): e for e in audited(reference={_CATEGORY: name}).estimates}
+    verdicts = {str(each.group): each for each in report.verdicts}
+    n, x = counted[name].counts or (0, 0)
+    computed = {
+        other: {
+            "ratio": each.value,
+            "interval": (other in verdicts and verdicts[other].interval) or each.interval,
+            "p_value": float(fisher(own[1], own[0], x, n)),
+            "verdict": verdicts.get(other)
+            and _of_people(verdicts[other], own, (n, x), open_, asked.limit or 0),
         }
+        for other, each in given.items()
+        if other in counted and (own := counted[other].counts)
+    }
+    return counted[name], computed
 
-    def verdict(self, row: PublishedRow, ratio: float | None) -> Verdict | None:
-        """Return what the limit comes to, wherever the people of unknown category belong.
 
-        As in an audit, what they could change is inconclusive: the interval reaches as far as the
-        ratio does.
-        """
-        verdict, possible = self.verdicts.get(row.name), self.possible.get(row.name)
-        limit, unknown = self._asked.limit, int(sum(r.n.value for r in self._unknown if r.n))
-        if verdict is None or possible is None or ratio is None or limit is None:
+def _of_people(
+    verdict: Verdict, own: tuple[int, int], other: tuple[int, int], open_: int, limit: float
+) -> Verdict:
+    # An audit takes back a pass beside rows without a decision. A fail is taken back here, too,
+    # because it could be the groups alone that these rows lack.
+    reason, interval, ((n, x), (m, y)) = verdict.reason, verdict.interval, (own, other)
+    facts = {name: reason.get(name) for name in ("rows", "alone", "low", "high")}
+    if open_ and interval and verdict.outcome is Outcome.FAIL:
+        bound = pair_bounds(x, n, y, m, open_)[1]
+        high = interval.high * bound / (x / n / (y / m)) if x and y else max(interval.high, bound)
+        if high < limit:
             return verdict
-        if verdict.reason.code is ReasonCode.CROSSES and possible[0] < limit <= possible[1]:
-            reason = open_at_any_size(
-                verdict.reason, open_rows=unknown, unit="people", what="known category"
-            )
-            return replace(verdict, reason=reason)
-        if verdict.interval is None or verdict.outcome not in (Outcome.PASS, Outcome.FAIL):
-            return verdict
-        worst = WorstCase(*possible, unknown, wider=self._wider(row, unknown))
-        low, high = interval_reached(verdict.interval, worst, ratio, ratio=True)
-        if (low >= limit) if verdict.outcome is Outcome.PASS else (high < limit):
-            return verdict
-        reason = Reason.of(
-            ReasonCode.MISSING_GROUPS, rows=unknown, unit="people", alone=str(verdict.outcome),
-            low=low, high=high, what="known category",
-        )  # fmt: skip
-        return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=reason)
-
-    def _wider(self, row: PublishedRow, unknown: int) -> tuple[float, float]:
-        """Return how much larger the standard error of a log ratio is with more rejected people.
-
-        At the smallest ratio all people of unknown category are of its category, at the largest of
-        the other one.
-        """
-        assert self.reference is not None
-        names = (row.name, self.reference.name)
-        n, x = np.array([self._counts[name] for name in names], dtype=float).T
-        now, more = quotient(1, x) - 1 / n, quotient(1, x) - 1 / (n + unknown)
-        low, high = np.sqrt(np.fmax(quotient(now[::-1] + more, now.sum()), 1.0)).tolist()
-        return low, high
-
-    @property
-    def _of_share(self) -> int:
-        return math.ceil(self._people * self._asked.smallest.share)
-
-    def _with_share(self, verdict: Verdict) -> Verdict:
-        """Return a verdict that states of which people the minimum is a share, where it is one."""
-        reason, asked = verdict.reason, self._asked.smallest
-        if reason.code is not ReasonCode.SMALL_GROUP or self._of_share < asked.people:
-            return verdict
-        stated = Reason.of(reason.code, n=reason["n"], minimum=reason["minimum"],
-                           share=asked.share, total=self._people, unit="people")  # fmt: skip
-        return replace(verdict, reason=replace(stated, side=reason.side))
-
-    @cached_property
-    def _chosen(self) -> Report:
-        best = self._named is None
-        return self._audit("best" if best else {self._feature: str(self._named)})
-
-    def _audit(self, reference: str | Mapping[str, str]) -> Report:
-        """Audit counts; ``best`` as the reference allows for its choice by the data."""
-        limit = self._asked.limit
-        return audit(
-            self._cube,
-            metrics=[_METRIC],
-            reference=reference,
-            min_n=max(self._asked.smallest.people, self._of_share),
-            rules=[] if limit is None else [f"{_METRIC} >= {limit!r}"],
-            confidence=self._asked.confidence,
-        )
-
-    @cached_property
-    def _cube(self) -> Cube:
-        asked = Spec(prediction="selected", positive=(1,), sensitive=(Feature(self._feature),))
-        cells = [
-            (name, outcome, float(count))
-            for name, (n, selected) in self._counts.items()
-            for outcome, count in ((1, selected), (0, n - selected))
-        ]
-        names, outcomes, counts = map(list, zip(*cells, strict=True))
-        return build(
-            plan(asked),
-            [Counted([names, outcomes], {"rows": counts})],
-            rows=int(sum(counts)),
-            known={self._feature: [*self._counts], "selected": [0, 1]},
-        )
+        facts = {"rows": open_, "alone": "fail", "low": interval.low, "high": high}
+        verdict = replace(verdict, outcome=Outcome.INCONCLUSIVE)
+    elif reason.code is not ReasonCode.MISSING_OUTCOMES:
+        return verdict
+    named = Reason.of(ReasonCode.MISSING_GROUPS, unit="people", what="known category", **facts)
+    return replace(verdict, reason=named)
 
 
-def _group(row: PublishedRow, ratios: TableRatios | None, top: PublishedRow | None) -> CheckedGroup:
-    rate, counts = row.stated_rate, row.counts
-    plain = CheckedGroup(
-        name=row.name,
-        n=_whole(row.n),
-        selected=_whole(row.selected),
-        rate=None if rate is None else float(rate),
-        printed=None if row.ratio is None else row.ratio.text,
-        is_reference=row is top,
-    )
-    if top is None:
-        return plain
-    if ratios is None:  # of printed rates
-        rated = row.rate and top.rate and top.rate.exact and row.selected is None
-        ratio = float(row.rate.exact / top.rate.exact) if rated and row.rate and top.rate else None
-        return replace(plain, ratio=ratio)
-    possible = ratios.possible.get(row.name)
-    if row is top:
-        return replace(plain, ratio=1.0 if row.share else None, possible=possible)
-    given, base = ratios.given.get(row.name), top.counts
-    if given is None or counts is None or base is None or not ratios.holds(row):
-        return plain
-    return replace(
-        plain,
-        ratio=given.value,
-        interval=given.interval,
-        p_value=float(fisher(counts[1], counts[0], base[1], base[0])),
-        possible=possible,
-        verdict=ratios.verdict(row, given.value),
-    )
-
-
-def _decided(group: CheckedGroup, limit: float | None) -> CheckedGroup:
-    if limit is None or (group.is_reference and group.verdict is None):
+def _decide(group: CheckedGroup, limit: float | None, *, wrong: bool) -> CheckedGroup:
+    # a group with what is known of its ratio: nothing passes in a table with an error
+    verdict = group.verdict
+    if limit is None or (group.is_reference and verdict is None):
         return group
-    known = Decision.NOT_COMPUTED if group.verdict is None else Decision(str(group.verdict.outcome))
+    if verdict is not None and wrong and verdict.outcome is Outcome.PASS:
+        return replace(group, decision=Decision.INCONCLUSIVE, verdict=None)
+    known = Decision.NOT_COMPUTED if verdict is None else Decision(str(verdict.outcome))
     return replace(group, decision=known)
-
-
-def _whole(printed: Printed | None) -> int | None:
-    return int(printed.value) if printed is not None and is_whole(printed.value) else None

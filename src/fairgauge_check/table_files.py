@@ -1,4 +1,7 @@
-"""Grids of text from files: CSV, TSV, XLSX, Markdown and HTML, one or more in each."""
+"""Grids of text from files: CSV, TSV, XLSX, Markdown and HTML, one or more in each.
+
+Of a report of fairgauge they are those of the document to file, and nothing else of it.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +16,15 @@ from html.parser import HTMLParser
 from itertools import groupby
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import ParseError, iterparse
 
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, quote
 from fairgauge.plugins import read_limited
-from fairgauge_check.own_reports import facts_of_report, sheets_to_publish, tables_to_publish
-from fairgauge_check.printed_numbers import is_like_a_row, read_number
+from fairgauge_check.printed import is_like_a_row
 
 MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
 MOST_CELLS, MOST_COLUMNS, MOST_ROWS = 20_000, 200, 1_000
-_MOST_UNPACKED, _MOST_TEXT, _LONGEST_LINE = 2 * MOST_BYTES, 1_000_000, 20_000
+_MOST_UNPACKED, _MOST_TEXT = 2 * MOST_BYTES, 1_000_000
 SUFFIXES = (".csv", ".tsv", ".md", ".html", ".htm", ".xlsx")
 """The suffixes of files that can hold published tables."""
 _DOCUMENTS = re.compile(
@@ -46,8 +47,6 @@ _DECIMALS = re.compile(r"(#,##)?0\.0+")
 _ORDINALS = ("st", "nd", "rd", "th")
 _BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z!][^<>]*>", re.IGNORECASE)
-_MOST_SIGNS = 500
-_BLANKS, _NO_WORDS = re.compile(r"\s{100,}"), re.compile(rf"\W{{{_MOST_SIGNS}}}")
 _NO_TEXT = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1[^>]*(?:>|\Z)|\Z)|<[!?][^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
@@ -57,6 +56,29 @@ _TITLE_MARKS = re.compile(r"^[#*_: ]+|(?<!\\)[#*_: ]+$")
 """Emphasis around a title of Markdown, and no escaped mark at its end."""
 _TITLES = ("caption", "h1", "h2", "h3", "h4", "h5", "h6")
 
+_FILED = re.compile(
+    r"^## To file\s*$(.*?)(?=^## |\Z)|<h2[^<>]*>\s*(?:<bdi>)?To file\b.*?</h2>(.*?)(?=<h2\b|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+_FACTS = re.compile(r"^\|  \|  \|\n(?:\|.*\n)+", re.MULTILINE)
+"""Pairs of a word and what it is, which are no table."""
+_OWN = re.compile(
+    r"\A.{0,80}Fairness audit: |\bmade with( \| |</dt><dd>)fairgauge \d|"
+    r"^ *A disparity is a measured fact; whether|^<sub>fairgauge \d[\w.]*, \d{4}-\d\d-\d\d</sub>|"
+    r"<meta name=\"generator\" content=\"fairgauge \d|"
+    r"\A(metric,set,feature,group,reference,|feature,group,reference_kind,scope,)",
+    re.MULTILINE,
+)
+"""What every report begins with, or holds."""
+_EXCLUDED = re.compile(r'"exclude_groups": \[\s*[^\]\s]|Excluded groups \(')
+"""Of the specification that every report ends with, and of the sentences below the tables."""
+_PROTECTED = re.compile(r"\bprotected counts, which are rounded|Counts are protected: rounded")
+_NO_TABLES = (
+    "this is a report of fairgauge without its tables to publish, and a check reads published "
+    "tables; audit with a preset (--preset nyc-ll144), save the whole report as .md, .html or "
+    ".xlsx, and check that; a report is held against its counts by fairgauge seal and verify"
+)
+
 
 class NoTable(DataError):  # noqa: N818 - named for what is missing
     """A file was read, and holds no table."""
@@ -64,16 +86,10 @@ class NoTable(DataError):  # noqa: N818 - named for what is missing
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The cells of a table as text.
+    """The cells of a table as text, with as many cells in every row as the header has.
 
-    Attributes
-    ----------
-    name : what stands above it, or the sheet's name; empty where nothing does.
-    header : the names of the columns.
-    rows : as many cells as the header has, in every row.
-    first : the number of the first row.
-    own, excludes : whether it is of a report of fairgauge, and of one that excludes groups.
-    preset : the preset of that report, None without one.
+    ``name`` is what stands above it, or the sheet's name; ``own``, ``excludes`` and ``preset``
+    state whether it is of a report of fairgauge, of one that excludes groups, and by which preset.
     """
 
     name: str
@@ -88,20 +104,17 @@ class Grid:
 def read_grids(path: Path) -> list[Grid]:
     """Read every table of a file.
 
-    Raises
-    ------
-    DataError
-        The file cannot be read, or is too large; ``NoTable`` where it holds no table.
-    MissingExtra
-        An XLSX file without the library that reads it.
+    Raises ``DataError``: the file cannot be read, or is too large; ``NoTable`` where it holds no
+        table.
+    Raises ``MissingExtra``: an XLSX file without the library that reads it.
     """
     suffix = path.suffix.casefold()
     if suffix not in SUFFIXES:
         refused = DataError if _DOCUMENTS.fullmatch(suffix) else NoTable
         raise refused(f"{quote(path)} is no table that can be read: use {', '.join(SUFFIXES)}")
-    content = _content(path)
+    content = read_limited(path, MOST_BYTES, "a published table (for rows: fairgauge audit)")
     is_book = suffix == ".xlsx"
-    found = _sheets(content, path) if is_book else grids_of_text(_decoded(content, path), suffix)
+    found = _sheets(content, path) if is_book else grids_of_text(_decode(content, path), suffix)
     if not found:
         raise NoTable(f"{quote(path)} {NO_TABLE}")
     return found
@@ -110,40 +123,33 @@ def read_grids(path: Path) -> list[Grid]:
 def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
     r"""Return every table of a text, whose kind is found where no ``suffix`` states it.
 
-    Examples
-    --------
     >>> grids_of_text("sex,n,hired\nMale,80,48\nFemale,40,12")[0].rows
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
-    html = _kind(text[:MOST_BYTES], [], suffix) == ".html"
-    text = _BLANKS.sub(" ", _NO_TEXT.sub("", _RAISED.sub("", text))) if html else text
-    _check_width(text, html=html)
-    published = tables_to_publish(text)
-    if published is None:
-        return _grids(text, suffix)
-    facts = facts_of_report(_unescaped(_TAG.sub(" ", text)))
-    return [replace(grid, **facts) for grid in _grids(published, suffix)]
-
-
-def _check_width(text: str, *, html: bool) -> None:
-    """Refuse what is larger than a published table, before anything is looked for."""
+    if _kind(text, [], suffix) == ".html":
+        text = _NO_TEXT.sub("", _RAISED.sub("", text))
     if "\0" in text:
         raise DataError("the text holds a character NUL, which no text has")
-    if html and _NO_WORDS.search(text):
-        raise DataError(f"the page has {_MOST_SIGNS:,} signs without a letter or digit between")
     if len(text) > _MOST_TEXT:
         raise DataError(f"the text has more than {_MOST_TEXT:,} characters; {_TOO_LARGE}")
-    if html:
-        longest = max(map(len, re.split("[<>]", text)))
-        if longest > _LONGEST_LINE:
-            raise DataError(f"a text between tags has {longest:,} characters; {_TOO_LARGE}")
-        return
-    for number, line in enumerate(text.splitlines(), 1):
-        columns = max(map(line.count, ",;|\t")) + 1 if len(line) > MOST_COLUMNS else 1
-        if columns > MOST_COLUMNS:
-            raise DataError(f"line {number:,} has {columns:,} columns; {_TOO_LARGE}")
-        if len(line) > _LONGEST_LINE:
-            raise DataError(f"line {number:,} has {len(line):,} characters; {_TOO_LARGE}")
+    if (found := _FILED.search(text)) is None:
+        if _OWN.search(text):
+            raise DataError(_NO_TABLES)
+        return _grids(text, suffix)
+    grids = _grids(_FACTS.sub("", found[1] or found[2]), suffix)
+    return _of_report(grids, _unescape(_TAG.sub(" ", text)))
+
+
+def _of_report(grids: Iterable[Grid], text: str) -> list[Grid]:
+    if _PROTECTED.search(text):
+        raise DataError(
+            "this report of fairgauge is of protected counts, which are rounded at random: no "
+            "rate, interval or verdict can be computed from them as from exact ones; those of the "
+            "report itself allow for the rounding"
+        )
+    preset = re.findall(r'"preset": "([^"]+)"', text)
+    excludes, of = bool(_EXCLUDED.search(text)), preset[-1] if preset else None
+    return [replace(each, own=True, excludes=excludes, preset=of) for each in grids if each.rows]
 
 
 def _kind(text: str, lines: Sequence[str], suffix: str) -> str:
@@ -158,46 +164,30 @@ def _grids(text: str, suffix: str) -> list[Grid]:
     lines = text.replace("\f", "").splitlines()
     match _kind(text, lines, suffix):
         case ".html":
-            return _of_html(text)
+            return _read_html(text)
         case ".md":
-            return _of_markdown(lines)
-    return _of_csv(text, _delimiter(lines, suffix))
+            return _read_markdown(lines)
+    first = next((line for line in lines if line.strip()), "")
+    return _read_csv(text, "\t" if suffix == ".tsv" else max(",;\t|", key=first.count))
 
 
 NO_TABLE = "holds no table of at least two columns and two rows"
 
 
-def _content(path: Path) -> bytes:
-    return read_limited(path, MOST_BYTES, "a published table (for rows: fairgauge audit)")
+def _decode(content: bytes, path: Path) -> str:
+    try:
+        is_utf_16 = content[:2] in (b"\xff\xfe", b"\xfe\xff")
+        return content.decode("utf-16" if is_utf_16 else "utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
 
 
-def _decoded(content: bytes, path: Path) -> str:
-    for encoding in ("utf-8-sig", "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else None):
-        if encoding:
-            try:
-                return content.decode(encoding)
-            except UnicodeDecodeError:
-                continue
-    raise DataError(f"{quote(path)} is {NOT_UTF_8}")
-
-
-def _whole(blocks: Iterable[Sequence[list[str]]]) -> Iterator[Grid]:
-    """Yield the grids of blocks; one that begins with a row of numbers goes on with that above."""
-    found: list[list[list[str]]] = []
-    for block in blocks:
-        rows = [row for row in block if len(row) > 1 or is_like_a_row("".join(row))]
-        above = next((each for each in reversed(found) if len(each[-1]) > 1), None)
-        numbered = rows and any(read_number(cell.strip()) is not None for cell in rows[0][1:])
-        if above and numbered and len(rows[0]) == len(above[-1]):
-            above += rows  # without "continued on the next page"
-        else:
-            found.append([*block])
-    for block in found:
-        yield from _grid("", block)
+def _grids_of(blocks: Iterable[Sequence[list[str]]]) -> list[Grid]:
+    return [grid for block in blocks for grid in _grid("", block)]
 
 
 def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
-    """Return a grid of rows whose first is the header; none where there is no table."""
+    # a grid of rows whose first is the header; none where there is no table
     filled = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
     width = max(map(len, filled), default=0)
     padded = [row + [""] * (width - len(row)) for row in filled]
@@ -226,25 +216,20 @@ def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
 
 
 def _is_title(row: Sequence[str]) -> bool:
-    """Return whether a row is one text that is no sentence: the title of what stands below."""
+    # whether a row is one text that is no sentence: the title of what stands below
     return bool(row[0]) and not any(row[1:]) and not row[0].endswith(".")
 
 
-def _delimiter(lines: Sequence[str], suffix: str) -> str:
-    first = next((line for line in lines if line.strip()), "")
-    return "\t" if suffix == ".tsv" else max(",;\t|", key=first.count)
-
-
-def _of_csv(text: str, delimiter: str) -> list[Grid]:
+def _read_csv(text: str, delimiter: str) -> list[Grid]:
     try:
         rows = [*csv.reader(io.StringIO(text), delimiter=delimiter)]
     except csv.Error as error:
         raise DataError(f"the table is no CSV: {error}") from None
     blocks = groupby(rows, lambda row: any(cell.strip() for cell in row))
-    return [*_whole([*block] for filled, block in blocks if filled)]
+    return _grids_of([*block] for filled, block in blocks if filled)
 
 
-def _of_markdown(lines: Sequence[str]) -> list[Grid]:
+def _read_markdown(lines: Sequence[str]) -> list[Grid]:
     blocks: list[list[list[str]]] = []
     name, rows = "", list[list[str]]()
     for line in [*lines, ""]:
@@ -254,24 +239,24 @@ def _of_markdown(lines: Sequence[str]) -> list[Grid]:
         else:
             if rows or is_like_a_row(name):
                 blocks.append([[name], *rows] if name else rows)
-            name = _unescaped(_TITLE_MARKS.sub("", line.strip())) or (
+            name = _unescape(_TITLE_MARKS.sub("", line.strip())) or (
                 "" if rows or is_like_a_row(name) else name
             )
             rows = []
-    return [*_whole(blocks)]
+    return _grids_of(blocks)
 
 
 def _pipe_cells(line: str) -> list[str]:
     cells = _PIPE.split(
         _BREAK.sub(" ", _RAISED.sub("", line)).strip().removeprefix("|").removesuffix("|")
     )
-    plain = (_unescaped(cell).strip() for cell in cells)
+    plain = (_unescape(cell).strip() for cell in cells)
     # asterisks alone are the mark of a footnote
     return [cell.strip("*_") or cell.strip("_") for cell in plain]
 
 
-def _unescaped(text: str) -> str:
-    """Return a text of Markdown without backslashes in front of marks, and entities as marks."""
+def _unescape(text: str) -> str:
+    # a text of Markdown without backslashes in front of marks, and entities as marks
     return html.unescape(_ESCAPED.sub(r"\1", text))
 
 
@@ -316,11 +301,11 @@ class _Tables(HTMLParser):
             self._end_cell()
         elif tag in _TITLES and self._text is not None and not self._in_cell:
             if tag == "caption" and self.tables:
-                self.tables[-1] = (self._taken(), self.tables[-1][1])
+                self.tables[-1] = (self._take_text(), self.tables[-1][1])
             else:
-                self._heading = self._taken()
+                self._heading = self._take_text()
 
-    def _taken(self) -> str:
+    def _take_text(self) -> str:
         text = " ".join("".join(self._text or ()).split())
         self._text = None
         return text
@@ -329,7 +314,7 @@ class _Tables(HTMLParser):
         if not self._in_cell:
             return
         self._in_cell = False
-        text, rows = self._taken(), self.tables[-1][1]
+        text, rows = self._take_text(), self.tables[-1][1]
         for _ in range(self._span[1]):
             row, column = len(rows) - 1, len(rows[-1])
             for below in range(1, self._span[0]):
@@ -338,7 +323,6 @@ class _Tables(HTMLParser):
         self._fill()
 
     def _fill(self) -> None:
-        """Put in the cells that span down into the present row."""
         rows = self.tables[-1][1]
         while (at := (len(rows) - 1, len(rows[-1]))) in self._pending:
             rows[-1].append(self._pending.pop(at))
@@ -348,34 +332,51 @@ def _span(text: str | None) -> int:
     return min(int(text), 100) if text and text.isdigit() and int(text) else 1
 
 
-def _tables_of_html(text: str) -> list[tuple[str, list[list[str]]]]:
+def _read_html(text: str) -> list[Grid]:
     parser = _Tables()
     parser.feed(text[: text.rfind(">") + 1])  # of a tag without end, the parser seeks it each time
     parser.close()
-    return parser.tables
-
-
-def _of_html(text: str) -> list[Grid]:
-    return [*_whole([[name], *rows] if name else rows for name, rows in _tables_of_html(text))]
+    return _grids_of([[name], *rows] if name else rows for name, rows in parser.tables)
 
 
 def _sheets(content: bytes, path: Path) -> list[Grid]:
     found: list[Grid] = []
     sheets = _workbook(content, path).worksheets
     for sheet in sheets:
-        _check_cells(sheet.max_row * sheet.max_column, sheet.title, path)
-    own = sheets_to_publish(sheets)
-    every = (cell.value for sheet in sheets for row in sheet.rows for cell in row)
-    facts = facts_of_report(" ".join(map(str, every))) if own else {}
-    for sheet in own or sheets:
+        if (cells := sheet.max_row * sheet.max_column) > MOST_CELLS:
+            message = f"{quote(sheet.title)} of {quote(path)} has {cells:,} cells"
+            raise DataError(f"{message}; {_TOO_LARGE}")
+    own = sheets[-1].title == "Specification"
+    if own and sheets[0].title == "Summary":
+        raise DataError(_NO_TABLES)
+    own = own and sheets[0].title == "To publish"
+    for sheet in sheets[:1] if own else sheets:
         rows = [[_cell(cell.value, cell.number_format) for cell in row] for row in sheet.rows]
         for merged in sheet.merged_cells.ranges:
             top = rows[merged.min_row - 1][merged.min_col - 1]
             for row, column in merged.cells:
                 rows[row - 1][column - 1] = top
-        grids = _grid("" if own else sheet.title, rows)
-        found += [replace(grid, **facts) for grid in grids]
+        found += _own_blocks(rows) if own else _grid(sheet.title, rows)
+    if own:
+        every = (cell.value for sheet in sheets for row in sheet.rows for cell in row)
+        return _of_report(found, " ".join(map(str, every)))
     return found
+
+
+def _own_blocks(rows: Sequence[list[str]]) -> Iterator[Grid]:
+    for filled, block in groupby(rows, any):
+        title, *lines = block
+        lines = [line for line in lines if any(line[1:])]
+        if filled and lines:
+            width = max(i for i, cell in enumerate(lines[0], 1) if cell)
+            beside = {i for i in range(width) if lines[0][i].startswith("confidence interval, n,")}
+            kept = [(i, i + 1 + (i + 1 in beside)) for i in range(width) if i not in beside]
+            cells = [
+                tuple(" ".join(filter(None, line[start:end])) for start, end in kept)
+                for line in lines[1:]
+            ]
+            header = tuple(lines[0][start] for start, _ in kept)
+            yield Grid(title[0], header, tuple(cells))
 
 
 def _workbook(content: bytes, path: Path) -> Any:
@@ -383,50 +384,18 @@ def _workbook(content: bytes, path: Path) -> Any:
         import openpyxl
     except ImportError as error:
         raise MissingExtra("reading an XLSX file", "xlsx", error) from None
-    if (unpacked := _unpacked(content, path)) > _MOST_UNPACKED:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            unpacked = sum(each.file_size for each in archive.infolist())
+    except zipfile.BadZipFile as error:
+        raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
+    if unpacked > _MOST_UNPACKED:
         raise DataError(
             f"{quote(path)} unpacks to {unpacked:,} bytes; no published table is that large"
         )
-    for name, cells in _cells_of_sheets(content, path):
-        _check_cells(cells, name, path)
     try:
         return openpyxl.load_workbook(io.BytesIO(content), data_only=True, rich_text=True)
     except Exception as error:
-        raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
-
-
-def _check_cells(cells: int, sheet: str, path: Path) -> None:
-    if cells > MOST_CELLS:
-        raise DataError(f"{quote(sheet)} of {quote(path)} has {cells:,} cells; {_TOO_LARGE}")
-
-
-def _cells_of_sheets(content: bytes, path: Path) -> Iterator[tuple[str, int]]:
-    """Yield every part of a workbook with its cells, those of merged ranges among them."""
-    from openpyxl.utils import range_boundaries
-
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        for name in archive.namelist():
-            cells = 0
-            try:
-                for _, each in iterparse(archive.open(name)):  # noqa: S314 - openpyxl does, too
-                    if each.tag.endswith("}c"):
-                        cells += 1
-                    elif each.tag.endswith("}mergeCell"):
-                        left, top, right, bottom = range_boundaries(each.get("ref", ""))
-                        cells += (right - left + 1) * (bottom - top + 1)
-                    each.clear()
-            except (ParseError, TypeError, ValueError):
-                pass  # no XML, or not as openpyxl reads it
-            except Exception as error:  # whatever a damaged archive leads to
-                raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
-            yield name, cells
-
-
-def _unpacked(content: bytes, path: Path) -> int:
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return sum(each.file_size for each in archive.infolist())
-    except zipfile.BadZipFile as error:
         raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
 
 
@@ -436,12 +405,13 @@ def _is_raised(part: object) -> bool:
 
 
 def _cell(value: object, number_format: str) -> str:
-    """Return a cell as a reader sees it: a share formatted as a percentage is one."""
+    # a cell as a reader sees it: a share formatted as a percentage is one
     if value is None:
         return ""
     if isinstance(value, list):  # formatted text: parts, of which raised ones are footnotes' marks
         return "".join(str(part) for part in value if not _is_raised(part))
     if isinstance(value, (int, float)) and not isinstance(value, bool):
+        number_format = number_format.partition(";")[0].lstrip("+")  # of signed numbers
         places = len(number_format.rstrip("%").partition(".")[2])
         if number_format.endswith("%"):
             return f"{100 * value:.{places}f}%"

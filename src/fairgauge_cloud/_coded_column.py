@@ -32,14 +32,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodedColumn:
-    """A column.
+    """A column: ``codes`` are positions in its values, in the order in which they first appear.
 
-    Attributes
-    ----------
-    name : its name.
-    kind : what its values are.
-    codes : array of shape (rows,): positions in ``levels``, -1 where missing.
-    levels : its values, each once, in the order in which they first appear.
+    A missing one is -1.
     """
 
     name: str
@@ -52,7 +47,6 @@ class CodedColumn:
 
     @property
     def known(self) -> int:
-        """Return how many rows have a value."""
         return int((self.codes >= 0).sum())
 
     @property
@@ -70,7 +64,6 @@ class CodedColumn:
 
     @property
     def used(self) -> tuple[object, ...]:
-        """Return the levels that occur."""
         return tuple(self.levels[i] for i in self.held.tolist())
 
     @property
@@ -89,10 +82,6 @@ class CodedColumn:
         values = np.array([as_float(level) for level in self.levels] + [math.nan])
         return values[self.codes]
 
-    def renamed(self, name: str) -> CodedColumn:
-        """Return the column under another name."""
-        return CodedColumn(name, self.kind, self.codes, self.levels)
-
     def relabel(self, levels: Sequence[object], kind: Kind) -> CodedColumn:
         """Return the column with other values for its levels; equal ones become one."""
         position: dict[tuple[object, object], int] = {}
@@ -104,16 +93,6 @@ class CodedColumn:
                 kept.append(level)
             moved.append(at)
         return CodedColumn(self.name, kind, np.array([*moved, -1])[self.codes], tuple(kept))
-
-    def take(self, rows: Mask | Codes) -> CodedColumn:
-        """Return the column of some rows, by position or mask; levels in their new order."""
-        codes = self.codes[rows]
-        held, first = np.unique(codes[codes >= 0], return_index=True)
-        order = held[np.argsort(first, kind="stable")]
-        mapping = np.full(len(self.levels) + 1, -1)
-        mapping[order] = np.arange(len(order))
-        levels = tuple(self.levels[i] for i in order.tolist())
-        return CodedColumn(self.name, self.kind, mapping[codes], levels)
 
 
 def as_float(level: object) -> float:
@@ -165,7 +144,6 @@ def from_values(name: str, values: Iterable[object]) -> CodedColumn:
 
 
 def _key(value: object) -> tuple[object, object]:
-    """Return what distinguishes values: true and 1 are two values."""
     if isinstance(value, (list, dict)):
         return (type(value), repr(value))
     return (isinstance(value, bool), value)
@@ -188,8 +166,3 @@ Table = dict[str, CodedColumn]
 def rows_of(table: Table) -> int:
     """Return the number of rows."""
     return len(next(iter(table.values()), ()))
-
-
-def take_rows(table: Table, rows: Mask | Codes) -> Table:
-    """Return some rows, by position or mask."""
-    return {name: column.take(rows) for name, column in table.items()}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -32,24 +30,17 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]
     return [Problem(path, _message(each, model)) for path, each in found.items()]
 
 
+_TAG = re.compile(
+    r"(strict-)?(str|int|float|bool)|list\[.*|dict\[.*|function-.*|constrained-.*|literal\[.*"
+)
+"""The tag of a part of a union, which is no part of a path."""
+
+
 def _path(where: tuple[int | str, ...]) -> str:
-    """Write ``facet[0].name_or_index``; the tags of a union are no part of it."""
-    text = ""
-    for part in where:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        elif _is_tag(part):
-            continue
-        else:
-            text += f".{part}" if text else part
-    return text
-
-
-def _is_tag(part: str) -> bool:
-    tags = (
-        r"(strict-)?(str|int|float|bool)|list\[.*|dict\[.*|function-.*|constrained-.*|literal\[.*"
+    parts = (
+        f"[{p}]" if isinstance(p, int) else "" if _TAG.fullmatch(p) else f".{p}" for p in where
     )
-    return re.fullmatch(tags, part) is not None
+    return "".join(parts).removeprefix(".")
 
 
 def _message(found: list[ErrorDetails], model: type[BaseModel]) -> str:
@@ -57,9 +48,10 @@ def _message(found: list[ErrorDetails], model: type[BaseModel]) -> str:
     if first["type"] == "missing":
         return "is required"
     if first["type"] == "extra_forbidden":
-        owner = _owner(model, first["loc"][:-1])
-        name = first["loc"][-1]
-        return f"unknown key.{nearest(name, owner)} Allowed: {', '.join(owner)}"
+        schema = model.model_json_schema()
+        parts = (schema, *schema.get("$defs", {}).values())
+        names = dict.fromkeys(name for part in parts for name in part.get("properties", ()))
+        return f"unknown key.{nearest(first['loc'][-1], [*names])}"
     given = first["input"]
     if first["type"] == "literal_error":
         allowed = re.findall(r"'([^']*)'", first["ctx"]["expected"])
@@ -68,19 +60,3 @@ def _message(found: list[ErrorDetails], model: type[BaseModel]) -> str:
         )
     kinds = dict.fromkeys(_KINDS.get(each["type"], each["msg"]) for each in found)
     return f"must be {alternatives(kinds)}, not {quote(given)}"
-
-
-def _owner(model: type[BaseModel], where: tuple[int | str, ...]) -> list[str]:
-    """Return the keys that the part at a path may hold."""
-    current: type[BaseModel] | None = model
-    for part in where:
-        if isinstance(part, str) and current is not None and part in current.model_fields:
-            current = next(_models(current.model_fields[part].annotation), current)
-    return [] if current is None else list(current.model_fields)
-
-
-def _models(annotation: object) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _models(part)

@@ -5,15 +5,167 @@ A block is a facet's value, or its interval, that is compared with all other row
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from typing import Any
 
 import numpy as np
 
 from fairgauge import Cube
-from fairgauge.plugins import canonical, count_codes, matches, name_of
-from fairgauge_cloud._coded_column import CodedColumn, Codes, Kind, Mask, as_int
-from fairgauge_cloud._column_reading import DataType, as_type, categories, interval
+from fairgauge.plugins import canonical, count_codes, name_of
+from fairgauge_cloud._coded_column import CodedColumn, Codes, Kind, Mask, as_float, as_int
+
+UNIQUENESS_THRESHOLD = 0.05
+
+NO_THRESHOLD = "Threshold values must be provided for continuous features"
+NOT_A_THRESHOLD = (
+    "Facet/label value provided must be a single numeric threshold for continuous data"
+)
+NO_ENDPOINTS = (
+    "Only numeric, Timestamp and Timedelta endpoints are allowed when constructing an Interval."
+)
+NO_POSITIVE = (
+    "'label' has not positive elements. Double-check if 'label' and 'positive_label_values'"
+    "have correct data-types or values."
+)
+
+
+class DataType(Enum):
+    """What a column is taken for."""
+
+    CATEGORICAL = 0
+    CONTINUOUS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class HalfOpenInterval:
+    """The numbers above ``low``, up to ``high``; prints itself as pandas does."""
+
+    low: float | int
+    high: float | int
+
+    def __str__(self) -> str:
+        """Return ``(40, 68]``; both ends are floats as soon as one is."""
+        ends = tuple(int(e) if isinstance(e, bool) else e for e in (self.low, self.high))
+        if any(isinstance(end, float) for end in ends):
+            ends = (float(self.low), float(self.high))
+        return f"({ends[0]}, {ends[1]}]"
+
+    def holds(self, column: CodedColumn) -> Mask:
+        """Return for every level of a numeric column whether it lies inside."""
+        levels = np.array([as_float(level) for level in column.levels])
+        return (levels > self.low) & (levels <= self.high)
+
+
+def data_type(column: CodedColumn, values: Sequence[object] | None) -> DataType:
+    """Guess what a column is taken for, as smclarify guesses it."""
+    several = isinstance(values, list) and len(values) > 1
+    if column.kind in (Kind.CATEGORY, Kind.BOOLEAN, Kind.OTHER) or several:
+        return DataType.CATEGORICAL
+    if column.kind is Kind.FLOAT:
+        return DataType.CONTINUOUS
+    if column.kind is Kind.TEXT:  # numbers only where every value is there, and a whole one
+        if (column.codes < 0).any():
+            return DataType.CATEGORICAL
+        try:
+            _ = [as_int(level) for level in column.used]
+        except (TypeError, ValueError):
+            return DataType.CATEGORICAL
+    known = column.known
+    varied = known > 0 and len(column.used) / known >= UNIQUENESS_THRESHOLD
+    return DataType.CONTINUOUS if varied else DataType.CATEGORICAL
+
+
+def as_type(
+    column: CodedColumn, values: Sequence[object] | None
+) -> tuple[DataType, CodedColumn, list[object] | None]:
+    """Guess the type of a column; return it, the column and the listed values in that type."""
+    listed = None if values is None else list(values)
+    found = data_type(column, values)
+    if found is DataType.CATEGORICAL:
+        return found, column, listed
+    if listed and not isinstance(listed[0], (int, float)):
+        try:
+            listed[0] = as_float(listed[0])
+        except (TypeError, ValueError):
+            raise ValueError(NOT_A_THRESHOLD) from None
+    if column.kind not in (Kind.INTEGER, Kind.FLOAT):
+        column = column.relabel([_number(level) for level in column.levels], Kind.INTEGER)
+    return found, column, listed
+
+
+def _number(level: object) -> int | float:
+    if isinstance(level, (int, float)):
+        return level
+    try:
+        return as_int(level)
+    except ValueError:
+        pass
+    try:
+        return as_float(level)
+    except ValueError:
+        raise ValueError(f"{level!r} is no number") from None
+
+
+def interval(
+    column: CodedColumn, thresholds: Sequence[object] | None, also: CodedColumn | None = None
+) -> HalfOpenInterval | None:
+    """Return the numbers above a threshold, up to the largest; None if that is nothing."""
+    if not thresholds:
+        raise ValueError(NO_THRESHOLD)
+    columns = [each for each in (column, also) if each is not None]
+    levels = [_number(level) for each in columns for level in each.used]
+    if not levels:
+        return None
+    if {type(level) for level in levels} > {int}:
+        levels = [float(level) for level in levels]
+    most = max(levels)
+    low = thresholds[0]
+    assert isinstance(low, (int, float))  # as `as_type` returns it
+    if abs(most) in thresholds:  # as smclarify tests it: an empty group, also for -threshold
+        return None
+    if isinstance(low, bool) and isinstance(most, bool):
+        raise ValueError(NO_ENDPOINTS)  # noqa: TRY004 - as pandas does
+    return HalfOpenInterval(min(low, most), max(low, most))
+
+
+def categories(column: CodedColumn, values: Sequence[object]) -> Mask:
+    """Return for every level whether it is listed; listed values are converted if none matches."""
+    mask = equal_mask(column, values)
+    if mask[column.held].any():
+        return mask
+    return equal_mask(column, converted(column, values))
+
+
+def equal_mask(column: CodedColumn, values: Sequence[object]) -> Mask:
+    """Return for every level whether it equals a listed value."""
+
+    def equal(level: object, value: object) -> bool:  # as a column of categories: true is not 1
+        return isinstance(level, bool) == isinstance(value, bool) and bool(level == value)
+
+    return np.array([any(equal(level, v) for v in values) for level in column.levels], dtype=bool)
+
+
+def converted(column: CodedColumn, values: Sequence[object]) -> list[object]:
+    """Return listed values in the type of the column's first value."""
+    of: type[Any] = type(column.first)
+    plain = of is str or is_missing(column.first)  # numbers are numpy's there, never Python's
+    if plain and isinstance(values[0], of):
+        return list(values)
+    try:
+        return [of(value) for value in values]
+    except ValueError as error:
+        if "invalid literal for int()" in str(error):
+            return [as_float(value) for value in values]
+        raise ValueError(NO_POSITIVE) from None
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value means "none"."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
 
 CLARIFY = "clarify"
 """The profile of the service's numbers."""
@@ -22,14 +174,9 @@ REST = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
-    """A facet cut into blocks.
+    """A facet cut into blocks, which are called ``names`` in results.
 
-    Attributes
-    ----------
-    name : the facet's column.
-    names : how each block is called in results, in their order.
-    codes : array of shape (rows,): the block of every row; `REST` for other values, -2 for missing.
-    of : whether the column was taken for categories or numbers.
+    ``codes`` are the block of every row; `REST` for other values, -2 for missing.
     """
 
     name: str
@@ -40,14 +187,9 @@ class Blocks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinaryOutcome:
-    """A label or a prediction, collapsed.
+    """A label or a prediction, collapsed: which of the levels of its column are positive.
 
-    Attributes
-    ----------
-    column : the column, as it was read.
-    positive : array of shape (levels,): which of its levels are positive.
-    of : whether the column was taken for categories or numbers.
-    text : the positive values, or the interval, as results write them.
+    ``text`` is the positive values, or the interval, as results write them.
     """
 
     column: CodedColumn
@@ -88,7 +230,7 @@ def facet_blocks(column: CodedColumn, values: Sequence[object] | None) -> Blocks
 def _listed_or_above(
     column: CodedColumn, listed: list[object] | None, of: DataType
 ) -> tuple[Mask, str]:
-    """Return which levels are listed, or above the threshold; and what results call these."""
+    # which levels are listed, or above the threshold; and what results call these
     if of is DataType.CATEGORICAL:
         assert listed is not None
         return categories(column, listed), ",".join(map(str, listed))
@@ -114,7 +256,7 @@ def predicted(column: CodedColumn, label: BinaryOutcome, listed: list[object]) -
         message = "Predicted Label Column series datatype is not the same as Label Column series"
         raise ValueError(message)
     if found is DataType.CONTINUOUS:
-        column = _as_label(column, label.column)
+        column = _match_label_type(column, label.column)
         inside = interval(label.column, values, column)
         mask = np.zeros(len(column.levels), bool) if inside is None else inside.holds(column)
     else:
@@ -129,8 +271,7 @@ def predicted(column: CodedColumn, label: BinaryOutcome, listed: list[object]) -
     return made
 
 
-def _as_label(column: CodedColumn, label: CodedColumn) -> CodedColumn:
-    """Cut predictions to whole numbers where the labels are whole, as smclarify does."""
+def _match_label_type(column: CodedColumn, label: CodedColumn) -> CodedColumn:
     if not all(type(level) is int for level in label.used):
         return column
     if (column.codes < 0).any():
@@ -139,7 +280,6 @@ def _as_label(column: CodedColumn, label: CodedColumn) -> CodedColumn:
 
 
 OTHERS = "(others)"
-_MOST_CLASSES = 200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,16 +323,11 @@ def count_question(asked: FacetQuestion, profile: str = CLARIFY) -> Cube:
     question: dict[str, object] = {"sensitive": sensitive, "profile": profile}
     roles = {"label": asked.label, "prediction": asked.prediction}
     outcomes = {role: each for role, each in roles.items() if each is not None}
-    shared = _shared_classes([*outcomes.values()])
     for role, each in outcomes.items():
         question[role] = name = _distinct([each.column.name], columns)[0]
-        columns[name] = (each.states, (0, 1))
-        question["positive"] = [1]
-        if shared is not None:
-            levels, question["positive"] = shared
-            known = [_identity(level) for level in levels]
-            place = [known.index(_identity(canonical(level))) for level in each.column.levels]
-            columns[name] = (np.array([*place, -1])[each.column.codes], levels)
+        positive = each.text or "positive"
+        columns[name] = (each.states, (f"not {positive}", positive))
+        question["positive"] = [positive]
     if asked.strata is not None:
         question["strata"] = name = _distinct([asked.strata.name], columns)[0]
         strata = [name_of(canonical(level)) for level in asked.strata.levels]
@@ -200,32 +335,8 @@ def count_question(asked: FacetQuestion, profile: str = CLARIFY) -> Cube:
     return count_codes(columns, **question)  # type: ignore[arg-type]
 
 
-def _shared_classes(every: Sequence[BinaryOutcome]) -> tuple[list[object], list[object]] | None:
-    """Return the classes of label and prediction and the positive ones; None if two will do."""
-    if any(e.of is DataType.CONTINUOUS or len(e.column.levels) > _MOST_CLASSES for e in every):
-        return None
-    found: dict[object, tuple[object, bool]] = {}
-    for each in every:
-        for raw, positive in zip(each.column.levels, each.positive.tolist(), strict=True):
-            level = canonical(raw)
-            known = found.setdefault(_identity(level), (level, positive))
-            if known[1] != positive:
-                return None
-    levels = [level for level, _ in found.values()]
-    chosen = [level for level, positive in found.values() if positive]
-    # an audit refuses positive values that are all there are; a service's job may name them
-    if len(chosen) in (0, len(levels)):
-        return None
-    means_one = all(sum(matches(a, b) for b in levels) == 1 for a in levels)  # type: ignore[arg-type]
-    return (levels, chosen) if means_one else None
-
-
-def _identity(level: object) -> tuple[bool, object]:
-    return (isinstance(level, bool), level)
-
-
 def _distinct(names: Sequence[str], taken: Iterable[str] = ()) -> list[str]:
-    """Return names of which no two are equal: two values of one name stay two."""
+    # names of which no two are equal: two values of one name stay two
     made: list[str] = []
     for name in names:
         while name in (*made, *taken):

@@ -13,11 +13,11 @@ import io
 import json
 import re
 import sys
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Protocol, cast
+from typing import Protocol
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from fairgauge.errors import (
     refuse,
 )
 from fairgauge.plugins import read_limited
-from fairgauge_cloud._coded_column import CodedColumn, Codes, Kind, Table
+from fairgauge_cloud._coded_column import CodedColumn, Codes, Kind, Table, from_values
 
 STANDARD_INPUT = "-"
 MOST_OF_CONFIGURATION = 1_000_000
@@ -45,7 +45,6 @@ _LARGEST = 1_000_000_000
 _REMOTE = ("s3://", "gs://", "bq://", "https://", "http://")
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,4000}\s*")
 """A whole number of as many digits as Python reads."""
-_AT_A_TIME = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,37 +114,24 @@ def read_maps(texts: Iterable[str]) -> dict[str, Path]:
     return found
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file, a .gz file or standard input, and report what cannot be read of it."""
-    try:
-        if str(path) == STANDARD_INPUT:
-            yield sys.stdin.buffer
-        elif path.suffix.lower() == ".gz":
-            with gzip.open(path) as handle:
-                yield cast("IO[bytes]", handle)
-        else:
-            with path.open("rb") as plain:
-                yield plain
-    except UnicodeDecodeError:
-        raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
-    except (OSError, EOFError) as error:
-        raise DataError(f"cannot read {quote(path)}: {cause(error)}") from None
-
-
 def read_text(path: Path, most: int = _LARGEST) -> str:
     """Return the text of a file, of a .gz file, or of standard input: of at most so many bytes."""
-    if str(path) != STANDARD_INPUT and path.suffix != ".gz":
-        content = read_limited(path, most, "such a text")
-    else:
-        with _opened(path) as handle:
-            content = handle.read(most + 1)
-        if len(content) > most:
-            raise DataError(f"{quote(path)} has more than {most:,} bytes")
+    try:
+        if str(path) == STANDARD_INPUT:
+            content = sys.stdin.buffer.read(most + 1)
+        elif path.suffix.lower() == ".gz":
+            with gzip.open(path) as handle:
+                content = handle.read(most + 1)
+        else:
+            content = read_limited(path, most, "such a text")
+    except (OSError, EOFError) as error:
+        raise DataError(f"cannot read {quote(path)}: {cause(error)}") from None
+    if len(content) > most:
+        raise DataError(f"{quote(path)} has more than {most:,} bytes")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"{quote(path)} is not UTF-8 text") from None
+        raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
 
 
 def json_lines(path: Path) -> Iterator[object]:
@@ -189,88 +175,48 @@ def search(path: str, where: str) -> JmesPath:
     return compiled
 
 
-@dataclass(slots=True)
-class CsvFile:
-    """A CSV file: comma-separated, UTF-8, every row as wide as the first."""
-
-    path: Path
-    first: list[list[str]]
-    """Its first rows; a header is one of them."""
-    content: io.BytesIO | None = None
-    """What standard input held, which can be read once."""
-
-    @classmethod
-    def open(cls, path: Path, look: int) -> CsvFile:
-        """Look at the first rows of a file."""
-        made = cls(path, [])
-        if str(path) == STANDARD_INPUT:
-            made.content = io.BytesIO(sys.stdin.buffer.read())
-        for row in made.rows():
-            made.first.append(row)
-            if len(made.first) == look:
-                break
-        if not made.first:
-            raise DataError(f"{quote(path)} is empty")
-        return made
-
-    def rows(self) -> Iterator[list[str]]:
-        """Yield the rows, without blank lines."""
-        with _opened(self.path) if self.content is None else _again(self.content) as handle:
-            text = io.TextIOWrapper(handle, "utf-8-sig", newline="")
-            try:
-                reader = csv.reader(text, strict=True)
-                for row in reader:
-                    if row and self.first and len(row) != len(self.first[0]):
-                        raise DataError(
-                            f"cannot read {quote(self.path)}: line {reader.line_num}: the header "
-                            f"has {len(self.first[0])} columns, this line {len(row)}"
-                        )
-                    if row:
-                        yield row
-            except csv.Error as error:
-                raise DataError(f"{quote(self.path)} is not a whole CSV file: {error}") from None
-            finally:
-                text.detach()
-
-
-@contextmanager
-def _again(content: io.BytesIO) -> Iterator[IO[bytes]]:
-    content.seek(0)
-    yield content
-
-
-def read_csv_files(
-    files: Sequence[tuple[CsvFile, bool]], names: Sequence[str], wanted: Collection[str | None]
-) -> Table:
-    """Read the wanted columns of CSV files, one below the other."""
-    places = {i: name for i, name in enumerate(names) if name in wanted}
-    levels: list[dict[str, int]] = [{} for _ in places]
-    codes: list[list[Codes]] = [[] for _ in places]
-    for file, has_header in files:
-        rows = file.rows()
-        if has_header:
-            next(rows)
-        while part := [row for row, _ in zip(rows, range(_AT_A_TIME), strict=False)]:
-            for i, known, held in zip(places, levels, codes, strict=True):
-                found = (
-                    -1 if row[i] in MISSING_TEXTS else known.setdefault(row[i], len(known))
-                    for row in part
+def csv_rows(path: Path) -> Iterator[list[str]]:
+    """Yield the rows of a CSV file without blank lines, every one as wide as the first."""
+    reader, width = csv.reader(io.StringIO(read_text(path), newline=""), strict=True), 0
+    try:
+        for row in filter(None, reader):
+            width = width or len(row)
+            if len(row) != width:
+                raise DataError(
+                    f"cannot read {quote(path)}: line {reader.line_num}: the header has {width} "
+                    f"columns, this line {len(row)}"
                 )
-                held.append(np.fromiter(found, dtype=np.int64, count=len(part)))
-    empty = np.zeros(0, dtype=np.int64)
+            yield row
+    except csv.Error as error:
+        raise DataError(f"{quote(path)} is not a whole CSV file: {error}") from None
+    if not width:
+        raise DataError(f"{quote(path)} is empty")
+
+
+def coded(
+    rows: Iterable[Sequence[str]], names: Sequence[str], wanted: Collection[str | None]
+) -> Table:
+    """Return the wanted columns of rows of texts."""
+    places = [i for i, name in enumerate(names) if name in wanted]
+    known: list[dict[str, int]] = [{} for _ in places]
+    codes: list[array[int]] = [array("q") for _ in places]
+    for row in rows:
+        for i, levels, held in zip(places, known, codes, strict=True):
+            text = row[i]
+            held.append(-1 if text in MISSING_TEXTS else levels.setdefault(text, len(levels)))
     return {
-        name: _typed(name, np.concatenate([empty, *held]), list(known))
-        for name, known, held in zip(places.values(), levels, codes, strict=True)
+        names[i]: _infer_type(names[i], np.array(held, dtype=np.int64), list(levels))
+        for i, levels, held in zip(places, known, codes, strict=True)
     }
 
 
-def _typed(name: str, codes: Codes, texts: list[str]) -> CodedColumn:
-    """Give the texts of a CSV column their type: numbers or truth values if all of them are."""
+def _infer_type(name: str, codes: Codes, texts: list[str]) -> CodedColumn:
+    # give the texts of a CSV column their type: numbers or truth values if all of them are
     column = CodedColumn(name, Kind.TEXT, codes, tuple(texts))
     complete = bool(texts) and bool((codes >= 0).all())
     if complete and all(map(_INTEGER.fullmatch, texts)):
         return column.relabel([int(text) for text in texts], Kind.INTEGER)
-    numbers = [_as_number(text) for text in texts]
+    numbers = [_parse_number(text) for text in texts]
     if None not in numbers:  # a column without values is one of floats
         return column.relabel(numbers, Kind.FLOAT)
     if {text.lower() for text in texts} <= {"true", "false"}:
@@ -279,7 +225,13 @@ def _typed(name: str, codes: Codes, texts: list[str]) -> CodedColumn:
     return column
 
 
-def _as_number(text: str) -> float | None:
+def plain_key(text: str) -> str:
+    """Return the text of a key, of a number without what is no part of it."""
+    number = int(text) if _INTEGER.fullmatch(text) else _parse_number(text)
+    return text if number is None else str(number)
+
+
+def _parse_number(text: str) -> float | None:
     try:
         return None if "_" in text else float(text)
     except ValueError:
@@ -293,9 +245,9 @@ _WHOLE = (
 
 
 def read_parquet_files(
-    files: Sequence[Path], headers: Sequence[str] | None, wanted: Collection[str] | None = None
+    files: Sequence[Path], headers: Sequence[str] | None
 ) -> tuple[list[str], Table]:
-    """Return the names of the columns of Parquet files, and the wanted ones (by default all)."""
+    """Return the names of the columns of Parquet files, and the columns."""
     import duckdb
 
     try:
@@ -307,42 +259,24 @@ def read_parquet_files(
             check_headers(names, len(schemas[0].columns))
             table = {}
             for name, column, of in zip(names, schemas[0].columns, schemas[0].types, strict=True):
-                if wanted is None or name in wanted:
-                    quoted = '"' + column.replace('"', '""') + '"'
-                    parts = [s.project(f"{_as_plain(quoted, str(of))} AS c") for s in schemas]
-                    values = [value for part in parts for (value,) in part.fetchall()]
-                    table[name] = _column(name, values, str(of))
+                quoted = '"' + column.replace('"', '""') + '"'
+                parts = [s.project(f"{_plain_expression(quoted, str(of))} AS c") for s in schemas]
+                table[name] = from_values(
+                    name, (value for part in parts for (value,) in part.fetchall())
+                )
     except duckdb.Error as error:
         text = str(error).partition("\n")[0]
         raise DataError(f"cannot read {quote(files[0])}: {text}") from None
     return names, table
 
 
-def _as_plain(column: str, of: str) -> str:
+def _plain_expression(column: str, of: str) -> str:
     if of.startswith(("FLOAT", "DOUBLE", "DECIMAL")):
-        return f"nullif({column}::DOUBLE, 'nan'::DOUBLE)"
+        return f"{column}::DOUBLE"
     if of in (*_WHOLE, "BOOLEAN", "VARCHAR"):
         return column
     nested = of.endswith("]") or of.startswith(("STRUCT", "MAP"))
     return f"{column}{'::JSON' if nested else ''}::VARCHAR"
-
-
-def _column(name: str, values: list[object], of: str) -> CodedColumn:
-    """Code values of one type; of truth values, those with missing ones are no truth values."""
-    known: dict[object, int] = {}
-    codes = np.array(
-        [-1 if value is None else known.setdefault(value, len(known)) for value in values],
-        dtype=np.int64,
-    )
-    column = CodedColumn(name, Kind.TEXT, codes, tuple(known))
-    complete = bool(known) and bool((codes >= 0).all())
-    if of in _WHOLE and complete:
-        return column.relabel(column.levels, Kind.INTEGER)
-    if of in _WHOLE or of.startswith(("FLOAT", "DOUBLE", "DECIMAL")):
-        return column.relabel([float(str(level)) for level in known], Kind.FLOAT)
-    return column.relabel(
-        column.levels, Kind.BOOLEAN if of == "BOOLEAN" and complete else column.kind
-    )
 
 
 WRONG_HEADERS = "Headers in config do not match with the number of columns in the dataset."
@@ -363,9 +297,8 @@ def check_same_names(names: Sequence[str], found: Sequence[str], first: Path, pa
         )
 
 
-def find(names: Iterable[str], asked: str | int | None) -> str | None:
+def find(names: Sequence[str], asked: str | int | None) -> str | None:
     """Return the name that a name or index stands for, if there is such a column."""
-    names = list(names)
     if isinstance(asked, int):
         return names[asked] if 0 <= asked < len(names) else None
     return asked if asked in names else None

@@ -5,23 +5,172 @@ The flip test compares rows: every row of a facet with its neighbours outside.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from fairgauge import Cube
+from fairgauge import Cube, Report
 from fairgauge.plugins import MetricValues, Neighbours, describe_reason
 from fairgauge_cloud._coded_column import CodedColumn, Kind, Mask
 from fairgauge_cloud._facet_counts import FacetQuestion
-from fairgauge_cloud._service_texts import (
-    CONDITIONAL,
-    NO_GROUP,
-    NOT_NUMERIC,
-    MetricEntry,
-    error_text,
-    result,
+
+DESCRIPTIONS = {
+    "CDDL": "Conditional Demographic Disparity in Labels (CDDL)",
+    "CI": "Class Imbalance (CI)",
+    "DPL": "Difference in Positive Proportions in Labels (DPL)",
+    "JS": "Jensen-Shannon Divergence (JS)",
+    "KL": "Kullback-Liebler Divergence (KL)",
+    "KS": "Kolmogorov-Smirnov Distance (KS)",
+    "LP": "L-p Norm (LP)",
+    "TVD": "Total Variation Distance (TVD)",
+    "AD": "Accuracy Difference (AD)",
+    "CDDPL": "Conditional Demographic Disparity in Predicted Labels (CDDPL)",
+    "DAR": "Difference in Acceptance Rates (DAR)",
+    "DCA": "Difference in Conditional Acceptance (DCA)",
+    "DCR": "Difference in Conditional Rejection (DCR)",
+    "DI": "Disparate Impact (DI)",
+    "DPPL": "Difference in Positive Proportions in Predicted Labels (DPPL)",
+    "DRR": "Difference in Rejection Rates (DRR)",
+    "FT": "Flip Test (FT)",
+    "GE": "Generalized Entropy (GE)",
+    "RD": "Recall Difference (RD)",
+    "SD": "Specificity Difference (SD)",
+    "TE": "Treatment Equality (TE)",
+}
+"""What stands beside a code in results, letter for letter as the service writes it."""
+
+REGISTERED_PRE = ("CI", "DPL", "KL", "JS", "LP", "TVD", "KS", "CDDL")
+REGISTERED_POST = (
+    "DPPL", "DI", "DCA", "DCR", "RD", "SD", "DAR", "DRR", "AD", "CDDPL", "TE", "FT", "GE",
+)  # fmt: skip
+"""The metrics of each stage, in the order in which an error lists them."""
+PRE_TRAINING, POST_TRAINING = (tuple(sorted(each)) for each in (REGISTERED_PRE, REGISTERED_POST))
+"""The same in the order of results."""
+
+ALIASES = {"DCAcc": "DCA", "CDD": "CDDL", "DPPPL": "DPPL", "DPPTL": "DPL"}
+
+NO_GROUP = "Group variable is empty or not provided"
+NO_SHARED = "No instance of common facet found, dataset may be too small"
+ONLY_FALSE_NEGATIVES = (
+    "All predicted labels are false negatives. "
+    "There should be at least one prediction that is not false negative."
 )
+NOT_NUMERIC = "FlipTest does not support non-numeric columns"
+
+_D_EMPTY, _A_EMPTY = "Facet set is empty", "Negated Facet set is empty"
+_EMPTY = {
+    "CI": (
+        "CI: facet set is empty. Check that x[facet] has non-zero length.",
+        "CI: negated facet set is empty. Check that x[~facet] has non-zero length.",
+    ),
+    "DPL": ("Facet set is empty.", "Negative facet set is empty."),
+    "DPPL": ("Facet set is empty.", "Negative facet set is empty."),
+    "DI": (_D_EMPTY, "Negated facet set is empty"),
+    **dict.fromkeys(("DCA", "DCR"), (f"DCO: {_D_EMPTY}", f"DCO: {_A_EMPTY}")),
+    **dict.fromkeys(("RD", "SD"), (f"DLA: {_D_EMPTY}", f"DLA: {_A_EMPTY}")),
+    **dict.fromkeys(("DAR", "DRR"), (f"DLR: {_D_EMPTY}", f"DLR: {_A_EMPTY}")),
+    **dict.fromkeys(("AD", "TE", "FT"), (_D_EMPTY, _A_EMPTY)),
+}
+CONDITIONAL = ("CDDL", "CDDPL")
+"""The metrics that adjust for strata."""
+_WITHOUT_OUTCOME = {
+    "no_positives": "No positive labels in set",
+    "no_negatives": "No negative labels in set",
+}
+"""The engine writes the same words of predictions."""
+_DISTANCES = ("KL", "JS", "LP", "TVD", "KS")
+
+
+class MetricEntry(TypedDict):
+    """A metric of a result list; ``error`` where it has no value."""
+
+    name: str
+    description: str
+    value: float | str | None
+    error: NotRequired[str]
+
+
+class BlockEntry(TypedDict):
+    """The metrics of one value of a facet, or of those above a threshold."""
+
+    value_or_threshold: str
+    metrics: list[MetricEntry]
+
+
+class StageEntry(TypedDict):
+    """The results of a stage: the label, and the blocks of every facet."""
+
+    label: str
+    label_value_or_threshold: str
+    facets: dict[str, list[BlockEntry]]
+
+
+def unknown_metric(registered: tuple[str, ...]) -> str:
+    """Return the engine's message about a name that is none of its metrics."""
+    return f"Invalid metric_name: metrics should be one of the registered metrics{[*registered]}"
+
+
+def error_text(
+    metric: str, group_rows: float, reference_rows: float, code: str = "", reason: str = ""
+) -> str:
+    """Return the engine's words for a metric that has no value.
+
+    Where the engine has no words of its own, it is ``reason``, of this ``code``.
+    """
+    if metric in _DISTANCES:
+        return NO_SHARED
+    if metric == "GE":
+        return ONLY_FALSE_NEGATIVES
+    if metric in CONDITIONAL:
+        return _WITHOUT_OUTCOME.get(code, NO_GROUP)
+    of_group, of_reference = _EMPTY[metric]
+    if metric in ("CI", "DPL", "DPPL", "DI") and reference_rows == 0:
+        return of_reference
+    if group_rows == 0:
+        return of_group
+    if reference_rows == 0:
+        return of_reference
+    return reason
+
+
+def result(metric: str, value: float | None, error: str | None = None) -> MetricEntry:
+    """Return one entry of a result list."""
+    entry: MetricEntry = {
+        "name": metric,
+        "description": DESCRIPTIONS[metric],
+        "value": spelled(value),
+    }
+    if error is not None:
+        entry["error"] = error
+    return entry
+
+
+def spelled(value: float | None) -> float | str | None:
+    """Write infinities as text, and -0.0 as 0.0."""
+    if value is None:
+        return None
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value + 0.0
+
+
+def read(value: float | str | None) -> float | None:
+    """Read a value of a results file: a number, an infinity in either spelling, or nothing."""
+    if isinstance(value, str):
+        sign = -1.0 if value.startswith("-") else 1.0
+        if value.lstrip("+-") in ("Infinity", "inf", "∞"):
+            return sign * math.inf
+        return float(value)
+    return None if value is None or math.isnan(value) else float(value)
+
+
+def warnings_of(report: Report) -> list[str]:
+    """Return what an audit warns of, a line each."""
+    return [f"Warning: {each}" for each in report.diagnostics if each.level == "warning"]
+
 
 _OF_ALL_ROWS = ("GE",)
 
@@ -42,9 +191,14 @@ class ServiceMetrics:
         self._values = MetricValues(counts)
 
     def result(self, metric: str, facet: int, block: int) -> MetricEntry:
-        """Return one metric of a block as results write it."""
         if metric == "FT":
-            return self._flip(facet, block)
+            assert self.asked.prediction is not None
+            inside = self.asked.facets[facet].codes == block
+            try:
+                flipped = self._features[facet].flip(inside, self.asked.prediction.states == 1)
+                return result("FT", flipped)
+            except ValueError as error:
+                return result("FT", None, str(error))
         if metric in CONDITIONAL and (self._strata_problem or self.asked.strata is None):
             return result(metric, None, self._strata_problem or NO_GROUP)
         value, reason = self._values.value(metric, facet, self._name(facet, block))
@@ -61,42 +215,28 @@ class ServiceMetrics:
         return result(metric, value)
 
     def size(self, facet: int, block: int) -> int:
-        """Return the rows of a block."""
         return self._values.size(facet, self._name(facet, block))
 
     def known(self, facet: int) -> int:
-        """Return the rows that are compared."""
         return self._values.size(facet)
 
     def base_rate(self, facet: int, block: int) -> float:
-        """Return the share of positive labels of a block, 0 where it has no rows."""
         rate = self._values.rate("base_rate", facet, self._name(facet, block))
         return rate if rate == rate else 0.0
 
     def cells(self, facet: int, block: int) -> tuple[float, ...]:
-        """Return TP, FP, FN and TN of a block."""
         return self._values.cells(facet, self._name(facet, block))
 
     def _name(self, facet: int, block: int) -> str:
         return self.asked.block_names(facet)[block]
 
     def _entropy(self) -> float:
-        """Return the generalised entropy, summed row by row as the service sums it."""
         assert self.asked.label is not None
         assert self.asked.prediction is not None
         positive, predicted = self.asked.label.states == 1, self.asked.prediction.states == 1
         benefits = predicted.astype(np.int64) - positive + 1
         ratios = benefits / benefits.mean()
         return float((ratios**2 - 1).sum() / (2 * len(benefits)))
-
-    def _flip(self, facet: int, block: int) -> MetricEntry:
-        assert self.asked.prediction is not None
-        inside = self.asked.facets[facet].codes == block
-        positive = self.asked.prediction.states == 1
-        try:
-            return result("FT", self._features[facet].flip(inside, positive))
-        except ValueError as error:
-            return result("FT", None, str(error))
 
 
 def unsortable(values: Sequence[object]) -> str | None:

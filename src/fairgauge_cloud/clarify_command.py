@@ -57,8 +57,8 @@ def command(
 ) -> None:
     """Run the bias part of an analysis_config.json on local files.
 
-    Writes analysis.json as the service does, fairgauge.json (confidence intervals and performance)
-    and report.html into DIR, and prints the report.
+    Writes analysis.json as the service does and the report of the same counts, with confidence
+    intervals, as fairgauge.json and report.html into DIR, and prints the report.
 
     \b
     fairgauge clarify analysis_config.json -o results --map s3://my-bucket=data

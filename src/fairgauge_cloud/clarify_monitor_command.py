@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,16 +25,6 @@ if TYPE_CHECKING:
 VIOLATED, UNDECIDED = 1, 3
 
 
-class Flags(TypedDict):
-    """The flags of the command that its steps read."""
-
-    fail_on_violation: bool
-    write_baseline: bool
-    maps: tuple[str, ...]
-    dataset: str | None
-    first_row: str
-
-
 @click.command("clarify-monitor", cls=Command)
 @click.argument("current", metavar="CURRENT")
 @click.option("--baseline", required=True, metavar="FILE", help="The analysis.json to hold to.")
@@ -53,7 +43,7 @@ class Flags(TypedDict):
     default="auto",
     help="As in fairgauge clarify.",
 )
-def command(current: str, baseline: str, output: str, **flags: Unpack[Flags]) -> int:
+def command(current: str, baseline: str, output: str, **flags: Any) -> int:
     """Compare bias metrics with a baseline, and write constraint_violations.json into DIR.
 
     CURRENT is an analysis.json, or a configuration to run now: an analysis_config.json, a monitor's
@@ -64,8 +54,7 @@ def command(current: str, baseline: str, output: str, **flags: Unpack[Flags]) ->
     \b
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge_cloud.clarify.analysis_files import as_json, read_results, values_of
-    from fairgauge_cloud.clarify.bias_drift import compare
+    from fairgauge_cloud.clarify.analysis_files import as_json, compare, read_results, values_of
 
     place, folder = Path(baseline), made_folder(output)
     written = str(folder / "constraint_violations.json")
@@ -91,8 +80,8 @@ def command(current: str, baseline: str, output: str, **flags: Unpack[Flags]) ->
     return VIOLATED if drift.violations else (0 if drift.evaluated else UNDECIDED)
 
 
-def _config(path: Path, flags: Flags) -> str | None:
-    """Return the text of the configuration that a file stands for; None if it is results."""
+def _config(path: Path, flags: dict[str, Any]) -> str | None:
+    # the text of the configuration that a file stands for; None if it is results
     from fairgauge_cloud.clarify import clarify_config
 
     found = _json(path)
@@ -117,15 +106,15 @@ def _json(path: Path) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _places(path: Path, flags: Flags) -> Places:
+def _places(path: Path, flags: dict[str, Any]) -> Places:
     from fairgauge_cloud._files import Places, read_maps
 
     return Places(read_maps(flags["maps"]), path.parent)
 
 
-def _run(text: str, path: Path, folder: Path, flags: Flags) -> Saved:
+def _run(text: str, path: Path, folder: Path, flags: dict[str, Any]) -> Saved:
     from fairgauge_cloud.clarify.analysis import analyse
-    from fairgauge_cloud.clarify.analysis_files import ADDITIONS, ANALYSIS, as_json
+    from fairgauge_cloud.clarify.analysis_files import write_results
     from fairgauge_cloud.clarify.clarify_config import read_config
     from fairgauge_cloud.clarify.dataset import FirstRow
 
@@ -134,6 +123,5 @@ def _run(text: str, path: Path, folder: Path, flags: Flags) -> Saved:
     found = analyse(config, _places(path, flags), dataset, FirstRow(flags["first_row"]))
     for notice in found.notices:
         print_message(notice, prefix="Note: ")
-    texts = {ANALYSIS: as_json(found.results), ADDITIONS: as_json(found.additions)}
-    write_all({folder / name: text for name, text in texts.items()})
+    write_results(found, folder, "report")
     return found.results

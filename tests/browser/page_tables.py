@@ -60,22 +60,51 @@ def random_case(random: Random) -> dict[str, object]:
     spelt = columns["Sex"][0] == "Female" and random.random() < 0.3
     base, gap = random.choice([0.03, 0.2, 0.5, 0.9]), random.choice([0, 0.05, 0.15, 0.3])
     yes, no = random.choice(_OUTCOMES)
-    header = [*names, "Decision", *["Qualified"] * labelled, *["Freq"] * counted]
+    aged, scored, again = random.random() < 0.3, False, random.choice([0, 0, 0.02, 0.3])
+    if not (labelled or counted):
+        scored, again = random.random() < 0.2, again
+    else:
+        again = 0
+    person = "Candidate ID" if again else None
+    unknown_age, copied = random.choice([40, 40, -1, 99, 999, 1985]), random.random() < 0.1
+    header = [
+        *["Candidate ID"] * bool(again),
+        *names,
+        *["Age"] * aged,
+        "Decision",
+        *["Qualified"] * labelled,
+        *["Freq"] * counted,
+    ]
     text = io.StringIO()
     table = csv.writer(text, delimiter=random.choice(",;\t"))
     table.writerow(header)
+    people = 0
     for _ in range(random.choice([40, 90, 200, 500, 1500, 4000])):
+        people += random.random() >= again
+        who = "" if random.random() < blank else f"C{max(random.choice([people, people - 2]), 0)}"
         groups = [random.choice(columns[name]) for name in names]
         able = random.random() < 0.55
         chance = base * (1.2 if able else 0.8) - gap * (groups[0] == columns["Sex"][0])
         got = yes if random.random() < min(max(chance, 0.01), 0.99) else no
-        if random.random() < open_:
+        if scored:
+            got = random.choice(["", *[random.randint(0, 40) / 2 + 3 * (got == yes)] * 40])
+        elif random.random() < open_:
             got = random.choice(["", "Withdrawn", "pending"])
         if spelt and groups[0] == "Female" and random.random() < 0.1:
             groups[0] = random.choice(["female", "FEMALE"])
         groups = ["" if random.random() < blank else each for each in groups]
         label = ("" if random.random() < blank else yes if able else no,) * labelled
-        table.writerow([*groups, got, *label, *[random.choice([1, 2, 3, 7])] * counted])
+        age = (random.choice(["", *range(18, 70), unknown_age, 41.5]),) * aged
+        table.writerow(
+            [
+                *[who] * bool(again),
+                *groups,
+                *age,
+                got,
+                *label,
+                *[random.choice([1, 2, 3, 7])] * counted,
+            ]
+        )
     rates = ["selection_rate", "true_positive_rate"][: 1 + labelled]
     question = {
         "prediction": "Decision", "positive": [yes], "sensitive": names,
@@ -83,20 +112,28 @@ def random_case(random: Random) -> dict[str, object]:
         "reference": random.choice(["others", "others", "best"]),
         "favourable": random.choice(["positive", "positive", "negative"]),
     }  # fmt: skip
+    question |= {"person": person} if person else {}
+    question |= {"positive": {"above": random.choice([9.5, 11, 12.25])}} if scored else {}
     question["rules"] = random.choice(_RULES)[question["favourable"]]
     if random.random() < 0.15:
-        question = {key: question[key] for key in ("prediction", "positive", "sensitive")}
+        kept = ("prediction", "positive", "sensitive", "person")
+        question = {key: question[key] for key in kept if key in question}
         question |= {"preset": "nyc-ll144", "metrics": ["selection_rate.ratio"]}
         labelled = False
     if len(names) > 1:
         question["intersections"] = [names[:2], *[names] * (len(names) > 2)]
+    cuts = random.choice([[40], [30, 40, 55.5], [25, 45, 60]])
+    question["sensitive"] = [*names, *[{"column": "Age", "cuts": cuts}] * aged][-3:]
+    if aged and len(names) > 1:
+        question["intersections"] = [["Age", names[1]]]
     question |= {"label": "Qualified"} if labelled else {}
     question |= {"count": "Freq"} if counted else {}
     if "Withdrawn" in text.getvalue() and "pending" in text.getvalue() and random.random() < 0.7:
         question["recode"] = {"Decision": {"unknown": ["Withdrawn", "pending"]}}
     if random.random() < 0.5 and "preset" not in question:
         question["words"] = random.choice(_WORDS)
-    return {"text": text.getvalue(), "question": question}
+    rows = text.getvalue()
+    return {"text": rows + rows.partition("\n")[2] * copied, "question": question}
 
 
 def answers(cases, folder, language="en"):

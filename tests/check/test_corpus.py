@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from printed_tables import RATE, RATIO, SELECTED, STYLES, N, csv, markdown, printed
 from stated_headers import HEADERS_OF, check
 
-import fairgauge as fg
 from fairgauge_check.check_result import FaultCode
-from fairgauge_check.sources import read_sources
+from fairgauge_check.reading import read_sources
 
 SEX = [(("Male",), 1390, 667), (("Female",), 1181, 555)]
 RACE = [
@@ -159,10 +158,6 @@ def errors(text):
     ]
 
 
-def test_the_corpus_has_at_least_thirty_tables():
-    assert len(CLEAN) >= 30
-
-
 @pytest.mark.parametrize("name", CLEAN)
 def test_a_clean_table_has_no_error(name):
     assert errors(CLEAN[name]) == []
@@ -210,12 +205,6 @@ def test_a_header_with_the_letters_of_a_ratio_names_categories(header):
     assert [group.name for group in table.groups] == ["X", "Y"]
 
 
-def test_a_ratio_that_is_no_number_is_an_error_and_no_category():
-    text = "Sex,Applicants,Selected,Impact Ratio\nMale,500,250,near 1\nFemale,400,200,near 1\n"
-    with pytest.raises(fg.DataError, match=r"'near 1' as the impact ratio"):
-        check(text)
-
-
 def test_people_of_unknown_category_are_known_where_people_are_scored():
     assert check(CLEAN["scored"]).tables[0].unknown == 120
 
@@ -234,7 +223,7 @@ def test_a_header_that_stands_again_begins_a_table():
 
 def test_an_impossible_rate_is_not_the_highest():
     text = "group,n,hired,ratio\nA,500,250,1\nB,400,160,0.80\nC,100,130,2.6\n"
-    assert errors(text) == [(FaultCode.SELECTED_EXCEEDS_N, 3)]
+    assert errors(text) == [(FaultCode.IMPOSSIBLE, 3)]
 
 
 def test_people_without_a_ratio_are_written_as_in_the_table():
@@ -261,27 +250,13 @@ def with_ratios_to(reference):
 
 
 PLANTED = {
-    FaultCode.NOT_WHOLE: (BASE.changed(THIRD, n="226.5"), 3),
-    FaultCode.NEGATIVE: (BASE.changed(THIRD, selected="-95"), 3),
-    FaultCode.SELECTED_EXCEEDS_N: (BASE.changed(THIRD, selected="2,260"), 3),
-    FaultCode.RATE_OUT_OF_RANGE: (
-        printed(RACE, ("Race",), without=(N, SELECTED)).changed(4, rate="149.0%"),
-        5,
-    ),
+    FaultCode.IMPOSSIBLE: (BASE.changed(THIRD, selected="2,260"), 3),
     FaultCode.RATE_MISMATCH: (BASE.changed(THIRD, rate="44.2%"), 3),
     FaultCode.RATIO_MISMATCH: (BASE.changed(THIRD, ratio="0.866"), 3),
     FaultCode.REPEATED_CATEGORY: (BASE.added(("Male", "White"), n="10", selected="5"), 10),
     FaultCode.TOTAL_MISMATCH: (BASE.added(("Total", ""), n="2,199", selected="1,056"), 10),
     FaultCode.REFERENCE_NOT_HIGHEST: (with_ratios_to(197 / 385), 6),
-    FaultCode.REFERENCE_IS_SMALL: (
-        printed([(("A",), 10, 8), (("B",), 900, 300), (("C",), 800, 200)], ("Race",))
-        .changed(0, ratio="1.000")
-        .changed(1, ratio="0.417")
-        .changed(2, ratio="0.313"),
-        1,
-    ),
     FaultCode.RATIO_MISSING: (BASE.changed(THIRD, ratio="N/A"), 3),
-    FaultCode.RATIO_OF_UNKNOWN: (BASE.changed(8, selected="100", rate="40.0%", ratio="0.767"), 9),
     FaultCode.NUMBERS_MISSING: (BASE.changed(THIRD, n="", selected="", rate=""), 3),
     FaultCode.NOT_STATED: (BASE.changed(THIRD, selected="see note"), 3),
     FaultCode.UNKNOWN_NOT_STATED: (printed(CROSSED, ("Sex", "Race")), None),
@@ -317,13 +292,6 @@ def test_text_in_a_column_of_numbers_is_not_stated_and_named(text, role):
     assert f"'{text}'" in fault.message
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_a_category_of_text_alone_is_still_a_category(text):
-    audit = BASE.changed(THIRD, **dict.fromkeys((N, SELECTED, RATE, RATIO), text))
-    groups = [group.name for group in check(csv(audit)).tables[0].groups]
-    assert groups == [" & ".join(names) for names, _, _ in CROSSED]
-
-
 def test_most_cells_of_a_column_may_be_text():
     (table,) = check("""Race,Applicants,Hired,Rate
 White,797,412,51.7%
@@ -334,12 +302,6 @@ Hispanic,395,*,<50%
     assert dict(table.columns) == {"n": "Applicants", "selected": "Hired", "rate": "Rate"}
     assert [group.selected for group in table.groups] == [412, None, None, None]
     assert [fault.code for fault in table.faults[:3]] == [FaultCode.NOT_STATED] * 3
-
-
-def test_a_column_of_words_alone_has_no_number():
-    text = "Sex,Applicants,Hired,Rate\nMale,see note,48,60%\nFemale,see the note,12,30%\n"
-    (table,) = check(text).tables
-    assert [group.n for group in table.groups] == [None, None]
 
 
 def test_a_margin_that_is_not_the_sum_of_its_intersections():
@@ -356,10 +318,8 @@ def test_columns_that_are_not_read():
 
 def test_every_kind_of_fault_is_planted():
     apart = {
-        FaultCode.MARGIN_MISMATCH, FaultCode.COLUMNS_IGNORED, FaultCode.PARTS_EXCEED_N,
-        FaultCode.PARTS_BELOW_N, FaultCode.TOTAL_RATE_MISMATCH, FaultCode.TOTAL_NOT_CHECKED,
-        FaultCode.RATIOS_NOT_CHECKED, FaultCode.NO_COMMON_REFERENCE,
-        FaultCode.REFERENCE_IS_CHOSEN,
+        FaultCode.MARGIN_MISMATCH, FaultCode.COLUMNS_IGNORED,
+        FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED, FaultCode.DOES_NOT_FOLLOW,
     }  # fmt: skip
     assert set(FaultCode) == set(PLANTED) | apart
 
@@ -418,7 +378,7 @@ def test_text_for_a_number_leaves_any_table_readable(audit, style, text, data):
     role = data.draw(st.sampled_from([N, SELECTED]))
     before, after = (
         [(table.dimensions, table.columns, [each.name for each in table.rows])
-         for _, tables in read_sources(STYLES[style](each), HEADERS_OF)[0] for table in tables]
+         for _, tables, _ in read_sources(STYLES[style](each), HEADERS_OF)[0] for table in tables]
         for each in (audit, audit.changed(row, **{role: text}))
     )  # fmt: skip
     assert before == after

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from stated_headers import check
 
 from fairgauge_check.check_result import FaultCode
-from fairgauge_check.printed_numbers import read_number
+from fairgauge_check.printed import read_number
 
 TABLE = "group,n,hired,rate,ratio\nA,100,50,50%,1.00\nB,100,44,{},{}\n"
 

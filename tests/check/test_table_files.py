@@ -8,7 +8,7 @@ import pytest
 from stated_headers import check
 
 import fairgauge as fg
-from fairgauge_check.printed_numbers import is_blank, read_number
+from fairgauge_check.printed import is_empty, read_number
 
 COUNTS = {("Male", "A"): (1200, 480), ("Male", "B"): (300, 150), ("Female", "A"): (900, 300)}
 
@@ -129,15 +129,16 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path):
 def test_printed_numbers(text, value, margin):
     found = read_number(text)
     assert found.value == pytest.approx(value)
-    assert found.margin == pytest.approx(margin)
+    assert found.unit == pytest.approx(2 * margin)
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "-", "—", "N/A", "n/a*", "*", "Excluded (< 2%)", "<10", "fewer than 2%", "not calculated"],
-)
-def test_cells_without_a_number(text):
-    assert is_blank(text)
+    ("text", "empty"),
+    [("", True), ("-", True), ("—", True), ("N/A", True), ("n/a*", True), ("*", False),
+     ("Excluded (< 2%)", False), ("<10", False), ("not calculated", False)],
+)  # fmt: skip
+def test_cells_without_a_number(text, empty):
+    assert is_empty(text) is empty
     assert read_number(text) is None
 
 
@@ -156,7 +157,6 @@ def test_tables_of_one_file_and_of_a_folder(tmp_path):
         ("audit.csv", b"one column\n1\n", "holds no table"),
         ("audit.csv", b"\xff\xfe\x00", "not UTF-8 text; .* iconv -f windows-1252 -t utf-8"),
         ("audit.xlsx", b"not a workbook", "as XLSX"),
-        ("audit.csv", b"sex,n,hired,ratio\nF,9,3,2 x\nM,10,2,1 x\n", "row 1 .* has '2 x'"),
         ("audit.csv", b"n,hired\n12,3\n10,2\n", "no table has the columns that are stated"),
     ],
 )
@@ -226,33 +226,3 @@ def test_nothing_to_check_is_an_error():
         check([])
     with pytest.raises(fg.DataError, match="has no row with a number"):
         check("sex,n,hired\nF,,\nM,,\n")
-
-
-TITLE = "Table 3. Scored applicants by sex"
-NOTE = "Note: Data on an additional 250 individuals were not included."
-
-
-def _in_columns(names_header, header, rows, *, indent, apart, start):
-    """Write right-aligned columns; the longest name ends ``apart`` places before the first."""
-    widths = [max(map(len, column)) for column in zip(*header, *(r[1:] for r in rows), strict=True)]
-    first = indent + max(len(row[0]) for row in rows) + apart
-
-    def line(name, cells):
-        numbers = "  ".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))
-        return f"{name:{first}}{numbers}".rstrip()
-
-    above = [line("", each) for each in header[:-1]] + [line(names_header, header[-1])]
-    below = [line(" " * indent + name, cells) for name, *cells in rows]
-    return "\n".join([*start[:1], *above, *start[1:], *below])
-
-
-def test_counts_that_most_rows_cannot_have_are_not_understood(tmp_path):
-    text = "sex,n,hired\nMale,120,300\nFemale,80,200\nOther,40,10\n"
-    with pytest.raises(fg.DataError, match=r"is not the number selected: 2 of 3 rows would not be"):
-        check(text)
-    assert check("sex,n,hired\nMale,120,300\nFemale,80,20\nOther,40,10\n").errors == 1
-    (tmp_path / "one.csv").write_text(text)
-    (tmp_path / "two.csv").write_text("sex,n,hired\nMale,120,30\nFemale,80,20\n")
-    found = check(tmp_path)
-    assert [each.source for each in found.unread] == ["one.csv"]
-    assert found.exit_code == 3

@@ -26,7 +26,7 @@ class Folder:
     """A folder of input files, and what commands make of them."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self.notes = path, ""
 
     def csv(self, name: str, rows: Iterable[Sequence[Any]]) -> str:
         write_csv(self.path / name, rows)
@@ -47,7 +47,7 @@ class Folder:
         return json.loads((self.path / name).read_text(encoding="utf-8"))
 
     def ours(self, into: str = "out") -> dict[str, Any]:
-        """Return what fairgauge wrote beside the analysis.json of a folder."""
+        """Return the report that fairgauge wrote beside the analysis.json of a folder."""
         found: dict[str, Any] = self.read(f"{into}/fairgauge.json")
         return found
 
@@ -59,6 +59,7 @@ class Folder:
         name = self.json("analysis_config.json", config)
         result = self.run("clarify", name, "-o", into, *args)
         assert result.exit_code == 0, result.output
+        self.notes = result.stderr
         found: dict[str, Any] = self.read(f"{into}/analysis.json")
         return found
 

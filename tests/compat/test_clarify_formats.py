@@ -103,7 +103,7 @@ def test_parquet(folder: Any, expected: dict[str, Any]) -> None:
     )
     assert found_in(folder.clarify(asked)) == expected
     folder.clarify(asked | {"dataset_type": "application/parquet"})
-    assert any("x-parquet" in note for note in folder.ours()["notices"])
+    assert "x-parquet" in folder.notes
 
 
 def test_folder_of_files_in_a_bucket(folder: Any, expected: dict[str, Any]) -> None:
@@ -166,5 +166,5 @@ def test_an_inner_join_says_what_it_leaves_out(folder: Any) -> None:
     folder.csv("data.csv", [("id", "label"), *((i, i % 2) for i in range(60))])
     folder.csv("facets.csv", [("id", "facet"), *((i, "da"[i % 3 > 0]) for i in range(45))])
     folder.clarify(config(facet_dataset_uri="facets.csv", joinsource_name_or_index="id"))
-    assert folder.ours()["rows"] == 45
-    assert "15 rows without a match in facets.csv are excluded" in folder.ours()["notices"]
+    assert folder.ours()["data"]["rows"] == 45
+    assert "15 rows without a match in facets.csv are excluded" in folder.notes

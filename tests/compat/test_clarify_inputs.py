@@ -37,14 +37,14 @@ def test_a_first_row_of_texts_is_data_when_it_is_stated(folder: Any) -> None:
     folder.json("bad.json", asked)
     assert "looks like a header" in folder.fails("clarify", "bad.json")
     folder.clarify(asked, "--first-row", "data")
-    assert folder.ours()["rows"] == len(rows)
+    assert folder.ours()["data"]["rows"] == len(rows)
 
 
 def test_a_first_row_with_a_number_is_data(folder: Any) -> None:
     folder.csv("data.csv", [("d", 1, "?"), *ROWS])
     asked = config(headers=HEADERS, predicted_label="predicted")
     folder.clarify(asked)
-    assert folder.ours()["rows"] == len(ROWS) + 1
+    assert folder.ours()["data"]["rows"] == len(ROWS) + 1
 
 
 def test_the_flip_test_leaves_out_its_own_facet_alone(folder: Any) -> None:
@@ -80,8 +80,7 @@ def test_without_predictions_the_first_stage_is_measured(folder: Any) -> None:
     folder.csv("data.csv", [("facet", "label"), *((f, y) for f, y, _ in ROWS)])
     found = folder.clarify(config(methods=both(), predictor={"endpoint_name": "live"}))
     assert list(found) == ["version", "pre_training_bias_metrics"]
-    (note,) = [each for each in folder.ours()["notices"] if "post_training_bias" in each]
-    assert "not computed, because there are no predictions" in note
+    assert "not computed, because there are no predictions" in folder.notes
 
 
 @pytest.mark.parametrize("name", ["2024-report", "my.report", "loans 2026"])
@@ -132,4 +131,4 @@ def test_the_data_named_beside_take_the_place_of_the_configurations(folder: Any)
     folder.csv("here.csv", rows)
     found = folder.clarify(config(dataset_uri="s3://elsewhere/data.csv"), "--dataset", "here.csv")
     assert found["pre_training_bias_metrics"]["facets"]["facet"][0]["value_or_threshold"] == "d"
-    assert folder.ours()["rows"] == 120
+    assert folder.ours()["data"]["rows"] == 120

@@ -12,9 +12,15 @@ import pytest
 from clarify_cases import MONITORED, cases
 from hypothesis import given
 
-from fairgauge_cloud._service_texts import read
-from fairgauge_cloud.clarify.analysis_files import MetricKey, MetricValue, Values, values_of
-from fairgauge_cloud.clarify.bias_drift import compare, drifted
+from fairgauge_cloud._service_metrics import read
+from fairgauge_cloud.clarify.analysis_files import (
+    MetricKey,
+    MetricValue,
+    Values,
+    compare,
+    drifted,
+    values_of,
+)
 from fairgauge_cloud.clarify.clarify_config import attributes, config_uri
 
 POST = "post_training_bias_metrics"

@@ -81,7 +81,7 @@ def test_every_period_of_a_monitor_is_a_step(store):
         expected = [[i, point[part]] for i, point in enumerate(each["points"])]
         assert steps == [pytest.approx(step) for step in expected]
     assert found["verdict"] == "fail"
-    names = ["explore.html", "monitor.html", "monitor.json"]
+    names = ["monitor.html", "monitor.json"]
     assert found["artifacts"] == [f"fairgauge/{name}" for name in names]
     assert found["last"]["fairgauge/selection_rate.ratio/sex/F"] == each["points"][-1]["value"]
 

@@ -56,14 +56,14 @@ AUDITS = {
     "amounts and clusters": {**AMOUNTS, "cluster": "cluster"},
 }
 MODELS = {
-    "two models": {**BINARY, "candidate": ["newer"], "strata": "stratum"},
+    "two models": {**BINARY, "candidate": ["newer"]},
     "two models, overall": {**BINARY, "candidate": ["newer"], "reference": "overall"},
     "two models, weights": {
-        **BINARY, "candidate": ["newer"], "weight": "w", "strata": "stratum",
+        **BINARY, "candidate": ["newer"], "weight": "w",
         "margins": {"accuracy": 0.05},
     },
     "two models, clusters": {
-        **BINARY, "candidate": ["newer"], "cluster": "cluster", "strata": "stratum",
+        **BINARY, "candidate": ["newer"], "cluster": "cluster",
     },
     "two models, classes": {**CLASSES, "candidate": ["guessed"], "metrics": SOME},
     "two models, classes and clusters": {

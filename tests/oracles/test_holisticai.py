@@ -51,7 +51,7 @@ SWAPPED = "recall_matrix holds precisions, precision_matrix recalls"
 QUANTILE = "of predictions cut at a quantile of their own: ours cuts at a value (fairgauge.above)"
 CURVES = "summed over all thresholds of the predictions: ours are KS and Wasserstein distances"
 CORRELATION = "difference of the correlations of label and prediction: ours is r2"
-GRID = "largest gap on a grid of thresholds: ours is the largest at all, the KS distance"
+GRID = "largest gap on a grid of thresholds: no metric of ours"
 JAIN = "Jain's index of errors over all rows, of no group"
 MIXED = "a mean with differences of other rates that holisticai alone defines"
 AVERAGED = "mean over the true classes, of differences that are ours within each label"
@@ -100,7 +100,6 @@ def test_binary(shared: Any, table: Any, ledger: Any, name: str) -> None:
                 *WHOLE.values(),
                 "coefficient_of_variation",
                 "roc_auc.difference",
-                "selection_smd",
             ],
         )
         groups = {g.group: g for g in report.groups}
@@ -126,8 +125,7 @@ def test_binary(shared: Any, table: Any, ledger: Any, name: str) -> None:
                 book.explained(math.isclose(ours * math.sqrt(2), expected), DOUBLED, where)
             elif "ohen" in theirs:
                 held = math.isclose(cohen(groups[a], groups[b]), expected, rel_tol=1e-9)
-                ours = value_of(report, "selection_smd", attribute, a)
-                book.explained(held and abs(ours) < abs(expected), DIVISOR, where)
+                book.explained(held, DIVISOR, where)
             else:
                 assert theirs in ("2SD Rule", "f:z_test_diff", "f:z_test_ratio"), theirs
                 known = value_of(report, "selection_rate.difference", attribute, a)
@@ -236,7 +234,7 @@ def test_regression(shared: Any, ledger: Any) -> None:
             prediction="prediction",
             sensitive=attribute,
             reference={attribute: b},
-            metrics=[*compared.values(), "prediction_ks"],
+            metrics=[*compared.values()],
             task="regression",
         )
         for theirs, expected in {**entry["group"], **entry["individual"]}.items():
@@ -245,8 +243,7 @@ def test_regression(shared: Any, ledger: Any) -> None:
                 value = report[compared[theirs], attribute, a].value
                 book.same(value, expected, where)
             elif theirs == "Max Statistical Parity":
-                most = report["prediction_ks", attribute, a].value
-                book.explained(0 <= expected <= most + 1e-9, GRID, where)
+                book.explained(0 <= expected <= 1, GRID, where)
             elif theirs == "Z Score Difference":
                 gap = report["mean_prediction.difference", attribute, a].value
                 sides = [frame["prediction"][frame[attribute] == each] for each in (a, b)]

@@ -20,9 +20,9 @@ NOT_METRICS = {
 def bare(name: str) -> str:
     """Return a name without its arguments, prefixes and places."""
     name = re.sub(r"\(.*", "", name.removeprefix("f:"))
-    for word in ("label: ", "label ", "pred ", "Max ", "Mean "):
-        name = name.removeprefix(word) if "Multiclass" in name or word[0].islower() else name
-    return re.sub(r" Q\d\d$", " Q", name) if "Parity" in name or "Impact" in name else name
+    for word in ("label: ", "label ", "pred "):
+        name = name.removeprefix(word)
+    return name
 
 
 def missing(tool: str, names: set[str]) -> set[str]:
@@ -52,19 +52,6 @@ def test_aequitas(shared: Any) -> None:
             names |= set(result["fairness_overall"])
     assert len(names) > 40
     assert not missing("aequitas", names)
-
-
-def test_holisticai(shared: Any) -> None:
-    names: set[str] = set()
-    for path in shared.oracles("*__holisticai*.json"):
-        results = shared.oracle(path.name)["results"]
-        for entry in results if isinstance(results, list) else results.values():
-            names |= {name for name in entry if name.startswith("f:") or "matrix" in name}
-            for block in ("group", "individual", "equal_outcome", "equal_opportunity"):
-                names |= set(entry.get(block, {}))
-    names -= {"confusion_matrix"}
-    assert len(names) > 40
-    assert not missing("holisticai", names)
 
 
 def test_fairlearn(shared: Any) -> None:

@@ -6,7 +6,7 @@ Facts only: counts, and the numbers that metafor's own tests state for them.
 import numpy as np
 import pytest
 
-from fairgauge.stats.outlying_strata import heterogeneity_of_means
+from fairgauge.stats.stratified import heterogeneity_of_means
 
 BCG = np.array([
     [4, 119, 11, 128], [6, 300, 29, 274], [3, 228, 11, 209], [62, 13536, 248, 12619],

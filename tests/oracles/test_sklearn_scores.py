@@ -27,14 +27,7 @@ WHOLE = {
 }
 QUANTILES = "calibration error over ten bins of equal size: ours has ten bins of equal width"
 P_VALUE = "p-value of the pooled z test: ours is that of the interval shown, and decides the same"
-CROSSED = {
-    "bpsn_auc(background positive, subgroup negative)": "bpsn_auc",
-    "bnsp_auc(background negative, subgroup positive)": "bnsp_auc",
-}
 PAIRED = {
-    "ks_2samp_scores": "score_ks",
-    "wasserstein_scores": "score_wasserstein",
-    "abroca_exact_integral": "abroca",
     "auc_difference(a-b)": "roc_auc.difference",
 }
 
@@ -49,7 +42,7 @@ def of_scores(frame: Any, name: str, positive: Any, **asked: Any) -> fg.Report:
     metrics = asked.pop("metrics")
     metrics = [metrics] if isinstance(metrics, str) else metrics
     rates = {*BINNED.values(), *WHOLE.values(), "selection_rate"}
-    rates |= {"expected_calibration_error", "maximum_calibration_error"}
+    rates |= {"expected_calibration_error"}
     return fg.audit(
         frame,
         metrics=[*metrics, *sorted(rates - set(metrics))],
@@ -72,7 +65,6 @@ def check_scores(book: Any, rates: dict[str, Any], theirs: dict[str, Any], where
         book.same(rates[ours].value, theirs[name], f"{where} {name}")
     uniform = theirs["ece_uniform10"]
     book.same(rates["expected_calibration_error"].value, uniform["ece"], f"{where} ece")
-    book.same(rates["maximum_calibration_error"].value, uniform["mce"], f"{where} mce")
     book.explained("ece" in theirs["ece_quantile10"], QUANTILES, where)
 
 
@@ -85,17 +77,11 @@ def test_scores_by_group(shared: Any, table: Any, ledger: Any, name: str) -> Non
                 continue
             parts = columns.split("|")
             asked = {"sensitive": parts} if len(parts) == 1 else {"intersections": [tuple(parts)]}
-            metrics = [*CROSSED.values()]
-            report = of_scores(table(name), name, positive_of(key), metrics=metrics, **asked)
+            report = of_scores(table(name), name, positive_of(key), metrics=["roc_auc"], **asked)
             groups = {g.group: g for g in report.groups}
-            feature = columns.replace("|", "*")
             for group, theirs in entry["groups"].items():
                 ours, where = group.replace("|", " & "), f"{name} {key} {columns}={group}"
                 check_scores(book, groups[ours].rates, theirs["score_metrics"], where)
-                for their_name, our_name in CROSSED.items():
-                    found = report[our_name, feature, ours]
-                    off = (found.error or 0.0) + 1e-11
-                    book.same(found.value, theirs[their_name], f"{where} {our_name}", off=off)
     book.settle(60)
 
 
@@ -138,7 +124,7 @@ def test_scores_of_everyone(shared: Any, table: Any, ledger: Any, name: str) -> 
         report = of_scores(frame, name, positive_of(key), sensitive="everyone", metrics="roc_auc")
         (group,) = report.groups
         check_scores(book, group.rates, results["overall"]["score_metrics"], f"{name} {key}")
-    book.settle(9)
+    book.settle(8)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -170,7 +156,7 @@ def test_scores_of_pairs(shared: Any, table: Any, ledger: Any, name: str) -> Non
             book.same(selection.rate_reference, pair["rate"][1], where)
             decides = (selection.p_value < 0.05) == (pair["p_two_sided"] < 0.05)
             book.explained(decides, P_VALUE, where)
-    book.settle(14)
+    book.settle(8)
 
 
 def test_bounds_are_tight_where_scores_are_rounded(table: Any) -> None:
@@ -250,11 +236,8 @@ def test_each_class_of_three(shared: Any, table: Any, ledger: Any) -> None:
 def test_regression_between_groups(shared: Any, ledger: Any) -> None:
     book = ledger("scikit-learn and scipy")
     metrics = {
-        "ks_2samp_predictions": "prediction_ks",
-        "wasserstein_predictions": "prediction_wasserstein",
         "mean_difference_prediction": "mean_prediction.difference",
         "mean_difference_label": "mean_label.difference",
-        "cohen_d_prediction(pooled sd, ddof=1)": "prediction_smd",
     }
     for pair in shared.oracle("insurance_pred__scipy_regression.json")["results"]:
         attribute, a, b = pair["attribute"], pair["a"], pair["b"]
@@ -275,4 +258,4 @@ def test_regression_between_groups(shared: Any, ledger: Any) -> None:
             book.same(groups[group].rates["mean_error"].value, expected, f"{attribute} {group}")
         error = report["mean_error.difference", attribute, a]
         book.same(error.p_value, pair["welch_p_residual"], f"{attribute} welch", rel=1e-6)
-    book.settle(24)
+    book.settle(15)

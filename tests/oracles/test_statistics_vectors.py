@@ -18,10 +18,9 @@ from fairgauge.catalogue.distributions import DISTANCES
 from fairgauge.enums import Profile
 from fairgauge.stats import (
     contrasts,
-    divergences,
+    distances,
     exact,
     intervals,
-    multiplicity,
     sequential,
     significance,
 )
@@ -40,6 +39,7 @@ NOT_IMPLEMENTED = {
     "Fisher exact two-sided",
     "Fisher mid-p two-sided",
     "Barnard two-sided (pooled)",
+    "Benjamini-Hochberg adjusted p",
 }
 """Methods of the vectors that no metric uses; Fisher's and Barnard's tests are scipy's."""
 ALL = json.loads(FILE.read_text())["vectors"] if FILE.exists() else []
@@ -105,7 +105,7 @@ def verdict(i):
 
 def range_simultaneous(i):
     x, n = np.array(i["x"]), np.array(i["n"])
-    crit = multiplicity.tukey_critical(len(x), 0.95)
+    crit = significance.tukey_critical(len(x), 0.95)
     low, high = contrasts.newcombe(x[:, None], n[:, None], x, n, crit)
     return {"crit": crit, "estimate": np.ptp(x / n), **limits(max(low.max(), 0), high.max())}
 
@@ -121,9 +121,9 @@ def noncentral(i):
     return {"stat": stat, "p": p, **limits(0.0, expected["upper"])}
 
 
-def distances(i):
+def plug_in(i):
     a, d = i["a"], i["d"]
-    floor = divergences.expected_distance(a, d, "kl")
+    floor = distances.expected_divergence(np.array(a), np.array(d), "kl")
     values = {
         kind: of.between(np.array(a), np.array(d), Profile.DOCUMENTED)
         for kind, of in DISTANCES.items()
@@ -135,7 +135,7 @@ def distances(i):
         "KS": values["ks"],
         "LP2": values["lp"],
         "KL_noise_floor": floor,
-        "KL_bias_corrected": divergences.bias_corrected(values["kl"], floor),
+        "KL_bias_corrected": max(values["kl"] - floor, 0.0),
     }
 
 
@@ -197,19 +197,18 @@ METHODS = {
     "Boschloo two-sided": lambda i: {"p": exact.boschloo(*columns(i))},
     "E. Pearson N-1 chi-square": lambda i: {"p": significance.score_p(*rows(i), skewness=False)},
     "three-way verdict, 95% Newcombe vs [-tau,tau]": verdict,
-    "Holm adjusted p": lambda i: {"adj": multiplicity.holm(i["p"])},
-    "Benjamini-Hochberg adjusted p": lambda i: {"adj": multiplicity.benjamini_hochberg(i["p"])},
+    "Holm adjusted p": lambda i: {"adj": significance.holm(i["p"])},
     "max-min over groups: simultaneous (Tukey critical value) Newcombe range interval": (
         range_simultaneous
     ),
     "between-group variance, sampling variance removed: s^2 - mean p(1-p)/(n-1)": lambda i: dict(
-        zip(("naive", "corrected"), multiplicity.between_variance(i["x"], i["n"]), strict=True)
+        zip(("naive", "corrected"), significance.between_variance(i["x"], i["n"]), strict=True)
     ),
     "chi-square test all groups equal": lambda i: dict(
         zip(("stat", "p"), significance.homogeneity(i["x"], i["n"]), strict=True)
     ),
     "noncentrality interval from Pearson homogeneity chi-square": noncentral,
-    "plug-in divergences (natural log)": distances,
+    "plug-in divergences (natural log)": plug_in,
     "batch e-value for H0 |pd-pa|<=tau against point alternative (a*,d*)": batch,
     "sup over the null of E[e] must be <=1": validity,
 }

@@ -15,7 +15,7 @@ import pytest
 from scipy import optimize, stats
 
 import fairgauge as fg
-from fairgauge.stats._restricted import under_difference
+from fairgauge.stats._roots import under_difference
 from fairgauge.stats.signed_roots import hypergeometric_tail, lower_end, signed_root
 
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fairgauge as fg
-from fairgauge.scan import _cell_sums, _duckdb_files
+from fairgauge.scan import _cell_sums, _duckdb_relation
 
 ASKED = {
     "label": "y", "score": "s", "threshold": 0.5, "weight": "w", "positive": 1,
@@ -53,10 +53,10 @@ def both(monkeypatch, tmp_path):
     def count(rows: pa.Table, at_once: int = 400, **options: object) -> tuple[fg.Cube, fg.Cube]:
         pq.write_table(rows, tmp_path / "rows.parquet", row_group_size=1_000)
         options = ASKED | options
-        monkeypatch.setattr(_duckdb_files, "_LARGE", 1 << 40)
+        monkeypatch.setattr(_duckdb_relation, "_LARGE", 1 << 40)
         by_duckdb = fg.count(tmp_path / "rows.parquet", **options)
-        monkeypatch.setattr(_duckdb_files, "_LARGE", 0)
-        monkeypatch.setattr(_duckdb_files, "_ROWS", at_once)
+        monkeypatch.setattr(_duckdb_relation, "_LARGE", 0)
+        monkeypatch.setattr(_duckdb_relation, "_ROWS", at_once)
         used = []
         joined = _cell_sums.joined
         monkeypatch.setattr(_cell_sums, "joined", lambda *given: used.append(1) or joined(*given))
@@ -155,8 +155,8 @@ def test_all_scores_are_missing_in_a_batch(both):
         ("s", 1.5, r"'s' is the score and must lie in \[0, 1\], but has 1.5"),
         ("s", -1e-9, r"'s' is the score and must lie in \[0, 1\], but has -1e-09"),
         ("s", float("inf"), "'s' must hold numbers, but has 'inf'"),
-        ("w", -1.0, "'w' is the weight, but has the negative value -1"),
-        ("w", float("inf"), "'w' is the weight, but has the infinite value inf"),
+        ("w", -1.0, "'w' is the weight, but has the value -1"),
+        ("w", float("inf"), "'w' is the weight, but has the value inf"),
     ],
 )
 def test_numbers_that_are_not_allowed(monkeypatch, tmp_path, column, value, message):
@@ -165,8 +165,8 @@ def test_numbers_that_are_not_allowed(monkeypatch, tmp_path, column, value, mess
     values[-1] = value
     at = rows.column_names.index(column)
     pq.write_table(rows.set_column(at, column, pa.array(values)), tmp_path / "rows.parquet")
-    monkeypatch.setattr(_duckdb_files, "_LARGE", 0)
-    monkeypatch.setattr(_duckdb_files, "count_by_sql", None)
+    monkeypatch.setattr(_duckdb_relation, "_LARGE", 0)
+    monkeypatch.setattr(_duckdb_relation, "count_by_sql", None)
     with pytest.raises(fg.DataError, match=message):
         fg.count(tmp_path / "rows.parquet", **ASKED)
 
@@ -178,7 +178,7 @@ def test_duckdb_counts_the_rest(monkeypatch, tmp_path, how):
     pq.write_table(rows, tmp_path / "rows.parquet")
     more = {"strata": ["d"]} if how == "another type" else {}
     expected = fg.count(tmp_path / "rows.parquet", **(ASKED | more))
-    monkeypatch.setattr(_duckdb_files, "_LARGE", 0)
+    monkeypatch.setattr(_duckdb_relation, "_LARGE", 0)
     if how == "too many cells":
         monkeypatch.setattr(_cell_sums, "_MOST_DENSE", 1_000)
     monkeypatch.setattr(_cell_sums, "joined", None)
@@ -187,7 +187,7 @@ def test_duckdb_counts_the_rest(monkeypatch, tmp_path, how):
 
 def test_a_file_without_rows_is_refused(monkeypatch, tmp_path):
     pq.write_table(people().slice(0, 0), tmp_path / "rows.parquet")
-    monkeypatch.setattr(_duckdb_files, "_LARGE", 0)
+    monkeypatch.setattr(_duckdb_relation, "_LARGE", 0)
     with pytest.raises(fg.DataError, match="no rows"):
         fg.count(tmp_path / "rows.parquet", **ASKED)
 
@@ -204,8 +204,8 @@ def test_a_file_that_is_damaged(monkeypatch, tmp_path, wrong):
     else:
         held = held.replace("ü".encode(), b"\xfc\xfc")
     path.write_bytes(held)
-    monkeypatch.setattr(_duckdb_files, "_LARGE", 0)
-    monkeypatch.setattr(_duckdb_files, "count_by_sql", None)
+    monkeypatch.setattr(_duckdb_relation, "_LARGE", 0)
+    monkeypatch.setattr(_duckdb_relation, "count_by_sql", None)
     with pytest.raises(fg.DataError, match=r"cannot read '.*rows\.parquet'"):
         fg.count(path, **ASKED)
 
@@ -214,8 +214,8 @@ def test_counting_imports_no_pandas(tmp_path):
     """Arrow's own way to numpy does, which takes longer than to count a million rows."""
     pq.write_table(people(), tmp_path / "rows.parquet")
     code = (
-        "import sys, fairgauge as fg; from fairgauge.scan import _duckdb_files; "
-        f"_duckdb_files._LARGE = 0; fg.count({str(tmp_path / 'rows.parquet')!r}, **{ASKED!r}); "
+        "import sys, fairgauge as fg; from fairgauge.scan import _duckdb_relation; "
+        f"_duckdb_relation._LARGE = 0; fg.count({str(tmp_path / 'rows.parquet')!r}, **{ASKED!r}); "
         "assert 'pyarrow' in sys.modules; assert 'pandas' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -30,7 +30,6 @@ METRICS = [
     "brier_score",
     "roc_auc",
     "mean_score",
-    "score_smd",
 ]
 
 ASKED = {

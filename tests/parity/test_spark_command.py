@@ -182,7 +182,7 @@ def test_what_spark_cannot_read_is_one_message(where):
 def test_no_data_are_a_missing_argument(given):
     result = CliRunner().invoke(main, ["audit", *given, *ASKED])
     assert result.exit_code == 2
-    assert "Missing argument 'DATA...'" in result.stderr
+    assert "no DATA: give files" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.tsv.gz", "rows.jsonl"])

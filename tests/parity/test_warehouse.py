@@ -23,7 +23,7 @@ from tests.needs import missing, need
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.cli.commands.count_command import DIALECTS
+from fairgauge.cli.commands.counts import DIALECTS
 
 KINDS = {
     "snowflake": ("VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "DATE", "NUMBER(9, 2)"),

@@ -15,9 +15,8 @@ import pyarrow as pa
 import pytest
 
 import fairgauge as fg
-from fairgauge.addresses import shown_address
 from fairgauge.cube.plan import plan
-from fairgauge.errors import DataError, MissingExtra
+from fairgauge.errors import DataError, MissingExtra, shown_address
 from fairgauge.question.specification import ask
 from fairgauge.scan import open_source
 from fairgauge.scan.source import sql

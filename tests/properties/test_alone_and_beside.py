@@ -23,7 +23,7 @@ OUTCOMES: dict[str, dict[str, Any]] = {
         "label": "y", "score": "s", "threshold": 0.5, "positive": 1, "favourable": "negative",
         "metrics": [
             "standard", "average_absolute_odds", "worst_odds", "average_odds", "clarify", "vertex",
-            "top_selection_ratio", "skew", "exposure_ratio",
+            "top_selection_ratio", "exposure_ratio",
         ],
     },
     "classes": {

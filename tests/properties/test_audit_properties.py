@@ -25,7 +25,7 @@ import fairgauge as fg
 from fairgauge.api.loading import load
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.lookup import find_metric, find_rate
+from fairgauge.catalogue.lookup import find_metric
 from fairgauge.render.grammar import describe_reason
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import POOLED
@@ -133,7 +133,7 @@ def _unnamed(key: Any) -> Any:
 
 def counts_rows(metric: Any) -> bool:
     """Tell whether a metric is of single rows, or of so many rows from the top."""
-    return metric.scope == "rows" or not getattr(getattr(metric, "of", None), "takes_weights", True)
+    return metric.scope == "rows"
 
 
 def differing(one: Report, other: Report, *, of_rows_too: bool = True) -> list[str]:
@@ -299,7 +299,7 @@ def test_a_vendor_metric_is_its_native_counterpart_up_to_its_sign(rows: Any) -> 
 
 
 BY_NUMBER_OF_ROWS = (
-    "selection_smd", "score_smd", "label.differential_fairness", "prediction.differential_fairness",
+    "label.differential_fairness", "prediction.differential_fairness",
 )  # fmt: skip
 """Weights have no unit, so that these metrics take the number of rows for it, not their sum."""
 
@@ -320,7 +320,7 @@ def test_whole_weights_are_repeated_rows_are_counts(rows: Any) -> None:
         assert mine.n == pytest.approx(yours.weight)
         assert mine.counts == pytest.approx(yours.weighted_counts)
         assert mine.share == pytest.approx(yours.share)
-        shared = [name for name in mine.rates if find_rate(name).takes_weights]
+        shared = list(mine.rates)
         # equal weights leave the rates that do not take weights, too
         assert {n: mine.rates[n].value for n in shared} == pytest.approx(
             {n: yours.rates[n].value for n in shared}, nan_ok=True

@@ -36,7 +36,7 @@ PRESETS: dict[str, Callable[[], Any]] = {
         loans(), **HIRING, preset="us-lending", reference={"sex": "Male", "race": "White"}
     ),
     "lending, weighted": lambda: fg.audit(
-        loans(), **HIRING | WEIGHTED, preset="us-lending", reference={"sex": "Female"}
+        loans(), **HIRING | WEIGHTED, preset="us-lending", reference={"sex": "Male"}
     ),
     "guidelines": lambda: fg.audit(loans(), **HIRING, preset="ugesp"),
 }
@@ -126,7 +126,7 @@ def test_a_corrupted_number_of_a_table_to_publish_is_found(name: str) -> None:
 
 
 def _corrupted(table: str, *, weighted: bool) -> Iterator[str]:
-    """Yield a table with a rate, a ratio, one of denials, or a number of people selected wrong.
+    """Yield a table with a rate, a ratio, or a number of people selected wrong.
 
     Weighted rates follow from no printed counts: the ratio alone is held against them.
     """
@@ -136,9 +136,6 @@ def _corrupted(table: str, *, weighted: bool) -> Iterator[str]:
     ratio = re.search(r"\b0\.(\d)\d\d(?= \()", table)
     assert ratio is not None
     yield _with(table, ratio, 1, str((int(ratio[1]) + 3) % 10))
-    if "| denial ratio |" in table:  # the last ratio of a row
-        *_, denials = re.finditer(r"\b\d\.(\d)\d\d(?= \()", table)
-        yield _with(table, denials, 1, str((int(denials[1]) + 3) % 10))
     selected = re.search(r"(?<=[\d,])[ |]+(\d+)(?=[ |]+\d\d\.\d%)", table)
     if not weighted:
         assert selected is not None

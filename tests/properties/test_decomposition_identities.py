@@ -34,7 +34,7 @@ def numbers(gap):
     """Return the numbers of parts, strata and regressions, by what they are of."""
     found = {}
     for part in gap.parts:
-        key = part.part, part.weights, part.column
+        key = part.part, part.weights
         found |= {(*key, i): each for i, each in enumerate((part.value, *(part.interval or ())))}
     for each in gap.strata:
         of = each.difference, each.composition, each.within, each.p_adjusted
@@ -53,8 +53,6 @@ def test_parts_of_a_difference_add_up_and_those_of_a_ratio_multiply(data):
     sides = StratumWeights.GROUP, StratumWeights.REFERENCE
     both = [gap.part("within", weights).value for weights in sides]
     assert within == pytest.approx(sum(both) / 2, abs=1e-12)
-    of_columns = [gap.part("composition", column=each).value for each in gap.columns]
-    assert sum(of_columns) == pytest.approx(composition, abs=1e-12)
     for name, part in (("composition", composition), ("within", within)):
         of_strata = [getattr(each, name) or 0 for each in gap.strata]
         assert sum(of_strata) == pytest.approx(part, abs=1e-12)
@@ -87,7 +85,7 @@ def test_swapped_sides_turn_every_sign(data):
               StratumWeights.REFERENCE: StratumWeights.GROUP}  # fmt: skip
     assert swapped.estimate.value == pytest.approx(-gap.estimate.value, abs=1e-12)
     for part in gap.parts:
-        other = swapped.part(part.part, turned.get(part.weights, part.weights), column=part.column)
+        other = swapped.part(part.part, turned.get(part.weights, part.weights))
         assert other.value == pytest.approx(-part.value, abs=1e-12)
         if part.interval:
             assert tuple(other.interval) == pytest.approx(

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
+from fairgauge.cube.plan import CODES
 from fairgauge.enums import CandidateVerdict, DiagnosticCode, Outcome
 from fairgauge.results.name_swaps import SwapVerdict
 
@@ -25,7 +26,7 @@ ASKED = OUTCOMES | {"sensitive": "g"}
 RULE = "selection_rate.ratio >= 0.7"
 NOT_OF_NUMBERS = {
     "created", "diagnostics", "findings", "fingerprint", "spec", "reason", "goal_reason",
-    "kept_reason",
+    "kept_reason", "statements",
 }  # fmt: skip
 """Why something is so, and what was asked: words, and the rows that they state."""
 
@@ -56,26 +57,27 @@ def table(selected: int = 16) -> pl.DataFrame:
 
 
 def of_audit(rows: pl.DataFrame, **more: Any) -> Any:
-    return fg.audit(rows, prediction="p", rules=RULE, **ASKED, **more)
+    return fg.audit(rows, prediction="p", rules=RULE, **ASKED | more)
 
 
 def of_models(rows: pl.DataFrame, **more: Any) -> Any:
     margins = {"accuracy": 0.02, "disparity": 0.05}
-    return fg.compare_models(rows, prediction="p", candidate="c", margins=margins, **ASKED, **more)
+    return fg.compare_models(rows, prediction="p", candidate="c", margins=margins, **ASKED | more)
 
 
 def of_gaps(rows: pl.DataFrame, **more: Any) -> Any:
     asked = {"metrics": "selection_rate.difference", "margins": {"selection_rate": 0.2}}
-    return fg.why(rows, prediction="p", strata="h", **asked, **ASKED, **more)
+    return fg.why(rows, prediction="p", strata="h", **asked, **ASKED | more)
 
 
 def of_thresholds(rows: pl.DataFrame, **more: Any) -> Any:
     asked = {"rules": "true_positive_rate.ratio >= 0.7", "margins": {"accuracy": 0.05}}
-    return fg.thresholds(rows, score="s", threshold=0.5, **asked, **ASKED, **more)
+    return fg.thresholds(rows, score="s", threshold=0.5, **asked, **ASKED | more)
 
 
 def of_search(rows: pl.DataFrame, **more: Any) -> Any:
-    return fg.find(rows, prediction="p", features=["g", "h"], rate="accuracy", **OUTCOMES, **more)
+    asked = {"features": ["g", "h"]} | more
+    return fg.find(rows, prediction="p", rate="accuracy", **OUTCOMES | asked)
 
 
 def of_monitor(rows: pl.DataFrame, **more: Any) -> Any:
@@ -86,13 +88,20 @@ def of_monitor(rows: pl.DataFrame, **more: Any) -> Any:
 
 
 def of_pairs(rows: pl.DataFrame, **more: Any) -> Any:
-    """Each item has four names of either group; which row is whose answer is drawn."""
+    """Each item has eight names of either group; which row is whose answer is drawn.
+
+    A group that is neither is written in place of that of three names of group a.
+    """
+    other = next((each for each in rows["g"].unique() if each not in "ab"), "a")
     mixed = pl.concat([part.sample(fraction=1, shuffle=True, seed=7)
                        for part in (rows[::2], rows[1::2])])  # fmt: skip
     half = N // 2
-    answers = mixed.with_columns(item=pl.int_range(pl.len()) % half // 4).with_columns(
-        name=pl.concat_str(pl.Series(["a"] * half + ["b"] * half), pl.int_range(pl.len()) % 4),
+    answers = mixed.with_columns(item=pl.int_range(pl.len()) % half // 8).with_columns(
+        name=pl.concat_str(pl.Series(["a"] * half + ["b"] * half), pl.int_range(pl.len()) % 8),
         g=pl.Series(["a"] * half + ["b"] * half),
+    )
+    answers = answers.with_columns(
+        g=pl.when(pl.col("name").is_in(["a0", "a1", "a2"])).then(pl.lit(other)).otherwise("g")
     )
     return fg.pairs(answers, item="item", variant="name", sensitive="g", prediction="p",
                     positive="yes", margins={"selection_rate": 0.2}, **more)  # fmt: skip
@@ -132,11 +141,11 @@ def planted(column: str, value: str, instead_of: str | None = None, share: float
 MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
     "a group that is none": (
         DiagnosticCode.MISSING_MARKER, "g", planted("g", "Unknown"),
-        ("audit", "compare_models", "why", "thresholds", "monitor"),
+        ("audit", "compare_models", "why", "thresholds", "monitor", "pairs"),
     ),
     "a group in two spellings": (
         DiagnosticCode.SAME_NAMES, "g", planted("g", "A ", "a"),
-        ("audit", "compare_models", "why", "thresholds", "monitor"),
+        ("audit", "compare_models", "why", "thresholds", "monitor", "pairs"),
     ),
     "decisions that are none": (
         DiagnosticCode.UNDECIDED_OUTCOMES, "p", planted("p", "Pending", "no"),
@@ -209,6 +218,123 @@ def test_a_fail_stays_a_fail(mistake):
     found = of_audit(plant(rows))
     assert code in {each.code for each in found.diagnostics}
     assert found.verdict is Outcome.FAIL
+
+
+def with_ages(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with ages from 18 to 77: those of group b are above 40."""
+    i = pl.int_range(pl.len())
+    of_b = pl.col("g") == "b"
+    return rows.with_columns(age=pl.when(of_b).then(41 + i % 37).otherwise(18 + i % 23))
+
+
+AGED = ("audit", "compare_models", "why", "thresholds", "monitor")
+BANDS = {"sensitive": [fg.cut("age", [40])]}
+
+
+@pytest.mark.parametrize("code", [*CODES, "year of birth"])
+@pytest.mark.parametrize("verb", AGED)
+def test_codes_in_a_column_that_is_cut_leave_no_pass(verb, code):
+    """Whatever engine counts them, and of counts as of rows; ages themselves are no codes."""
+    if verb != "audit" and code not in (-9, 999, "year of birth"):
+        pytest.skip("one of each kind")
+    ask, passes = VERBS[verb]
+    rows = with_ages(table())
+    assert passes(ask(rows, **BANDS))
+    number = 2024 - pl.col("age") if code == "year of birth" else pl.lit(code)
+    some = pl.lit(pl.Series(np.random.default_rng(68).random(N) < 0.08))
+    coded = rows.with_columns(age=pl.when(some).then(number).otherwise("age"))
+    doubted = ask(coded, **BANDS)
+    accepted = ask(coded, **BANDS, accept="coded_numbers:age")
+    assert not passes(doubted)
+    assert passes(accepted)
+    assert numbers(accepted) == numbers(doubted)
+    if verb == "audit":
+        counts = fg.count(coded, prediction="p", rules=RULE, **ASKED | BANDS)
+        for data in (counts, coded.to_pandas(), coded.to_arrow()):
+            again = fg.audit(data, prediction="p", rules=RULE, **ASKED | BANDS)
+            assert again.diagnostics == doubted.diagnostics
+        known = {"recode": {"age": {"unknown": [code]}}} if isinstance(code, int) else {}
+        if known:
+            cleared = ask(coded, **BANDS, **known)
+            assert "coded_numbers" not in {each.code for each in cleared.diagnostics}
+
+
+@pytest.mark.parametrize("values", [
+    lambda rng: rng.integers(-9, 10, N), lambda rng: rng.normal(0, 3, N).round(2),
+    lambda rng: rng.choice([-1, 1], N), lambda rng: rng.integers(0, 1_000, N),
+    lambda rng: rng.integers(1_890, 2_030, N), lambda rng: rng.lognormal(8, 1, N).round(),
+])  # fmt: skip
+def test_numbers_of_a_scale_are_no_codes(values):
+    rng = np.random.default_rng(7)
+    rows = table().with_columns(x=pl.Series(values(rng)))
+    for cut in ([0], [1, 5], [40, 60], [500], [1_950], [2_000, 5_000]):
+        found = of_audit(rows, sensitive=[fg.cut("x", cut)])
+        assert "coded_numbers" not in {each.code for each in found.diagnostics}
+
+
+@pytest.mark.parametrize("verb", ["audit", "compare_models", "why", "thresholds", "monitor"])
+def test_a_condition_that_removes_a_group_leaves_no_pass(verb):
+    """Nor do counts forget it, nor shards that are added up."""
+    ask, passes = VERBS[verb]
+    some = pl.lit(pl.Series(np.random.default_rng(2).random(N) < 0.1))
+    rows = table().with_columns(g=pl.when(some).then(pl.lit("c")).otherwise("g"), k=some)
+    chosen = {"where": "k = false"}
+    doubted = ask(rows, **chosen)
+    assert not passes(doubted)
+    accepted = ask(rows, **chosen, accept="groups_left_out:g")
+    assert passes(accepted)
+    assert numbers(accepted) == numbers(doubted)
+    if verb == "audit":
+        (found,) = (d for d in doubted.diagnostics if d.code == "groups_left_out")
+        assert (found["groups"], found["rows"]) == (("c",), int(rows["k"].sum()))
+        assert "c" in str(doubted)
+        asked = {"prediction": "p", "rules": RULE} | ASKED | chosen
+        halves = fg.count(rows[::2], **asked), fg.count(rows[1::2], **asked)
+        for data in (fg.count(rows, **asked), halves[0].add(halves[1], allow_duplicates=True)):
+            assert fg.audit(data, **asked).verdict is Outcome.INCONCLUSIVE
+        stated = of_audit(rows, where="g != c")
+        assert stated.verdict is Outcome.PASS
+        assert "groups_left_out" in {each.code for each in stated.diagnostics}
+
+
+def test_groups_of_no_set_and_excluded_ones_are_named():
+    rows = table().with_columns(g=pl.Series(["abc"[i % 3] for i in range(N)]))
+    sets, excluded = {"sensitive": {"g": ["a"]}}, {"exclude_groups": "c"}
+    for asked, why in ((sets, "others"), (excluded, "excluded")):
+        found = of_audit(rows, **asked)
+        (note,) = (d for d in found.diagnostics if d.code == "groups_left_out")
+        assert note["why"] == why
+        assert "c" in note["groups"]
+
+
+@pytest.mark.parametrize("share", [1.0, 0.95, 0.6])
+@pytest.mark.parametrize("verb", ["audit", "compare_models", "why", "thresholds", "find"])
+def test_copied_rows_leave_no_pass(verb, share):
+    ask, passes = VERBS[verb]
+    once = table().with_columns(x=pl.Series(np.random.default_rng(3).random(N)))
+    assert passes(ask(once))
+    again = once.filter(pl.Series(np.random.default_rng(5).random(N) <= share))
+    copied = pl.concat([once, again])
+    doubted = ask(copied)
+    assert not passes(doubted)
+    assert passes(ask(copied, accept="doubled_rows"))
+    if verb == "audit":
+        counts = fg.count(copied, prediction="p", rules=RULE, **ASKED)
+        assert fg.audit(counts).verdict is Outcome.INCONCLUSIVE
+
+
+def test_few_combinations_of_values_are_no_copies():
+    """Of two columns every row stands many times; their numbers may be rounded, or balanced."""
+    rng = np.random.default_rng(4)
+    for times in (2, 5, 25):
+        groups = [f"g{i}" for i in range(20)]
+        counts = [(g, y, times * int(rng.integers(4, 40))) for g in groups for y in ("yes", "no")]
+        if times == 2:
+            counts = [(g, y, 50) for g, y, _ in counts]
+        every = [(g, y) for g, y, n in counts for _ in range(n)]
+        rows = pl.DataFrame(every, ["g", "p"], orient="row")
+        found = fg.audit(rows, prediction="p", positive="yes", sensitive="g")
+        assert "doubled_rows" not in {each.code for each in found.diagnostics}
 
 
 OWN_WORDS = ["N/A", "Total", "Pending", "Unbekannt", "non renseigné", "rechazado", "Open", "9"]

@@ -17,7 +17,7 @@ from fairgauge.results.verdicts import before_counting
 
 OF_DECISIONS = [
     "selection_rate", "true_positive_rate", "false_positive_rate", "accuracy", "average_odds",
-    "balanced_accuracy", "average_absolute_odds", "positive_predictive_value", "f1", "lift",
+    "balanced_accuracy", "average_absolute_odds", "positive_predictive_value", "f1",
     "top_selection_ratio(percent=5)", "roc_auc", "mean_score",
 ]  # fmt: skip
 OF_AMOUNTS = ["mean_label", "median_label.ratio", "median_label.difference",

@@ -19,7 +19,6 @@ MULTICLASS = [
     if "multiclass" in m.tasks and ("." not in m.name or m.name.startswith(SHORT))
 ]  # fmt: skip
 REGRESSION = [m.name for m in METRICS if "regression" in m.tasks]
-POPULATION = {"g": {"A": 0.5, "B": 0.3, "C": 0.2}}
 
 
 def people(n, seed=0):
@@ -67,7 +66,7 @@ DESIGNS = {
 def audited(kind, design, rows, seed=0):
     options = KINDS[kind] | DESIGNS[design]
     table = people(rows, seed)
-    return fg.audit(table, sensitive="g", population=POPULATION, replicates=100, **options)
+    return fg.audit(table, sensitive="g", replicates=100, **options)
 
 
 def numbers(report):

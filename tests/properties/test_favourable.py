@@ -158,7 +158,7 @@ def of_reports(coding: dict[str, Any], rate: str, reference: Any) -> Iterator[An
     made = fg.compare(*reports, same_rows=False)
     for each in made.changes:
         yield each.group, each.old, each.new, each.direction, each.worse
-    yield from ((flip.group, flip.turn) for flip in made.flips)
+    yield from ((flip.new.group, flip.worse) for flip in made.flips)
     yield sorted(re.findall(r"\w+ is now (?:worse|better) off than \w+", render(made, "html")))
 
 

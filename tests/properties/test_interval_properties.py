@@ -191,5 +191,5 @@ def test_every_kind_of_metric_has_an_interval_or_says_why_not():
     assert len(sure) >= len(kinds) // 2
 
 
-OTHERS = ("rankings", "rowwise", "representation")
-"""Metrics of rows and of given shares: they say for themselves how sure they are."""
+OTHERS = ("rankings", "rowwise")
+"""Metrics of rows: they say for themselves how sure they are."""

@@ -9,8 +9,7 @@ from tests import every_result
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.render.exhibits import rule_grid
-from fairgauge.render.page import told
+from fairgauge.render.page import rule_grid, told
 
 if TYPE_CHECKING:
     from fairgauge.render._document_tree import GridCell

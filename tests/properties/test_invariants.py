@@ -331,7 +331,7 @@ def mirrored(row: Mapping[str, Any]) -> list[Any]:
     return [turned(entry, row["value"]), *ends, row["p_value"], row["status"]]
 
 
-ONE_SIDED = ("FT", "KL", "kl", "skew")
+ONE_SIDED = ("FT", "KL", "kl")
 """By definition not the same, nor the opposite, from the other side."""
 
 
@@ -436,8 +436,7 @@ def test_what_inconclusive_is_mapped_to_is_one_answer(mapped: str, tmp_path: Pat
 
 OF_ROWS = (
     "FT", "consistency", "exposure_ratio", "label_quarter", "median_label.difference",
-    "median_label.ratio", "ndkl", "prediction_ks", "prediction_wasserstein",
-    "residual_ks", "residual_wasserstein", "skew", "top_selection_ratio",
+    "median_label.ratio", "top_selection_ratio",
 )  # fmt: skip
 """Metrics that compare or rank single rows: no counts hold them."""
 
@@ -577,7 +576,6 @@ def outcome_of(rule: Any, **more: Any) -> str | None:
         ("roc_auc.difference", {}, {"score": None}),
         ("FT", {}, {"features": None}),
         ("CDDPL", {}, {"strata": None}),
-        ("representation.difference", {}, {}),
         ("DPPL", {}, {"sensitive": "one"}),
     ],
 )

@@ -75,7 +75,7 @@ def of_gaps(reference: str, design: Mapping[str, Any]) -> Iterator[Found]:
         swapped = {"group": "reference", "reference": "group"} if reference == "F" else {}
         for part in gap["parts"]:
             weights = swapped.get(part["weights"], part["weights"])
-            what = (metric, part["part"], part["column"], weights)
+            what = (metric, part["part"], weights)
             yield what, ratio, limits_of(part, "value"), [part["status"], part["reason"]]
         for each in gap["strata"]:
             kept = [each["p_value"], each["p_adjusted"], each["outlying"]]
@@ -98,7 +98,7 @@ def of_reports(reference: str, design: Mapping[str, Any]) -> Iterator[Found]:
     """Yield changes between the reports on two months."""
     asked = question(reference, metrics=METRICS, **design)
     found = fg.compare(fg.audit(rows(1, 800), **asked), fg.audit(rows(), **asked))
-    return of_changes(found.to_dict()["changes"])
+    return of_changes(found.to_dict()["candidates"][0]["disparities"])
 
 
 def of_models(reference: str, design: Mapping[str, Any]) -> Iterator[Found]:

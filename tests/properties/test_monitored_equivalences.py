@@ -53,12 +53,11 @@ def comes_to(counts: Any, asked: Asked, rules: list[Any] = RULES) -> dict[str, A
     report = fg.monitor(counts, asked | {"monitor": {"rules": rules, "horizon": 60}})
     return {
         "exit code": report.exit_code,
-        "late": report.late_groups,
         "rows": [each.rows for each in report.rows],
         "findings": [(each.problem, each.period, each.value) for each in report.findings],
         "comparisons": {
             (each.metric, each.feature, each.group): (
-                each.state, each.alpha, each.says, each.reference,
+                each.state, each.alpha, each.says.replace(" cases ", " rows "), each.reference,
                 [(p.value, p.low, p.high, p.evidence, p.n_reference) for p in each.points],
             )
             for each in report.comparisons

@@ -1,11 +1,12 @@
 """Nothing passes by absence: where nothing could be evaluated, no verb gives a good verdict.
 
-Invariant 4 of the architecture over the verbs beside `audit`, through the command line too: its
-exit code is then never 0, so that no pipeline goes on because there was nothing to see.
+Invariant 4 of the architecture over all verbs, through the command line too: its exit code is then
+never 0, so that no pipeline goes on because there was nothing to see.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -47,6 +48,17 @@ def apart() -> pl.DataFrame:
             "prediction": [0, 1] * 100 + [0, 0, 0, 1] * 50,
         }
     )
+
+
+def of_audit(folder: Path) -> tuple[list[str], int]:
+    """A rule on the reference, of which there is no comparison."""
+    rule = {"metric": "selection_rate.ratio", "at_least": 0.01, "groups": ["A"]}
+    asked = QUESTION | {"reference": {"group": "A"}, "rules": [rule]}
+    found = fg.audit(table(), **asked)
+    table().write_csv(folder / "rows.csv")
+    (folder / "audit.json").write_text(json.dumps(asked), encoding="utf-8")
+    code = exit_code("audit", str(folder / "rows.csv"), f"--config={folder / 'audit.json'}")
+    return [found.verdict.value, *(each.outcome.value for each in found.verdicts)], code
 
 
 def of_search(folder: Path) -> tuple[list[str], int]:
@@ -152,7 +164,7 @@ GOOD = {
 }  # fmt: skip
 """Verdicts on which somebody would go ahead."""
 VERBS: dict[str, Callable[[Path], tuple[list[str], int]]] = {
-    "find": of_search, "why": of_gaps, "pairs": of_pairs, "check": of_check,
+    "audit": of_audit, "find": of_search, "why": of_gaps, "pairs": of_pairs, "check": of_check,
     "check with a rule": of_checked_limit, "thresholds": of_thresholds, "compare": of_reports,
     "compare_models": of_models, "monitor": of_monitor,
 }  # fmt: skip

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import fairgauge as fg
 from fairgauge.cube.cube import read_cube
 from fairgauge.cube.levels import in_reading_order, sorted_levels
+from fairgauge.question.readers import parse_sensitive, write_sensitive
 from fairgauge.render import render
 
 ASKED = {"prediction": "p", "positive": 1, "sensitive": "band"}
@@ -98,6 +99,18 @@ def test_the_order_of_a_type_is_kept_and_saved(kind):
     assert in_json(audited(cube)) == in_json(audited(data[kind])) == stated
     assert in_json(audited(read_cube(cube.to_json(), "file"))) == stated
     assert cube == fg.count(plain, **ASKED)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "csv", "polars"])
+def test_the_order_that_a_question_states_is_kept(kind, tmp_path):
+    stated = ["mid", "high", "<5", "low"]
+    plain = rows(stated)
+    plain.to_csv(tmp_path / "rows.csv", index=False)
+    data = {"pandas": plain, "csv": tmp_path / "rows.csv", "polars": pl.from_pandas(plain)}[kind]
+    (asked,) = parse_sensitive([f"band: {' > '.join(stated[:3])}"], "", [])
+    assert write_sensitive([asked]) == [f"band: {' > '.join(stated[:3])}"]
+    cube = fg.count(data, **ASKED | {"sensitive": asked})
+    assert in_json(audited(read_cube(cube.to_json(), "file"))) == stated
 
 
 @given(st.permutations(BANDS), st.integers(0, 50))

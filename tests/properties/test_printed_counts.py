@@ -72,6 +72,8 @@ def test_check_finds_no_error_in_a_table_that_a_preset_prints(tmp_path, name, ou
         else pl.col("score") > applicants()["score"].median()
     )
     for table in checked.tables:
+        if not table.name.startswith("Groups of "):
+            continue  # what follows from these
         columns = table.name.removeprefix("Groups of ").split("*")
         rows = applicants().drop_nulls([*columns, outcome])
         by_group = rows.group_by(pl.concat_str(columns, separator=" & "))

@@ -40,7 +40,6 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
     "render": (("render", "report.json"), ""),
     "seal": (("seal", "report.json", "one.cube.json", "-o", "made.fairgauge"), ""),
     "verify": (("verify", "sealed.fairgauge"), ""),
-    "plan": (("plan", "rows.csv", *ASKED, "--rule", RULE), "audit the feature alone"),
     "choose": (("choose", "--model", "decision", "--outcomes", "none", "--prediction", "chosen",
                 "--positive", "1", "--probabilities", GIVEN, "-o", "made.toml"), ""),
     "compare": (("compare", "report.json", "report.json"), "hold both against the same rules"),
@@ -60,7 +59,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
 """What each command is run with, and what it says to do instead; empty where it works."""
 OF_OTHERS = {
     "demo", "presets", "metrics", "schema", "join", "check", "pairs", "clarify",
-    "clarify-monitor", "page", "vertex",
+    "clarify-monitor", "page", "plan", "vertex",
 }  # fmt: skip
 """Commands that take no such features: of tables, answers, or other services' configurations."""
 

@@ -61,6 +61,7 @@ BIJECTIONS: dict[str, dict[str, str]] = {
 NOT_COMPARED = {
     "says", "brief", "sentence", "message", "reason", "rule", "spec", "data", "created", "command",
     "fingerprint", "digest", "diagnostics", "parameters", "source", "document", "columns",
+    "statements",
 }  # fmt: skip
 """Texts for people, and what was asked: names stand in them."""
 OF_GROUPS = ("group", "reference", "other", "mirror_of", "mirror")
@@ -244,8 +245,8 @@ def answers(which: str | None, question: str, verb: str) -> tuple[Any, ...]:
         other = fg.audit(renamed_table(names, seed=1), **options)
         return in_first_words(fg.compare(report, other).to_dict(), known, back), known
     if verb == "compare_models":
-        options.pop("score")
-        options.pop("features")
+        for name in ("score", "features", "strata"):
+            options.pop(name, None)
         found = fg.compare_models(data, candidate="candidate", **options)
         return in_first_words(found.to_dict(), known, back), known
     for name in ("prediction", "metrics", "features", "strata", "rules"):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from functools import cache, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -84,7 +83,7 @@ AUDITS: dict[str, dict[str, Any]] = {
     "median": {
         "score": "score", "threshold": "median", "reference": "best",
         "metrics": ["selection_rate", "DI", "DPPL", "selection_rate.largest_gap", "vertex.dpppl",
-                    "selection_smd"],
+                    "selection_smd_overall"],
         "rules": ["selection_rate.ratio >= 0.8", "selection_rate >= 0.6", "DI >= 0.9"],
     },
     "classes": {
@@ -104,17 +103,8 @@ def sentences(report: fg.Report) -> dict[str, list[str]]:
     """Return every sentence of a report, as its results say it."""
     return {
         "estimates": [each.says for each in report.estimates],
-        "pairs": [each.says for each in report.pairs],
         "verdicts": [each.says for each in report.verdicts],
         "diagnostics": [each.message for each in report.diagnostics],
-    }
-
-
-def saved_sentences(plain: dict[str, Any]) -> dict[str, list[str]]:
-    """Return the sentences of the JSON of a report; estimates and pairs have numbers alone."""
-    return {
-        "verdicts": [each["reason"]["message"] for each in plain["verdicts"]],
-        "diagnostics": [each["message"] for each in plain["diagnostics"]],
     }
 
 
@@ -123,8 +113,6 @@ def check_sentences(report: fg.Report, folder: Path) -> None:
     report.save(folder / "report.json")
     loaded = fg.load(folder / "report.json")
     assert isinstance(loaded, fg.Report)
-    saved = saved_sentences(json.loads((folder / "report.json").read_text()))
-    assert saved == {name: told[name] for name in saved}
     assert sentences(loaded) == told
     assert loaded.to_dict() == report.to_dict()
     for kind in ("text", "markdown", "html", "junit", "csv"):

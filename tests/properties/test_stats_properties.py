@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from fairgauge.stats import (
     contrasts,
     intervals,
-    multiplicity,
     significance,
     unknown_people,
-    weighted,
 )
 
 TINY = 1e-9
@@ -166,14 +164,14 @@ p_values = st.lists(st.one_of(st.floats(0, 1), st.just(np.nan)), min_size=1, max
 @check(p_values, st.randoms())
 def test_adjusted_p_values(p, shuffler):
     p = np.array(p)
-    adjusted = multiplicity.holm(p)
+    adjusted = significance.holm(p)
     known = ~np.isnan(p)
     assert (np.isnan(adjusted) == ~known).all()
     assert (adjusted[known] >= p[known]).all()
     assert (adjusted[known] <= 1).all()
     order = np.array(shuffler.sample(range(len(p)), len(p)))
-    np.testing.assert_allclose(multiplicity.holm(p[order]), adjusted[order])
-    np.testing.assert_allclose(multiplicity.holm(p[known]), adjusted[known])
+    np.testing.assert_allclose(significance.holm(p[order]), adjusted[order])
+    np.testing.assert_allclose(significance.holm(p[known]), adjusted[known])
 
 
 @check(st.integers(1, 40), st.integers(0, 10_000))
@@ -182,7 +180,7 @@ def test_equal_weights_are_rows(n, seed):
     y = np.random.default_rng(seed).random(n) < 0.5
     inside = float(y.sum()), float(n - y.sum())
     sums = [tuple(weight * each for each in inside) for weight in (3.0, 9.0, 1.0)]
-    found = weighted.effective_share(*sums)
+    found = intervals.effective_share(*sums)
     assert abs(found.n - n) <= TINY
     assert found.degrees == np.inf
 

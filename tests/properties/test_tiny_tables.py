@@ -35,7 +35,6 @@ VERBS: dict[str, Callable[..., Any]] = {
     "compare_models": lambda rows, **more: fg.compare_models(
         rows, **BINARY, candidate="q", **OF_GROUPS, **more
     ),
-    "plan": lambda rows, **more: fg.plan(rows, **BINARY, **OF_GROUPS, **more),
     "thresholds": lambda rows, **_: fg.thresholds(
         rows, label="y", positive=1, score="score", **OF_GROUPS, rules=RULE
     ),

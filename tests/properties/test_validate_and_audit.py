@@ -35,7 +35,6 @@ GROUPS = st.sampled_from(["A", "B", "C", "Unknown", "a", "nobody"])
 SENSITIVE = st.sampled_from(
     ["g", ["g", "h"], {"g": ["A", "B"]}, {"g": [["A", "B"], ["C"]]}, {"g": ["nobody"]}, ["blank"]]
 )
-POPULATION = st.dictionaries(GROUPS, st.sampled_from([0.1, 0.2, 0.25, 0.5]), min_size=1, max_size=4)
 REFERENCES = st.one_of(
     st.sampled_from(["others", "overall", "largest", "best"]),
     st.fixed_dictionaries({"g": GROUPS}),
@@ -45,7 +44,6 @@ OPTIONS = st.fixed_dictionaries(
     {"sensitive": SENSITIVE},
     optional={
         "reference": REFERENCES,
-        "population": st.fixed_dictionaries({"g": POPULATION}),
         "exclude_groups": st.lists(GROUPS, max_size=2, unique=True),
         "unknown": st.lists(GROUPS, max_size=1),
         "missing": st.sampled_from(["drop", "group", "error"]),
@@ -109,10 +107,6 @@ def test_counts_are_resolved_as_in_an_audit(options: dict[str, Any]) -> None:
         (
             ["--label", "y", "--prediction", "p", "--reference", "g=A", "--exclude-groups", "A"],
             "'A' is excluded from 'g' by exclude_groups",
-        ),
-        (
-            ["--label", "y", "--prediction", "p", "--population", "g:A=0.5,B=0.5"],
-            "leaves no share for",
         ),
         (["--preset", "nyc-ll144", "--score", "s"], None),
     ],

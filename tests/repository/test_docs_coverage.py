@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
 
-from bench import all_metrics, decisions, reviewed_audits, subgroup_searches, swapped_names  # noqa: E402
-from bench.coverage import DESIGNS, misses  # noqa: E402
+from bench import coverage, decisions, reviewed_audits, swapped_names  # noqa: E402
 from make_coverage_page import (  # noqa: E402 - a script beside the page
     ALL_METRICS,
     AUDITS,
     DECISIONS,
-    SUBGROUP_SEARCHES,
     SWAPPED_NAMES,
     cells,
     made,
@@ -32,19 +26,10 @@ def test_the_page_has_a_place_for_all_tables_and_shows_them() -> None:
     assert all(tables in page(text, made()) for tables in made().values())
 
 
-def test_the_measurements_are_of_the_designs_and_keep_their_floors() -> None:
-    found = {(each["subject"], each["setting"], each["method"]): each for each in read()}
-    for design in DESIGNS:
-        record = found.pop((design.subject, design.setting, design.method))
-        assert record["before"] == design.before
-        assert not misses(design, record["measured"], record["data_sets"])
-    assert not found, "designs that are no longer measured; run: make coverage"
-
-
 def test_all_metrics_are_measured_in_every_design_and_none_covers_too_little() -> None:
     """Below 92.5 % by more than three standard errors of its data sets."""
     records = read(ALL_METRICS)
-    assert [each["design"] for each in records] == [each.name for each in all_metrics.DESIGNS]
+    assert [each["design"] for each in records] == [each.name for each in coverage.DESIGNS]
     low = {
         f"{record['design']}: {cell.metric} ({cell.of}) {cell.held} of {cell.adequate}"
         for record in records
@@ -81,17 +66,3 @@ def test_studies_of_swapped_names_are_measured_and_raise_few_false_alarms() -> N
             assert share["covers"] >= 93.5, study.setting
         if study.baseline is not None:
             assert share["against the baseline"] > 50
-
-
-def test_searches_for_subgroups_err_in_at_most_a_twentieth_of_tables() -> None:
-    """At most 5 %, by three standard errors of the tables that were drawn."""
-    records = {each["setting"]: each for each in read(SUBGROUP_SEARCHES)}
-    laws = subgroup_searches.EVERY
-    assert list(records) == [law.setting for law in laws]
-    for setting, record in records.items():
-        tables, sums = record["tables"], record["sums"]
-        assert tables >= subgroup_searches.TABLES
-        assert sums[subgroup_searches.OUTSIDE] == 0
-        most = tables * 0.05 + 3 * (tables * 0.05 * 0.95) ** 0.5
-        for what in subgroup_searches.COUNTED:
-            assert sums.get(what, 0) <= most, (setting, what)

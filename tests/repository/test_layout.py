@@ -83,9 +83,7 @@ def test_layers_hold() -> None:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
 
 
-KINDS_OF_NUMBERS = {
-    f"catalogue/{name}.py" for name in ("across", "comparisons", "derived", "statistics")
-}
+KINDS_OF_NUMBERS = {f"catalogue/{name}.py" for name in ("across", "comparisons", "statistics")}
 """A rate makes its own differences, ratios and spreads, which are of rates."""
 
 

@@ -16,7 +16,7 @@ import fairgauge as fg
 
 PUBLIC = [
     "AuditPage",
-    "Comparison",
+    "Change",
     "Cube",
     "CubeError",
     "DataError",
@@ -31,7 +31,6 @@ PUBLIC = [
     "History",
     "HistoryHealth",
     "MissingExtra",
-    "ModelComparison",
     "MonitorReport",
     "PairsAudit",
     "Planned",
@@ -59,7 +58,6 @@ PUBLIC = [
     "metrics",
     "monitor",
     "monitor_doctor",
-    "ordered",
     "page",
     "pairs",
     "plan",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import fairgauge
-from fairgauge.cli import commands
+from fairgauge.start.first_help import SECTIONS
 
 HEAVY = {
     "duckdb", "jinja2", "narwhals", "numpy", "pandas", "polars", "pyarrow", "pydantic", "scipy",
@@ -31,14 +30,13 @@ def loaded(code: str) -> set[str]:
     return set(json.loads(found.stdout.splitlines()[-1]))
 
 
-COMMANDS = [*sorted(m.name for m in pkgutil.iter_modules(commands.__path__))]
+COMMANDS = [name for section in SECTIONS.values() for name in section]
 PLUG_INS = ["clarify_command", "clarify_monitor_command", "vertex_command"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_imports_nothing_heavy(command):
-    args = [command.replace("_", "-"), "--help"]
-    modules = loaded(f"from fairgauge.cli import main; main({args!r})")
+    modules = loaded(f"from fairgauge.cli import main; main({[command, '--help']!r})")
     assert "click" in modules
     assert not modules & HEAVY
     assert not any(name.startswith("fairgauge_cloud") for name in modules)

@@ -12,9 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.addresses import is_clear, shown_address, without_secrets
 from fairgauge.cli import main
-from fairgauge.errors import DataError, FairgaugeError, quote, shown
+from fairgauge.errors import (
+    DataError,
+    FairgaugeError,
+    is_clear,
+    quote,
+    shown,
+    shown_address,
+    without_secrets,
+)
 
 SIGNS = "/#?@:;[]%&=+'\" \\,()\u2100\t"
 WORDS = st.lists(st.sampled_from(["QXAZ", "WVJK", "ZZTOP", "9182734"]), min_size=1, max_size=4)

@@ -13,7 +13,7 @@ from threading import Barrier
 import pytest
 from tests.needs import POSIX
 
-from fairgauge import atomic_files, temporary_files
+from fairgauge import atomic_files
 from fairgauge.atomic_files import create_whole, replace_whole, write_whole
 
 THREADS = 8
@@ -50,7 +50,6 @@ def system(request, monkeypatch):
             self.replace(target)
 
         monkeypatch.setattr(atomic_files, "_WINDOWS", True)
-        monkeypatch.setattr(temporary_files, "_WINDOWS", True)
         monkeypatch.setattr(Path, "rename", rename)
 
 

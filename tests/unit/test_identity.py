@@ -133,7 +133,7 @@ def test_groups_are_looked_up_by_name_or_values():
     assert report[ratio, "y", True] == report[ratio, "y", "true"]
     assert report[ratio, "x*y", (2, True)] == report[ratio, ("x", "y"), "2 & true"]
     assert report[ratio, "age", "(40, inf)"].group_id == GroupId.of(Bin(40.0, float("inf")))
-    with pytest.raises(KeyError, match="Its groups"):
+    with pytest.raises(KeyError, match="no estimate"):
         report[ratio, "y", 1]  # True is not 1
 
 
@@ -175,10 +175,6 @@ def test_groups_of_two_reports_are_matched_by_what_they_are():
     new = audit(rows(("A", "B & C", 300, 200), ("Z", "C", 200, 134)), **options)
     assert "A & B & C" in sizes(new, "x*y")  # alone, it is not in doubt
     comparison = fg.compare(old, new)
-    found = {g.group: (g.old_n, g.new_n) for g in comparison.groups if g.feature == "x*y"}
-    assert found == {
-        'A & "B & C"': (300, 300), '"A & B" & C': (100, None), "Z & C": (200, 200),
-    }  # fmt: skip
     rates = {(e.before.group, e.after.group) for e in comparison.changes if e.feature == "x*y"}
     assert rates == {('A & "B & C"', 'A & "B & C"'), ("Z & C", "Z & C")}
     unmatched = {each.verdict.group for each in comparison.unmatched}
@@ -192,10 +188,8 @@ def test_sets_of_values_are_matched_in_any_order():
         for values in (["A", "B"], ["B", "A"])
     ]
     comparison = fg.compare(*reports)
-    assert {(g.group, g.old_n, g.new_n) for g in comparison.groups} == {
-        ("A, B", 400, 400), ("Z", 200, 200),
-    }  # fmt: skip
     assert not comparison.alone
+    assert not comparison.unmatched
 
 
 # the values themselves

@@ -13,13 +13,13 @@ import pytest
 from tests.needs import POSIX
 
 import fairgauge
-from fairgauge.temporary_files import private_folder
+from fairgauge.atomic_files import private_folder
 
 pytestmark = POSIX
 READS = """\
 import sys
 from fairgauge.scan import input_files
-from fairgauge.temporary_files import folder_of_process
+from fairgauge.atomic_files import folder_of_process
 
 copy = input_files.shutil.copyfileobj
 

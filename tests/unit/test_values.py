@@ -19,7 +19,6 @@ from fairgauge.values import (
     matches,
     name_of,
     sort_key,
-    spelled_alike,
     typed_texts,
 )
 
@@ -137,20 +136,3 @@ def test_the_order_of_values_is_one(values: list[Any]) -> None:
     unique.reverse()
     again = [repr(v) for v in sorted(unique, key=sort_key)]
     assert shown == again
-
-
-@pytest.mark.parametrize(
-    ("names", "alike"),
-    [
-        (["a", "b", "c-1"], ()),
-        (["a", " a"], (" a",)),
-        (["a", "b", "A"], ("A",)),
-        (["a b", "", "a  b"], ("a  b",)),
-        (["a\nb", "c", "a b"], ("a b",)),
-        (["\ufeffa", "a"], ("a",)),
-        ([], ()),
-    ],
-)
-def test_names_that_differ_in_spelling_alone(names, alike):
-    assert spelled_alike(names) == alike
-    assert spelled_alike(iter(names)) == alike

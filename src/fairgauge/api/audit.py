@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Never, Unpack, cast
+from typing import TYPE_CHECKING, Any, Never, Unpack, cast
 
-from fairgauge.catalogue.facts import described
-from fairgauge.checks.copies import sensitive_outcomes
+from fairgauge.catalogue.lookup import described
 from fairgauge.checks.favourable import assumed_positive
-from fairgauge.checks.identifier_checks import alike_identifiers, never_repeats
+from fairgauge.checks.missingness_checks import alike_identifiers, never_repeats
 from fairgauge.checks.names import doubtful_names
-from fairgauge.checks.open_doubts import with_accepted, withhold
-from fairgauge.checks.rows import likely_mistakes
+from fairgauge.checks.outcome_checks import sensitive_outcomes
+from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
-from fairgauge.cube.plan import Moment, Plan, is_of_answers, plan
+from fairgauge.cube.plan import Moment, Plan, answer_plan, is_of_answers, plan
 from fairgauge.enums import (
     DiagnosticCode,
     Favourable,
@@ -28,24 +27,22 @@ from fairgauge.enums import (
     Uncounted,
 )
 from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
-from fairgauge.measure.composition_notes import (
-    composition_notes,
-    within_strata_notes,
-)
 from fairgauge.measure.findings import choose_findings
-from fairgauge.measure.measure import ByRows, measure, reversed_outcomes_of
-from fairgauge.measure.measure_unrecorded import estimated_groups
-from fairgauge.question.features import Ordered
-from fairgauge.question.needs import unmet_need
-from fairgauge.question.option_docs import with_options
-from fairgauge.question.options import Options
+from fairgauge.measure.measure import ByRows, estimated_groups, measure, reversed_outcomes_of
+from fairgauge.question.options import Options, with_options
 from fairgauge.question.readers import controls_as_strata
 from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import Config, labels_come_later, with_config, without_baselines
-from fairgauge.question.specification import Spec, ask, check_names, refuse_candidates
+from fairgauge.question.specification import (
+    Spec,
+    ask,
+    ask_rows,
+    check_names,
+    refuse_candidates,
+    unmet_need,
+)
 from fairgauge.reasons import Parameter
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
-from fairgauge.resolve.group_checks import numeric_groups, one_group, single_row_groups
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
@@ -54,31 +51,35 @@ from fairgauge.resolve.question_checks import (
     group_texts,
     limits_of_the_better_off,
     limits_outside_range,
+    numeric_groups,
+    one_group,
     rules_on_references,
+    single_row_groups,
     uncrossed_features,
     unmatched_groups,
     unmatched_rules,
 )
 from fairgauge.resolve.resolution import resolve, resolve_groups
-from fairgauge.results.adverse_impact import AdverseImpact
 from fairgauge.results.definitions import defined_by
-from fairgauge.results.estimates import Measured
+from fairgauge.results.estimates import AdverseImpact, Measured
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall
 from fairgauge.scan import open_rows, open_source
-from fairgauge.scan.chosen_rows import chosen_rows, count_by
-from fairgauge.scan.far_numbers import about_centre
+from fairgauge.scan.chosen_rows import about_centre, check_cells, with_probabilities
 from fairgauge.scan.input_files import open_files
-from fairgauge.scan.probability_columns import check_cells, with_probabilities
 from fairgauge.scan.source import Opened, Readable, Source, at_hand, readable
+
+if TYPE_CHECKING:
+    from fairgauge.question.swap_question import SwapQuestion
 
 _OF_OUTCOMES = (
     "label", "prediction", "score", "candidate", "margins", "score_of", "threshold", "positive",
-    "strata", "cluster", "task", "person", "per_person", "order",
+    "strata", "cluster", "task", "person", "per_person",
 )  # fmt: skip
 """The options of outcomes, without which groups can be counted alone."""
+_MOST_ANSWERS = 1_000
 _MOST_REPEATED = 10_000_000
 """Cases of a count column up to which each becomes a row, for the metrics of single rows."""
 
@@ -164,7 +165,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
     stated = replace(spec, favourable=Favourable.NEITHER) if in_doubt else spec
     excluded, (used, notes_of_used) = excluded_rows(cube, spec), used_rows(cube, spec)
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
-    undecided_rows = sum(rows for _, value, rows, _ in cube.undecided if not value)
+    undecided_rows = sum(rows for c, value, rows, _ in cube.left_out if c and not value)
     weightless = 0 if spec.of_people else cube.excluded.get(Uncounted.NO_WEIGHT, 0)
     rows = [*(each.definition for each in measured.estimates), *(v.definition for v in verdicts)]
     report = Report(
@@ -187,11 +188,10 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         verdict=overall(verdicts),
         diagnostics=(
             *waiting,
-            *_protection(cube),
-            *_overrides(data, spec),
+            *_about_counts(data, cube, spec),
             *counted_people(cube, spec),
             *never_repeats(cube, spec),
-            *_task_note(measured.task, spec, stated=_task_is_stated(spec, options)),
+            *_task_note(measured.task, spec, options),
             *exclusion_notes(excluded, spec, cube.read),
             *notes_of_used,
             *assumed_positive(cube, spec, measured.task, rows),
@@ -207,34 +207,27 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         own=tuple(map(described, spec.catalogue.own)),
     )
     findings = choose_findings(defined_by(report.catalogue, report))
-    notes = (
-        *within_strata_notes(report, cube, spec),
-        *composition_notes(findings, cube, spec, measured.task),
-    )
-    report = replace(report, diagnostics=(*report.diagnostics, *notes))
-    return replace(
-        defined_by(report.catalogue, report),
-        findings=findings,
-        adverse_impact=_adverse_impact(report, spec),
-        counts=cube,
-    )
+    expected: tuple[AdverseImpact, ...] = ()
+    if spec.strata:
+        from fairgauge.measure.composition_notes import composition_notes, within_strata_notes
 
+        notes = (
+            *within_strata_notes(report, cube, spec),
+            *composition_notes(findings, cube, spec, measured.task),
+        )
+        report = replace(report, diagnostics=(*report.diagnostics, *notes))
+    if spec.preset is not None:
+        from fairgauge.measure.adverse_impact import adverse_impact
 
-def _adverse_impact(report: Report, spec: Spec) -> tuple[AdverseImpact, ...]:
-    if spec.preset is None:
-        return ()
-    from fairgauge.measure.adverse_impact import adverse_impact
-
-    return adverse_impact(report, spec)
+        expected = adverse_impact(report, spec)
+    made = defined_by(report.catalogue, report)
+    return replace(made, findings=findings, adverse_impact=expected, counts=cube)
 
 
 def _counted_so_far(
     data: object, arrays: tuple[object, ...], options: Options
 ) -> tuple[Cube, Source | None, Spec, tuple[Diagnostic, ...]]:
-    """Return counts as `counted` does, without the label where no row has one yet, and a warning.
-
-    The rules that need it stay in the specification, and are not evaluated.
-    """
+    # the rules that need it stay in the specification, and are not evaluated
     source, every = open_source(data), ask(**options)
     label, held = every.label, Opened(source)
     if label is None:
@@ -261,16 +254,20 @@ def _counted_so_far(
     return cube, rows, replace(spec, rules=every.rules), (warning,)
 
 
-def late_labels(source: Source, spec: Spec) -> tuple[Source, str | None]:
-    """Return rows without a column of labels with one in which all are missing, and a note on it.
+def late_labels(data: object, spec: Spec) -> tuple[object, str | None]:
+    """Return rows without the column of their labels with one in which all lack, and a note on it.
 
-    Rows that have the column, or are in a database, are returned as they are, without a note.
+    Rows that have the column, or are in a database, and counts are returned as they are.
     """
-    label, with_missing = spec.label, getattr(source, "with_missing", None)
-    if label is None or label in source.columns or with_missing is None:
-        return source, None
+    label = spec.label
+    if data is None or isinstance(data, Cube) or label is None:
+        return data, None
+    source = open_source(data)
+    with_missing = getattr(source, "with_missing", None)
+    if label in source.columns or with_missing is None:
+        return data, None
     unused = [c for c in source.columns if c not in dict(spec.columns()).values()]
-    return with_missing(label), (
+    return Opened(with_missing(label)), (
         f"{quote(source.name)} has no column {quote(label)}, so that no row has its label yet."
         f"{nearest(label, unused)}"
     )
@@ -303,14 +300,11 @@ def count(
     if options.get("rules") is None and (left := without_baselines(config)):
         warnings.warn(left, UserWarning, stacklevel=2)
     if "item" in asked or "variant" in asked:
-        from fairgauge.api.pairing import counted_answers
-
         return counted_answers(data, asked)[0]
-    if labels_come_later(config) and data is not None and not isinstance(data, Cube):
-        held, note = late_labels(open_source(data), ask(**asked))
+    if labels_come_later(config):
+        data, note = late_labels(data, ask(**asked))
         if note is not None:
             warnings.warn(note, UserWarning, stacklevel=2)
-            data = Opened(held)
     cube, source, spec = counted(data, arrays, asked)
     if source is not None:
         from fairgauge.rowwise.first_rows import repeated_ids
@@ -318,6 +312,39 @@ def count(
         for each in repeated_ids(source, spec):
             warnings.warn(each.message, UserWarning, stacklevel=2)
     return cube
+
+
+def counted_answers(
+    data: object, asked: Mapping[str, Any]
+) -> tuple[Cube, Source | None, SwapQuestion]:
+    """Return the counts of answers, the rows that they are of, if any, and the question."""
+    from fairgauge.question.swap_question import (
+        COLUMNS,
+        SHARED,
+        check_swap_columns,
+        read_swap_question,
+    )
+
+    if isinstance(data, Cube):
+        columns = {str(axis.role): axis.column for axis in data.plan.axes}
+        if not is_of_answers(data.plan):
+            raise CubeError(
+                "these counts are of people, not of answers under swapped names; audit them "
+                "(fairgauge audit)"
+            )
+        saved = {name: value for name, value in data.asked.to_dict().items() if name in SHARED}
+        held = {name: columns.get(name) for name in COLUMNS}
+        question = read_swap_question({**saved, **held, **asked})
+        if answer_plan(question).axes != data.plan.axes:
+            raise CubeError(
+                "these counts are of other columns or other decisions; count the answers again"
+            )
+        return data, None, question
+    source, _ = open_rows(data, {})
+    question = read_swap_question(asked)
+    check_swap_columns(question, source.columns)
+    cube = source.count(answer_plan(question), _MOST_ANSWERS)
+    return replace(cube, question=question.spec), source, question
 
 
 def counted_with_warnings(
@@ -340,15 +367,7 @@ def counted_with_warnings(
 
 
 def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
-    """Return the query that would count rows: of a database, or of DuckDB for files.
-
-    Raises
-    ------
-    SpecError
-        The question is wrong.
-    DataError
-        The rows are not counted by SQL.
-    """
+    """Return the query that would count rows: of a database, or of DuckDB for files."""
     write = getattr(data, "query", None)
     if isinstance(data, Cube) or write is None:
         what = "counts" if isinstance(data, Cube) else quote(data.name)
@@ -358,15 +377,7 @@ def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
 
 
 def count_cells(path: str, **options: Unpack[Options]) -> Cube:
-    """Return the counts that a warehouse answered to `counting_query`, from a file.
-
-    Raises
-    ------
-    SpecError
-        The question is wrong.
-    DataError
-        The file is not the whole answer to this question.
-    """
+    """Return the counts that a warehouse answered to `counting_query`, from a file."""
     from fairgauge.scan.warehouse import read_cells
 
     source, spec = open_files(path), ask(None, None, **options)
@@ -376,27 +387,19 @@ def count_cells(path: str, **options: Unpack[Options]) -> Cube:
 
 
 def _plan_of_one_query(spec: Spec) -> Plan:
-    if spec.where:
-        raise DataError(
-            "conditions (where) choose rows from what the query counts, and no query states them; "
-            "let fairgauge count (without --show-sql), or, of a database, write them into a query "
-            "of your own (--query 'SELECT ... WHERE ...') in place of where"
-        )
-    if spec.of_people:
-        raise DataError(
-            "people are counted from their rows, one by one, which no result of a query holds; "
-            "count each decision to see the query (--per-person each), or let fairgauge count"
-        )
-    if spec.threshold is Threshold.MEDIAN and spec.prediction is None:
-        raise DataError(
-            "threshold 'median' takes a query before the one that counts; state the threshold as a "
-            "number to see the query"
-        )
-    if spec.probabilities:
-        raise DataError(
-            "the cells of probabilities of groups (probabilities) are made while fairgauge counts, "
-            "which no query states; count the rows with fairgauge count"
-        )
+    no_query = {
+        "conditions (where) choose rows from what the query counts; let fairgauge count (without "
+        "--show-sql), or write them into a query of your own (--query)": bool(spec.where),
+        "people are counted from their rows, one by one, which no result of a query holds; count "
+        "each decision (--per-person each), or let fairgauge count": spec.of_people,
+        "threshold 'median' takes a query before the one that counts; state the threshold as a "
+        "number": spec.threshold is Threshold.MEDIAN and spec.prediction is None,
+        "the cells of probabilities of groups (probabilities) are made while fairgauge counts; "
+        "count the rows with fairgauge count": bool(spec.probabilities),
+    }
+    for why, asked in no_query.items():
+        if asked:
+            raise DataError(why)
     return plan(spec)
 
 
@@ -408,13 +411,6 @@ def check_groups(
     ``monitored`` are the rules of a table [monitor], which may name groups too. Of counts
     everything is resolved; of rows only the sensitive features are read, and None is returned where
     even that would need a query elsewhere.
-
-    Raises
-    ------
-    SpecError
-        A reference, a population or a set of values names what the data do not have.
-    DataError, CubeError
-        A feature has too many values or is not held.
     """
     if isinstance(data, Cube):
         check_held(data, spec)
@@ -422,7 +418,7 @@ def check_groups(
     elif at_hand(data):
         # all that is asked of groups, and of rows what states how often they count
         asked = replace(spec, **{name: getattr(Spec(), name) for name in _OF_OUTCOMES})
-        rows = chosen_rows(with_probabilities(data, asked), spec)
+        rows = _chosen(with_probabilities(data, asked), spec)
         groups = plan(asked)
         whole = plan(spec, median=spec.score_range[0])
         numeric, read = whole.numeric_columns, set(groups.numeric_columns)
@@ -458,6 +454,17 @@ def check_groups(
     )
 
 
+def copies_of_rows(
+    data: object, source: Source, cube: Cube, spec: Spec
+) -> tuple[tuple[str, int], ...]:
+    """Return what `Cube.copies` holds: of files with the same lines, or of rows."""
+    from fairgauge.rowwise.first_rows import copied_files, copied_rows
+
+    if copies := copied_files(data):
+        return ("times", max(map(len, copies))), ("files", sum(map(len, copies)))
+    return copied_rows(source, cube, spec)
+
+
 def counted(
     data: object, positional: tuple[object, ...], options: Options
 ) -> tuple[Cube, Source | None, Spec]:
@@ -473,36 +480,44 @@ def counted(
         check_same_rows(data, spec)
         check_held(data, spec)
         return data, None, spec
-    source, spec = _opened(data, options)
+    source, spec = _open_data(data, options)
 
     def count(asked: Plan) -> dict[str, Cube]:
         made = by_person(asked, spec) if spec.of_people else asked
         rows = source.count(made, spec.max_groups)
         return {"": count_people(rows, asked, spec) if spec.of_people else rows}
 
-    cube = about_centre(count(plan(spec, _median(source, spec))), count)[""]
+    median = None
+    if spec.threshold is Threshold.MEDIAN:
+        from fairgauge.rowwise.first_rows import median_score
+
+        median = median_score(source, spec)
+    cube = about_centre(count(plan(spec, median)), count)[""]
     check_cells(cube, source, spec)
-    return with_hidden_clusters(replace(cube, question=spec), cluster_key()), source, spec
+    cube = replace(cube, question=spec, copies=copies_of_rows(data, source, cube, spec))
+    return with_hidden_clusters(cube, cluster_key()), source, spec
 
 
-def _opened(data: object, options: Options) -> tuple[Source, Spec]:
+def _open_data(data: object, options: Options) -> tuple[Source, Spec]:
     from fairgauge.rowwise.first_rows import with_task
 
     source, named = open_rows(data, options)
-    spec = ask(source.columns, **named)
-    source = chosen_rows(with_probabilities(source, spec), spec)
+    spec = ask_rows(source, **named)
+    source = _chosen(with_probabilities(source, spec), spec)
     return source, with_task(source, spec)
 
 
-def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict[str, Cube]:
-    """Count the rows of every value of a column apart, in one scan, by the names of the values.
+def _chosen(source: Source, spec: Spec) -> Source:
+    if not spec.where:
+        return source
+    from fairgauge.scan.chosen_rows import chosen_rows
 
-    Raises
-    ------
-    SpecError, DataError
-        As for `count`, and where the column is not there, or people or a median are asked for.
-    """
-    source, spec = _opened(data, options)
+    return chosen_rows(source, spec)
+
+
+def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict[str, Cube]:
+    """Count the rows of every value of a column apart, in one scan, by the names of the values."""
+    source, spec = _open_data(data, options)
     if column not in source.columns:
         raise DataError(f"there is no column {quote(column)}.{nearest(column, source.columns)}")
     if spec.of_people or (spec.threshold is Threshold.MEDIAN and spec.prediction is None):
@@ -513,6 +528,8 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
         )
 
     def count(asked: Plan) -> dict[str, Cube]:
+        from fairgauge.scan.chosen_rows import count_by
+
         return count_by(source, asked, column, spec.max_groups)
 
     cubes = about_centre(count(plan(spec)), count)
@@ -525,14 +542,6 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
     }
 
 
-def _median(source: Source, spec: Spec) -> float | None:
-    if spec.threshold is not Threshold.MEDIAN:
-        return None
-    from fairgauge.rowwise.first_rows import median_score
-
-    return median_score(source, spec)
-
-
 def repeated_rows(
     data: object, source: Source | None, spec: Spec, cube: Cube, verb: str | None = None
 ) -> Iterator[Diagnostic]:
@@ -541,30 +550,12 @@ def repeated_rows(
     The last as the first rows show it. ``verb`` is what is done with the rows, where that is not
     an audit.
     """
-    from fairgauge.rowwise.file_notes import notes_of_files
-    from fairgauge.rowwise.first_rows import doubled_rows, repeated_ids
+    from fairgauge.rowwise.first_rows import notes_of_files, repeated_ids
 
-    of_files = notes_of_files(data)
-    yield from of_files
-    copied = any(each.code is DiagnosticCode.COPIED_FILES for each in of_files)
-    doubled = [] if copied else [*doubled_rows(source, cube, spec)]
-    yield from doubled
+    yield from notes_of_files(data, [column for _, column in spec.columns()])
     yield from alike_identifiers(cube, spec)
-    if source is not None and not (copied or doubled):  # of which every identifier stands twice
+    if source is not None and not cube.copies:  # of which every identifier stands twice
         yield from repeated_ids(source, spec, verb)
-
-
-def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
-    """Return what computes metrics from rows; None where rows can only be counted."""
-    if source is None or not readable(source):
-        return None
-    if spec.of_people and (spec.task is not Task.REGRESSION or spec.features):
-        return None
-    if spec.count is not None and cube.cases > _MOST_REPEATED:  # counts, not a table of rows
-        return None
-    from fairgauge.rowwise import RowReader
-
-    return RowReader(source, cube)
 
 
 def judged(
@@ -574,40 +565,35 @@ def judged(
 
     What checks found (``mistakes``) leaves no pass that stands on it.
     """
-    by_rows = _by_rows(source, cube, spec)
+    by_rows: ByRows | None = None  # where rows can only be counted
+    # a table of counts, which are many, is none of rows
+    counts = spec.count is not None and cube.cases > _MOST_REPEATED
+    if source is not None and readable(source) and not spec.of_people and not counts:
+        from fairgauge.rowwise import RowReader
+
+        by_rows = RowReader(source, cube)
     estimated = estimated_groups(cube, spec)
     measured = measure(cube, spec, by_rows, estimated)
     notes_of_measures = with_accepted(measured.diagnostics, spec)
     measured = replace(measured, diagnostics=notes_of_measures)
     if not spec.rules:
         return measured, (), []
-    from fairgauge.measure.decide import judge_together, remaining_notes
-    from fairgauge.measure.other_references import reference_notes
+    from fairgauge.measure.decide import judge_together, reference_notes, remaining_notes
 
     def measure_at(confidence: float) -> Measured:
         stricter = replace(spec, confidence=confidence, metrics=())  # those of the rules alone
         return measure(cube, stricter, by_rows, estimated)
 
     verdicts = judge_together(measured, spec, measure_at)
-    notes = [
-        *remaining_notes(measured, spec, verdicts),
-        *reference_notes(measured, spec, verdicts),
-    ]
+    notes = [*remaining_notes(measured, spec, verdicts), *reference_notes(measured, spec, verdicts)]
     verdicts = withhold(verdicts, (*mistakes, *notes_of_measures), cube, spec)
     if spec.inconclusive is None:
         return measured, verdicts, notes
-    return measured, *_counted_as(verdicts, notes, Outcome(spec.inconclusive))
-
-
-def _counted_as(
-    verdicts: tuple[Verdict, ...], notes: list[Diagnostic], outcome: Outcome
-) -> tuple[tuple[Verdict, ...], list[Diagnostic]]:
-    decided = counted_as(verdicts, outcome)
-    changed = sum(one != other for one, other in zip(verdicts, decided, strict=True))
-    if not changed:
-        return verdicts, notes
-    note = Diagnostic.note(DiagnosticCode.COUNTED_AS, verdicts=changed, outcome=str(outcome))
-    return decided, [*notes, note]
+    decided = counted_as(verdicts, Outcome(spec.inconclusive))
+    if changed := sum(one != other for one, other in zip(verdicts, decided, strict=True)):
+        outcome = str(spec.inconclusive)
+        notes.append(Diagnostic.note(DiagnosticCode.COUNTED_AS, verdicts=changed, outcome=outcome))
+    return measured, decided, notes
 
 
 def check_same_rows(cube: Cube, spec: Spec) -> None:
@@ -622,13 +608,7 @@ def check_same_rows(cube: Cube, spec: Spec) -> None:
 
 
 def check_held(cube: Cube, spec: Spec) -> None:
-    """Refuse counts without an axis that a specification asks for.
-
-    Raises
-    ------
-    CubeError
-        A column is not counted, or is cut elsewhere, or the counts are of answers.
-    """
+    """Refuse counts without an axis that a specification asks for."""
     if is_of_answers(cube.plan):
         raise CubeError(
             "these are counts of answers under swapped names; compare them (fairgauge pairs)"
@@ -636,17 +616,12 @@ def check_held(cube: Cube, spec: Spec) -> None:
     decision = cube.plan.axis(Role.PREDICTION)
     median = decision.cuts[0] if decision is not None and decision.cuts else None
     for axis in plan(spec, median).axes:
-        if axis not in cube.plan.axes:
+        if axis not in cube.plan.axes and axis.role is not Role.CODES:
             cuts = f" cut at {list(axis.cuts)}" if axis.cuts else ""
             raise CubeError(
                 f"these counts do not hold the {axis.role} {quote(axis.column)}{cuts}; "
                 "count the data again with it"
             )
-
-
-def _protection(cube: Cube) -> Iterator[Diagnostic]:
-    if cube.min_cell is not None:
-        yield Diagnostic.warning(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
 
 
 def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -662,38 +637,28 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield made(note, None, column=spec.person, counted=counted, **number)
     else:
         yield Diagnostic.note(note, column=spec.person, counted=counted)
-    outcomes = (spec.prediction, spec.label)
     for column, people in cube.conflicts:
-        if column == spec.person:
-            continue
-        order = spec.order if column in (*outcomes, spec.order) else None
-        yield Diagnostic.warning(
-            DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people, order=order
-        )
+        if column != spec.person:
+            yield Diagnostic.warning(DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people)
 
 
-def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
-    if not isinstance(data, Cube) or data.question is None:
-        return []
-    asked = data.asked
-    changed = [f.name for f in fields(Spec) if getattr(asked, f.name) != getattr(spec, f.name)]
-    return [Diagnostic.note(DiagnosticCode.OVERRIDES, options=tuple(changed))] if changed else []
+def _about_counts(data: object, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    if cube.min_cell is not None:
+        yield Diagnostic.warning(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
+    if isinstance(data, Cube) and data.question is not None:
+        asked = data.asked
+        changed = [f.name for f in fields(Spec) if getattr(asked, f.name) != getattr(spec, f.name)]
+        if changed:
+            yield Diagnostic.note(DiagnosticCode.OVERRIDES, options=tuple(changed))
 
 
-def _task_is_stated(spec: Spec, options: Options) -> bool:
-    of_preset = spec.preset is not None and spec.task is not None
-    return of_preset or bool(options.get("task")) or isinstance(spec.positive, Ordered)
-
-
-def _outcomes(spec: Spec) -> dict[str, Parameter]:
-    """Return what the task is of, where that is not label and prediction: one, or the score."""
+def _task_note(task: Task, spec: Spec, options: Options) -> Iterator[Diagnostic]:
+    # state what the task was taken for, unless it was stated, and which outcomes it is of
+    if options.get("task") or (spec.preset is not None and spec.task is not None):
+        return
     decision = "prediction" if spec.prediction or not spec.score else "score"
     given = {"label": spec.label, decision: spec.prediction or spec.score}
     roles = tuple(role for role, column in given.items() if column)
-    return {} if roles in ((), ("label", "prediction")) else {"roles": roles}
-
-
-def _task_note(task: Task, spec: Spec, *, stated: bool) -> Iterator[Diagnostic]:
-    if not stated:
-        made = Diagnostic.note if task is Task.BINARY else Diagnostic.warning
-        yield made(DiagnosticCode.TASK, None, task=str(task), **_outcomes(spec))
+    of: dict[str, Parameter] = {} if roles in ((), ("label", "prediction")) else {"roles": roles}
+    made = Diagnostic.note if task is Task.BINARY else Diagnostic.warning
+    yield made(DiagnosticCode.TASK, None, task=str(task), **of)

@@ -7,13 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Never, Unpack
 
-from fairgauge.api.audit import counted, counted_people, repeated_rows
-from fairgauge.catalogue.facts import described
+from fairgauge.api.running import Run, started
+from fairgauge.catalogue.lookup import described
 from fairgauge.checks.favourable import assumed_positive
-from fairgauge.checks.identifier_checks import never_repeats
-from fairgauge.checks.open_doubts import with_accepted, withhold
+from fairgauge.checks.missingness_checks import never_repeats
 from fairgauge.checks.outcome_checks import undecided_outcomes
-from fairgauge.checks.rows import likely_mistakes
+from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import Axis
@@ -25,26 +24,24 @@ from fairgauge.measure.compare_reports import compare_reports
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.category_words import no_outcomes
 from fairgauge.question.conditions import NOT
-from fairgauge.question.option_docs import with_options
-from fairgauge.question.options import Options, flag_of
+from fairgauge.question.options import Options, flag_of, with_options
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import MODELS_INSTEAD, Spec
 from fairgauge.resolve.excluded_rows import MANY_UNCLUSTERED, NO_CLUSTER, excluded_rows
-from fairgauge.resolve.group_checks import one_group, weightless_groups
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import (
     check_known,
     group_texts,
+    one_group,
     unmatched_rules,
+    weightless_groups,
 )
 from fairgauge.resolve.resolution import resolve
-from fairgauge.results.comparison import ComparedData, Comparison, ModelComparison
+from fairgauge.results.comparison import Change, Origin
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
-from fairgauge.rowwise.paired_score_rows import read_paired_scores
-from fairgauge.scan.source import Source
 from fairgauge.values import is_one_of, name_of
 
 
@@ -54,7 +51,7 @@ def compare(
     *,
     same_rows: bool | None = None,
     **options: Never,
-) -> Comparison:
+) -> Change:
     """Compare two reports: a candidate against the model in use, or this month against the last.
 
     Their rows are different ones, or the reports do not show which rows they share. Models that
@@ -75,7 +72,7 @@ def compare(
 
     Returns
     -------
-    Comparison
+    Change
         What was asked differently, the verdicts that changed, what became of every disparity, and
         what changed in the data; ``.worse`` states whether anything got statistically significantly
         worse.
@@ -110,7 +107,7 @@ def compare(
 @with_options
 def compare_models(
     data: object = None, *, config: Config = None, **options: Unpack[Options]
-) -> ModelComparison:
+) -> Change:
     """Compare candidate models with the model in use on the same rows.
 
     The rows are counted once, by all decisions together; every change has a paired confidence
@@ -125,7 +122,7 @@ def compare_models(
 
     Returns
     -------
-    ModelComparison
+    Change
         For each candidate whether it dominates the model in use, is better in what could be tested,
         is a trade-off, is worse or undecided, and the changes that this rests on.
 
@@ -152,7 +149,8 @@ def compare_models(
     >>> print(found["boosted"].verdict)
     dominates
     """
-    cube, source, spec = counted(data, (), with_config(config, options))
+    run = started("compare-models", data, with_config(config, options), models=True)
+    cube, spec = run.cube, run.spec
     if not spec.candidate:
         message = (
             "name the columns of the candidates' decisions (candidate=..., --candidate COL); two "
@@ -168,74 +166,60 @@ def compare_models(
             "theirs would be in no confidence interval; give each its own, or "
             f"exclude them ({flag_of('where', {spec.cluster: {NOT: [None]}})})"
         )
-    of_models = _found_of_models(cube, spec)
-    candidates = compare_candidates(cube, spec, read_paired_scores(source, cube, spec))
-    for name, found, of_model, asked in of_models:  # without a name: the model in use
+    models = _models(cube, spec)
+    candidates = compare_candidates(cube, spec)
+    for name, notes, counts, asked in models:  # without a name: the model in use
         candidates = tuple(
-            each
+            withhold([one], notes, counts, asked)[0] if name in ("", one.name) else one
             for one in candidates
-            for each in (
-                withhold([one], found, of_model, asked) if name in ("", one.name) else [one]
-            )
         )
-    return ModelComparison(
-        **made_now(),
+    made, in_use = made_now(), spec.prediction or spec.score or ""
+    excluded = excluded_rows(cube, spec)
+    return Change(
+        **made,
         task=decide_task(cube, spec),
-        data=ComparedData(
-            source=source.name if source else "counts",
-            fingerprint=cube.digest,
-            rows=cube.rows,
-            excluded=excluded_rows(cube, spec),
+        old=Origin(
+            **made, name=in_use, source=run.name, fingerprint=cube.digest, rows=cube.rows,
+            excluded=excluded,
         ),
         spec=spec.to_dict(),
-        current=spec.prediction or spec.score or "",
         confidence=spec.confidence,
         candidates=candidates,
         own=tuple(map(described, spec.catalogue.own)),
-        diagnostics=tuple(_stated_once(_notes(data, source, cube, spec, of_models))),
-    )
+        diagnostics=_notes(run, models),
+    )  # fmt: skip
 
 
 _OF_ALL_MODELS = (DiagnosticCode.MISSING_GROUPS, DiagnosticCode.MISSING_STRATA)
-
-
-def _stated_once(notes: Iterator[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield every note once: what lacks a group or a stratum, as of the first model."""
-    stated = set()
-    for each in notes:
-        of_all = each.code in _OF_ALL_MODELS
-        key = (each.code, each.feature, each.get("column")) if of_all else each
-        if key not in stated:
-            stated.add(key)
-            yield each
-
-
-_Found = tuple[str, tuple[Diagnostic, ...], Cube, Spec]
+_Model = tuple[str, tuple[Diagnostic, ...], Cube, Spec]
 """A model, what checks find in its counts, these, and what is asked of them."""
 
 
-def _notes(
-    data: object, source: Source | None, cube: Cube, spec: Spec, of_models: list[_Found]
-) -> Iterator[Diagnostic]:
-    yield from counted_people(cube, spec)
-    yield from never_repeats(cube, spec)
-    task, in_use = decide_task(cube, spec), replace(spec, candidate=(), margins=(), rules=())
-    yield from assumed_positive(cube, spec, task, spec.catalogue.expand(in_use.metrics))
-    yield from unmatched_rules(spec, group_texts(count_groups(cube, spec)))
-    for _, found, counts, asked in of_models:
-        yield from found
-        yield from _excluded(counts, asked)
-    yield from repeated_rows(data, source, spec, cube, "compare-models")
+def _notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
+    # every note once: what lacks a group or a stratum, as of the first model
+    cube, spec = run.cube, run.spec
+    metrics = spec.catalogue.expand(models[0][-1].metrics)
+    notes = [*never_repeats(cube, spec)]
+    notes += assumed_positive(cube, spec, decide_task(cube, spec), metrics)
+    notes += unmatched_rules(spec, group_texts(count_groups(cube, spec)))
+    for _, found, counts, asked in models:
+        notes += found
+        for of in count_groups(counts, asked):
+            notes += [*missing_groups(of, asked), *one_group(of, asked), *weightless_groups(of)]
+            for each in missing_outcomes(of, asked):
+                given = dict(each.parameters)
+                if given["what"] != "label":
+                    column = asked.prediction or asked.score or ""
+                    given["what"] = f"decision by {quote(column)}"
+                notes.append(Diagnostic.warning(each.code, each.feature, **given))
+    stated: dict[object, Diagnostic] = {}
+    for each in (*notes, *run.of_rows()):
+        of_all = each.code in _OF_ALL_MODELS
+        stated.setdefault((each.code, each.feature, each.get("column")) if of_all else each, each)
+    return tuple(stated.values())
 
 
-def _found_of_models(cube: Cube, spec: Spec) -> list[_Found]:
-    """Return what checks find of the model in use and of each candidate.
-
-    Raises
-    ------
-    SpecError
-        A candidate decides in no word of the label, or of the model in use.
-    """
+def _models(cube: Cube, spec: Spec) -> list[_Model]:
     task, in_use = decide_task(cube, spec), replace(spec, candidate=(), margins=(), rules=())
 
     def found(counts: Cube, asked: Spec) -> tuple[Diagnostic, ...]:
@@ -244,36 +228,27 @@ def _found_of_models(cube: Cube, spec: Spec) -> list[_Found]:
             notes += reversed_outcomes_of(resolve(counts, asked))
         return with_accepted(notes, spec)
 
-    models: list[_Found] = [("", found(cube, in_use), cube, in_use)]
+    models: list[_Model] = [("", found(cube, in_use), cube, in_use)]
     for axis in candidate_axes(cube):
-        of_candidate, counts = replace(asked_of(spec, axis), rules=()), alone(cube, axis)
-        if spec.label is None:
-            decisions = (
-                each
-                for each in undecided_outcomes(counts, of_candidate)
-                if each.code is not DiagnosticCode.NOT_FAVOURABLE
-            )
-            notes = with_accepted([*_unlike_in_use(cube, axis, spec), *decisions], spec)
-            models.append((axis.column, notes, counts, of_candidate))
-            continue
+        asked, counts = replace(asked_of(spec, axis), rules=()), alone(cube, axis)
         try:
-            models.append((axis.column, found(counts, of_candidate), counts, of_candidate))
+            if spec.label is None:
+                decisions = undecided_outcomes(counts, asked)
+                known = (e for e in decisions if e.code is not DiagnosticCode.NOT_FAVOURABLE)
+                notes = with_accepted([*_unlike_in_use(cube, axis, spec), *known], spec)
+            else:
+                notes = found(counts, asked)
         except SpecError as refused:
             column = quote(axis.column)
             raise SpecError(
                 [Problem("candidate", f"{column} {each.message}") for each in refused.problems]
             ) from refused
+        models.append((axis.column, notes, counts, asked))
     return models
 
 
 def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of decisions that the model in use never has: without labels it shows which there are.
-
-    Raises
-    ------
-    SpecError
-        There are no others.
-    """
+    # warn of decisions that the model in use never has; refuse where there are no others
     in_use = cube.plan.axis(Role.PREDICTION)
     assert in_use is not None
     if in_use.bins:
@@ -283,7 +258,7 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
     if strange and len(strange) == len(cube.levels[candidate]):
         held, other = (cells(map(name_of, e)) for e in (cube.levels[in_use], strange))
         message = (
-            f"{quote(candidate.column)} holds {other}, which the model in use, "
+            f"holds {other}, which the model in use, "
             f"{quote(in_use.column)}, does not (it holds {held}); use the same values in both"
         )
         raise SpecError(Problem("candidate", message))
@@ -299,13 +274,3 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
             rows=sum(strange.values()),
             in_use=True,
         )
-
-
-def _excluded(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    for of in count_groups(cube, spec):
-        yield from (*missing_groups(of, spec), *one_group(of, spec), *weightless_groups(of))
-        for each in missing_outcomes(of, spec):
-            given = dict(each.parameters)
-            if given["what"] != "label":
-                given["what"] = f"decision by {quote(spec.prediction or spec.score or '')}"
-            yield Diagnostic.warning(each.code, each.feature, **given)

@@ -4,63 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeGuard, Unpack, cast
+from typing import Any, Unpack, cast
 
-import numpy as np
-
-from fairgauge.api.audit import counted, repeated_rows
-from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.decomposable import has_decomposition, usual_rate
-from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.api.running import started
+from fairgauge.catalogue.closed_forms import has_decomposition, usual_rate
+from fairgauge.catalogue.comparisons import Contrast, RowMetric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.checks.copies import controls_of_groups, strata_of_outcomes
 from fairgauge.checks.favourable import assumed_positive
-from fairgauge.checks.missingness_checks import missing_values
+from fairgauge.checks.missingness_checks import (
+    copied_rows,
+    left_out_groups,
+    many_strata,
+    missing_values,
+)
 from fairgauge.checks.names import doubtful_names, doubtful_strata
-from fairgauge.checks.open_doubts import with_accepted, withhold
-from fairgauge.checks.rows import OF_OUTCOMES, likely_mistakes
-from fairgauge.checks.stratum_checks import many_strata
-from fairgauge.cube.crossed_strata import CrossedStrata, cross_strata
-from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import plan
-from fairgauge.cube.quantile_cuts import (
-    CountedNumbers,
+from fairgauge.checks.outcome_checks import controls_of_groups, strata_of_outcomes
+from fairgauge.checks.rows import OF_OUTCOMES
+from fairgauge.cube.crossed_strata import (
+    cross_strata,
     quantile_cuts,
-    too_few_numbers,
     with_fewer_cuts,
 )
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import plan
 from fairgauge.enums import Level, ReferenceRule, Role, Task
-from fairgauge.errors import CubeError, DataError, Problem, TooManyValues, listing, quote, refuse
+from fairgauge.errors import CubeError, DataError, Problem, listing, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
 from fairgauge.measure.decompose_gaps import decompose_gaps
 from fairgauge.measure.measure import reversed_outcomes_of
-from fairgauge.question.features import Feature, read_controls, read_strata
-from fairgauge.question.option_docs import with_options
+from fairgauge.question.features import (
+    RECORD,
+    Feature,
+    read_controls,
+    read_strata,
+    refuse_probabilities,
+)
 from fairgauge.question.option_types import read_margins
-from fairgauge.question.options import BY_NAME, Options
+from fairgauge.question.options import BY_NAME, Options, with_options
 from fairgauge.question.presets import preset
-from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import (
     Spec,
-    ask,
+    ask_rows,
     never_exceeded,
     refuse_candidates,
     same_in_a_stratum,
 )
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
-from fairgauge.resolve.group_checks import single_row_groups, weightless_groups
-from fairgauge.resolve.group_counts import GroupCounts, count_groups
+from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.resolution import Resolution, resolve
-from fairgauge.results.counted import CountedData
-from fairgauge.results.gap_decomposition import Decomposition, Gap
-from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.shown_result import made_now
+from fairgauge.resolve.question_checks import single_row_groups, weightless_groups
+from fairgauge.resolve.resolution import resolve
+from fairgauge.results.gap_decomposition import Decomposition
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
-from fairgauge.scan.row_codes import Streamed
-from fairgauge.scan.source import Opened, Source
+from fairgauge.scan.source import Opened
 
 
 @with_options
@@ -124,51 +122,72 @@ def why(
     asked: dict[str, Any] = {**with_config(config, options)}
     message = "is of audits, and changes no decomposition; remove it"
     problems = [Problem(name, message) for name in _OF_RULES if options.get(name)]
-    strata, asked = _with_controls(data, controls, asked, problems)
+    strata, asked = _read_controls(data, controls, asked, problems)
     refuse_candidates(asked)
     if usual := asked.get("metrics") is None:
         asked["metrics"] = Spec().metrics  # a preset has those of audits
     margins = asked.pop("margins", None)
     margins = dict(read_margins(margins, "margins", problems) if margins is not None else ())
     asked = {name: value for name, value in asked.items() if name not in _OF_RULES}
-    if isinstance(data, Cube):
-        data = _without_strata(data, strata)
     refuse(problems)
-    if not isinstance(data, Cube) and any(
-        each.quantiles for each in read_strata(asked.get("strata"), "strata", [], quantiles=True)
-    ):
-        cut, asked = _cut_at_quantiles(data, asked)
-    else:
-        cut = data
-    cube, source, spec = counted(cut, (), cast("Options", asked))
+    counted = data
+    if isinstance(data, Cube):
+        counted = _drop_strata(data, strata)
+    elif any(e.quantiles for e in read_strata(asked.get("strata"), "strata", [], quantiles=True)):
+        counted, asked = _cut_at_quantiles(data, asked)
+    run = started("why", counted, cast("Options", asked))
+    cube, spec = run.cube, run.spec
     strata = strata or spec.strata
     if all(each.control for each in strata):
         strata = tuple(replace(each, control=False) for each in strata)
     if usual:
         spec = replace(spec, metrics=_usual_metrics(spec))
-    spec = replace(spec, strata=(), rules=(), features=(), population=())
+    spec = replace(spec, strata=(), rules=(), features=())
+    run = replace(run, data=data, spec=spec)
     _check(spec, strata, margins, cube)
 
-    columns, beside = _apart(strata)
+    columns, beside = (tuple(e for e in strata if e.control is of) for of in (False, True))
     asked_cuts = with_fewer_cuts(cube, strata)  # counts may hold more
     crossed = cross_strata(asked_cuts, columns)
     fitted = cross_strata(asked_cuts, strata) if beside else None
-    names, controls = ([each.column for each in of] for of in (strata, beside))
+    names = [each.column for each in strata]
     resolution = resolve(crossed.without, spec)
-    found = with_accepted(_mistakes(cube, spec, resolution, names, controls), spec)
+    features = resolution.features
+    # the outcomes that gaps are of: of errors, the decision
+    metrics = spec.catalogue.expand(spec.metrics)
+    of = {Role.PREDICTION if "prediction" in each.needs else Role.LABEL for each in metrics}
+    found = run.mistakes(
+        (
+            *reversed_outcomes_of(resolution),
+            *strata_of_outcomes(cube, spec, names, of, [each.column for each in beside]),
+            *controls_of_groups(cube, spec, [each.column for each in beside]),
+            *doubtful_strata(cube, spec, names),
+            *left_out_groups(cube, spec),
+            *copied_rows(cube),
+            *(each for each in doubtful_names(cube, spec) if each.feature not in names),
+        ),
+        OF_OUTCOMES,
+    )
     gaps = decompose_gaps(crossed, spec, margins, controls=fitted)
     if not gaps:
         raise DataError(
             "no group has a gap to decompose: on one side of each the rate has no value, or its "
             "ratio compares numbers that are not above 0 (ask for the difference)"
         )
-    excluded, (used, notes_of_used) = _excluded(crossed, spec, gaps)
-    undecided = 0 if spec.of_people else sum(cube.without_condition.values())
-    read = cube.read + undecided
-    features = resolution.features
+    # the rows that gaps exclude, by reason, and all others; of a count its cases
+    known = crossed.known.without
+    needed = {Role(need) for gap in gaps for need in gap.estimate.definition.needs}
+    used, notes_of_used = used_rows(known, spec, needed)
+    excluded = excluded_rows(known, spec, needed)
+    if crossed.cases_without:
+        excluded |= {"missing stratum": crossed.cases_without}
+    read = cube.read + (0 if spec.of_people else sum(cube.without_condition.values()))
+    notes = (
+        *exclusion_notes(excluded, spec, read),
+        *(note for of_feature in features for note in missing_groups(of_feature, spec)),
+    )
     return Decomposition(
-        **made_now(),
-        data=CountedData(source.name if source else "counts", read),
+        **run.stated(read),
         fingerprint=cube.digest,
         spec={
             **replace(spec, strata=columns).to_dict(),
@@ -178,54 +197,25 @@ def why(
         confidence=spec.confidence,
         used=used,
         excluded=excluded,
-        gaps=withhold(gaps, found, cube, spec),
+        gaps=run.withhold(gaps, found),
         diagnostics=(
             *notes_of_used,
+            *run.of_rows(),
             *(
                 note
-                for note in exclusion_notes(excluded, spec, read)
-                if note.level is Level.WARNING  # the others stand with their numbers
+                for counts in ([] if spec.weight is None else count_groups(cube, spec))
+                for note in weightless_groups(counts)
             ),
-            *repeated_rows(data, source, spec, cube, "why"),
-            *(note for of in _weighted_groups(cube, spec) for note in weightless_groups(of)),
-            *assumed_positive(cube, spec, Task.BINARY, spec.catalogue.expand(spec.metrics)),
+            *assumed_positive(cube, spec, Task.BINARY, metrics),
             *found,
             *missing_values(cube, spec, names),
-            *(
-                note
-                for of in features
-                for note in missing_groups(of, spec)
-                if note.level is Level.WARNING
-            ),
-            *(note for of in features for note in missing_outcomes(of, spec)),
+            *(note for note in notes if note.level is Level.WARNING),  # others have their numbers
+            *(note for of_feature in features for note in missing_outcomes(of_feature, spec)),
             *uncounted_rows(cube, features, spec),
             *single_row_groups(cube, spec),
             *many_strata(cube, replace(spec, strata=columns), crossed.known.cube),
         ),
     )
-
-
-def _mistakes(
-    cube: Cube, spec: Spec, resolution: Resolution, strata: Sequence[str], controls: Sequence[str]
-) -> Iterator[Diagnostic]:
-    yield from likely_mistakes(cube, spec, resolution.task, OF_OUTCOMES)
-    yield from reversed_outcomes_of(resolution)
-    yield from strata_of_outcomes(cube, spec, strata, _outcomes(spec), controls)
-    yield from controls_of_groups(cube, spec, controls)
-    yield from doubtful_strata(cube, spec, strata)
-    for each in doubtful_names(cube, spec):
-        if each.feature not in strata:  # `doubtful_strata` is of these
-            yield each
-
-
-def _weighted_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
-    return [] if spec.weight is None else count_groups(cube, spec)
-
-
-def _outcomes(spec: Spec) -> set[Role]:
-    """Return the outcomes that gaps are of: of errors, the decision."""
-    metrics = spec.catalogue.expand(spec.metrics)
-    return {Role.PREDICTION if "prediction" in each.needs else Role.LABEL for each in metrics}
 
 
 def _usual_metrics(spec: Spec) -> tuple[str, ...]:
@@ -239,7 +229,7 @@ def _usual_metrics(spec: Spec) -> tuple[str, ...]:
     return found or (f"{usual}.difference",)
 
 
-def _with_controls(
+def _read_controls(
     data: object, given: object, asked: Mapping[str, Any], problems: list[Problem]
 ) -> tuple[tuple[Feature, ...], dict[str, Any]]:
     asked = dict(asked)
@@ -264,14 +254,7 @@ def _with_controls(
     return (), {**asked, "strata": [replace(f, control=f.column in names) for f in every]}
 
 
-def _apart(strata: Sequence[Feature]) -> tuple[tuple[Feature, ...], tuple[Feature, ...]]:
-    columns, beside = (
-        tuple(each for each in strata if each.control is control) for control in (False, True)
-    )
-    return columns, beside
-
-
-_OF_RULES = ("rules", "inconclusive", "multiplicity", "population", "features")
+_OF_RULES = ("rules", "inconclusive", "multiplicity", "features")
 """The options of audits alone, which a specification file may hold."""
 
 
@@ -279,12 +262,6 @@ _INTERVALS = 10
 """Ten intervals leave 2.5% of what a number confounds in rates, four 11%, 20 0.8%."""
 _MOST_LEVELS = 50
 _MOST_VALUES = 1_000_000
-_FEW_VALUES = 10_000
-"""Up to which numbers are counted by value where rows can be read in batches, too."""
-
-
-def _streams(source: Source) -> TypeGuard[Streamed]:
-    return isinstance(source, Streamed) and source.streams
 
 
 def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, dict[str, Any]]:
@@ -292,52 +269,21 @@ def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, d
     strata = read_strata(asked["strata"], "strata", problems, quantiles=True)
     plain = [replace(each, quantiles=False) for each in strata]
     source, named = open_rows(data, {**asked, "strata": plain})
-    spec = ask(source.columns, **cast("Options", named))
+    spec = ask_rows(source, **cast("Options", named))
     refuse(problems)
     rows = chosen_rows(source, spec)
-    cuts = _cuts(rows, [each.column for each in strata if each.quantiles], spec)
+    # that others are no categories of numbers is found where they are cut
+    listed = tuple(each for each in spec.recode if not each.names)
+    by_column = Spec(count=spec.count, weight=spec.weight, recode=listed, where=spec.where)
+    cuts = {}
+    for column in (each.column for each in strata if each.quantiles):
+        counts = rows.count(plan(replace(by_column, sensitive=(Feature(column),))), _MOST_VALUES)
+        cuts[column] = quantile_cuts(counts, counts.plan.axes[0], _INTERVALS)
     cut = tuple(replace(each, cuts=cuts.get(each.column, each.cuts)) for each in plain)
     return Opened(source), {**named, "strata": cut}
 
 
-def _cuts(rows: Source, columns: Sequence[str], spec: Spec) -> dict[str, tuple[float, ...]]:
-    """Return the cut points of columns; of many values, all are counted in one scan of the rows."""
-    found: dict[str, tuple[float, ...]] = {}
-    many: dict[str, CountedNumbers] = {}
-    # that others are no categories of numbers is found where they are cut
-    listed = tuple(each for each in spec.recode if not each.names)
-    asked = Spec(count=spec.count, weight=spec.weight, recode=listed, where=spec.where)
-    for column in columns:
-        values = plan(replace(asked, sensitive=(Feature(column),)))
-        try:
-            counts = rows.count(values, _FEW_VALUES if _streams(rows) else _MOST_VALUES)
-        except TooManyValues:
-            if not _streams(rows):
-                raise
-            many[column] = CountedNumbers(_MOST_VALUES)
-            continue
-        (axis,) = counts.plan.axes
-        found[column] = quantile_cuts(counts, axis, _INTERVALS)
-    if many and _streams(rows):
-        # any cut will do: the numbers themselves are read
-        cut = replace(asked, sensitive=tuple(Feature(c, cuts=(0.0,)) for c in many))
-        for batch in rows.batches(plan(cut)):
-            for column, counted_numbers in many.items():
-                numbers = batch.numbers[column]
-                cases = np.ones(len(numbers))
-                if spec.count:
-                    cases *= np.nan_to_num(batch.numbers[spec.count])
-                if spec.weight:
-                    cases *= batch.numbers[spec.weight] > 0
-                counted_numbers.add(numbers, cases)
-    for column, counted_numbers in many.items():
-        found[column] = counted_numbers.cuts(_INTERVALS)
-        if not found[column]:
-            raise too_few_numbers(column)
-    return found
-
-
-def _without_strata(cube: Cube, strata: Sequence[Feature]) -> Cube:
+def _drop_strata(cube: Cube, strata: Sequence[Feature]) -> Cube:
     names = {each.column for each in strata}
     asked = cube.asked
     question = replace(
@@ -355,7 +301,19 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
             "protected counts are rounded, which moves every stratum; decompose the exact counts"
         )
     refuse_probabilities(spec.probabilities, "a decomposition of gaps", RECORD)
-    problems = [*_wrong_strata(spec, strata), *_wrong_metrics(spec, margins)]
+    problems = []
+    sensitive = {f.column for f in spec.sensitive} | {c for f in spec.intersections for c in f}
+    outcomes = {spec.label: "label", spec.prediction: "prediction", spec.score: "score"}
+    for i, each in enumerate(strata):
+        path = "controls" if each.control else f"strata[{i}]"
+        if each.column in sensitive:
+            problems.append(Problem(path, same_in_a_stratum(each.column)))
+        elif what := outcomes.get(each.column):
+            message = same_in_a_stratum(
+                each.column, f"the {what}", "name a column that is known before it"
+            )
+            problems.append(Problem(path, message))
+    problems += _wrong_metrics(spec, margins)
     if not strata:
         message = "name one to six columns (--strata COL), such as departments or products"
         problems.append(Problem("strata", message))
@@ -365,7 +323,15 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
             "a group (reference COL=VALUE)"
         )
         problems.append(Problem("reference", message))
-    problems += _many_numbers(cube, strata)
+    uncut = {each.column for each in strata if each.control and not each.cuts}
+    for axis, levels in cube.levels.items():
+        numbers = sum(isinstance(each, float | int) for each in levels)
+        if axis.column in uncut and axis.role is not Role.CODES and numbers > _MOST_LEVELS:
+            message = (
+                f"{quote(axis.column)} has {numbers:,} different numbers: cut them "
+                f"({axis.column}:36,43), those of rows at quantiles, too ({axis.column}:quantiles)"
+            )
+            problems.append(Problem("controls", message))
     task = decide_task(cube, spec)
     if (
         task is Task.MULTICLASS
@@ -377,30 +343,6 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
         )
         problems.append(Problem("positive", message))
     refuse(problems)
-
-
-def _wrong_strata(spec: Spec, strata: Sequence[Feature]) -> Iterator[Problem]:
-    sensitive = {f.column for f in spec.sensitive} | {c for f in spec.intersections for c in f}
-    outcomes = {spec.label: "label", spec.prediction: "prediction", spec.score: "score"}
-    for i, each in enumerate(strata):
-        path = "controls" if each.control else f"strata[{i}]"
-        if each.column in sensitive:
-            yield Problem(path, same_in_a_stratum(each.column))
-        elif what := outcomes.get(each.column):
-            instead = "name a column that is known before it"
-            yield Problem(path, same_in_a_stratum(each.column, f"the {what}", instead))
-
-
-def _many_numbers(cube: Cube, strata: Sequence[Feature]) -> Iterator[Problem]:
-    for axis, levels in cube.levels.items():
-        control = any(f.control and not f.cuts and f.column == axis.column for f in strata)
-        numbers = sum(isinstance(each, float | int) for each in levels) if control else 0
-        if numbers > _MOST_LEVELS:
-            message = (
-                f"{quote(axis.column)} has {numbers:,} different numbers: cut them "
-                f"({axis.column}:36,43), those of rows at quantiles, too ({axis.column}:quantiles)"
-            )
-            yield Problem("controls", message)
 
 
 def _wrong_metrics(spec: Spec, margins: Mapping[str, float]) -> Iterator[Problem]:
@@ -437,13 +379,3 @@ def _wrong_metrics(spec: Spec, margins: Mapping[str, float]) -> Iterator[Problem
         low, high = differences[name].range
         if margin >= high - low:
             yield never_exceeded(name, margin, high - low)
-
-
-def _excluded(
-    crossed: CrossedStrata, spec: Spec, gaps: Sequence[Gap]
-) -> tuple[dict[str, int], tuple[int, tuple[Diagnostic, ...]]]:
-    """Return the rows that gaps exclude, by reason, and all others; of a count its cases."""
-    cube = crossed.known.without
-    missing = {"missing stratum": crossed.cases_without} if crossed.cases_without else {}
-    needed = {Role(need) for gap in gaps for need in gap.estimate.definition.needs}
-    return excluded_rows(cube, spec, needed) | missing, used_rows(cube, spec, needed)

@@ -13,12 +13,6 @@ from fairgauge.results.shown_result import ShownResult, read_saved, result_class
 Loaded: TypeAlias = "Cube | ShownResult"
 """What is saved as JSON and can be read back."""
 
-NOT_READ = {
-    "fairgauge.clarify/1": "fairgauge clarify-monitor reads it beside the analysis.json of the job",
-    "fairgauge.clarify_drift/1": "run fairgauge clarify-monitor again to see the drift",
-}
-"""What is saved with a schema and is no result by itself, and what to do with it."""
-
 
 def load(path: str | Path) -> Loaded:
     """Load what was saved as JSON: counts, a report, a comparison, a check, a monitor's report.
@@ -32,7 +26,7 @@ def load(path: str | Path) -> Loaded:
 
     Returns
     -------
-    Cube, Report, Comparison, ModelComparison, ThresholdChoice, Check, MonitorReport,
+    Cube, Report, Change, ThresholdChoice, Check, MonitorReport,
     HistoryHealth, Decomposition, PairsAudit or Planned
         Whichever the file states by its ``schema``.
 
@@ -73,7 +67,5 @@ def _why_not_read(schema: str, readers: Iterable[str]) -> str:
     versions = [known for known in readers if known.partition("/")[0] == family]
     if versions:
         return f"another version of fairgauge's; this version reads {' and '.join(versions)}"
-    if schema in NOT_READ:
-        return f"which is not read back; {NOT_READ[schema]}"
     present = (kind.KIND.schema for kind in result_classes().values())
     return f"which fairgauge does not read; it reads {', '.join(dict.fromkeys((SCHEMA, *present)))}"

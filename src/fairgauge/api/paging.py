@@ -1,39 +1,69 @@
-"""`page`: an audit in one offline file, for people who cannot install anything."""
+"""Offline pages: `page` audits a table in a browser, `explore` shows every view of counts."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from html import escape
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Never, Unpack
 
 from fairgauge.api.audit import audit, count
+from fairgauge.api.loading import load
+from fairgauge.api.running import Run, started
 from fairgauge.catalogue.lookup import find_rate
-from fairgauge.enums import Better, Favourable, Uncounted
-from fairgauge.errors import Problem, listing, quote, refuse
-from fairgauge.measure.exploration import compared, rate_data
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import AROUND_CODES, CODES, LEAST, NEARBY, OLDEST, YEARS
+from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
+from fairgauge.errors import CubeError, Problem, listing, quote, refuse
+from fairgauge.measure.exploration import compared, explored, rates_data
+from fairgauge.question.options import Options, with_options
 from fairgauge.question.presets import preset as preset_of
 from fairgauge.question.presets import presets
-from fairgauge.question.spec_file import Config, read_options
+from fairgauge.question.spec_file import Config, read_options, with_config
+from fairgauge.question.specification import ask
 from fairgauge.render.language import in_language
-from fairgauge.results.disadvantage import (
-    adverse_sign,
-    better_of,
-    favours_the_least,
-    has_direction,
-)
+from fairgauge.results.disadvantage import adverse_sign, better_of, favours_the_least, has_direction
+from fairgauge.results.report import Report
 from fairgauge.statements.compared import measure
 
 _HEIGHT = 900
-
-
+_OF_ROWS = (
+    DiagnosticCode.COPIED_FILES, DiagnosticCode.REPEATED_ID,
+    DiagnosticCode.ALIKE_IDENTIFIERS, DiagnosticCode.PLACEHOLDER_IDENTIFIER,
+    DiagnosticCode.PEOPLE, DiagnosticCode.PEOPLE_UNCLEAR,
+)  # fmt: skip
+"""What a report states of its rows, as counts alone do not show it."""
 _RATES = ("selection_rate", "true_positive_rate")
+_EXPLORED = (*_RATES, "false_positive_rate", "positive_predictive_value", "accuracy")
 _FAVOURABLE = (Favourable.POSITIVE, Favourable.NEGATIVE, Favourable.NEITHER)
 
 
-class AuditPage:
-    """A page that audits a table which is dragged onto it; a notebook shows it in its place.
+class _OfflinePage(ABC):
+    """One file that asks nothing of any other; a notebook shows it where it stands."""
+
+    called: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def html(self) -> str:
+        """The page."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the page, whole or not at all."""
+        from fairgauge.atomic_files import write_whole
+
+        write_whole(path, self.html)
+
+    def _repr_html_(self) -> str:
+        frame = f'sandbox="allow-scripts allow-downloads" title="fairgauge {self.called}"'
+        size = f'width="100%" height="{_HEIGHT}"'
+        return f'<iframe {frame} {size} frameborder="0" srcdoc="{escape(self.html)}"></iframe>'
+
+
+class AuditPage(_OfflinePage):
+    """A page that audits a table which is dragged onto it.
 
     Parameters
     ----------
@@ -43,30 +73,139 @@ class AuditPage:
         The language of the page.
     """
 
+    called = "page"
+
     def __init__(self, given: Mapping[str, Any], lang: str = "en") -> None:
         self._given, self._lang = dict(given), lang
 
     @property
     def html(self) -> str:
-        """The page: one file that asks nothing of any other."""
         from fairgauge.render.writers.audit_page import audit_page
 
         return audit_page(page_data() | {"given": self._given}, self._lang)
 
-    def save(self, path: str | Path) -> None:
-        """Write the page, whole or not at all."""
-        from fairgauge.atomic_files import write_whole
-
-        write_whole(path, self.html)
-
-    def _repr_html_(self) -> str:
-        frame = 'sandbox="allow-scripts allow-downloads" title="fairgauge page"'
-        size = f'width="100%" height="{_HEIGHT}"'
-        return f'<iframe {frame} {size} frameborder="0" srcdoc="{escape(self.html)}"></iframe>'
-
     def __repr__(self) -> str:
         asked = ", ".join(self._given) or "nothing yet"
         return f"<AuditPage with {asked} answered; .save('audit.html') keeps it>"
+
+
+class Exploration(_OfflinePage):
+    """A page that computes every view of its counts.
+
+    Parameters
+    ----------
+    data : mapping
+        The counts, the formulas and the critical values, as plain values.
+    """
+
+    called = "explore"
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = data
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the data suggest was not meant, as an audit of the same counts warns of it."""
+        return tuple(self._data["warnings"])
+
+    @property
+    def html(self) -> str:
+        from fairgauge.render.writers.audit_page import explore_page
+
+        return explore_page(self._data)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the page holds counts of fewer than ten persons."""
+        return bool(self._data["exact"])
+
+    def __str__(self) -> str:
+        rates, places = len(self._data["rates"]), len(self._data["thresholds"])
+        at = f" at {places} thresholds" if places > 1 else ""
+        return f"{self._data['rows']:,} rows; {rates} rate{'s' if rates > 1 else ''}{at}"
+
+    def __repr__(self) -> str:
+        return f"<Exploration of {self._data['rows']:,} rows; .save('explore.html') keeps it>"
+
+
+@with_options
+def explore(
+    data: object = None,
+    *arrays: Never,
+    config: Config = None,
+    exact: bool = False,
+    **options: Unpack[Options],
+) -> Exploration:
+    """Make one page in which rates, references, thresholds, filters and groups can be chosen.
+
+    The page holds the counts and no row, works without a network, and computes the confidence
+    intervals of every view as `audit` does. Decisions of candidate models are shown beside those of
+    the model in use. Protected counts give bounds and intervals that include them.
+
+    Parameters
+    ----------
+    data : frame, path, glob, list of paths, or Cube
+        As for `audit`. To cross columns, or to filter by one while another makes the groups, ask
+        for their intersection.
+    *arrays
+        None: arrays are given by name.
+    {config}
+    exact : bool
+        Whether the page may hold counts of fewer than ten persons, which people who have the file
+        can read.
+    {options}
+
+    Returns
+    -------
+    Exploration
+        ``.save("explore.html")`` writes the page.
+
+    Raises
+    ------
+    SpecError
+        The question is wrong, or has no rate that a page can compute.
+    DataError
+        The data cannot be read, or do not hold what is asked.
+    CubeError
+        Counts of fewer than ten persons were not allowed; or the counts are weighted, clustered, or
+        too many.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> counts = fg.confusion("sex", {
+    ...     "Female": {"tp": 20, "fp": 12, "fn": 17, "tn": 18},
+    ...     "Male": {"tp": 65, "fp": 10, "fn": 15, "tn": 20},
+    ... })
+    >>> fg.explore(counts)
+    <Exploration of 177 rows; .save('explore.html') keeps it>
+    """
+    options = with_config(config, options, judges=True)
+    run = started("explore", data, options, *arrays, models=True)
+    found = (*run.of_rows(), *run.mistakes())
+    return Exploration(explored(run.cube, run.spec, of_rows=found, exact=exact))
+
+
+def explore_report(
+    report: Report, counts: Cube | str | Path | None = None, *, exact: bool = False
+) -> Exploration:
+    """Make the page of the counts that a report was made of, with the question of the report."""
+    given = report.counts if counts is None else counts
+    cube = load(given) if isinstance(given, (str, Path)) else given
+    if not isinstance(cube, Cube):
+        raise CubeError(
+            "a report that was read from a file holds no counts; give them: a Cube, or the path of "
+            "a .cube.json (report.explore('people.cube.json'))"
+        )
+    if cube.digest != report.data.fingerprint:
+        raise CubeError(
+            f"the report was made of the counts {report.data.fingerprint}, and these are "
+            f"{cube.digest}; give the counts that it was made of"
+        )
+    spec = ask(base=cube.asked, **{k: v for k, v in report.spec.items() if v not in ([], {})})
+    of_rows = [each for each in report.diagnostics if each.code in _OF_ROWS]
+    of_rows += Run("explore", cube, cube, None, spec).mistakes()
+    return Exploration(explored(cube, spec, of_rows=of_rows, exact=exact))
 
 
 def page(*, preset: str | None = None, config: Config = None, lang: str = "en") -> AuditPage:
@@ -135,10 +274,20 @@ def page_data() -> dict[str, Any]:
     saved: Any = count(example, prediction="d", positive="x", sensitive="g").to_dict()
     return {
         "schema": saved["schema"],
-        "question": _with_floats(saved["question"]),
+        "question": _mark_floats(saved["question"]),
         "asked": list(saved["plan"]["asked"]),
         "no_count": str(Uncounted.NO_COUNT),
+        "around_codes": list(AROUND_CODES),
+        "codes": list(CODES),
+        "years": [*YEARS, OLDEST],
+        "nearby": NEARBY,
+        "least": LEAST,
+        "same_person": str(Uncounted.SAME_PERSON),
         "rates": list(map(_rate, _RATES)),
+        "explored": [
+            each | {"says": "", "labelled": "label" in find_rate(str(each["name"])).needs}
+            for each in rates_data({row: list(compared(row)) for row in map(find_rate, _EXPLORED)})
+        ],
         "presets": {name: _preset(name) for name in page_presets()},
         "check": _check(),
     }
@@ -152,7 +301,7 @@ def _rate(name: str) -> dict[str, Any]:
         "event": [of.event.kind, of.event.positive],
         "among": of.among and [of.among.kind, of.among.positive],
     }
-    made = rate_data(row, list(compared(row)))
+    (made,) = rates_data({row: list(compared(row))})
     kept = ("name", "of", "range", "kind", "times", "sums", "rows", "contrasts")
     return {key: made[key] for key in kept} | events | {
         "needs": len(row.needs),
@@ -161,7 +310,7 @@ def _rate(name: str) -> dict[str, Any]:
 
 
 def _direction(row: Any, favourable: Favourable) -> dict[str, Any]:
-    """Return which sign of a difference harms, and which one is searched for first."""
+    # which sign of a difference harms, and which one is searched for first
     adverse = adverse_sign(row, favourable)
     return {
         "adverse": adverse,
@@ -178,17 +327,16 @@ def _preset(name: str) -> dict[str, Any]:
         "title": made.title,
         "words": dict(made.words),
         "no_limit": made.no_limit,
-        "options": {key: value for key, value in made.options.items() if key != "intersect"},
-        "crossed": bool(made.options.get("intersect")),
+        "options": dict(made.options),
+        "crossed": made.intersect,
     }
 
 
-def _with_floats(value: Any) -> Any:
-    """Return plain values whose whole floats stay floats in JavaScript."""
+def _mark_floats(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _with_floats(each) for key, each in value.items()}
+        return {key: _mark_floats(each) for key, each in value.items()}
     if isinstance(value, list):
-        return list(map(_with_floats, value))
+        return list(map(_mark_floats, value))
     return {"float": value} if isinstance(value, float) else value
 
 
@@ -197,7 +345,7 @@ _EXAMPLE = {"Female": (20, 12, 37, 38), "Male": (65, 10, 15, 40), "Other": (9, 6
 
 
 def _check() -> dict[str, Any]:
-    """Return a small table with the numbers of Python, which the page computes on opening."""
+    # a small table with the numbers of Python, which the page computes on opening
     rows = [
         {"sex": sex, "approved": a, "repaid": r, "n": n}
         for sex, of in _EXAMPLE.items()

@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from fairgauge.checks.open_doubts import with_accepted, withhold
+from fairgauge.api.audit import counted_answers
+from fairgauge.api.running import Run
+from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import undecided_outcomes
-from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import answer_plan, is_of_answers
 from fairgauge.enums import Level
-from fairgauge.errors import CubeError
 from fairgauge.measure.swap_differences import compare_swaps
 from fairgauge.question.features import Above
 from fairgauge.question.spec_file import Config, with_config
-from fairgauge.question.swap_question import (
-    COLUMNS,
-    SHARED,
-    SwapQuestion,
-    check_swap_columns,
-    check_swap_options,
-    read_swap_question,
-)
+from fairgauge.question.swap_question import check_swap_options
 from fairgauge.resolve.answers import read_answers
 from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
-from fairgauge.results.shown_result import made_now
-from fairgauge.scan import open_rows
-from fairgauge.scan.source import Source
 from fairgauge.values import Value, is_one_of
-
-_MOST_VALUES = 1_000
 
 
 def pairs(
@@ -138,69 +124,30 @@ def pairs(
     asked: Any = options | {name: value for name, value in named.items() if value is not None}
     asked = with_config(config, asked)
     cube, source, question = counted_answers(data, asked)
+    run = Run("pairs", data, cube, source, question.spec)
     answers = read_answers(cube, question)
     there = answers.n > 0
+    known = (*question.spec.unknown, *question.placebo)
     unclear = (
         note
-        for note in undecided_outcomes(cube, question.spec)
+        for note in (*undecided_outcomes(cube, question.spec), *doubtful_names(cube, question.spec))
         if note.level is Level.WARNING
-        and not all(is_one_of(value, question.spec.unknown) for value in note["values"])
+        and not all(is_one_of(v, known) for v in note.get("values") or [note.get("value")])
     )
-    found = with_accepted(unclear, question.spec)
-    of_answers = replace(question.spec, sensitive=(), intersections=())
+    found = run.mistakes(unclear, ())
     compared = compare_swaps(answers, question)
-    compared["differences"] = withhold(compared["differences"], found, cube, of_answers)
-    return PairsAudit(
-        **made_now(),
-        data=AnswerCounts(
-            source=source.name if source else "counts",
-            fingerprint=cube.digest,
-            answers=int(answers.n.sum()),
-            missing=int(answers.missing.sum()),
-            items=len(np.unique(answers.item[there])),
-            variants=len(np.unique(answers.variant[there])),
-            models=len(np.unique(answers.model[there])),
-            runs=int(answers.n.max()),
-            excluded=answers.excluded,
-            families=answers.families,
-        ),
-        spec=question.to_dict(),
-        diagnostics=tuple(found),
-        **compared,
+    compared["differences"] = run.withhold(compared["differences"], found)
+    counts = AnswerCounts(
+        source=run.name,
+        fingerprint=cube.digest,
+        answers=int(answers.n.sum()),
+        missing=int(answers.missing.sum()),
+        items=len(np.unique(answers.item[there])),
+        variants=len(np.unique(answers.variant[there])),
+        models=len(np.unique(answers.model[there])),
+        runs=int(answers.n.max()),
+        excluded=answers.excluded,
+        families=answers.families,
     )
-
-
-def counted_answers(
-    data: object, asked: Mapping[str, Any]
-) -> tuple[Cube, Source | None, SwapQuestion]:
-    """Return the counts of answers, the rows that they are of, if any, and the question.
-
-    Raises
-    ------
-    SpecError
-        The question is wrong.
-    DataError
-        The data cannot be read.
-    CubeError
-        The data are counts of something else.
-    """
-    if isinstance(data, Cube):
-        columns = {str(axis.role): axis.column for axis in data.plan.axes}
-        if not is_of_answers(data.plan):
-            raise CubeError(
-                "these counts are of people, not of answers under swapped names; audit them "
-                "(fairgauge audit)"
-            )
-        saved = {name: value for name, value in data.asked.to_dict().items() if name in SHARED}
-        held = {name: columns.get(name) for name in COLUMNS}
-        question = read_swap_question({**saved, **held, **asked})
-        if answer_plan(question).axes != data.plan.axes:
-            raise CubeError(
-                "these counts are of other columns or other decisions; count the answers again"
-            )
-        return data, None, question
-    source, _ = open_rows(data, {})
-    question = read_swap_question(asked)
-    check_swap_columns(question, source.columns)
-    cube = source.count(answer_plan(question), _MOST_VALUES)
-    return replace(cube, question=question.spec), source, question
+    stated = {**run.stated(cube.read), "data": counts, "spec": question.to_dict()}
+    return PairsAudit(**stated, diagnostics=found, **compared)

@@ -1,23 +1,80 @@
-"""The runner: what verbs have in common that are a function from counts to a result."""
+"""The runner: what verbs have in common, whatever each computes from the counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from fairgauge.api.audit import counted, repeated_rows
-from fairgauge.checks.open_doubts import with_accepted, withhold
-from fairgauge.checks.rows import likely_mistakes
+from fairgauge.api.audit import counted, counted_people, repeated_rows
+from fairgauge.checks.rows import (
+    CHECKS,
+    DataCheck,
+    Decided,
+    likely_mistakes,
+    with_accepted,
+    withhold,
+)
+from fairgauge.cube.cube import Cube
 from fairgauge.question.options import Options
-from fairgauge.question.specification import Spec, refuse_candidates
+from fairgauge.question.specification import Spec, refuse_candidates, refuse_design
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import check_known
-from fairgauge.results.counted import CountedData, CountedResult
-from fairgauge.results.shown_result import made_now
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.shown_result import CountedData, CountedResult, made_now
+from fairgauge.scan.source import Source
 
 Result = TypeVar("Result", bound=CountedResult)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A call of a verb: the counts, the rows that they are of, if any, and the question."""
+
+    verb: str
+    data: object
+    cube: Cube
+    source: Source | None
+    spec: Spec
+
+    @property
+    def name(self) -> str:
+        return self.source.name if self.source else "counts"
+
+    def stated(self, rows: int) -> dict[str, Any]:
+        """Return what a result states of any verb: when it was made, and of how many rows."""
+        return {**made_now(), "data": CountedData(self.name, rows)}
+
+    def mistakes(
+        self, more: Iterable[Diagnostic] = (), checks: tuple[DataCheck, ...] = CHECKS
+    ) -> tuple[Diagnostic, ...]:
+        """Return what checks find in the counts, and more; what the user accepts is closed."""
+        one = replace(self.spec, candidate=(), margins=())
+        found = likely_mistakes(self.cube, self.spec, decide_task(self.cube, one), checks)
+        return with_accepted([*found, *more], self.spec)
+
+    def of_rows(self) -> tuple[Diagnostic, ...]:
+        """Return what the rows show that counts alone do not."""
+        repeated = repeated_rows(self.data, self.source, self.spec, self.cube, self.verb)
+        return with_accepted([*counted_people(self.cube, self.spec), *repeated], self.spec)
+
+    def withhold(
+        self, decided: Iterable[Decided], notes: Iterable[Diagnostic]
+    ) -> tuple[Decided, ...]:
+        """Return what was decided, of which no pass stands on a doubt that the notes leave open."""
+        return withhold(decided, notes, self.cube, self.spec)
+
+
+def started(
+    verb: str, data: object, options: Options, *arrays: object, models: bool = False
+) -> Run:
+    """Open the data, ask and count; candidates are refused but of ``models``."""
+    if not models:
+        refuse_candidates(options)
+    cube, source, spec = counted(data, arrays, options)
+    refuse_design(spec, verb)
+    return Run(verb, data, cube, source, spec)
 
 
 def answered(
@@ -42,25 +99,18 @@ def answered(
     check : callable
         Refuses, by a `SpecError`, a question that the verb has no answer to.
     """
-    refuse_candidates(options)
-    cube, source, spec = counted(data, (), options)
+    run = started(verb, data, options)
+    cube, spec = run.cube, run.spec
     if check is not None:
         check(spec)
     check_known(cube, spec)
-    common: dict[str, Any] = {
-        **made_now(),
-        "data": CountedData(source.name if source else "counts", cube.read),
-    }
-    result = answer(cube, spec, **common)
-    mistakes = [
-        *likely_mistakes(cube, spec, decide_task(cube, spec)),
-        *repeated_rows(data, source, spec, cube, verb),
-    ]
+    result = answer(cube, spec, **run.stated(cube.read))
     stated = {(note.code, note.feature) for note in result.diagnostics}  # in its own words
+    mistakes = (*run.mistakes(), *run.of_rows())
     notes = (
         *exclusion_notes(excluded_rows(cube, spec), spec),
-        *with_accepted([n for n in mistakes if (n.code, n.feature) not in stated], spec),
+        *(note for note in mistakes if (note.code, note.feature) not in stated),
         *with_accepted(result.diagnostics, spec),
     )
     result = replace(result, diagnostics=notes, spec=spec.to_dict())
-    return withhold([result], notes, cube, spec)[0]
+    return run.withhold([result], notes)[0]

@@ -5,22 +5,21 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from enum import StrEnum
 from functools import partial
 from typing import Any, TypeVar
 
-from fairgauge.api.audit import check_held, check_same_rows, counted_people, repeated_rows
+from fairgauge.api.audit import check_held, check_same_rows, copies_of_rows
+from fairgauge.api.running import Run
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
-from fairgauge.catalogue.own_by_name import metric_or_name
+from fairgauge.catalogue.own import metric_or_name
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.checks.favourable import assumed_positive
-from fairgauge.checks.names import doubtful_conditions, doubtful_names
-from fairgauge.checks.open_doubts import open_doubts, with_accepted
-from fairgauge.checks.rows import OF_OUTCOMES, likely_mistakes
+from fairgauge.checks.missingness_checks import copied_rows, left_out_groups
+from fairgauge.checks.names import doubtful_names
+from fairgauge.checks.rows import OF_COPIES, OF_OUTCOMES, open_doubts
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan, plan
 from fairgauge.enums import (
@@ -37,34 +36,37 @@ from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, qu
 from fairgauge.inference.missing_values import unevenly_lacking
 from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.measure.measure import reversed_outcomes_of
+from fairgauge.question.features import RECORD, refuse_probabilities
 from fairgauge.question.options import OF_ROWS, flag_of
-from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.readers import read_word
 from fairgauge.question.spec_file import Config, overridden, with_config
-from fairgauge.question.specification import Spec, ask, check_names, read_part
+from fairgauge.question.specification import (
+    Spec,
+    ask,
+    ask_rows,
+    check_names,
+    read_part,
+    refuse_design,
+)
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
-from fairgauge.resolve.group_checks import single_row_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
-from fairgauge.resolve.question_checks import unmatched_groups
+from fairgauge.resolve.question_checks import single_row_groups, unmatched_groups
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.searched_features import most_cells, searched_rows
-from fairgauge.results.counted import CountedData
 from fairgauge.results.disadvantage import (
     better_of,
     counts_outcomes,
     favours_the_least,
     harm_in_words,
 )
-from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.shown_result import made_now
 from fairgauge.results.subgroup_search import HIDING, SearchQuestion, SubgroupSearch
 from fairgauge.rowwise.first_rows import median_score, with_task
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.row_codes import CodedRows, Streamed, coded_rows
-from fairgauge.scan.source import Source
+from fairgauge.start.records import replace
 from fairgauge.values import is_number
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -81,7 +83,7 @@ _MOST_NUMBERED = 1 << 62
 """Cells that can be numbered."""
 _MANY_EXCLUDED = 0.01
 """Share of rows from which those that are not searched are a warning."""
-_OF_AUDITS = ("rules", "margins", "population", "reference", "exclude_groups", "words", "features")
+_OF_AUDITS = ("rules", "margins", "reference", "exclude_groups", "words", "features")
 _OF_AUDIT = re.compile(r"^(sensitive(?=$|\[|\.)|metrics\[0\])")
 _OUTCOMES = (Role.LABEL, Role.PREDICTION)
 
@@ -107,9 +109,9 @@ def find(
 
     Parameters
     ----------
-    data : frame, path, glob, list of paths, Cube or Report
-        As of `fairgauge.audit`. Counts, and those that a report was made from, must hold all
-        features together, as those that are counted with an intersection of all of them do.
+    data : frame, path, glob, list of paths, or Cube
+        As of `fairgauge.audit`. Counts must hold all features together, as those that are counted
+        with an intersection of all of them do.
     rate : str or Statistic
         The share of rows that is searched: a rate of the catalogue, or one of `fairgauge.rate`.
     features : list of str, `fairgauge.cut` or mapping
@@ -135,7 +137,7 @@ def find(
     **options
         The columns of the outcomes and what they mean, as of `fairgauge.audit`: ``label``,
         ``prediction``, ``score``, ``score_of``, ``score_range``, ``threshold``, ``positive``,
-        ``recode``, ``count``, ``person``, ``per_person``, ``order`` and ``unknown``.
+        ``recode``, ``count``, ``person``, ``per_person`` and ``unknown``.
 
     Returns
     -------
@@ -175,15 +177,21 @@ def find(
     """
     check_names(options, ())
     merged: dict[str, Any] = {**with_config(config, {})}
-    origin = "counts"
-    if isinstance(data, Report):
-        origin, merged = data.data.source, {**data.spec, **merged}
-        data = _counts_of_report(data)
-    wrong = [_unknown(name) for name in options if name not in OF_ROWS]
+    allowed = (*list(inspect.signature(find).parameters)[1:-1], *OF_ROWS)
+    listed = f"Allowed: {', '.join(allowed)}"
+    problems = [
+        Problem(name, f"is no option of a search.{nearest(name, allowed)} {listed}")
+        for name in options
+        if name not in OF_ROWS
+    ]
     rows = overridden({name: merged[name] for name in OF_ROWS if name in merged}, options)
     features = merged.get("sensitive") if features is None else features
     numbers = {"tolerance": tolerance, "alpha": alpha, "depth": depth, "min_rows": min_rows}
-    problems = [*wrong, *_out_of_range(numbers)]
+    problems += [
+        Problem(name, f"must be a number {inside}, not {shown(numbers[name])}")
+        for name, (fits, inside) in _RANGES.items()
+        if not fits(numbers[name])
+    ]
     row = _searched_rate(rate, problems)
     favourable = read_part(("favourable",), rows).favourable
     side = _worse_side(worse, row, favourable, problems)
@@ -197,9 +205,17 @@ def find(
         for name in ("score", "score_of"):  # the prediction decides
             rows.pop(name, None)
     asked = rows | {"metrics": [row], "missing": missing}
-    counted = _counted(data, features, asked)
-    cube, source, spec = counted.cube, counted.source, counted.spec
-    rows_searched, searched = searched_rows(cube, spec, row, counted.read)
+    try:
+        run, read = _count_features(data, features, asked)
+    except SpecError as error:  # in the words of a search
+        ours = {"sensitive": "features", "metrics[0]": "rate"}
+        named = [
+            problem._replace(path=_OF_AUDIT.sub(lambda name: ours[name[0]], problem.path))
+            for problem in error.problems
+        ]
+        raise SpecError(named) from None
+    cube, spec = run.cube, run.spec
+    rows_searched, searched = searched_rows(cube, spec, row, read)
     question = SearchQuestion(
         rate=row.name,
         worse=side,
@@ -212,28 +228,35 @@ def find(
         definition=Catalogue((), harm_in_words(spec.to_dict())).worded(row),
     )
     found = find_subgroups(rows_searched, question)
-    task = decide_task(cube, spec)
-    found_names = [
-        *doubtful_names(cube, spec),
-        *doubtful_conditions(cube, spec),
-    ]
-    of_outcomes = likely_mistakes(cube, spec, task, OF_OUTCOMES)
-    mistakes = with_accepted([*of_outcomes, *_reversed(cube, spec), *found_names], spec)
+    whole = replace(spec, sensitive=(), intersections=())
+    decided = spec.score is None and spec.label is not None and spec.prediction is not None
+    turned = reversed_outcomes_of(resolve(cube, whole)) if decided else ()
+    own = (*doubtful_names(cube, spec), *left_out_groups(cube, spec), *copied_rows(cube))
+    mistakes = run.mistakes((*turned, *own), OF_OUTCOMES)
+    unclear = (
+        Diagnostic.warning(
+            DiagnosticCode.UNCOUNTED_ROWS, what=doubt.what, rows=doubt.rows, total=cube.read,
+            ruled=False, counted=True, **spec.unit,
+        )
+        for doubt in open_doubts(mistakes, cube, whole)
+        if (len(doubt.needs) == 1 and doubt.needs <= row.needs and doubt.rows < cube.read)
+        or doubt.what == OF_COPIES
+    )  # fmt: skip
     diagnostics = (
-        *_excluded(cube, spec, row.needs),
+        *_exclusion_notes(cube, spec, row.needs),
         *unevenly_lacking(rows_searched, searched, spec),
-        *_unclear(mistakes, cube, spec, row.needs),
-        *assumed_positive(cube, spec, task, (row,)),
+        *unclear,
+        *assumed_positive(cube, spec, decide_task(cube, spec), (row,)),
         *mistakes,
-        *repeated_rows(data, source, spec, cube, "find"),
-        *counted_people(cube, spec),
+        *run.of_rows(),
         *unmatched_groups(cube, spec),
         *single_row_groups(cube, replace(spec, intersections=())),
     )
-    found = _bounded(found, diagnostics)
+    if any(note.code in HIDING and not note.get("counted") for note in diagnostics):
+        unbounded = replace(found["largest"], by_at_most=None, by_at_most_of_large=None)
+        found["largest"] = unbounded
     return SubgroupSearch(
-        **made_now(),
-        data=CountedData(source.name if source else origin, cube.cases),
+        **run.stated(cube.cases),
         question=question,
         spec=spec.to_dict(),
         diagnostics=diagnostics,
@@ -242,30 +265,7 @@ def find(
     )
 
 
-def _bounded(found: dict[str, Any], notes: Iterable[Diagnostic]) -> dict[str, Any]:
-    if not any(note.code in HIDING and not note.get("counted") for note in notes):
-        return found
-    return found | {"largest": replace(found["largest"], by_at_most=None, by_at_most_of_large=None)}
-
-
-def _reversed(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    if spec.score is None and spec.label is not None and spec.prediction is not None:
-        whole = replace(spec, sensitive=(), intersections=())
-        yield from reversed_outcomes_of(resolve(cube, whole))
-
-
-def _unclear(
-    mistakes: Iterable[Diagnostic], cube: Cube, spec: Spec, needs: Set[str]
-) -> Iterator[Diagnostic]:
-    for doubt in open_doubts(mistakes, cube, replace(spec, sensitive=(), intersections=())):
-        if len(doubt.needs) == 1 and doubt.needs <= needs and doubt.rows < cube.read:
-            yield Diagnostic.warning(
-                DiagnosticCode.UNCOUNTED_ROWS, what=doubt.what, rows=doubt.rows, total=cube.read,
-                ruled=False, counted=True, **spec.unit,
-            )  # fmt: skip
-
-
-def _excluded(cube: Cube, spec: Spec, needs: Set[str]) -> Iterator[Diagnostic]:
+def _exclusion_notes(cube: Cube, spec: Spec, needs: Set[str]) -> Iterator[Diagnostic]:
     excluded = excluded_rows(cube, spec)
     searched = {"missing label": "label", "missing prediction": "prediction"}
     kept = {why: rows for why, rows in excluded.items()
@@ -289,35 +289,21 @@ _DEPENDENT = (
 )
 
 
-_WHOLE = "of at least {}, a whole one"
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+_WHOLE = (_is_whole, "of at least 1, a whole one")
 _RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "tolerance": (lambda x: is_number(x) and 0 <= x < 1, "from 0 to less than 1"),
     "alpha": (lambda x: is_number(x) and 0 < x < 0.5, "between 0 and 0.5"),
-    "depth": (lambda x: _is_whole(x) and x >= 1, _WHOLE.format(1)),
-    "min_rows": (lambda x: _is_whole(x) and x >= 1, _WHOLE.format(1)),
+    "depth": _WHOLE,
+    "min_rows": _WHOLE,
 }
 """Of every number what is in its range, and the range in words."""
 
 
-def _out_of_range(numbers: Mapping[str, object]) -> Iterator[Problem]:
-    for name, (fits, allowed) in _RANGES.items():
-        if not fits(numbers[name]):
-            yield Problem(name, f"must be a number {allowed}, not {shown(numbers[name])}")
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _unknown(name: str) -> Problem:
-    keywords = list(inspect.signature(find).parameters)[1:-1]
-    allowed = (*keywords, *OF_ROWS)
-    message = f"is no option of a search.{nearest(name, allowed)} Allowed: {', '.join(allowed)}"
-    return Problem(name, message)
-
-
 def _searched_rate(rate: str | Statistic | None, problems: list[Problem]) -> Rate | None:
-    """Return the rate that is searched: a share of rows."""
     shares = [each.name for each in RATES if isinstance(each, Rate)]
     if rate is None:
         message = f"name the rate to search (--rate NAME): {listing(shares, len(shares))}"
@@ -344,7 +330,7 @@ def _searched_rate(rate: str | Statistic | None, problems: list[Problem]) -> Rat
 def _worse_side(
     worse: str | None, row: Rate | None, favourable: Favourable | None, problems: list[Problem]
 ) -> Worse | None:
-    """Return which side is worse: as asked, or as is favourable, or as in the catalogue."""
+    # which side is worse: as asked, or as is favourable, or as in the catalogue
     asked = None if worse is None else read_word(Worse)(worse, "worse", problems)
     stated = favourable in (Favourable.POSITIVE, Favourable.NEGATIVE)
     if row is not None and stated and counts_outcomes(row):  # labels, too, have a better side then
@@ -368,64 +354,46 @@ def _worse_side(
     return Worse.LOWER if better is Better.HIGHER else Worse.HIGHER
 
 
-def _columns_of(cube: Cube) -> list[str]:
-    return [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
+_Read = Callable[[], Iterator[CodedRows]] | None
+"""Reads the rows again, by the positions of their values in the levels of the counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """The counts that a search needs.
-
-    Attributes
-    ----------
-    cube : counts of all features together; with ``read`` by each alone.
-    source : what was counted, None where counts were given.
-    spec : the question.
-    read : reads the rows again, by the positions of their values in the levels of the counts.
-    """
-
-    cube: Cube
-    source: Source | None
-    spec: Spec
-    read: Callable[[], Iterator[CodedRows]] | None = None
-
-
-@contextmanager
-def _problems_of_search() -> Iterator[None]:
-    try:
-        yield
-    except SpecError as error:
-        ours = {"sensitive": "features", "metrics[0]": "rate"}
-        named = (
-            problem._replace(path=_OF_AUDIT.sub(lambda name: ours[name[0]], problem.path))
-            for problem in error.problems
-        )
-        raise SpecError(named) from None
-
-
-@_problems_of_search()
-def _counted(data: object, features: Any, options: Mapping[str, Any]) -> _Counted:
+def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> tuple[Run, _Read]:
+    # the counts of all features together, or of each alone and what reads the rows
     if isinstance(data, Cube):
-        return _Counted(data, None, _asked_of_counts(data, features, options))
+        return Run("find", data, data, None, _asked_of_counts(data, features, options)), None
     source, named = open_rows(data, {**options, "sensitive": features})
-    spec = ask(source.columns, **named)
+    spec = ask_rows(source, **named)
     refuse_probabilities(spec.probabilities, "a search of subgroups", RECORD)
-    _refuse_each_decision(spec)
+    if spec.person is not None and not spec.of_people:
+        raise SpecError(Problem(
+            "per_person",
+            "exact probabilities need independent rows, and the decisions of one person are "
+            "clustered observations; count each person once (per_person any), "
+            "and audit what is found with each decision",
+        ))  # fmt: skip
     columns = tuple(feature.column for feature in spec.sensitive)
     _check_features(spec, columns)
     crossed: dict[str, Any] = {"intersections": [columns]} if len(columns) > 1 else {}
-    spec = ask(source.columns, **named, **crossed)
+    spec = ask_rows(source, **named, **crossed)
     source = chosen_rows(source, spec)
     spec = with_task(source, spec)
     median = median_score(source, spec) if isinstance(spec.threshold, Threshold) else None
     every = plan(spec, median)
-    axes = tuple(axis for axis in every.axes if axis.role in (Role.FEATURE, *_OUTCOMES))
-    joint = Plan(axes, (tuple(range(len(axes))),), every.asked)
+    axes = [axis for axis in every.axes if axis.role in (Role.FEATURE, *_OUTCOMES)]
+    codes = [axis for axis in every.axes if axis.role is Role.CODES]
+    tables = (tuple(range(len(axes))), *((len(axes) + i,) for i in range(len(codes))))
+    joint = Plan((*axes, *codes), tables, every.asked)
 
     def count(asked: Plan) -> dict[str, Cube]:
         return {"": source.count(asked, _MOST_VALUES)}
 
-    apart = replace(source.count(_apart(joint), _MOST_VALUES), question=spec)
+    features_at = [i for i, axis in enumerate(axes) if axis.role is Role.FEATURE]
+    outcomes_at = tuple(i for i in range(len(axes)) if i not in features_at)
+    by_feature = (outcomes_at, *((i,) for i in features_at), *tables[1:])
+    apart = source.count(replace(joint, tables=by_feature), _MOST_VALUES)
+    apart = replace(apart, question=spec)
+    apart = replace(apart, copies=copies_of_rows(data, source, apart, spec))
     if spec.of_people:
         if apart.rows > _MOST_JOINT_CELLS:
             raise SpecError(Problem(
@@ -436,25 +404,30 @@ def _counted(data: object, features: Any, options: Mapping[str, Any]) -> _Counte
             ))  # fmt: skip
         rows = source.count(by_person(joint, spec), _MOST_VALUES)
         people = replace(count_people(rows, joint, spec), question=spec)
+        people = replace(people, copies=copies_of_rows(data, source, people, spec))
         _check_people(people, columns)
-        return _Counted(people, source, spec)
+        return Run("find", data, people, source, spec), None
     cells = most_cells(apart)
     # the values of every axis, with as much room as counting in batches leaves between them
-    room = math.prod(2 * len(apart.levels[axis]) + 2 for axis in apart.plan.axes)
+    room = math.prod(2 * len(apart.levels[axis]) + 2 for axis in axes)
     batches = cells > _MOST_CELLS or room > _MOST_NUMBERED
     if batches and isinstance(source, Streamed) and source.streams:
-        return _Counted(apart, source, spec, partial(coded_rows, source, apart))
+        return Run("find", data, apart, source, spec), partial(coded_rows, source, apart)
     if cells > _MOST_JOINT_CELLS:
-        raise SpecError(Problem("features", _too_many(cells)))
+        message = (
+            f"all features together may make {cells:,.0f} cells, and more than "
+            f"{_MOST_JOINT_CELLS:,} would not fit into memory; search fewer features, or fewer "
+            "values of them (cut numbers: age:25,45,60), or write the columns to a Parquet file "
+            'and search that, which is read in batches (pip install "fairgauge[arrow]")'
+        )
+        raise SpecError(Problem("features", message))
     every_cell = source.count(joint, _MOST_VALUES)
-    return _Counted(replace(every_cell, question=spec), source, spec)
+    every_cell = replace(every_cell, question=spec, copies=apart.copies)
+    return Run("find", data, every_cell, source, spec), None
 
 
 def _check_people(people: Cube, columns: Sequence[str]) -> None:
-    """Refuse features of which many people have several values, as those of their decisions.
-
-    Their value would be unknown of them, so that a subgroup would be of those with one decision.
-    """
+    # their value would be unknown of them, so that a subgroup would be of those with one decision
     allowed = _MOST_UNCLEAR * people.cases
     for column, several in people.conflicts:
         if column in columns and several > allowed:
@@ -466,36 +439,13 @@ def _check_people(people: Cube, columns: Sequence[str]) -> None:
             ))  # fmt: skip
 
 
-def _too_many(cells: float) -> str:
-    return (
-        f"all features together may make {cells:,.0f} cells, and more than {_MOST_JOINT_CELLS:,} "
-        "would not fit into memory; search fewer features, or fewer values of them (cut numbers: "
-        "age:25,45,60), or write the columns to a Parquet file and search that, which is read in "
-        'batches with pyarrow installed (pip install "fairgauge[arrow]")'
-    )
-
-
-def _apart(joint: Plan) -> Plan:
-    features = [i for i, axis in enumerate(joint.axes) if axis.role is Role.FEATURE]
-    outcomes = tuple(i for i in range(len(joint.axes)) if i not in features)
-    return replace(joint, tables=(outcomes, *((i,) for i in features)))
-
-
-def _counts_of_report(report: Report) -> Cube:
-    if isinstance(report.counts, Cube):
-        return report.counts
-    raise CubeError(
-        "this report was read from a file, which holds no counts; name the rows or counts of them "
-        "(report.find(data, rate=...))"
-    )
-
-
 def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> Spec:
     if cube.min_cell is not None:
         raise CubeError(
             "these counts are protected, and the rounding of their cells adds up over subgroups; "
             "search before protecting"
         )
+    refuse_design(cube.asked, "find")
     if cube.plan.weight is not None or cube.asked.cluster is not None:
         path = "weight" if cube.plan.weight is not None else "cluster"
         raise SpecError(Problem(path, _DEPENDENT))
@@ -521,16 +471,6 @@ def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> S
             "features"
         )
     return spec
-
-
-def _refuse_each_decision(spec: Spec) -> None:
-    if spec.person is not None and not spec.of_people:
-        raise SpecError(Problem(
-            "per_person",
-            "exact probabilities need independent rows, and the decisions of one person are "
-            "clustered observations; count each person once (per_person any, or last with order: "
-            "--per-person last --order COL), and audit what is found with each decision",
-        ))  # fmt: skip
 
 
 def _check_features(spec: Spec, columns: Sequence[str]) -> None:

@@ -10,9 +10,8 @@ from fairgauge.cube.cube import Cube
 from fairgauge.enums import Task, Threshold
 from fairgauge.errors import Problem, alternatives, quote, refuse
 from fairgauge.measure.choose_thresholds import choose_thresholds
-from fairgauge.question.option_docs import with_options
-from fairgauge.question.options import Options
-from fairgauge.question.probabilities import RECORD, refuse_probabilities
+from fairgauge.question.features import RECORD, refuse_probabilities
+from fairgauge.question.options import Options, with_options
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec
 from fairgauge.results.disadvantage import better_of
@@ -69,10 +68,10 @@ def thresholds(
     >>> found.today, found["sex"].common.threshold, found["sex"].common.value_meets
     (0.5, 0.45, True)
     """
-    return answered("thresholds", data, with_config(config, options), _chosen, check=_check)
+    return answered("thresholds", data, with_config(config, options), _choose_by_rule, check=_check)
 
 
-def _chosen(cube: Cube, spec: Spec, **common: Any) -> ThresholdChoice:
+def _choose_by_rule(cube: Cube, spec: Spec, **common: Any) -> ThresholdChoice:
     (rule,) = spec.rules
     ((rate, margin),) = spec.margins or _MARGINS
     chosen = choose_thresholds(cube, spec, rule, rate, margin)

@@ -1,7 +1,7 @@
 """What other tools call a number, and where theirs is not quite ours.
 
 A name that maps to nothing gives the reason; `fairgauge metrics NAME` repeats it. Group and reference are
-what AIF360 calls unprivileged and privileged, holisticai group a and group b, Clarify facet d and
+what AIF360 calls unprivileged and privileged, Clarify facet d and
 facet a, Vertex AI slice 1 and slice 2.
 """
 
@@ -9,29 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal, get_args
 
-Tool = Literal["Clarify", "Vertex AI", "Fairlearn", "AIF360", "aequitas", "holisticai", "TFMA"]
+from fairgauge.start.records import dataclass
+
+Tool = Literal["Clarify", "Vertex AI", "Fairlearn", "AIF360", "aequitas"]
 TOOLS: tuple[Tool, ...] = get_args(Tool)
 """The tools, in the order of the page that compares them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A metric's name in another tool.
+    """A metric's name in another tool."""
 
-    Attributes
-    ----------
-    tool, name : whose name, and which.
-    ours : the catalogue name of the same number; None where there is none.
-    differs : how theirs differs from ours, or why there is none; None where they are equal.
-    """
-
-    tool: Tool
+    tool: Tool  # whose name, and which
     name: str
-    ours: str | None
-    differs: str | None = None
+    ours: str | None  # the catalogue name of the same number; None where there is none
+    differs: str | None = None  # how theirs differs from ours, or why there is none of ours
 
 
 def plain(name: str) -> str:
@@ -43,45 +37,34 @@ _TO_OVERALL = "unsigned; with method='to_overall', the largest difference from t
 _ZERO = "a rate without rows is 0 there; here it is undefined and its group excluded"
 _COUNT = "a count or a sum: see the report's groups"
 _CLASSES = "of all classes: class {} of a multiclass audit"
-_ROWS = "a number of all rows, not of a group"
 _PAIR = "of the two groups compared; here of all groups of the feature"
-_CUT = "of predictions cut at a quantile; cut them at a value (fairgauge.above)"
 
 # ruff: noqa: E501 - a row is one line, so that the table reads as a table
 # fmt: off
+_ERRORS = ("true_positive_rate", "true_negative_rate", "false_positive_rate", "false_negative_rate")
+
+
+def _same(names: str) -> dict[str, str]:
+    return {name: name for name in names.split()}
+
+
+_TITLES = {
+    "CI": "Class Imbalance", "DPL": "Difference in Positive Proportions in Labels", "KL": "Kullback-Liebler Divergence",
+    "JS": "Jensen-Shannon Divergence", "LP": "L-p Norm", "TVD": "Total Variation Distance", "KS": "Kolmogorov-Smirnov Distance",
+    "CDDL": "Conditional Demographic Disparity in Labels", "AD": "Accuracy Difference",
+    "CDDPL": "Conditional Demographic Disparity in Predicted Labels", "DAR": "Difference in Acceptance Rates",
+    "DCA": "Difference in Conditional Acceptance", "DCR": "Difference in Conditional Rejection", "DI": "Disparate Impact",
+    "DPPL": "Difference in Positive Proportions in Predicted Labels", "DRR": "Difference in Rejection Rates",
+    "GE": "Generalized Entropy", "RD": "Recall Difference", "SD": "Specificity Difference", "TE": "Treatment Equality",
+}
 _CLARIFY: Mapping[str, str] = {
-    "CI": "CI", "Class Imbalance (CI)": "CI", "Class Imbalance": "CI",
-    "DPL": "DPL", "Difference in Positive Proportions in Labels (DPL)": "DPL",
-    "KL": "KL", "Kullback-Liebler Divergence (KL)": "KL",
-    "JS": "JS", "Jensen-Shannon Divergence (JS)": "JS",
-    "LP": "LP", "L-p Norm (LP)": "LP",
-    "TVD": "TVD", "Total Variation Distance (TVD)": "TVD",
-    "KS": "KS", "Kolmogorov-Smirnov Distance (KS)": "KS",
-    "CDDL": "CDDL", "Conditional Demographic Disparity in Labels (CDDL)": "CDDL",
-    "AD": "AD", "Accuracy Difference (AD)": "AD", "Accuracy Difference": "AD",
-    "CDDPL": "CDDPL", "Conditional Demographic Disparity in Predicted Labels (CDDPL)": "CDDPL",
-    "DAR": "DAR", "Difference in Acceptance Rates (DAR)": "DAR",
-    "DCA": "DCA", "Difference in Conditional Acceptance (DCA)": "DCA",
-    "DCAcc": "DCA", "Difference in Conditional Acceptance (DCAcc)": "DCA",
-    "DCR": "DCR", "Difference in Conditional Rejection (DCR)": "DCR", "DCRej": "DCR",
-    "DI": "DI", "Disparate Impact (DI)": "DI",
-    "DPPL": "DPPL", "Difference in Positive Proportions in Predicted Labels (DPPL)": "DPPL",
-    "Difference in Positive Proportions in Predicted Labels": "DPPL",
-    "DRR": "DRR", "Difference in Rejection Rates (DRR)": "DRR",
-    "GE": "GE", "Generalized Entropy (GE)": "GE",
-    "RD": "RD", "Recall Difference (RD)": "RD", "Recall Difference": "RD",
-    "SD": "SD", "Specificity Difference (SD)": "SD", "Specificity Difference": "SD",
-    "TE": "TE", "Treatment Equality (TE)": "TE", "Treatment Equality": "TE",
-    "Accuracy": "accuracy",
-    "Proportion of Positive Predictions in Labels": "selection_rate",
-    "Proportion of Negative Predictions in Labels": "rejection_share",
-    "True Positive Rate / Recall": "true_positive_rate",
-    "True Negative Rate / Specificity": "true_negative_rate",
-    "Acceptance Rate / Precision": "positive_predictive_value",
-    "Rejection Rate": "negative_predictive_value",
-    "Conditional Acceptance": "conditional_acceptance",
-    "Conditional Rejection": "conditional_rejection",
-    "F1 Score": "f1",
+    **{name: short for short, title in _TITLES.items() for name in (short, f"{title} ({short})")},
+    **{_TITLES[short]: short for short in ("CI", "AD", "DPPL", "RD", "SD", "TE")},
+    "DCAcc": "DCA", "Difference in Conditional Acceptance (DCAcc)": "DCA", "DCRej": "DCR", "Accuracy": "accuracy",
+    "Proportion of Positive Predictions in Labels": "selection_rate", "Proportion of Negative Predictions in Labels": "rejection_share",
+    "True Positive Rate / Recall": "true_positive_rate", "True Negative Rate / Specificity": "true_negative_rate",
+    "Acceptance Rate / Precision": "positive_predictive_value", "Rejection Rate": "negative_predictive_value",
+    "Conditional Acceptance": "conditional_acceptance", "Conditional Rejection": "conditional_rejection", "F1 Score": "f1",
 }
 _FLIPS = "opposite sign: smclarify computes F- minus F+; and its distances are of columns as they are, here of columns divided by their standard deviations; profile clarify gives its number"
 _CLARIFY_DIFFERS: Mapping[str, tuple[str, str]] = {
@@ -101,14 +84,9 @@ _VERTEX: Mapping[str, str] = {
     "Treatment Equality": "vertex.difference_in_ratio_of_error_types",
 }
 _FAIRLEARN: Mapping[str, str] = {
-    "accuracy_score": "accuracy",
-    "selection_rate": "selection_rate", "zero_one_loss": "error_rate",
-    "true_positive_rate": "true_positive_rate", "true_negative_rate": "true_negative_rate",
-    "false_positive_rate": "false_positive_rate", "false_negative_rate": "false_negative_rate",
-    "precision_score": "positive_predictive_value", "recall_score": "true_positive_rate",
-    "f1_score": "f1", "cohen_kappa_score": "cohen_kappa", "roc_auc_score": "roc_auc", "log_loss": "log_loss",
-    "mean_prediction": "mean_prediction", "mean_absolute_error": "mean_absolute_error",
-    "mean_squared_error": "mean_squared_error", "root_mean_squared_error": "root_mean_squared_error", "r2_score": "r2",
+    **_same(f"selection_rate {' '.join(_ERRORS)} log_loss mean_prediction mean_absolute_error mean_squared_error root_mean_squared_error"),
+    "accuracy_score": "accuracy", "zero_one_loss": "error_rate", "precision_score": "positive_predictive_value", "recall_score": "true_positive_rate",
+    "f1_score": "f1", "cohen_kappa_score": "cohen_kappa", "roc_auc_score": "roc_auc", "r2_score": "r2",
     "accuracy_score_difference": "accuracy.largest_gap", "accuracy_score_ratio": "accuracy.smallest_ratio",
     "accuracy_score_group_min": "accuracy.minimum", "balanced_accuracy_score_group_min": "balanced_accuracy.minimum",
     "f1_score_group_min": "f1.minimum", "log_loss_group_max": "log_loss.maximum",
@@ -126,16 +104,8 @@ _FAIRLEARN_DIFFERS: Mapping[str, tuple[str, str]] = {
     "equal_opportunity_ratio": ("true_positive_rate.smallest_ratio", f"{_TO_OVERALL}; {_ZERO}"),
     "equalized_odds_difference": ("equalized_odds.largest_gap", f"{_TO_OVERALL}; agg='mean' is equalized_odds.mean_gap; {_ZERO}"),
     "equalized_odds_ratio": ("equalized_odds.smallest_ratio", f"{_TO_OVERALL}; agg='mean' is equalized_odds.mean_ratio; {_ZERO}"),
-    "selection_rate_difference": ("selection_rate.largest_gap", _TO_OVERALL),
-    "selection_rate_ratio": ("selection_rate.smallest_ratio", _TO_OVERALL),
-    "true_positive_rate_difference": ("true_positive_rate.largest_gap", f"{_TO_OVERALL}; {_ZERO}"),
-    "true_positive_rate_ratio": ("true_positive_rate.smallest_ratio", f"{_TO_OVERALL}; {_ZERO}"),
-    "true_negative_rate_difference": ("true_negative_rate.largest_gap", f"{_TO_OVERALL}; {_ZERO}"),
-    "true_negative_rate_ratio": ("true_negative_rate.smallest_ratio", f"{_TO_OVERALL}; {_ZERO}"),
-    "false_positive_rate_difference": ("false_positive_rate.largest_gap", f"{_TO_OVERALL}; {_ZERO}"),
-    "false_positive_rate_ratio": ("false_positive_rate.smallest_ratio", f"{_TO_OVERALL}; {_ZERO}"),
-    "false_negative_rate_difference": ("false_negative_rate.largest_gap", f"{_TO_OVERALL}; {_ZERO}"),
-    "false_negative_rate_ratio": ("false_negative_rate.smallest_ratio", f"{_TO_OVERALL}; {_ZERO}"),
+    **{f"{rate}_{how}": (f"{rate}.{by}", _TO_OVERALL if rate == "selection_rate" else f"{_TO_OVERALL}; {_ZERO}")
+       for rate in ("selection_rate", *_ERRORS) for how, by in (("difference", "largest_gap"), ("ratio", "smallest_ratio"))},
     "f1_macro": ("f1", _CLASSES.format("macro")), "f1_weighted": ("f1", _CLASSES.format("weighted")),
     "precision_macro": ("positive_predictive_value", _CLASSES.format("macro")),
     "recall_macro": ("true_positive_rate", _CLASSES.format("macro")),
@@ -146,23 +116,15 @@ _FAIRLEARN_NONE: Mapping[str, str] = {
     "max_error": "the error of the single worst row, which does not describe a group: see root_mean_squared_error",
 }
 _AIF360: Mapping[str, str] = {
-    "accuracy": "accuracy", "base_rate": "base_rate", "error_rate": "error_rate", "selection_rate": "selection_rate",
-    "precision": "positive_predictive_value", "recall": "true_positive_rate", "sensitivity": "true_positive_rate",
-    "specificity": "true_negative_rate", "true_positive_rate": "true_positive_rate", "true_negative_rate": "true_negative_rate",
-    "false_positive_rate": "false_positive_rate", "false_negative_rate": "false_negative_rate",
-    "positive_predictive_value": "positive_predictive_value", "negative_predictive_value": "negative_predictive_value",
-    "false_discovery_rate": "false_discovery_rate", "false_omission_rate": "false_omission_rate",
-    "generalized_true_positive_rate": "generalized_true_positive_rate", "generalized_false_positive_rate": "generalized_false_positive_rate",
-    "generalized_fpr": "generalized_false_positive_rate",
-    "specificity_score": "true_negative_rate", "sensitivity_score": "true_positive_rate",
+    **_same(f"accuracy base_rate error_rate selection_rate {' '.join(_ERRORS)} positive_predictive_value negative_predictive_value"),
+    **_same("false_discovery_rate false_omission_rate generalized_true_positive_rate generalized_false_positive_rate"),
+    "precision": "positive_predictive_value", "recall": "true_positive_rate", "sensitivity": "true_positive_rate", "specificity": "true_negative_rate",
+    "generalized_fpr": "generalized_false_positive_rate", "specificity_score": "true_negative_rate", "sensitivity_score": "true_positive_rate",
     "statistical_parity_difference": "selection_rate.difference", "mean_difference": "selection_rate.difference",
     "disparate_impact": "DI", "disparate_impact_ratio": "DI",
     "equal_opportunity_difference": "true_positive_rate.difference", "true_positive_rate_difference": "true_positive_rate.difference",
-    "false_positive_rate_difference": "false_positive_rate.difference", "false_positive_rate_ratio": "false_positive_rate.ratio",
-    "false_negative_rate_difference": "false_negative_rate.difference", "false_negative_rate_ratio": "false_negative_rate.ratio",
-    "false_discovery_rate_difference": "false_discovery_rate.difference", "false_discovery_rate_ratio": "false_discovery_rate.ratio",
-    "false_omission_rate_difference": "false_omission_rate.difference", "false_omission_rate_ratio": "false_omission_rate.ratio",
-    "error_rate_difference": "error_rate.difference", "error_rate_ratio": "error_rate.ratio",
+    **{f"{rate}_{by}": f"{rate}.{by}" for by in ("difference", "ratio")
+       for rate in ("false_positive_rate", "false_negative_rate", "false_discovery_rate", "false_omission_rate", "error_rate")},
     "average_odds_difference": "average_odds.difference", "average_abs_odds_difference": "average_absolute_odds",
     "average_odds_error": "average_absolute_odds", "average_predictive_value_difference": "average_predictive_value_difference",
     "generalized_equalized_odds_difference": "generalized_worst_odds",
@@ -197,24 +159,20 @@ _AIF360_NONE: Mapping[str, str] = {
     **{f"num_generalized_{of}": _COUNT for of in ("true_positives", "true_negatives", "false_positives", "false_negatives")},
     "rich_subgroup": "a search for a subgroup: name its columns as an intersection",
 }
+_AEQUITAS_RATES = {
+    "tpr": "true_positive_rate", "tnr": "true_negative_rate", "fpr": "false_positive_rate", "fnr": "false_negative_rate",
+    "for": "false_omission_rate", "fdr": "false_discovery_rate", "npv": "negative_predictive_value", "precision": "positive_predictive_value",
+    "pprev": "selection_rate",
+}
 _AEQUITAS: Mapping[str, str] = {
-    "accuracy": "accuracy", "tpr": "true_positive_rate", "tnr": "true_negative_rate", "fpr": "false_positive_rate",
-    "fnr": "false_negative_rate", "for": "false_omission_rate", "fdr": "false_discovery_rate",
-    "npv": "negative_predictive_value", "precision": "positive_predictive_value", "pprev": "selection_rate", "prev": "base_rate",
-    "pprev_disparity": "selection_rate.ratio", "precision_disparity": "positive_predictive_value.ratio",
-    "fdr_disparity": "false_discovery_rate.ratio", "for_disparity": "false_omission_rate.ratio",
-    "fpr_disparity": "false_positive_rate.ratio", "fnr_disparity": "false_negative_rate.ratio",
-    "tpr_disparity": "true_positive_rate.ratio", "tnr_disparity": "true_negative_rate.ratio", "npv_disparity": "negative_predictive_value.ratio",
+    "accuracy": "accuracy", **_AEQUITAS_RATES, "prev": "base_rate",
+    **{f"{name}_disparity": f"{rate}.ratio" for name, rate in _AEQUITAS_RATES.items()},
 }
 _PARITY = "a verdict there: a rule of ours between 0.8 and 1.25"
 _AEQUITAS_DIFFERS: Mapping[str, tuple[str, str]] = {
-    "Impact Parity": ("selection_rate.ratio", _PARITY), "Precision Parity": ("positive_predictive_value.ratio", _PARITY),
-    "FDR Parity": ("false_discovery_rate.ratio", _PARITY), "FOR Parity": ("false_omission_rate.ratio", _PARITY),
-    "FPR Parity": ("false_positive_rate.ratio", _PARITY), "FNR Parity": ("false_negative_rate.ratio", _PARITY),
-    "TPR Parity": ("true_positive_rate.ratio", _PARITY), "TNR Parity": ("true_negative_rate.ratio", _PARITY),
-    "NPV Parity": ("negative_predictive_value.ratio", _PARITY),
+    f"{({'pprev': 'Impact', 'precision': 'Precision'}).get(name, name.upper())} Parity": (f"{rate}.ratio", _PARITY) for name, rate in _AEQUITAS_RATES.items()
 }
-_SHARE = "the group's share of all predicted positives, large where the group is: see representation.ratio and selection_rate"
+_SHARE = "the group's share of all predicted positives, large where the group is: see selection_rate"
 _AEQUITAS_NONE: Mapping[str, str] = {
     "ppr": _SHARE, "ppr_disparity": _SHARE,
     "Statistical Parity": f"rests on ppr, {_SHARE}",
@@ -222,60 +180,6 @@ _AEQUITAS_NONE: Mapping[str, str] = {
     "Equalized Odds": "FPR and TPR parity together: two rules",
     "Unsupervised Fairness": "several rules together", "Supervised Fairness": "several rules together", "Overall Fairness": "the verdict of all rules",
     **dict.fromkeys(("tp", "fp", "fn", "tn", "pp", "pn", "k", "group_size", "group_label_pos", "group_label_neg", "total_entities"), _COUNT),
-}
-_HOLISTICAI: Mapping[str, str] = {
-    "Statistical Parity": "selection_rate.difference", "Disparate Impact": "DI", "success_rate": "selection_rate",
-    "Equality of Opportunity Difference": "true_positive_rate.difference", "equal_opportunity_diff": "true_positive_rate.difference",
-    "False Positive Rate Difference": "false_positive_rate.difference", "false_positive_rate_diff": "false_positive_rate.difference",
-    "false_negative_rate_diff": "false_negative_rate.difference", "true_negative_rate_diff": "true_negative_rate.difference",
-    "Average Odds Difference": "average_odds.difference", "average_odds_diff": "average_odds.difference",
-    "Accuracy Difference": "accuracy.difference", "accuracy_diff": "accuracy.difference",
-    "Theil Index": "theil_index", "Generalized Entropy Index": "generalized_entropy",
-    "Average Score Difference": "mean_prediction.difference", "Average Score Ratio": "mean_prediction.ratio",
-    "RMSE Ratio": "root_mean_squared_error.ratio", "MAE Ratio": "mean_absolute_error.ratio",
-    "frequency_matrix": "selection_rate",
-}
-_D_N = "its variances have the divisor n, ours n - 1"
-_HOLISTICAI_DIFFERS: Mapping[str, tuple[str, str]] = {
-    "Four Fifths Rule": ("selection_rate.smallest_ratio", "of the two groups only"), "four_fifths": ("selection_rate.smallest_ratio", "of the two groups only"),
-    "Cohen D": ("selection_smd", _D_N),
-    "2SD Rule": ("selection_rate.difference", "a test statistic there; ours is its p-value, from another test"),
-    "z_test_diff": ("selection_rate.difference", "a test statistic there; ours is its p-value, from another test"),
-    "z_test_ratio": ("selection_rate.ratio", "a test statistic there; ours is its p-value, from another test"),
-    "ABROCA": ("abroca", "theirs is the signed difference of the two areas, ours the area between the curves"),
-    "Coefficient of Variation": ("coefficient_of_variation", "2 sqrt(GE) there, sqrt(2 GE) by definition"),
-    "accuracy_matrix": ("jaccard_index", "called accuracy there: TP / (TP + FP + FN) of each class"),
-    "recall_matrix": ("positive_predictive_value", "holds precisions, swapped with precision_matrix"),
-    "precision_matrix": ("true_positive_rate", "holds recalls, swapped with recall_matrix"),
-    "Multiclass Statistical Parity": ("prediction.tvd", "the largest or the mean over all pairs of groups"),
-    "Multiclass Equality of Opportunity": ("prediction.tvd", "within each label (strata), averaged; the largest or the mean over all pairs of groups"),
-    "Multiclass True Positive Difference": ("true_positive_rate.difference", "its size, averaged over classes; the largest or the mean over all pairs of groups"),
-    "Max Statistical Parity": ("prediction_ks", "the largest on a grid of thresholds, ours the largest at all"),
-    "Z Score Difference": ("prediction_smd", _D_N),
-    "Disparate Impact Q": ("selection_rate.ratio", _CUT), "Statistical Parity Q": ("selection_rate.difference", _CUT),
-}
-_HOLISTICAI_NONE: Mapping[str, str] = {
-    "No Disparate Impact Level": "a threshold, not a disparity: ask several thresholds",
-    "Statistical Parity AUC": "gaps averaged over quantiles of the predictions: see prediction_wasserstein",
-    "RMSE Ratio Q80": "errors of the top fifth of predictions: audit those rows", "MAE Ratio Q80": "errors of the top fifth of predictions: audit those rows",
-    "Correlation Difference": "correlation is blind to shifts: see r2.difference",
-    "Jain Index": _ROWS, "Multiclass Average Odds": "a mean with differences that holisticai alone defines",
-}
-_TFMA: Mapping[str, str] = {
-    "fairness_indicators_metrics/false_positive_rate": "false_positive_rate", "fairness_indicators_metrics/false_negative_rate": "false_negative_rate",
-    "fairness_indicators_metrics/true_positive_rate": "true_positive_rate", "fairness_indicators_metrics/true_negative_rate": "true_negative_rate",
-    "fairness_indicators_metrics/positive_rate": "selection_rate", "fairness_indicators_metrics/negative_rate": "rejection_share",
-    "fairness_indicators_metrics/false_discovery_rate": "false_discovery_rate", "fairness_indicators_metrics/false_omission_rate": "false_omission_rate",
-    "fairness_indicators_metrics/precision": "positive_predictive_value", "fairness_indicators_metrics/recall": "true_positive_rate",
-    "fairness_auc/subgroup_auc": "roc_auc", "fairness_auc/bpsn_auc": "bpsn_auc", "fairness_auc/bnsp_auc": "bnsp_auc",
-    "positive_rate": "selection_rate", "negative_rate": "rejection_share", "MeanLabel": "base_rate", "MeanPrediction": "mean_score",
-    "BinaryAccuracy": "accuracy", "AUC": "roc_auc", "AUCPrecisionRecall": "average_precision",
-}
-_TFMA_NONE: Mapping[str, str] = {
-    "example_count": _COUNT, "weighted_example_count": _COUNT,
-    "lift": "mean label in bins of the score against a baseline slice: see calibration_gap",
-    "flip_rate": "compares each row with a copy whose sensitive value is changed: score both, and audit the two predictions",
-    "flip_count": "compares each row with a copy whose sensitive value is changed: score both, and audit the two predictions",
 }
 # fmt: on
 
@@ -300,8 +204,6 @@ NAMES: tuple[Name, ...] = (
     *_of("Fairlearn", _FAIRLEARN, _FAIRLEARN_DIFFERS, _FAIRLEARN_NONE),
     *_of("AIF360", _AIF360, _AIF360_DIFFERS, _AIF360_NONE),
     *_of("aequitas", _AEQUITAS, _AEQUITAS_DIFFERS, _AEQUITAS_NONE),
-    *_of("holisticai", _HOLISTICAI, _HOLISTICAI_DIFFERS, _HOLISTICAI_NONE),
-    *_of("TFMA", _TFMA, none=_TFMA_NONE),
 )
 """Every public metric of the tools."""
 
@@ -322,8 +224,7 @@ IN_USE: Mapping[str, tuple[str, ...]] = {
     ),
     "denial rate": ("rejection_share",),
     "denial ratio": ("rejection_share.ratio",),
-    "SMD": ("selection_smd", "selection_smd_overall", "score_smd", "prediction_smd", "label_smd"),
-    "cohen's d": ("selection_smd", "score_smd", "prediction_smd", "label_smd"),
+    "SMD": ("selection_smd_overall",),
 }
 """Names of no tool: in laws, and in the words of a field. One of several metrics is ambiguous."""
 _CORRELATION = (

@@ -1,18 +1,19 @@
-"""Metrics of a whole feature: how much its groups differ, and which two groups differ most."""
+"""What compares a rate, and metrics of a whole feature: which groups differ, and how much."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from fairgauge.catalogue.cells import Array, ConfusionCounts, Need, divide
-from fairgauge.catalogue.comparisons import Combined, Metric, Scope
+from fairgauge.catalogue.comparisons import Combined, Contrast, Metric, Scope
 from fairgauge.enums import Profile, Task
+from fairgauge.errors import nearest
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.start.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,18 +31,12 @@ ROUNDING, SMALLEST_GAP = 1e-12, 1e-15
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupSpread:
-    """What lies across the groups, in every slot.
+    """What lies across the groups, in every slot."""
 
-    Attributes
-    ----------
-    value : array of shape (slots,), NaN where undefined.
-    first, second : the two groups it comes from, as positions; arrays of shape (slots,).
-    apart : whether the two groups differ by more than rounding; array of shape (slots,).
-    """
-
-    value: Array
-    first: NDArray[np.int64]
+    value: Array  # array of shape (slots,), NaN where undefined
+    first: NDArray[np.int64]  # the two groups it comes from, as positions; arrays of shape (slots,)
     second: NDArray[np.int64]
+    # whether the two groups differ by more than rounding; array of shape (slots,)
     apart: NDArray[np.bool_]
 
 
@@ -62,14 +57,10 @@ def extremes(values: Array, rows: Array, cells: Array) -> Extremes:
     would leave a rule without a verdict; of equally many rows, the one with the larger cells. Where
     all values are the same, the least and the greatest are the first two groups in that order.
 
-    Parameters
-    ----------
-    values : array of shape (slots, groups), NaN where undefined.
-    rows : the rows of every group, in the same shape.
-    cells : array of shape (slots, groups, cells), by which groups of equally many rows differ.
+    ``values``: array of shape (slots, groups), NaN where undefined.
+    ``rows``: the rows of every group, in the same shape.
+    ``cells``: array of shape (slots, groups, cells), by which groups of equally many rows differ.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> rows = np.array([[18, 200, 200]])
     >>> found = extremes(np.array([[0.5, 0.9, 0.5]]), rows, rows[..., None])
@@ -100,7 +91,7 @@ def extremes(values: Array, rows: Array, cells: Array) -> Extremes:
 
 
 def _places_by_counts(rows: Array, cells: Array) -> NDArray[np.int64]:
-    """Return the place of every group of a slot, 0 for most rows; shape (slots, groups)."""
+    # the place of every group of a slot, 0 for most rows; shape (slots, groups)
     slots, groups = rows.shape
     keys = [-each.ravel() for each in (*np.moveaxis(cells, -1, 0)[::-1], rows)]
     order = np.lexsort((*keys, np.repeat(np.arange(slots), groups)))
@@ -289,3 +280,91 @@ def is_smallest(metric: Metric) -> bool:
 
 def _at(values: NDArray[Any], which: NDArray[np.int64]) -> NDArray[Any]:
     return np.asarray(np.take_along_axis(values, which[None], 0)[0])
+
+
+Contrasts = Literal["difference", "ratio"]
+
+CONTRASTS: tuple[Contrasts, ...] = ("difference", "ratio")
+SPREAD_WORDS: dict[Spreads, tuple[str, str, str]] = {
+    "largest_gap": (
+        "largest gap",
+        "the difference between the highest and the lowest group's",
+        "the groups differ",
+    ),
+    "smallest_ratio": (
+        "smallest ratio",
+        "the lowest group's, divided by the highest group's",
+        "the groups differ",
+    ),
+    "minimum": (
+        "minimum",
+        "the lowest group's",
+        "it is the value of the worst group where higher values are better",
+    ),
+    "maximum": (
+        "maximum",
+        "the highest group's",
+        "it is the value of the worst group where lower values are better",
+    ),
+}
+_OF_RATIO_SCALE = ("ratio", "smallest_ratio")
+"""What means something only of numbers that cannot be negative."""
+
+
+def comparisons_of(of: Statistic) -> tuple[str, ...]:
+    """Return the names of what compares a rate: ``difference``, ``largest_gap`` ..."""
+    every = (*CONTRASTS, *SPREAD_WORDS)
+    return tuple(by for by in every if not (of.signed and by in _OF_RATIO_SCALE))
+
+
+def comparison_of(of: Statistic, by: str) -> Contrast | Spread:
+    """Return what compares a rate in one way."""
+    if by not in comparisons_of(of):
+        why = "it can be negative" if by in _OF_RATIO_SCALE else "there is no such comparison"
+        allowed = ", ".join(comparisons_of(of))
+        hint = nearest(by, comparisons_of(of))
+        raise LookupError(f"{of.name} has no {by}: {why}.{hint} Allowed: {allowed}")
+    for spread in SPREAD_WORDS:
+        if by == spread:
+            return spread_of(of, spread)
+    return contrast_of(of, "difference" if by == "difference" else "ratio")
+
+
+def comparison_words(by: Contrasts | Spreads, title: str) -> str:
+    """Return what a comparison of a rate with this title is, in words."""
+    if by == "difference":
+        return f"the group's {title} minus its reference's"
+    if by == "ratio":
+        return f"the group's {title} divided by its reference's"
+    return f"{SPREAD_WORDS[by][1]} {title}"
+
+
+def contrast_of(of: Statistic, by: Contrasts) -> Contrast:
+    """Return the difference (group - reference) or the ratio (group / reference) of a rate."""
+    verb = "are" if of.plural else "is"
+    higher = f"the group's {of.title} {verb} higher than its reference's"
+    return Contrast(
+        name=f"{of.name}.{by}",
+        set="own" if of.own else "native",
+        title=f"{of.title[:1].upper()}{of.title[1:]}, {by}",
+        of=of,
+        by=by,
+        says=comparison_words(by, of.title),
+        positive=higher,
+        cite=of.cite,
+    )
+
+
+def spread_of(of: Statistic, by: Spreads) -> Spread:
+    """Return how a rate spreads over all groups of a feature."""
+    title, _, positive = SPREAD_WORDS[by]
+    return Spread(
+        name=f"{of.name}.{by}",
+        set="own" if of.own else "native",
+        title=f"{of.title[:1].upper()}{of.title[1:]}, {title}",
+        of=of,
+        by=by,
+        says=comparison_words(by, of.title),
+        positive=positive,
+        cite=("fairlearn:MetricFrame", *of.cite),
+    )

@@ -10,56 +10,29 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from fairgauge.catalogue import across
+from fairgauge.catalogue import score_statistics as scores
 from fairgauge.catalogue._synonyms import NAMES, plain
-from fairgauge.catalogue.across import DifferentialFairness, Joint, Spread, Spreads
-from fairgauge.catalogue.averages import Kappa
-from fairgauge.catalogue.cells import ALL, BOTH, FN, FP, LABEL, PREDICTION, SCORE, TN, TP
+from fairgauge.catalogue.cells import ALL, FN, FP, LABEL, PREDICTION, SCORE, TN, TP
 from fairgauge.catalogue.comparisons import (
+    BINARY,
+    REGRESSION,
     Combined,
     Contrast,
     Imbalance,
     Metric,
     Order,
-    Representation,
-)
-from fairgauge.catalogue.derived import (
-    CONTRASTS,
-    SPREAD_WORDS,
-    Contrasts,
-    comparisons_of,
-    contrast_of,
-    spread_of,
+    RowMetric,
 )
 from fairgauge.catalogue.distributions import (
-    CrossAuc,
+    ConditionalDisparity,
     Distance,
     Distances,
+    Inequality,
+    InequalityPart,
     OverallStandardisedDifference,
-    ScoreDistance,
-    StandardisedDifference,
 )
-from fairgauge.catalogue.inequality import Inequality, InequalityPart
-from fairgauge.catalogue.moments import (
-    ExplainedVariance,
-    Mean,
-    RegressionTerm,
-    ResidualSpread,
-    RootMeanSquaredError,
-)
-from fairgauge.catalogue.pooling import ConditionalDisparity
-from fairgauge.catalogue.row_metrics import BINARY, REGRESSION, RowMetric
-from fairgauge.catalogue.score_statistics import (
-    AveragePrecision,
-    CalibrationError,
-    FalsePositiveRateAtRecall,
-    LabelMeanScore,
-    PrecisionAtK,
-    Recalibration,
-    RocAuc,
-    ScoreMean,
-    ScoreTerm,
-)
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate, RelativeRate, Statistic
+from fairgauge.catalogue.statistics import Blend, Kappa, Quotient, Rate, Statistic
 from fairgauge.enums import Better
 
 HIGHER, LOWER, NEITHER = Better.HIGHER, Better.LOWER, Better.NEITHER
@@ -100,41 +73,32 @@ BLENDS: tuple[Statistic, ...] = (
     Blend(name="average_odds", plural=True, of=(TPR, FPR), better=NEITHER, says="the mean of true positive rate and false positive rate", cite=("aif360:average_odds_difference",)),
 )
 BASE_RATE = next(row for row in RATES if isinstance(row, Rate) and row.name == "base_rate")
-LIFT = RelativeRate(name="lift", of=PPV, to=BASE_RATE, better=HIGHER, aka=("relative precision",), says="precision divided by the base rate: how many times as often predicted positives are observed positive as all rows", cite=("Provost & Fawcett 2013",))
 KAPPA = Kappa(name="cohen_kappa", signed=True, better=HIGHER, aka=("kappa", "cohen kappa score"), says="the agreement of predictions and labels beyond the agreement of independent ones", cite=("sklearn:cohen_kappa_score",))
 PREDICTIVE = Blend(name="average_predictive_value", of=(PPV, FOR), better=NEITHER, says="the mean of positive predictive value and false omission rate", cite=("aif360:average_predictive_value_difference",))
 
 SCORES: tuple[Statistic, ...] = (
-    RocAuc(name="roc_auc", better=HIGHER, aka=("auc", "auroc", "area under the roc curve", "subgroup auc"), heading="AUC", spelled_out="area under the ROC curve", says="the probability that an observed positive scores above an observed negative, ties counting half", cite=("sklearn:roc_auc_score",)),
-    AveragePrecision(name="average_precision", better=HIGHER, aka=("pr auc", "auprc", "ap"), says="precision averaged over the observed positives, from the highest score down", cite=("sklearn:average_precision_score",)),
-    ScoreMean(name="brier_score", of=ScoreTerm.SQUARED_ERROR, better=LOWER, aka=("brier", "brier score loss"), says="the mean squared difference between score and label", cite=("sklearn:brier_score_loss",)),
-    ScoreMean(name="log_loss", of=ScoreTerm.LOG_LOSS, better=LOWER, aka=("cross entropy", "logistic loss"), says="the mean negative log likelihood of the labels", cite=("sklearn:log_loss",)),
-    CalibrationError(name="expected_calibration_error", over_bins="mean", better=LOWER, aka=("ece",), heading="ECE", says="the mean absolute difference between mean score and observed positive rate over ten equal-width bins (biased upwards in small groups)", cite=("Naeini et al. 2015",)),
-    CalibrationError(name="maximum_calibration_error", over_bins="largest", better=LOWER, aka=("mce",), says="the largest absolute difference between mean score and observed positive rate over ten equal-width bins", cite=("Naeini et al. 2015",)),
-    ScoreMean(name="calibration_gap", of=ScoreTerm.CALIBRATION_GAP, signed=True, better=NEITHER, aka=("calibration in the large", "mean calibration"), criterion="calibration", says="the mean score minus the share of positive labels", cite=("Van Calster et al. 2019",)),
-    Recalibration(name="calibration_slope", coefficient="slope", signed=True, better=NEITHER, says="the slope of the log odds of the label regressed on the log odds of the score; below 1, scores are too extreme", cite=("Van Calster et al. 2019",)),
-    Recalibration(name="calibration_intercept", coefficient="intercept", signed=True, better=NEITHER, says="the intercept of the log odds of the label regressed on the log odds of the score", cite=("Van Calster et al. 2019",)),
-    LabelMeanScore(name="generalized_true_positive_rate", label="positive", better=HIGHER, aka=("gtpr", "balance for the positive class", "mean score of positives"), says="the mean score of observed positives", cite=("aif360:generalized_true_positive_rate", "Kleinberg et al. 2017")),
-    LabelMeanScore(name="generalized_false_positive_rate", label="negative", better=LOWER, aka=("gfpr", "balance for the negative class", "mean score of negatives"), says="the mean score of observed negatives", cite=("aif360:generalized_false_positive_rate", "Kleinberg et al. 2017")),
-    ScoreMean(name="mean_score", of=ScoreTerm.SCORE, better=NEITHER, aka=("average score", "mean predicted score"), says="the mean of the scores", cite=("holisticai:average_score_difference",)),
-)
-CUTS: tuple[Statistic, ...] = (
-    PrecisionAtK(name="precision_at_k", better=HIGHER, aka=("precision at top k", "p@k"), says="the share of observed positives among the 100 highest scores of the group; precision_at_k(N) is of the N highest, precision_at_k(percent=P) of the highest P per cent", cite=("Manning et al. 2008",)),
-    FalsePositiveRateAtRecall(name="false_positive_rate_at_recall", better=LOWER, aka=("fpr at recall", "fpr at tpr"), says="the false positive rate at the highest threshold with a recall of at least 0.8; false_positive_rate_at_recall(R) is at recall R", cite=("sklearn:roc_curve",)),
+    scores.RocAuc(name="roc_auc", better=HIGHER, aka=("auc", "auroc", "area under the roc curve", "subgroup auc"), heading="AUC", spelled_out="area under the ROC curve", says="the probability that an observed positive scores above an observed negative, ties counting half", cite=("sklearn:roc_auc_score",)),
+    scores.AveragePrecision(name="average_precision", better=HIGHER, aka=("pr auc", "auprc", "ap"), says="precision averaged over the observed positives, from the highest score down", cite=("sklearn:average_precision_score",)),
+    scores.ScoreMean(name="brier_score", of=scores.ScoreTerm.SQUARED_ERROR, better=LOWER, aka=("brier", "brier score loss"), says="the mean squared difference between score and label", cite=("sklearn:brier_score_loss",)),
+    scores.ScoreMean(name="log_loss", of=scores.ScoreTerm.LOG_LOSS, better=LOWER, aka=("cross entropy", "logistic loss"), says="the mean negative log likelihood of the labels", cite=("sklearn:log_loss",)),
+    scores.CalibrationError(name="expected_calibration_error", better=LOWER, aka=("ece",), heading="ECE", says="the mean absolute difference between mean score and observed positive rate over ten equal-width bins (biased upwards in small groups)", cite=("Naeini et al. 2015",)),
+    scores.ScoreMean(name="calibration_gap", of=scores.ScoreTerm.CALIBRATION_GAP, signed=True, better=NEITHER, aka=("calibration in the large", "mean calibration"), criterion="calibration", says="the mean score minus the share of positive labels", cite=("Van Calster et al. 2019",)),
+    scores.LabelMeanScore(name="generalized_true_positive_rate", label="positive", better=HIGHER, aka=("gtpr", "balance for the positive class", "mean score of positives"), says="the mean score of observed positives", cite=("aif360:generalized_true_positive_rate", "Kleinberg et al. 2017")),
+    scores.LabelMeanScore(name="generalized_false_positive_rate", label="negative", better=LOWER, aka=("gfpr", "balance for the negative class", "mean score of negatives"), says="the mean score of observed negatives", cite=("aif360:generalized_false_positive_rate", "Kleinberg et al. 2017")),
+    scores.ScoreMean(name="mean_score", of=scores.ScoreTerm.SCORE, better=NEITHER, aka=("average score", "mean predicted score"), says="the mean of the scores", cite=("holisticai:average_score_difference",)),
 )
 
 MOMENTS: tuple[Statistic, ...] = (
-    Mean(name="mean_label", of=RegressionTerm.LABEL, better=NEITHER, aka=("average label",), says="the mean of the labels", cite=("fairlearn:MetricFrame",)),
-    Mean(name="mean_prediction", of=RegressionTerm.PREDICTION, better=NEITHER, aka=("average prediction",), says="the mean of the predictions", cite=("fairlearn:mean_prediction",)),
-    Mean(name="mean_error", of=RegressionTerm.ERROR, signed=True, better=NEITHER, aka=("mean signed error", "mean residual", "bias"), says="the mean of prediction minus label; above 0, predictions are too high", cite=("fairlearn:MetricFrame",)),
-    Mean(name="mean_absolute_error", of=RegressionTerm.ABSOLUTE_ERROR, better=LOWER, aka=("mae",), heading="MAE", says="the mean absolute difference between prediction and label", cite=("sklearn:mean_absolute_error",)),
-    Mean(name="mean_squared_error", of=RegressionTerm.SQUARED_ERROR, better=LOWER, aka=("mse",), says="the mean squared difference between prediction and label", cite=("sklearn:mean_squared_error",)),
-    RootMeanSquaredError(name="root_mean_squared_error", better=LOWER, aka=("rmse",), heading="RMSE", says="the square root of the mean squared error", cite=("sklearn:root_mean_squared_error",)),
-    ExplainedVariance(name="r2", signed=True, better=HIGHER, aka=("r squared", "coefficient of determination", "r2 score"), says="the share of the labels' variance that the predictions explain", cite=("sklearn:r2_score",)),
-    ResidualSpread(name="residual_spread", better=LOWER, aka=("residual standard deviation",), says="the standard deviation of prediction minus label", cite=("fairlearn:MetricFrame",)),
+    scores.Mean(name="mean_label", of=scores.RegressionTerm.LABEL, better=NEITHER, aka=("average label",), says="the mean of the labels", cite=("fairlearn:MetricFrame",)),
+    scores.Mean(name="mean_prediction", of=scores.RegressionTerm.PREDICTION, better=NEITHER, aka=("average prediction",), says="the mean of the predictions", cite=("fairlearn:mean_prediction",)),
+    scores.Mean(name="mean_error", of=scores.RegressionTerm.ERROR, signed=True, better=NEITHER, aka=("mean signed error", "mean residual", "bias"), says="the mean of prediction minus label; above 0, predictions are too high", cite=("fairlearn:MetricFrame",)),
+    scores.Mean(name="mean_absolute_error", of=scores.RegressionTerm.ABSOLUTE_ERROR, better=LOWER, aka=("mae",), heading="MAE", says="the mean absolute difference between prediction and label", cite=("sklearn:mean_absolute_error",)),
+    scores.Mean(name="mean_squared_error", of=scores.RegressionTerm.SQUARED_ERROR, better=LOWER, aka=("mse",), says="the mean squared difference between prediction and label", cite=("sklearn:mean_squared_error",)),
+    scores.RootMeanSquaredError(name="root_mean_squared_error", better=LOWER, aka=("rmse",), heading="RMSE", says="the square root of the mean squared error", cite=("sklearn:root_mean_squared_error",)),
+    scores.ExplainedVariance(name="r2", signed=True, better=HIGHER, aka=("r squared", "coefficient of determination", "r2 score"), says="the share of the labels' variance that the predictions explain", cite=("sklearn:r2_score",)),
 )
 
-RATES = (*RATES, *BLENDS, KAPPA, LIFT, *SCORES, *CUTS, *MOMENTS)
+RATES = (*RATES, *BLENDS, KAPPA, *SCORES, *MOMENTS)
 _BY_NAME = {row.name: row for row in RATES}
 
 
@@ -181,20 +145,14 @@ VERTEX: tuple[Metric, ...] = (
 # fmt: on
 
 
-_STANDARD = {
-    "selection_rate": ("difference", "ratio"),
-    "true_positive_rate": ("difference",),
-    "false_positive_rate": ("difference",),
-    "positive_predictive_value": ("difference",),
-    "accuracy": ("difference",),
-    "base_rate": ("difference", "ratio"),
-    "roc_auc": ("difference",),
-    "calibration_gap": ("difference",),
-    "mean_error": ("difference",),
-    "mean_absolute_error": ("difference",),
-    "mean_label": ("difference", "ratio"),
-    "mean_prediction": ("difference", "ratio"),
-}
+_BOTH: tuple[across.Contrasts, ...] = ("difference", "ratio")
+_STANDARD: dict[str, tuple[across.Contrasts, ...]] = {
+    "selection_rate": _BOTH, "true_positive_rate": ("difference",),
+    "false_positive_rate": ("difference",), "positive_predictive_value": ("difference",),
+    "accuracy": ("difference",), "base_rate": _BOTH, "roc_auc": ("difference",),
+    "calibration_gap": ("difference",), "mean_error": ("difference",),
+    "mean_absolute_error": ("difference",), "mean_label": _BOTH, "mean_prediction": _BOTH,
+}  # fmt: skip
 """The rates of ``metrics="standard"``, and how they are compared: demographic parity, equalized
 odds, predictive parity and accuracy equality; labels, scores and regressions. Means are those of
 one column of numbers alone, without errors."""
@@ -213,8 +171,8 @@ _CONTRAST_NAMES = {"selection_odds.ratio": ("odds ratio",)}
 """The names in use of contrasts that do not follow from those of their rates."""
 
 
-def _native(of: Statistic, by: Contrasts) -> Contrast:
-    contrast = contrast_of(of, by)
+def _native(of: Statistic, by: across.Contrasts) -> Contrast:
+    contrast = across.contrast_of(of, by)
     names = _CONTRAST_NAMES.get(contrast.name, ())
     derived = (name for each in of.aka if plain(name := f"{each} {by}") not in _TAKEN)
     return replace(
@@ -226,7 +184,7 @@ def _native(of: Statistic, by: Contrasts) -> Contrast:
 
 
 NATIVE: tuple[Metric, ...] = tuple(
-    _native(of, by) for of in RATES for by in CONTRASTS if by in comparisons_of(of)
+    _native(of, by) for of in RATES for by in across.CONTRASTS if by in across.comparisons_of(of)
 )
 
 
@@ -248,16 +206,7 @@ COMBINED: tuple[Metric, ...] = (
     Combined(name="generalized_worst_odds", set="native", title="Generalized equalized odds difference of one group", of=(_contrast(rate("generalized_true_positive_rate")), _contrast(rate("generalized_false_positive_rate"))), how="worst", says="the larger of the absolute differences in the mean score of observed positives and of observed negatives", positive="scores differ among rows of the same label", cite=("aif360:generalized_equalized_odds_difference",)),
     Contrast(name="average_predictive_value_difference", set="native", title="Average predictive value difference", of=PREDICTIVE, by="difference", says="the mean of the differences in positive predictive value and false omission rate", positive="the group's predicted positives and negatives are more often observed positive", cite=("aif360:average_predictive_value_difference",)),
     Contrast(name="denials_odds_ratio", set="native", title="Denials odds ratio", heading="denials odds ratio", of=rate("selection_odds"), by="ratio", order=A_MINUS_D, says="the odds of a rejection in the group divided by those in the reference", positive="the group is rejected more often", aka=("odds ratio of denial",), cite=("Fagerland & Newcombe 2013",)),
-    StandardisedDifference(name="selection_smd", set="native", title="Standardised mean difference of selection", of="selection", mean="selection rate", says="the difference in selection rate, in standard deviations", positive="the group is predicted positive more often", aka=("cohen d of selection",), cite=("Cohen 1988", "holisticai:cohen_d")),
     OverallStandardisedDifference(name="selection_smd_overall", set="native", title="Standardised mean difference of selection, by the overall standard deviation", heading="SMD", says="100 times the difference in selection rate, in standard deviations of all rows", positive="the group is predicted positive more often", aka=("SMD of fair lending",), cite=("solas-disparity:standardized_mean_difference",)),
-    StandardisedDifference(name="score_smd", set="native", title="Standardised mean difference of scores", of="score", mean="mean score", says="the difference in mean score, in standard deviations", positive="the group's scores are higher", aka=("standardized mean difference", "cohen d of scores"), cite=("Cohen 1988",)),
-    StandardisedDifference(name="prediction_smd", set="native", title="Standardised mean difference of predictions", of="prediction", mean="mean prediction", says="the difference in mean prediction, in standard deviations", positive="the group's predictions are higher", cite=("Cohen 1988",)),
-    StandardisedDifference(name="label_smd", set="native", title="Standardised mean difference of labels", of="label", mean="mean label", says="the difference in mean label, in standard deviations", positive="the group's labels are higher", cite=("Cohen 1988",)),
-    ScoreDistance(name="score_ks", set="native", title="Kolmogorov-Smirnov distance of scores", by="ks", says="the largest difference between the two cumulative score distributions", positive="the distributions differ; the sign carries no direction", aka=("ks of scores",), cite=("scipy:ks_2samp",)),
-    ScoreDistance(name="score_wasserstein", set="native", title="Wasserstein distance of scores", by="wasserstein", says="how far scores would have to move, on average, to make the distributions equal", positive="the distributions differ; the sign carries no direction", aka=("earth mover distance of scores",), cite=("scipy:wasserstein_distance",)),
-    ScoreDistance(name="abroca", set="native", title="Area between the ROC curves (ABROCA)", by="abroca", says="the area between the two ROC curves", positive="the curves differ; the sign carries no direction", cite=("Gardner et al. 2019",)),
-    CrossAuc(name="bpsn_auc", set="native", title="Background positive, subgroup negative AUC", positives="reference", says="how often the reference's positives score above the group's negatives", positive="values well below the overall AUC mean that the group's negatives are scored too high", aka=("background positive subgroup negative auc",), cite=("Borkan et al. 2019",)),
-    CrossAuc(name="bnsp_auc", set="native", title="Background negative, subgroup positive AUC", positives="group", says="how often the group's positives score above the reference's negatives", positive="values well below the overall AUC mean that the group's positives are scored too low", aka=("background negative subgroup positive auc",), cite=("Borkan et al. 2019",)),
 )
 
 DISTANCES_OF_PREDICTIONS: tuple[Metric, ...] = tuple(
@@ -278,56 +227,40 @@ SPREAD_NAMES: dict[str, tuple[str, ...]] = {
 # fmt: on
 
 
-def _spread(of: Statistic, by: Spreads) -> Spread:
-    spread = spread_of(of, by)
+def _spread(of: Statistic, by: across.Spreads) -> across.Spread:
+    spread = across.spread_of(of, by)
     return replace(spread, aka=SPREAD_NAMES.get(spread.name, ()))
 
 
 SPREADS: tuple[Metric, ...] = tuple(
-    _spread(of, by) for of in RATES for by in SPREAD_WORDS if by in comparisons_of(of)
+    _spread(of, by) for of in RATES for by in across.SPREAD_WORDS if by in across.comparisons_of(of)
 )
 
 # fmt: off
 CRITERIA: tuple[Metric, ...] = (
-    Joint(name="equalized_odds.largest_gap", set="native", title="Equalized odds, largest gap", of=(_spread(TPR, "largest_gap"), _spread(FPR, "largest_gap")), how="worst", says="the larger of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", aka=("equalized odds",), cite=("fairlearn:equalized_odds_difference",)),
-    Joint(name="equalized_odds.mean_gap", set="native", title="Equalized odds, mean gap", of=(_spread(TPR, "largest_gap"), _spread(FPR, "largest_gap")), how="mean", says="the mean of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_difference",)),
-    Joint(name="equalized_odds.smallest_ratio", set="native", title="Equalized odds, smallest ratio", of=(_spread(TPR, "smallest_ratio"), _spread(FPR, "smallest_ratio")), how="worst", says="the smaller of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", aka=("equalized_odds_ratio",), cite=("fairlearn:equalized_odds_ratio",)),
-    Joint(name="equalized_odds.mean_ratio", set="native", title="Equalized odds, mean ratio", of=(_spread(TPR, "smallest_ratio"), _spread(FPR, "smallest_ratio")), how="mean", says="the mean of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_ratio",)),
-    DifferentialFairness(name="label.differential_fairness", set="native", title="Differential fairness of labels (epsilon)", of="label", says="the largest log ratio between two groups of the share of any label, with smoothing", positive="some label is more frequent in one group", aka=("smoothed_empirical_differential_fairness", "smoothed edf of labels"), cite=("Foulds et al. 2020", "aif360:smoothed_empirical_differential_fairness")),
-    DifferentialFairness(name="prediction.differential_fairness", set="native", title="Differential fairness of predictions (epsilon)", of="prediction", says="the largest log ratio between two groups of the share of any prediction, with smoothing", positive="some prediction is more frequent in one group", aka=("smoothed edf of predictions",), cite=("Foulds et al. 2020",)),
+    across.Joint(name="equalized_odds.largest_gap", set="native", title="Equalized odds, largest gap", of=(_spread(TPR, "largest_gap"), _spread(FPR, "largest_gap")), how="worst", says="the larger of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", aka=("equalized odds",), cite=("fairlearn:equalized_odds_difference",)),
+    across.Joint(name="equalized_odds.mean_gap", set="native", title="Equalized odds, mean gap", of=(_spread(TPR, "largest_gap"), _spread(FPR, "largest_gap")), how="mean", says="the mean of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_difference",)),
+    across.Joint(name="equalized_odds.smallest_ratio", set="native", title="Equalized odds, smallest ratio", of=(_spread(TPR, "smallest_ratio"), _spread(FPR, "smallest_ratio")), how="worst", says="the smaller of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", aka=("equalized_odds_ratio",), cite=("fairlearn:equalized_odds_ratio",)),
+    across.Joint(name="equalized_odds.mean_ratio", set="native", title="Equalized odds, mean ratio", of=(_spread(TPR, "smallest_ratio"), _spread(FPR, "smallest_ratio")), how="mean", says="the mean of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_ratio",)),
+    across.DifferentialFairness(name="label.differential_fairness", set="native", title="Differential fairness of labels (epsilon)", of="label", says="the largest log ratio between two groups of the share of any label, with smoothing", positive="some label is more frequent in one group", aka=("smoothed_empirical_differential_fairness", "smoothed edf of labels"), cite=("Foulds et al. 2020", "aif360:smoothed_empirical_differential_fairness")),
+    across.DifferentialFairness(name="prediction.differential_fairness", set="native", title="Differential fairness of predictions (epsilon)", of="prediction", says="the largest log ratio between two groups of the share of any prediction, with smoothing", positive="some prediction is more frequent in one group", aka=("smoothed edf of predictions",), cite=("Foulds et al. 2020",)),
 )
-# fmt: on
-
-# fmt: off
 UNEVEN: tuple[Metric, ...] = (
     Inequality(name="generalized_entropy", set="native", title="generalized entropy", says="how unequally benefit is distributed over all rows; generalized_entropy(alpha=X) has order X instead of 2", positive="benefit is distributed unequally", aka=("generalized entropy index",), cite=("Speicher et al. 2018",)),
     Inequality(name="theil_index", set="native", title="Theil index", parameter=1.0, says="generalized entropy of order 1", positive="benefit is distributed unequally", aka=("theil",), cite=("Speicher et al. 2018", "aif360:theil_index")),
     Inequality(name="coefficient_of_variation", set="native", title="coefficient of variation", index="variation", says="the standard deviation of the benefits divided by their mean, sqrt(2 GE)", positive="benefit is distributed unequally", cite=("aif360:coefficient_of_variation",)),
-    Inequality(name="atkinson", set="native", title="Atkinson index", index="atkinson", parameter=0.5, says="the share of benefit that could be given up without loss if benefit were distributed equally; atkinson(epsilon=X) has inequality aversion X instead of 0.5", positive="benefit is distributed unequally", aka=("atkinson index",), cite=("Atkinson 1970",)),
-    InequalityPart(name="between_group_generalized_entropy", set="native", title="Generalized entropy between groups", part="between", says="the part of generalized entropy due to differences between groups; with (alpha=X), of order X instead of 2", positive="mean benefit differs between groups", aka=("between_all_groups_generalized_entropy_index", "between_group_generalized_entropy_index"), cite=("Speicher et al. 2018", "aif360:between_group_generalized_entropy_index")),
-    InequalityPart(name="within_group_generalized_entropy", set="native", title="Generalized entropy within groups", part="within", says="the part of generalized entropy due to differences within groups; with (alpha=X), of order X instead of 2", positive="benefit is distributed unequally within groups", cite=("Speicher et al. 2018",)),
-    InequalityPart(name="between_group_theil_index", set="native", title="Theil index between groups", part="between", parameter=1.0, says="the part of the Theil index due to differences between groups", positive="mean benefit differs between groups", aka=("between_all_groups_theil_index",), cite=("aif360:between_group_theil_index",)),
+    InequalityPart(name="between_group_generalized_entropy", set="native", title="Generalized entropy between groups", says="the part of generalized entropy due to differences between groups; with (alpha=X), of order X instead of 2", positive="mean benefit differs between groups", aka=("between_all_groups_generalized_entropy_index", "between_group_generalized_entropy_index"), cite=("Speicher et al. 2018", "aif360:between_group_generalized_entropy_index")),
+    InequalityPart(name="between_group_theil_index", set="native", title="Theil index between groups", parameter=1.0, says="the part of the Theil index due to differences between groups", positive="mean benefit differs between groups", aka=("between_all_groups_theil_index",), cite=("aif360:between_group_theil_index",)),
 )
 # fmt: on
-
 # fmt: off
-POPULATION: tuple[Metric, ...] = (
-    Representation(name="representation.difference", set="native", title="Representation, difference", by="difference", standard=True, says="the group's share of the rows minus its share of the population", positive="the group is over-represented", cite=("holisticai:representation",)),
-    Representation(name="representation.ratio", set="native", title="Representation, ratio", by="ratio", standard=True, says="the group's share of the rows divided by its share of the population", positive="the group is over-represented", aka=("representation index",), cite=("holisticai:representation",)),
-)
 
 ROWWISE: tuple[Metric, ...] = (
     RowMetric(name="consistency", set="native", title="Consistency", kind="consistency", formula="1 - mean |prediction - mean prediction of the 5 nearest rows, itself among them|", range=(0.0, 1.0), neutral=1.0, needs=PREDICTION, tasks=BINARY, one_per="table", by_features=True, says=f"how similar the predictions of similar rows are; {_NEIGHBOURS}", positive="similar rows have different predictions", aka=("individual fairness consistency",), cite=("Zemel et al. 2013", "aif360:consistency")),
-    RowMetric(name="prediction_ks", set="native", title="Kolmogorov-Smirnov distance of predictions", kind="prediction_ks", formula="max_p |F_d(p) - F_a(p)|", range=(0.0, 1.0), needs=PREDICTION, tasks=REGRESSION, says="the largest difference between the two cumulative distributions of predictions", positive="the distributions differ; the sign carries no direction", cite=("scipy:ks_2samp",)),
-    RowMetric(name="prediction_wasserstein", set="native", title="Wasserstein distance of predictions", kind="prediction_wasserstein", formula="integral |F_d(p) - F_a(p)| dp", range=(0.0, math.inf), needs=PREDICTION, tasks=REGRESSION, says="how far predictions would have to move, on average, to make the distributions equal", positive="the distributions differ; the sign carries no direction", cite=("scipy:wasserstein_distance",)),
-    RowMetric(name="residual_ks", set="native", title="Kolmogorov-Smirnov distance of residuals", kind="residual_ks", formula="max_e |F_d(e) - F_a(e)|, e = p - y", range=(0.0, 1.0), needs=BOTH, tasks=REGRESSION, says="the largest difference between the two cumulative distributions of residuals", positive="the distributions differ; the sign carries no direction", cite=("scipy:ks_2samp",)),
-    RowMetric(name="residual_wasserstein", set="native", title="Wasserstein distance of residuals", kind="residual_wasserstein", formula="integral |F_d(e) - F_a(e)| de, e = p - y", range=(0.0, math.inf), needs=BOTH, tasks=REGRESSION, says="how far residuals would have to move, on average, to make the distributions equal", positive="the distributions differ; the sign carries no direction", cite=("scipy:wasserstein_distance",)),
     RowMetric(name="median_label.difference", set="native", title="Median label difference", kind="quantile_difference", formula="Q_d(q) - Q_a(q), Q(q) the number that a share q of labels is at or below", range=(-math.inf, math.inf), needs=LABEL, tasks=REGRESSION, q=0.5, says="the group's median label less its reference's; as quantile_label(q).difference, of another quantile", positive="the group's median label is higher", aka=("quantile_label.difference",), cite=("Directive (EU) 2023/970, art. 3", "David & Nagaraja 2003")),
     RowMetric(name="label_quarter", set="native", title="Share of quarter 1 of the label", kind="quarter", formula="rows of the group in quarter k of all rows by label, over all rows in it", range=(0.0, 1.0), needs=LABEL, tasks=REGRESSION, top=1, says="the group's share of the rows in quarter 1, that of the lowest labels; with (k=2) to (k=4), in another; of labels that straddle two quarters, each has its part", positive="the group is in that quarter", cite=("Directive (EU) 2023/970, art. 9",)),
     RowMetric(name="median_label.ratio", set="native", title="Median label ratio", kind="quantile_ratio", formula="Q_d(q) / Q_a(q), Q(q) the number that a share q of labels is at or below", range=(0.0, math.inf), neutral=1.0, needs=LABEL, tasks=REGRESSION, q=0.5, says="the group's median label divided by its reference's; as quantile_label(q).ratio, of another quantile", positive="the group's median label is higher", aka=("quantile_label.ratio",), cite=("Directive (EU) 2023/970, art. 3", "David & Nagaraja 2003")),
     RowMetric(name="top_selection_ratio", set="native", title="Selection ratio at the top of a ranking", kind="top", formula="share of the group's rows among the k highest scores, over the reference's", range=(0.0, math.inf), neutral=1.0, needs=SCORE, tasks=BINARY, top=100, says="how many times as often the group is among the 100 highest scores; with (k=N) or (percent=P), among the top N rows or P per cent", positive="the group is more often among the highest scores", cite=("aequitas:rank_abs",)),
-    RowMetric(name="skew", set="native", title="Skew at the top of a ranking", kind="skew", formula="ln(share of the group among the k highest scores / share of the group in all rows)", range=(-math.inf, math.inf), needs=SCORE, tasks=BINARY, top=100, says="the log of the ratio of the group's share of the 100 highest scores to its share of all rows; with (k=N) or (percent=P), among the top N rows or P per cent", positive="the group is over-represented at the top", aka=("skew@k",), cite=("Geyik et al. 2019",)),
-    RowMetric(name="ndkl", set="native", title="Normalised discounted KL divergence of a ranking (NDKL)", kind="ndkl", formula="sum_i KL(groups in the top i || groups in all) / log2(i + 1) / sum_i 1 / log2(i + 1)", range=(0.0, math.inf), needs=SCORE, tasks=BINARY, one_per="feature", says="how far the shares of the groups in every prefix of the ranking are from their shares of all rows", positive="some group is ranked higher than its share of all rows", cite=("Geyik et al. 2019",)),
     RowMetric(name="exposure_ratio", set="native", title="Exposure ratio of a ranking", kind="exposure", formula="mean_d(1 / log2(rank + 1)) / mean_a(1 / log2(rank + 1))", range=(0.0, math.inf), neutral=1.0, needs=SCORE, tasks=BINARY, says="the group's mean exposure, 1 / log2(rank + 1), divided by its reference's", positive="the group is ranked higher", cite=("Singh & Joachims 2018",)),
 )
 # fmt: on
@@ -341,6 +274,5 @@ METRICS: tuple[Metric, ...] = (
     *UNEVEN,
     *SPREADS,
     *CRITERIA,
-    *POPULATION,
     *ROWWISE,
 )

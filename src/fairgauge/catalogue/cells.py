@@ -6,7 +6,6 @@ One side of many comparisons at once, the groups or their references, is a value
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from operator import add
 from typing import Literal, NamedTuple
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.enums import Profile
+from fairgauge.start.records import dataclass, field
 from fairgauge.stats.arrays import Mask, quiet
 
 Array = NDArray[np.float64]
@@ -139,7 +139,7 @@ def divide(over: Array, under: Array, profile: Profile) -> Array:
     result = _quotient(over, under)
     return (
         np.nan_to_num(result, nan=0.0, posinf=np.inf, neginf=-np.inf)
-        if profile.rules.zero_over_zero_is_zero
+        if profile.as_smclarify
         else result
     )
 
@@ -147,7 +147,7 @@ def divide(over: Array, under: Array, profile: Profile) -> Array:
 def subtract(left: Array, right: Array, profile: Profile) -> Array:
     """Subtract arrays elementwise; the same shape comes back."""
     result = _difference(left, right)
-    if profile.rules.zero_over_zero_is_zero:
+    if profile.as_smclarify:
         result = np.where(np.isinf(left) & (left == right), 0.0, result)
     return result
 
@@ -155,8 +155,6 @@ def subtract(left: Array, right: Array, profile: Profile) -> Array:
 def amount(number: float, digits: int = 3, sign: str = "") -> str:
     """Write a number with a few digits, or as a whole number where it has more before the point.
 
-    Examples
-    --------
     >>> amount(0.12345), amount(12610.4), amount(262.0, 2), amount(1234.5, sign="+")
     ('0.123', '12,610', '262', '+1,234')
     """
@@ -166,35 +164,17 @@ def amount(number: float, digits: int = 3, sign: str = "") -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """Histograms of scores, one per comparison, over bins that all comparisons share.
+    """Histograms of scores, one per comparison, over bins that all comparisons share."""
 
-    Attributes
-    ----------
-    low, high : array of shape (B,)
-        The edges of the bins; equal where a bin is a single value (scores that lie on an edge).
-    centre : array of shape (B,)
-        The mean score of all rows in each bin.
-    counts : array of shape (n, 2, B)
-        Rows with a positive and with a negative label.
-    every : array of shape (n, B)
-        All rows with a score, whatever their label.
-    sums : array of shape (n, 2, B)
-        Sum of the scores in each bin, by label.
-    moments : mapping to arrays of shape (n, 2)
-        Sums over rows by label: score, its square, ln(score), ln(1 - score).
-    total, squares : array of shape (n,)
-        Sum of the scores, and of their squares, of all rows.
-    """
-
-    low: Array
-    high: Array
-    centre: Array
-    counts: Array
-    every: Array
-    sums: Array
-    moments: Mapping[str, Array]
-    total: Array
-    squares: Array
+    low: Array  # the lower edges of the bins; shape (B,), as of high and centre
+    high: Array  # the upper edges, equal where a bin is a single value
+    centre: Array  # the mean score of all rows in each bin
+    counts: Array  # rows with a positive and with a negative label; shape (n, 2, B)
+    every: Array  # all rows with a score, whatever their label; shape (n, B)
+    sums: Array  # sums of the scores in each bin, by label; shape (n, 2, B)
+    moments: Mapping[str, Array]  # sums by label: score, its square, ln s, ln(1 - s); shape (n, 2)
+    total: Array  # the sum of the scores of all rows; shape (n,)
+    squares: Array  # and that of their squares
 
     @property
     def open(self) -> Mask:
@@ -206,45 +186,25 @@ class Scores:
 class ConfusionCounts:
     """Sufficient statistics of ``n`` groups, one row per comparison.
 
-    Attributes
-    ----------
-    size : array of shape (n,)
-        Rows of each group (weighted when there are weights), whatever else they miss.
-    cells : mapping to arrays of shape (n, 4)
-        TP, FP, FN, TN over the rows where the needed columns are known, by those columns. A row
-        with a label and no prediction is counted in TP or TN by its label; a row with a prediction
-        and no label likewise.
-    classes : mapping to arrays of shape (n, K)
-        Rows in each category of the labels or of the predictions.
-    strata : mapping to arrays of shape (n, S, 2)
-        Positive and negative rows in each stratum, of labels or of predictions.
-    per_class : tuple of ConfusionCounts
-        In a multiclass audit, the same groups with each class against all others.
-    moments : mapping to arrays of shape (n,)
-        In a regression, sums over rows: n, y, p, yy, pp, gap = |p - y| and gap2 = (p - y)². Where
-        both columns are given, they are of rows with both. Of y and p they are sums less `centre`.
-    column_moments : mapping to such mappings
-        Where both are given, the sums over the rows in which one is known, by that one.
-    centre : what y and p are summed less, which keeps the digits of numbers that are far from 0.
-    scores : Scores, optional
-        Histograms of the scores.
-    joint : array of shape (n, K, K), optional
-        In a multiclass audit, rows by class of label and prediction, where both are known.
-    overall : ConfusionCounts, optional
-        All rows of the same slots, for metrics that need these beside both sides.
+    A row with a label and no prediction is counted in TP or TN by its label; a row with a
+    prediction and no label likewise. Where a regression has both columns, its sums are of rows with
+    both: n, y, p, yy, pp, gap = |p - y| and gap2 = (p - y)²; those of y and p are less `centre`,
+    which keeps the digits of numbers that are far from 0.
     """
 
-    size: Array
+    size: Array  # rows of each group, weighted when there are weights; shape (n,)
+    # TP, FP, FN, TN over the rows where the needed columns are known, by these; shape (n, 4)
     cells: Mapping[frozenset[Need], Array] = field(default_factory=dict)
-    classes: Mapping[Need, Array] = field(default_factory=dict)
-    strata: Mapping[Need, Array] = field(default_factory=dict)
-    per_class: tuple[ConfusionCounts, ...] = ()
-    moments: Mapping[str, Array] = field(default_factory=dict)
+    classes: Mapping[Need, Array] = field(default_factory=dict)  # rows by category; (n, K)
+    strata: Mapping[Need, Array] = field(default_factory=dict)  # positive, negative; (n, S, 2)
+    per_class: tuple[ConfusionCounts, ...] = ()  # each class of several against all others
+    moments: Mapping[str, Array] = field(default_factory=dict)  # sums of a regression; shape (n,)
+    # where both columns are given, the sums over the rows in which one is known, by that one
     column_moments: Mapping[frozenset[Need], Mapping[str, Array]] = field(default_factory=dict)
     centre: float = 0.0
-    scores: Scores | None = None
-    joint: Array | None = None
-    overall: ConfusionCounts | None = None
+    scores: Scores | None = None  # histograms of the scores
+    joint: Array | None = None  # rows by class of label and prediction; shape (n, K, K)
+    overall: ConfusionCounts | None = None  # all rows of the same slots
 
     def counts(self, needs: frozenset[Need]) -> Array:
         """Return the confusion cells over rows where ``needs`` are known; shape (n, 4)."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -25,6 +24,7 @@ from fairgauge.catalogue.cells import (
 )
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.start.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
@@ -32,47 +32,26 @@ if TYPE_CHECKING:
 Order = Literal["group - reference", "reference - group"]
 Set = Literal["clarify", "vertex", "native", "own"]
 
-Scope = Literal["group", "pooled", "feature", "table", "rows", "population"]
+Scope = Literal["group", "pooled", "feature", "table", "rows"]
 
 Ends: TypeAlias = tuple[float, float]
 
 
-def _negative(ends: Ends) -> Ends:
-    return -ends[1], -ends[0]
-
-
-def _inverse(ends: Ends) -> Ends:
-    low, high = ends
-    return 1 / high if high > 0 else math.inf, 1 / low if low > 0 else math.inf
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """A number that compares groups.
+    """A number that compares groups."""
 
-    Attributes
-    ----------
-    name : the catalogue name: ``AD``, ``vertex.recall_difference``, ``accuracy.difference``.
-    set : whose metric it is.
-    title : its name in words.
-    says : what it measures, in a sentence.
-    positive : what a value above the neutral one means, as a clause; of a value below it where none
-        can be above, of any value where none is neutral.
-    aka : other names that mean exactly this, sign included.
-    cite : where it is defined.
-    standard : whether ``metrics="standard"`` includes it.
-    heading : its name for the head of a column, where that is shorter than its title.
-    """
-
-    name: str
-    set: Set
-    title: str
-    says: str
+    name: str  # the catalogue name: `AD`, `vertex.recall_difference`, `accuracy.difference`
+    set: Set  # whose metric it is
+    title: str  # its name in words
+    says: str  # what it measures, in a sentence
+    # what a value above the neutral one means, as a clause; of a value below it where none can be
+    # above, of any value where none is neutral
     positive: str
-    aka: tuple[str, ...] = ()
-    cite: tuple[str, ...]
-    standard: bool = False
-    heading: str = ""
+    aka: tuple[str, ...] = ()  # other names that mean exactly this, sign included
+    cite: tuple[str, ...]  # where it is defined
+    standard: bool = False  # whether `metrics="standard"` includes it
+    heading: str = ""  # its name for the head of a column, where that is shorter than its title
 
     scope: ClassVar[Scope] = "group"
     """What it is one number of: a group, a group with strata pooled, a feature, all rows."""
@@ -110,9 +89,11 @@ class Metric:
     def turn(self) -> Callable[[Ends], Ends] | None:
         """Return how limits are seen from the other side; None where that is no range of values."""
         low, _ = self.range
-        if self.neutral == 1:
-            return _inverse if low >= 0 else None
-        return _negative if low < 0 else lambda ends: ends
+        if self.neutral != 1:
+            return (lambda ends: (-ends[1], -ends[0])) if low < 0 else lambda ends: ends
+        if low < 0:
+            return None
+        return lambda ends: tuple(1 / end if end > 0 else math.inf for end in ends[::-1])  # type: ignore[return-value]
 
     @property
     def reading(self) -> str:
@@ -133,7 +114,7 @@ class Metric:
         return ()
 
     def with_parameter(self, parameter: str, value: float) -> Metric:
-        """Return the same metric with another parameter, as in ``atkinson(epsilon=0.3)``."""
+        """Return the same metric with another parameter, as in ``generalized_entropy(alpha=3)``."""
         raise LookupError(f"{self.name} has no parameter {parameter}, asked to be {value:g}")
 
 
@@ -350,46 +331,74 @@ class Combined(ComparisonMetric):
         return undefined.why_undefined(group, reference, at)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Representation(Metric):
-    """A group's share of the rows against its share of a given population."""
-
-    by: Literal["difference", "ratio"]
-    scope: ClassVar[Scope] = "population"
-    needs: ClassVar[frozenset[Need]] = frozenset()
-
-    @property
-    def formula(self) -> str:
-        return f"n_d / n {'-' if self.by == 'difference' else ':'} share of d in the population"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return (-1.0, 1.0) if self.by == "difference" else (0.0, math.inf)
-
-    @property
-    def neutral(self) -> float:
-        return 0.0 if self.by == "difference" else 1.0
-
-    edges: ClassVar[str] = (
-        "groups without a share in the population are not compared; undefined without rows"
-    )
-
-    def value(self, share: Array, target: Array) -> Array:
-        """Compare shares of the rows with shares of the population; arrays of shape (n,)."""
-        if self.by == "difference":
-            return share - target
-        return divide(share, target, Profile.DOCUMENTED)
-
-
 def is_of_all_groups(metric: Metric | Statistic) -> bool:
-    """Return whether a metric is one number of all groups of a feature.
-
-    Examples
-    --------
-    >>> from fairgauge.catalogue.lookup import find_metric, find_rate
-    >>> is_of_all_groups(find_metric("accuracy.largest_gap"))
-    True
-    >>> is_of_all_groups(find_metric("DI")), is_of_all_groups(find_rate("accuracy"))
-    (False, False)
-    """
+    """Return whether a metric is one number of all groups of a feature."""
     return isinstance(metric, Metric) and metric.scope == "feature"
+
+
+Kind = Literal[
+    "flip", "consistency", "top", "exposure", "quantile_difference", "quantile_ratio", "quarter"
+]
+
+BINARY = frozenset({Task.BINARY})
+REGRESSION = frozenset({Task.REGRESSION})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowMetric(Metric):
+    """A metric of rows."""
+
+    kind: Kind  # what it compares
+    # `field()` states that there is no default, which otherwise would be the property of the base
+    formula: str = field()  # as of any metric
+    range: tuple[float, float] = field()
+    neutral: float = field(default=0.0)
+    needs: frozenset[Need] = field()
+    tasks: frozenset[Task] = field()
+    one_per: Literal["group", "table"] = "group"  # of what it is one number
+    by_features: bool = False  # whether it compares rows by their features
+    top: float | None = None  # how many of the highest scores count, or which quarter
+    q: float | None = None  # of a quantile, the share of rows at or below it
+    percent: bool = False
+    scope: ClassVar[Scope] = "rows"
+
+    @property
+    def is_ratio(self) -> bool:
+        """Return whether it divides a number of the group by that of its reference."""
+        return self.kind in ("top", "exposure", "quantile_ratio")
+
+    @property
+    def edges(self) -> str:
+        empty = "undefined when a side has no row with all columns that it needs"
+        ranked = self.top is not None and self.kind != "quarter"
+        return f"{empty}, and where the top is the whole ranking" if ranked else empty
+
+    @property
+    def parameters(self) -> tuple[str, ...]:  # type: ignore[override]
+        if self.q is not None:
+            return ("q",)
+        if self.kind == "quarter":
+            return ("k",)
+        return () if self.top is None else ("k", "percent")
+
+    def with_parameter(self, parameter: str, value: float) -> Metric:
+        if parameter not in self.parameters:
+            return super(RowMetric, self).with_parameter(parameter, value)
+        quarter = self.kind == "quarter"
+        for wrong, allowed in (
+            (parameter == "q" and not 0 < value < 1, "above 0 and below 1"),
+            (quarter and value not in (1, 2, 3, 4), "1, 2, 3 or 4"),
+            (parameter == "k" and (value <= 0 or value % 1), "a whole number above 0"),
+            (parameter == "percent" and not 0 < value < 100, "above 0 and below 100"),
+        ):
+            if wrong:
+                raise LookupError(f"{self.name}: {parameter} must be {allowed}, not {value:g}")
+        if parameter == "q":
+            by = self.kind.removeprefix("quantile_")
+            title = f"{value:g} quantile of the label, {by}"
+            return replace(self, name=f"quantile_label({value:g}).{by}", title=title, q=value)
+        if quarter:
+            title = f"Share of quarter {value:g} of the label"
+            return replace(self, name=f"{self.name}(k={value:g})", title=title, top=value)
+        name = f"{self.name}({parameter}={value:g})"
+        return replace(self, name=name, top=value, percent=parameter == "percent")

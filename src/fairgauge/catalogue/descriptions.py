@@ -6,19 +6,17 @@ import json
 import math
 import re
 import textwrap
-from dataclasses import asdict, dataclass
 from functools import cache
 
 from fairgauge.catalogue._synonyms import NAMES, Name
 from fairgauge.catalogue.catalogue import METRICS, RATES
-from fairgauge.catalogue.cells import Need
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.catalogue.facts import record_of
-from fairgauge.catalogue.lookup import find_metric, find_rate, names_a_rate
-from fairgauge.catalogue.own_by_name import metric_or_name
+from fairgauge.catalogue.lookup import find_metric, find_rate, names_a_rate, record_of
+from fairgauge.catalogue.own import metric_or_name
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better
 from fairgauge.errors import Problem, SpecError
+from fairgauge.start.records import asdict, dataclass
 from fairgauge.values import Json
 
 _WIDTH = 80
@@ -41,41 +39,24 @@ _BETTER = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricDescription:
-    """A row of the catalogue; ``print`` explains it.
+    """A row of the catalogue; ``print`` explains it."""
 
-    Attributes
-    ----------
-    name : the catalogue name: ``accuracy``, ``AD``, ``vertex.dpptl``, ``accuracy.ratio``.
-    set : "rate" (a number of one group), or whose metric it is: "clarify", "vertex", "native", and
-        "own" of a user's.
-    title : its name in words.
-    says : what it measures.
-    formula : in plain text; ``d`` is the group, ``a`` its reference.
-    range : the smallest and the largest possible value.
-    neutral : the value that means "no difference"; None where there is none, as of a rate.
-    reading : what a value above the neutral one means; for a rate, which direction is better.
-    edges : what happens where the formula divides by zero.
-    needs : the columns that it needs.
-    synonyms : other names for exactly this, sign included.
-    tools : what other tools call it, and how theirs differs where it does.
-    sources : where it is defined.
-    standard : whether ``metrics="standard"`` includes it.
-    """
-
-    name: str
+    name: str  # the catalogue name: `accuracy`, `AD`, `vertex.dpptl`, `accuracy.ratio`
+    # "rate" (a number of one group), or whose metric it is: "clarify", "vertex", "native", and
+    # "own" of a user's
     set: str
-    title: str
-    says: str
-    formula: str
-    range: tuple[float, float]
-    neutral: float | None
-    reading: str
-    edges: str
-    needs: tuple[str, ...]
-    synonyms: tuple[str, ...]
-    tools: tuple[Name, ...]
-    sources: tuple[str, ...]
-    standard: bool
+    title: str  # its name in words
+    says: str  # what it measures
+    formula: str  # in plain text; `d` is the group, `a` its reference
+    range: tuple[float, float]  # the smallest and the largest possible value
+    neutral: float | None  # the value that means "no difference"; None of a rate
+    reading: str  # what a value above the neutral one means; for a rate, which direction is better
+    edges: str  # what happens where the formula divides by zero
+    needs: tuple[str, ...]  # the columns that it needs
+    synonyms: tuple[str, ...]  # other names for exactly this, sign included
+    tools: tuple[Name, ...]  # what other tools call it, and how theirs differs where it does
+    sources: tuple[str, ...]  # where it is defined
+    standard: bool  # whether `metrics="standard"` includes it
 
     def to_dict(self) -> dict[str, Json]:
         """Return the entry as plain values; infinities are "Infinity" and "-Infinity"."""
@@ -132,7 +113,7 @@ def metrics() -> tuple[MetricDescription, ...]:
     >>> sorted({entry.set for entry in fg.metrics()})
     ['clarify', 'native', 'rate', 'vertex']
     """
-    return _entries()
+    return tuple(map(entry, (*RATES, *METRICS)))
 
 
 def metric(name: str | Statistic | Metric) -> MetricDescription:
@@ -141,8 +122,7 @@ def metric(name: str | Statistic | Metric) -> MetricDescription:
     Parameters
     ----------
     name : str, rate or metric
-        Its name, its title, a synonym, or what another tool calls it; or a metric of one's own,
-        itself or, of a module that is imported, by its path (``package.module:name``).
+        Its name, its title, a synonym, or what another tool calls it; or a metric of one's own.
 
     Raises
     ------
@@ -157,48 +137,28 @@ def metric(name: str | Statistic | Metric) -> MetricDescription:
     [TP / (TP + FN)]_a - [TP / (TP + FN)]_d
     """
     try:
-        return entry(_row(metric_or_name(name)))
+        row = metric_or_name(name)
+        if isinstance(row, str):
+            row = find_rate(row) if names_a_rate(row) else find_metric(row)
+        return entry(row)
     except LookupError as error:
         raise SpecError(Problem("", str(error))) from None
 
 
+@cache
 def entry(row: Statistic | Metric) -> MetricDescription:
     """Explain a row of the catalogue, or a user's own."""
-    return _of_rate(row) if isinstance(row, Statistic) else _of_metric(row)
-
-
-def _row(asked: str | Statistic | Metric) -> Statistic | Metric:
-    if not isinstance(asked, str):
-        return asked
-    return find_rate(asked) if names_a_rate(asked) else find_metric(asked)
-
-
-@cache
-def _entries() -> tuple[MetricDescription, ...]:
-    return (*map(_of_rate, RATES), *map(_of_metric, METRICS))
-
-
-def _of_metric(row: Metric) -> MetricDescription:
-    return _description(row, needs=_needs(row.needs, strata=row.scope == "pooled"))
-
-
-def _of_rate(row: Statistic) -> MetricDescription:
-    return _description(
-        row, set="rate", neutral=None, reading=_BETTER[row.better], needs=_needs(row.needs),
-        standard=False,
-    )  # fmt: skip
-
-
-def _description(row: Statistic | Metric, **others: object) -> MetricDescription:
-    tools = tuple(each for each in NAMES if each.ours == row.name)
+    needs, others = tuple(sorted(map(str, row.needs))), {}
+    if isinstance(row, Statistic):
+        reading = _BETTER[row.better]
+        others = {"set": "rate", "neutral": None, "reading": reading, "standard": False}
+    elif row.scope == "pooled":
+        needs += ("stratum",)
     return record_of(
-        row, MetricDescription, synonyms=row.aka, tools=tools,
+        row, MetricDescription, synonyms=row.aka, needs=needs,
+        tools=tuple(each for each in NAMES if each.ours == row.name),
         sources=tuple(map(_source, row.cite)), **others,
     )  # fmt: skip
-
-
-def _needs(needs: frozenset[Need], *, strata: bool = False) -> tuple[str, ...]:
-    return (*sorted(map(str, needs)), *(("stratum",) if strata else ()))
 
 
 def _source(cite: str) -> str:

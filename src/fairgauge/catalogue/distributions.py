@@ -1,31 +1,26 @@
-"""Comparisons of whole distributions, of labels, predictions and scores: their distances.
+"""Distances of distributions, inequality of benefits, and comparisons within strata, pooled.
 
-Differences of means are in units of a spread: that inside the two sides, or that of all rows.
+The benefit of a row is 2 for FP, 1 for TP and TN, 0 for FN. A difference of selection rates may be
+in units of the spread of all rows.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.cells import LABEL, PREDICTION, SCORE, Array, ConfusionCounts, Need, divide
-from fairgauge.catalogue.comparisons import ComparisonMetric
-from fairgauge.catalogue.score_statistics import (
-    abroca,
-    cross_auc,
-    cross_auc_bound,
-    roc_auc_bound,
-    score_ks,
-    score_wasserstein,
-    scores_of,
-    shares,
-)
+from fairgauge.catalogue.across import Across, GroupSpread, extremes
+from fairgauge.catalogue.cells import BOTH, PREDICTION, Array, ConfusionCounts, Need, divide
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric, Scope
+from fairgauge.catalogue.statistics import Quotient, Statistic
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.start.records import dataclass, replace
+from fairgauge.stats.distances import Norm, js, kl, norm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +53,7 @@ class Distance(ComparisonMetric):
         return f"{unseen if self.by == 'kl' else ''}undefined when a side has no rows"
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
-        if profile.rules.classes_are_collapsed:
+        if profile.as_smclarify:
             ours, theirs = (_collapsed(side, self.of) for side in (group, reference))
         else:
             ours, theirs = group.classes[self.of], reference.classes[self.of]
@@ -71,109 +66,6 @@ class Distance(ComparisonMetric):
         del reference
         side = "group" if self.size(group)[at] == 0 else "reference"
         return Reason.of(ReasonCode.NO_ROWS, of=self.of).on(side)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreDistance(ComparisonMetric):
-    """How far apart the score distributions, or the ROC curves, of the two sides are."""
-
-    by: Literal["ks", "wasserstein", "abroca"]
-    tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({"label", "score"} if self.by == "abroca" else {"score"})
-
-    @property
-    def formula(self) -> str:
-        return {
-            "ks": "max_s |F_d(s) - F_a(s)|",
-            "wasserstein": "integral |F_d(s) - F_a(s)| ds",
-            "abroca": "integral |ROC_d(x) - ROC_a(x)| dx",
-        }[self.by]
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return (0.0, math.inf if self.by == "wasserstein" else 1.0)
-
-    @property
-    def edges(self) -> str:
-        what = "without positive or negative labels" if self.by == "abroca" else "without scores"
-        return f"undefined when a side is {what}"
-
-    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
-        del profile
-        ours, theirs = scores_of(group), scores_of(reference)
-        if self.by == "abroca":
-            return abroca(ours, theirs)
-        if self.by == "ks":
-            return score_ks(ours, theirs)
-        return score_wasserstein(ours, theirs)
-
-    def error(self, group: ConfusionCounts, reference: ConfusionCounts) -> Array | None:
-        ours, theirs = scores_of(group), scores_of(reference)
-        if self.by == "abroca":
-            return roc_auc_bound(ours) + roc_auc_bound(theirs)
-        shared = np.maximum(*(shares(each.every) for each in (ours, theirs))) * ours.open
-        if self.by == "ks":
-            return np.asarray(shared.max(axis=-1, initial=0.0))
-        return np.asarray((shared * (ours.high - ours.low)).sum(axis=-1))
-
-    def size(self, side: ConfusionCounts) -> Array:
-        return np.asarray(scores_of(side).every.sum(axis=-1))
-
-    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
-        del reference
-        side = "group" if self.size(group)[at] == 0 else "reference"
-        if self.by == "abroca":
-            return Reason.of(ReasonCode.ONE_CLASS_ONLY, of="labels with scores")
-        return Reason.of(ReasonCode.NO_ROWS, of="score").on(side)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrossAuc(ComparisonMetric):
-    """The AUC between the positives of one side and the negatives of the other."""
-
-    positives: Literal["group", "reference"]
-    tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
-    symmetric: ClassVar[bool] = False
-    needs: ClassVar[frozenset[Need]] = frozenset({"label", "score"})
-
-    @property
-    def formula(self) -> str:
-        p, n = ("d", "a") if self.positives == "group" else ("a", "d")
-        return f"P(score of a positive of {p} > score of a negative of {n}) + P(equal) / 2"
-
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    neutral: ClassVar[float] = math.nan
-    edges: ClassVar[str] = "undefined without positives on the one side or negatives on the other"
-
-    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
-        del profile
-        return cross_auc(*self._histograms(group, reference))
-
-    def error(self, group: ConfusionCounts, reference: ConfusionCounts) -> Array | None:
-        return cross_auc_bound(scores_of(group), *self._histograms(group, reference))
-
-    def _histograms(
-        self, group: ConfusionCounts, reference: ConfusionCounts
-    ) -> tuple[Array, Array]:
-        ours, theirs = scores_of(group).counts, scores_of(reference).counts
-        first, second = (ours, theirs) if self.positives == "group" else (theirs, ours)
-        return first[:, 0], second[:, 1]
-
-    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
-        at = 0 if self.positives == "group" else 1
-        return (
-            scores_of(group).counts[:, at].sum(axis=-1),
-            scores_of(reference).counts[:, 1 - at].sum(axis=-1),
-        )
-
-    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
-        ours, _ = self.sizes(group, reference)
-        word = "positive" if (ours[at] == 0) == (self.positives == "group") else "negative"
-        side = "group" if ours[at] == 0 else "reference"
-        return Reason.of(ReasonCode.NO_ROWS, of=f"{word} label and score").on(side)
 
 
 def _collapsed(side: ConfusionCounts, of: Need) -> Array:
@@ -200,7 +92,7 @@ class DistanceKind:
         """
         p = divide(reference, reference.sum(axis=-1, keepdims=True), Profile.DOCUMENTED)
         q = divide(group, group.sum(axis=-1, keepdims=True), Profile.DOCUMENTED)
-        if profile.rules.distances_of_shared_classes:
+        if profile.as_smclarify:
             shared = (p > 0) & (q > 0)
             p, q = (np.where(shared | np.isnan(side), side, 0.0) for side in (p, q))
             nothing = ~shared.any(axis=-1)
@@ -208,119 +100,17 @@ class DistanceKind:
         return self.of_shares(p, q)
 
 
-def _kl(p: Array, q: Array) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(p == 0, 0.0 * q, p * np.log(p / q))
-    return np.asarray(terms.sum(axis=-1))
-
-
-def _js(p: Array, q: Array) -> Array:
-    middle = (p + q) / 2
-    return (_kl(p, middle) + _kl(q, middle)) / 2
-
-
-def _lp(p: Array, q: Array) -> Array:
-    return np.asarray(np.sqrt(((p - q) ** 2).sum(axis=-1)))
-
-
-def _tvd(p: Array, q: Array) -> Array:
-    return np.asarray(np.abs(p - q).sum(axis=-1) / 2)
-
-
-def _ks(p: Array, q: Array) -> Array:
-    return np.asarray(np.abs(p - q).max(axis=-1))
+def _of_gaps(kind: Norm, p: Array, q: Array) -> Array:
+    return norm(p - q, kind)
 
 
 DISTANCES: dict[Distances, DistanceKind] = {
-    "kl": DistanceKind("sum_y P_a(y) ln(P_a(y) / P_d(y))", math.inf, _kl),
-    "js": DistanceKind("KL(P_a, M) / 2 + KL(P_d, M) / 2,  M = (P_a + P_d) / 2", math.log(2), _js),
-    "lp": DistanceKind("(sum_y (P_a(y) - P_d(y))^2)^(1/2)", math.sqrt(2), _lp),
-    "tvd": DistanceKind("sum_y |P_a(y) - P_d(y)| / 2", 1.0, _tvd),
-    "ks": DistanceKind("max_y |P_a(y) - P_d(y)|", 1.0, _ks),
+    "kl": DistanceKind("sum_y P_a(y) ln(P_a(y) / P_d(y))", math.inf, kl),
+    "js": DistanceKind("KL(P_a, M) / 2 + KL(P_d, M) / 2,  M = (P_a + P_d) / 2", math.log(2), js),
+    "lp": DistanceKind("(sum_y (P_a(y) - P_d(y))^2)^(1/2)", math.sqrt(2), partial(_of_gaps, "lp")),
+    "tvd": DistanceKind("sum_y |P_a(y) - P_d(y)| / 2", 1.0, partial(_of_gaps, "tvd")),
+    "ks": DistanceKind("max_y |P_a(y) - P_d(y)|", 1.0, partial(_of_gaps, "ks")),
 }
-
-
-_NEEDS: dict[str, frozenset[Need]] = {
-    "label": LABEL,
-    "prediction": PREDICTION,
-    "score": SCORE,
-    "selection": PREDICTION,
-}
-_SUMS = {"label": ("y", "yy"), "prediction": ("p", "pp")}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StandardisedDifference(ComparisonMetric):
-    """The difference of two means over the pooled standard deviation (Cohen's d).
-
-    The mean of ``selection`` is the selection rate. ``mean`` is what the mean is called.
-    """
-
-    of: Literal["label", "prediction", "score", "selection"]
-    mean: str
-
-    @property
-    def tasks(self) -> frozenset[Task]:
-        return frozenset({Task.BINARY if self.of in ("score", "selection") else Task.REGRESSION})
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return _NEEDS[self.of]
-
-    formula: ClassVar[str] = (
-        "(mean_d - mean_a) / sqrt(((n_d - 1) s_d^2 + (n_a - 1) s_a^2) / (n_d + n_a - 2))"
-    )
-    range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
-    edges: ClassVar[str] = (
-        "undefined with fewer than two rows on a side, or when the values do not vary"
-    )
-
-    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
-        ours, theirs = self.side_values(group, reference, profile)
-        n, spread = self._spread(group)
-        m, other = self._spread(reference)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = (ours - theirs) / np.sqrt((spread + other) / (n + m - 2))
-        known = (np.minimum(n, m) >= 2) & np.isfinite(value)
-        return np.where(known, value, np.nan)
-
-    def side_value(self, side: ConfusionCounts, profile: Profile) -> Array:
-        del profile
-        n, total, _ = self._sums(side)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            centre = side.centre if self.of in _SUMS else 0.0
-            return np.asarray(total / n + centre)
-
-    def size(self, side: ConfusionCounts) -> Array:
-        return self._sums(side)[0]
-
-    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
-        for side, name in ((group, "group"), (reference, "reference")):
-            if (n := float(self.size(side)[at])) < 2:
-                return Reason.of(ReasonCode.FEW_ROWS, n=n, minimum=2).on(name)
-        return Reason.of(ReasonCode.NO_VARIATION, of=f"{self._what}s")
-
-    @property
-    def _what(self) -> str:
-        return "prediction" if self.of == "selection" else self.of
-
-    def _sums(self, side: ConfusionCounts) -> tuple[Array, Array, Array]:
-        """Return rows, sum and sum of squares."""
-        if self.of == "score":
-            assert side.scores is not None
-            return side.scores.every.sum(axis=-1), side.scores.total, side.scores.squares
-        if self.of == "selection":  # of zeros and ones, the squares are themselves
-            cells = side.counts(PREDICTION)
-            return cells.sum(axis=-1), cells[..., 0], cells[..., 0]
-        first, second = _SUMS[self.of]
-        sums = side.moments_of(frozenset({self.of}))
-        return sums["n"], sums[first], sums[second]
-
-    def _spread(self, side: ConfusionCounts) -> tuple[Array, Array]:
-        """Return rows, and the sum of squares about the mean."""
-        n, total, squares = self._sums(side)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return n, np.maximum(squares - total**2 / n, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -364,3 +154,262 @@ class OverallStandardisedDifference(ComparisonMetric):
     def selected(self, side: ConfusionCounts) -> Array:
         """Return the selected rows of a side."""
         return side.counts(PREDICTION)[..., 0]
+
+
+Index = Literal["entropy", "variation"]
+
+BENEFITS = np.array([1.0, 2.0, 0.0, 1.0])
+"""The benefit of TP, FP, FN and TN."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inequality(ComparisonMetric):
+    """An index of inequality of the benefits of all rows.
+
+    ``entropy`` is generalized entropy of order ``parameter`` (1 is Theil's index), ``variation``
+    the coefficient of variation.
+    """
+
+    index: Index = "entropy"
+    parameter: float = 2.0
+    scope: ClassVar[Scope] = "table"
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
+    needs: ClassVar[frozenset[Need]] = BOTH
+
+    @property
+    def formula(self) -> str:
+        p = self.parameter
+        b = "b = 2 for FP, 1 for TP and TN, 0 for FN"
+        if self.index == "variation":
+            return f"sd(b) / mean(b),  {b}"
+        if p == 1:
+            return f"mean(b / mean(b) ln(b / mean(b))),  {b}"
+        if p == 0:
+            return f"-mean(ln(b / mean(b))),  {b}"
+        return f"mean((b / mean(b))^{p:g} - 1) / {p * (p - 1):g},  {b}"
+
+    range: ClassVar[tuple[float, float]] = (0.0, math.inf)
+    edges: ClassVar[str] = (
+        "undefined when every row is a false negative, so that the mean benefit is 0; there is "
+        "no p-value, because 0, the end of the range, is that of a perfect prediction alone"
+    )
+
+    @property
+    def parameters(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("alpha",) if self.index == "entropy" else ()
+
+    def with_parameter(self, parameter: str, value: float) -> Metric:
+        if parameter not in self.parameters:
+            return super(Inequality, self).with_parameter(parameter, value)
+        return replace(self, name=f"{self.name}({parameter}={value:g})", parameter=value)
+
+    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
+        del reference, profile
+        return self.of_counts(group.counts(BOTH))
+
+    def of_counts(self, counts: Array) -> Array:
+        """Return the index of confusion cells of shape (..., 4); array of shape (...)."""
+        return _unequal(counts, BENEFITS, self.index, self.parameter)
+
+    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
+        del reference
+        rows = group.counts(BOTH).sum(axis=-1)
+        return rows, np.full_like(rows, np.nan)
+
+    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
+        del reference
+        if group.counts(BOTH)[at].sum() == 0:
+            return Reason.of(ReasonCode.NO_ROWS, of="label and prediction")
+        return Reason.of(ReasonCode.NO_BENEFIT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InequalityPart(Across):
+    """The part of generalized entropy that lies between the groups of a feature."""
+
+    parameter: float = 2.0
+    parameters: ClassVar[tuple[str, ...]] = ("alpha",)
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
+    needs: ClassVar[frozenset[Need]] = BOTH
+
+    @property
+    def formula(self) -> str:
+        return f"generalized entropy (order {self.parameter:g}) of each row's group mean benefit"
+
+    range: ClassVar[tuple[float, float]] = (0.0, math.inf)
+
+    def with_parameter(self, parameter: str, value: float) -> Metric:
+        if parameter not in self.parameters:
+            return super(InequalityPart, self).with_parameter(parameter, value)
+        return replace(self, name=f"{self.name}(alpha={value:g})", parameter=value)
+
+    def across(self, groups: ConfusionCounts, slots: int, profile: Profile) -> GroupSpread:
+        del profile
+        counts = groups.counts(BOTH).reshape(slots, -1, 4)
+        rows, means = _mean_benefits(counts)
+        enough = (rows > 0).sum(axis=1) > 1
+        found = extremes(
+            np.where(rows > 0, means, np.nan), rows, groups.every_cell().reshape(*rows.shape, -1)
+        )
+        value = self.of_counts(counts)
+        # of equal mean benefits nothing but rounding is left
+        value = np.where(found.apart | np.isnan(value), value, 0.0)
+        return GroupSpread(np.where(enough, value, np.nan), found.most, found.least, found.apart)
+
+    def of_counts(self, counts: Array) -> Array:
+        """Return the part of confusion cells of shape (..., groups, 4); array of shape (...)."""
+        rows, means = _mean_benefits(counts)
+        return _unequal(rows, np.nan_to_num(means), "entropy", self.parameter)
+
+
+def _mean_benefits(counts: Array) -> tuple[Array, Array]:
+    rows = counts.sum(axis=-1)
+    return rows, divide((counts * BENEFITS).sum(axis=-1), rows, Profile.DOCUMENTED)
+
+
+def _unequal(counts: Array, benefits: Array, index: Index, parameter: float) -> Array:
+    # an index of benefits, ``counts`` of them each; both of shape (..., K)
+    rows = counts.sum(axis=-1)
+    mean = divide((counts * benefits).sum(axis=-1), rows, Profile.DOCUMENTED)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = benefits / mean[..., None]
+
+        def average(values: Array) -> Array:
+            weighted = np.where(counts > 0, counts * values, 0.0)
+            return np.asarray(weighted.sum(axis=-1) / rows)
+
+        if index == "variation":
+            result = np.sqrt(average(relative**2) - 1)
+        elif parameter == 1:
+            result = average(np.where(relative == 0, 0.0, relative * np.log(relative)))
+        elif parameter == 0:
+            result = average(-np.log(relative))
+        else:
+            result = (average(relative**parameter) - 1) / (parameter * (parameter - 1))
+    return np.where(mean > 0, result, np.nan)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pooled:
+    """A contrast of every group over all strata: its value, the mean of both sides, the weights.
+
+    An odds ratio has no means: it is not the ratio of two numbers of the sides.
+    """
+
+    value: Array
+    group: Array
+    reference: Array
+    weights: Array
+
+
+def pool(
+    metric: Contrast,
+    group: ConfusionCounts,
+    reference: ConfusionCounts,
+    strata: int,
+    profile: Profile,
+) -> Pooled:
+    """Pool a contrast over strata; the sides hold the strata of each group one after another."""
+    if is_odds_ratio(metric):
+        return _pooled_odds(metric, group, reference, strata, profile)
+    ours, theirs = (
+        each.reshape(-1, strata) for each in metric.side_values(group, reference, profile)
+    )
+    n, m = (each.reshape(-1, strata) for each in metric.sizes(group, reference))
+    known = np.isfinite(ours) & np.isfinite(theirs)
+    weights = np.where(known, divide(n * m, n + m, Profile.CLARIFY), 0.0)
+    total = weights.sum(axis=1)
+    mean, other = (
+        divide((weights * np.where(known, each, 0.0)).sum(axis=1), total, Profile.DOCUMENTED)
+        for each in (ours, theirs)
+    )
+    return Pooled(metric.of_values(mean, other, profile), mean, other, weights)
+
+
+def is_odds_ratio(metric: Contrast) -> bool:
+    """Return whether a contrast is an odds ratio, which Mantel and Haenszel's estimator pools."""
+    return metric.by == "ratio" and isinstance(metric.of, Quotient) and metric.of.is_odds
+
+
+def _pooled_odds(
+    metric: Contrast,
+    group: ConfusionCounts,
+    reference: ConfusionCounts,
+    strata: int,
+    profile: Profile,
+) -> Pooled:
+    # Mantel and Haenszel's odds ratio, in which strata with empty cells count
+    assert isinstance(metric.of, Quotient)
+    sides = (group, reference) if metric.order == "group - reference" else (reference, group)
+    counts = [side.counts(metric.of.needs) for side in sides]
+    (a, c), (b, d) = (
+        [of.count(each).reshape(-1, strata) for each in counts]
+        for of in (metric.of.over, metric.of.under)
+    )
+    n, m = a + b, c + d
+    weights = divide(n * m, n + m, Profile.CLARIFY)
+    over, under = (
+        divide(product, n + m, Profile.CLARIFY).sum(axis=1) for product in (a * d, b * c)
+    )
+    none = np.full(len(weights), np.nan)
+    return Pooled(divide(over, under, profile), none, none, weights)
+
+
+_ABSENT = (ReasonCode.NO_POSITIVES, ReasonCode.NO_NEGATIVES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConditionalDisparity(ComparisonMetric):
+    """The group's share of the rejected minus its share of the accepted, averaged over strata."""
+
+    of: Need
+    margin: Statistic
+    """The rate whose unadjusted difference it corresponds to."""
+    scope: ClassVar[Scope] = "pooled"
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY, Task.MULTICLASS})
+
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        return (self.margin,)
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset({self.of})
+
+    formula: ClassVar[str] = "sum_i n_i (n_d,i(0) / n_i(0) - n_d,i(1) / n_i(1)) / sum_i n_i"
+    range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    edges: ClassVar[str] = (
+        "strata without accepted or without rejected rows are excluded and the coverage is "
+        "reported; undefined when none remains"
+    )
+
+    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
+        ours = group.strata[self.of]
+        both = ours + reference.strata[self.of]
+        share = divide(ours, both, profile)  # (n, S, 2): of the positive, of the negative
+        disparity = share[..., 1] - share[..., 0]
+        rows = both.sum(axis=-1)
+        weight = np.where(np.isnan(disparity), 0.0, rows)
+        total = weight.sum(axis=-1)
+        if profile.as_smclarify:
+            total = np.where((both.sum(axis=-2) > 0).all(axis=-1), total, np.nan)
+        with np.errstate(invalid="ignore"):
+            result: Array = (weight * np.nan_to_num(disparity)).sum(axis=-1) / total
+        return result
+
+    def coverage(self, group: ConfusionCounts, reference: ConfusionCounts) -> Array:
+        """Return the share of rows in strata that have both accepted and rejected rows."""
+        both = group.strata[self.of] + reference.strata[self.of]
+        rows = both.sum(axis=-1)
+        used = np.where((both > 0).all(axis=-1), rows, 0.0).sum(axis=-1)
+        return divide(used, rows.sum(axis=-1), Profile.DOCUMENTED)
+
+    def size(self, side: ConfusionCounts) -> Array:
+        return np.asarray(side.strata[self.of].sum(axis=(-1, -2)))
+
+    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
+        both = (group.strata[self.of] + reference.strata[self.of])[at].sum(axis=0)
+        for code, count in zip(_ABSENT, both, strict=True):
+            if count == 0:
+                return Reason.of(code, of=self.of)
+        return Reason.of(ReasonCode.ONE_CLASS_ONLY, of=f"{self.of}s of every stratum")

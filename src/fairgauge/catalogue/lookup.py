@@ -1,32 +1,151 @@
 """Finding metrics by any name in use, and a user's own beside the catalogue.
 
 A parameter may follow a name in brackets, and what compares a rate follows its name:
-``generalized_entropy(alpha=3)``, ``precision_at_k(50)``, ``precision_at_k(50).difference``.
+``generalized_entropy(alpha=3)``, ``quantile_label(0.9).ratio``. A saved report describes what it
+names by facts: a user's rates are made from them, to be shown, though not to be computed again.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import cache
-from typing import TypeVar, cast
+from typing import Any, ClassVar, Literal, NoReturn, TypeAlias, TypeVar, cast
 
 from fairgauge.catalogue._synonyms import IN_USE, NAMES, NOT_OURS, plain
-from fairgauge.catalogue.across import Spread
+from fairgauge.catalogue.across import CONTRASTS, Spread, comparison_of, comparisons_of
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.catalogue import rate as named_rate
+from fairgauge.catalogue.cells import ConfusionCounts, Need
 from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.derived import CONTRASTS, comparison_of, comparisons_of
-from fairgauge.catalogue.distributions import OverallStandardisedDifference, StandardisedDifference
-from fairgauge.catalogue.facts import Facts, UnknownMetric, facts_of, unknown_rate
+from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.statistics import Statistic
+from fairgauge.enums import Better, Profile
 from fairgauge.errors import alternatives, nearest, quote
+from fairgauge.start.records import MISSING, dataclass, field, fields, replace
+
+Record = TypeVar("Record", bound=Any)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateFacts:
+    """What is known of a rate without computing it."""
+
+    kind: Literal["rate"] = "rate"
+    own: bool
+    title: str
+    says: str
+    formula: str
+    range: tuple[float, float]
+    better: Better
+    share: bool
+    signed: bool
+    edges: str
+    needs: tuple[Need, ...]
+    cite: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricFacts:
+    """What is known of a metric without computing it; ``neutral`` is None where nothing is."""
+
+    kind: Literal["metric"] = "metric"
+    own: bool
+    title: str
+    says: str
+    formula: str
+    range: tuple[float, float]
+    neutral: float | None
+    reading: str
+    edges: str
+    needs: tuple[Need, ...]
+    cite: tuple[str, ...]
+
+
+Facts: TypeAlias = Mapping[str, RateFacts | MetricFacts]
+"""The facts of rates and metrics by their names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedRate(Statistic):
+    """A user's rate as a report describes it; it can be shown, and not computed."""
+
+    # `field()` states that there is no default, which otherwise would be the property of the base
+    formula: str = field()
+    edges: str = field()
+    range: tuple[float, float] = field()
+    is_share: bool = field()  # type: ignore[misc]
+    needs: frozenset[Need] = field()
+
+    def value(self, side: ConfusionCounts, profile: Profile) -> NoReturn:
+        del side, profile
+        raise LookupError(f"{self.name} is only described in a report; give its definition")
+
+    def size(self, side: ConfusionCounts) -> NoReturn:
+        self.value(side, Profile.DOCUMENTED)
+
+    def why_undefined(self, side: ConfusionCounts, at: int) -> NoReturn:
+        del at
+        self.value(side, Profile.DOCUMENTED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownMetric(Metric):
+    """A metric of which a result holds no more than its name; its values are plain numbers."""
+
+    @classmethod
+    def of(cls, name: str) -> UnknownMetric:
+        """Return the metric of a name."""
+        return cls(name=name, set="own", title=name, says="", positive="", cite=())
+
+    needs: ClassVar[frozenset[Need]] = frozenset()
+    formula: ClassVar[str] = ""
+    edges: ClassVar[str] = ""
+    range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+    neutral: ClassVar[float] = math.nan
+
+
+def own_rates(facts: Facts) -> tuple[DescribedRate, ...]:
+    """Return the user's rates among the facts that a report holds."""
+    alike = ("says", "better", "cite", "signed", "own", "formula", "edges", "range")
+    return tuple(
+        DescribedRate(name=name, is_share=fact.share, needs=frozenset(fact.needs),
+                      **{key: getattr(fact, key) for key in alike})
+        for name, fact in facts.items() if isinstance(fact, RateFacts) and fact.own
+    )  # fmt: skip
+
+
+def described(rate: Statistic) -> DescribedRate:
+    """Return what a report keeps of a user's rate: everything but how it is computed."""
+    return own_rates({rate.name: _facts(rate)})[0]
+
+
+def record_of(row: Statistic | Metric, record: type[Record], **others: object) -> Record:
+    """Return a record of a row: its attributes of the record's names, and others as given.
+
+    The value that means no difference is None where there is none.
+    """
+    names = {each.name for each in fields(record) if each.default is MISSING} - others.keys()
+    values = {name: getattr(row, name) for name in names}
+    if math.isnan(values.get("neutral", 0.0)):
+        values["neutral"] = None
+    made: Record = record(**values, **others)
+    return made
+
+
+@cache
+def _facts(row: Statistic | Metric) -> RateFacts | MetricFacts:
+    needs = tuple(sorted(row.needs))
+    if isinstance(row, Statistic):
+        return record_of(row, RateFacts, share=row.is_share, needs=needs)
+    return record_of(row, MetricFacts, own=row.set == "own", needs=needs)
+
 
 Row = TypeVar("Row", bound=Metric | Statistic)
 _ABBREVIATION = 3
-_PARAMETRISED = re.compile(
+_PARAMETRISED = (
     r"(?P<name>[^()]+)\(\s*((?P<parameter>\w+)\s*=\s*)?(?P<value>-?(\d+(\.\d+)?|\.\d+))\s*\)"
     r"(\.(?P<by>\w+))?"
 )
@@ -52,15 +171,11 @@ class Catalogue:
     """The rates and metrics that names stand for: those of fairgauge, and a user's ``own`` rates.
 
     What compares a user's rate is found by its name, as of any rate: ``mine.largest_gap``.
-
-    Attributes
-    ----------
-    own : the rates of a user.
-    reworded : rates of fairgauge in other words, which what compares them then has, too: scoring
-        rates, and what is a harm to be selected for.
     """
 
-    own: tuple[Statistic, ...] = ()
+    own: tuple[Statistic, ...] = ()  # the rates of a user
+    # rates of fairgauge in other words, which what compares them then has, too: scoring rates, and
+    # what is a harm to be selected for
     reworded: tuple[Statistic, ...] = ()
 
     @property
@@ -78,18 +193,14 @@ class Catalogue:
         ('scoring rate', 'accuracy')
         """
         for rate in self.reworded:
-            row = _of_rate(rate, row)
+            row = _reworded(rate, row)
         return row
 
     def metric(self, name: str) -> Metric:
         """Return the metric of a name, a synonym or another tool's name.
 
-        Raises
-        ------
-        AmbiguousName
-            Tools give the name to metrics that differ, in sign or otherwise.
-        LookupError
-            No metric has the name; the message names the nearest.
+        Raises ``AmbiguousName``: tools give the name to metrics that differ, in sign or otherwise.
+        Raises ``LookupError``: no metric has the name; the message names the nearest.
         """
         base, _, by = name.rpartition(".")
         for rate in self.own:
@@ -102,7 +213,7 @@ class Catalogue:
         for rate in self.own:
             if plain(name) == plain(rate.name):
                 return rate
-        return self.worded(_find_rate(name, self._own_names()))
+        return self.worded(_only(name, _rates(), self._own_names()))
 
     def row(self, name: str) -> Metric | Statistic:
         """Return the metric or the rate of a name; of a name that is unknown, an `UnknownMetric`.
@@ -119,16 +230,21 @@ class Catalogue:
     def rate_row(self, name: str) -> Statistic:
         """Return the rate of a name; of a name that is unknown, a rate without a description."""
         row = self.row(name)
-        return row if isinstance(row, Statistic) else unknown_rate(name)
+        if isinstance(row, Statistic):
+            return row
+        return DescribedRate(
+            name=name, says="", better=Better.NEITHER, cite=(), own=True, formula="", edges="",
+            range=(-math.inf, math.inf), is_share=False, needs=frozenset(),
+        )  # fmt: skip
 
     def facts(self, rates: Iterable[str], metrics: Iterable[str] = ()) -> Facts:
         """Return the facts of rates and metrics by their names; of unknown names there are none."""
-        rows: dict[str, Metric | Statistic] = {}
+        found: dict[str, RateFacts | MetricFacts] = {}
         for find, names in ((self.rate, rates), (self.metric, metrics)):
             for name in dict.fromkeys(names):
                 with suppress(LookupError):
-                    rows[name] = find(name)
-        return facts_of(rows)
+                    found[name] = _facts(find(name))
+        return found
 
     def expand(self, asked: Iterable[str | Statistic | Metric]) -> tuple[Metric, ...]:
         """Return the metrics that names, sets and values stand for, each once, in this order.
@@ -136,10 +252,7 @@ class Catalogue:
         A set (``standard``, ``clarify``, ``vertex``, ``native``, ``all``) stands for its metrics,
         and a rate for its difference and, where it has one, its ratio.
 
-        Raises
-        ------
-        LookupError
-            A name is unknown; the message names the nearest.
+        Raises LookupError (a name is unknown; the message names the nearest).
         """
         found: dict[str, Metric] = {}
         for each in asked:
@@ -178,11 +291,10 @@ def _row(catalogue: Catalogue, name: str) -> Metric | Statistic:
     return UnknownMetric.of(name)
 
 
-def _of_rate(rate: Statistic, row: Row) -> Row:
-    """Return a row of a rate as one of that rate in other words, any other row as it is."""
+def _reworded(rate: Statistic, row: Row) -> Row:
     if row.name == rate.name:
         return cast("Row", rate)
-    if isinstance(row, (StandardisedDifference, OverallStandardisedDifference)):
+    if isinstance(row, OverallStandardisedDifference):
         of_rate = row.mean == named_rate(rate.name).title
         return replace(row, mean=rate.title) if of_rate else row
     if not isinstance(row, (Contrast, Spread)) or row.of.name != rate.name:
@@ -196,11 +308,7 @@ def _of_rate(rate: Statistic, row: Row) -> Row:
 def selections_called(
     event: str, opposite: str, verb: str, quoted: str = "{}"
 ) -> tuple[Statistic, ...]:
-    """Return the rates of positive and of negative decisions in the words of these decisions.
-
-    >>> [each.title for each in selections_called("denied", "approved", "is")]
-    ['denied rate', 'approved rate']
-    """
+    """Return the rates of positive and of negative decisions in the words of these decisions."""
     return tuple(
         replace(
             named_rate(name),
@@ -270,70 +378,43 @@ def _contrasts(rate: Statistic) -> tuple[Metric, ...]:
 
 
 def _comparison(rate: Statistic, by: str) -> Metric:
-    """Return what compares a rate: the row of the catalogue where there is one."""
+    # what compares a rate: the row of the catalogue where there is one
     rows = _metrics().get(plain(f"{rate.name}.{by}"), ())
     return rows[0] if rows else comparison_of(rate, by)
 
 
 def names_a_rate(name: str) -> bool:
-    """Return whether a name is that of a rate, with a parameter or without, and of no metric."""
-    found = _PARAMETRISED.fullmatch(name)
-    if plain(name) in _metrics() or (found and found["by"]):
-        return False
-    return plain(found["name"] if found else name) in _rates()
+    """Return whether a name is that of a rate and of no metric."""
+    return plain(name) not in _metrics() and plain(name) in _rates()
 
 
 def _find_metric(name: str, others: Iterable[str]) -> Metric:
-    if plain(name) in _metrics():
-        return _only(name, _metrics(), others)
-    found = _PARAMETRISED.fullmatch(name)
     base, _, by = name.rpartition(".")
-    if found and found["by"] and plain(found["name"]) not in _rates():
-        whole = _only(f"{found['name']}.{found['by']}", _metrics(), others)
-        return _with_parameter(whole, found)
-    if found and found["by"]:
-        rate = _with_parameter(_only(found["name"], _rates(), others), found)
-        return comparison_of(rate, plain(by))
-    if found:
-        return _with_parameter(_only(found["name"], _metrics(), others), found)
-    if plain(base) in _rates():
-        return _comparison(_only(base, _rates(), others), plain(by))
+    if plain(name) not in _metrics():
+        if found := re.fullmatch(_PARAMETRISED, name):
+            whole = f"{found['name']}.{found['by']}" if found["by"] else found["name"]
+            row, value = _only(whole, _metrics(), others), float(found["value"])
+            if found["parameter"] is None and not row.parameters:
+                raise LookupError(f"{row.name} has no parameter, asked to be {value:g}")
+            return row.with_parameter(found["parameter"] or row.parameters[0], value)
+        if plain(base) in _rates():
+            return _comparison(_only(base, _rates(), others), plain(by))
     return _only(name, _metrics(), others)
-
-
-def _find_rate(name: str, others: Iterable[str]) -> Statistic:
-    found = _PARAMETRISED.fullmatch(name)
-    if not found or found["by"] or plain(name) in _rates():
-        return _only(name, _rates(), others)
-    return _with_parameter(_only(found["name"], _rates(), others), found)
-
-
-def _with_parameter(row: Row, found: re.Match[str]) -> Row:
-    parameter, value = found["parameter"], float(found["value"])
-    if parameter is None and not row.parameters:
-        raise LookupError(f"{row.name} has no parameter, asked to be {value:g}")
-    changed = row.with_parameter(parameter or row.parameters[0], value)
-    assert isinstance(changed, type(row))
-    return changed
 
 
 def _only(name: str, index: Mapping[str, tuple[Row, ...]], others: Iterable[str]) -> Row:
     rows = index.get(plain(name), ())
+    if not rows:
+        raise LookupError(_unknown(name, others))
     if len(rows) == 1:
         return rows[0]
-    raise AmbiguousName(_ambiguous(name, rows)) if rows else LookupError(_unknown(name, others))
-
-
-def _ambiguous(name: str, rows: Sequence[Metric | Statistic]) -> str:
-    found = alternatives(f"{row.name} ({_whose(name, row)}{row.formula})" for row in rows)
-    return f"{quote(name)} is {found}; name one of them"
-
-
-def _whose(name: str, row: Metric | Statistic) -> str:
-    tools = [
-        each.tool for each in NAMES if each.ours == row.name and plain(each.name) == plain(name)
-    ]
-    return f"{' and '.join(tools)}: " if tools else ""
+    of_row: dict[str, list[str]] = {row.name: [] for row in rows}
+    for each in NAMES:
+        if each.ours in of_row and plain(each.name) == plain(name):
+            of_row[each.ours].append(each.tool)
+    tools = [f"{' and '.join(names)}: " if names else "" for names in of_row.values()]
+    found = (f"{row.name} ({of}{row.formula})" for row, of in zip(rows, tools, strict=True))
+    raise AmbiguousName(f"{quote(name)} is {alternatives(found)}; name one of them")
 
 
 def _unknown(name: str, others: Iterable[str]) -> str:
@@ -376,7 +457,7 @@ def is_taken(name: str) -> bool:
 
 
 def _index(rows: Sequence[Row]) -> dict[str, tuple[Row, ...]]:
-    """Return the rows of every name in use; several only where they are different numbers."""
+    # the rows of every name in use; several only where they are different numbers
     own = {row.name: row for row in rows}
     called: dict[str, set[str]] = {}
     for row in rows:
@@ -389,18 +470,10 @@ def _index(rows: Sequence[Row]) -> dict[str, tuple[Row, ...]]:
         if found := own.keys() & several:
             called.setdefault(plain(name), set()).update(found)
     place = {row.name: i for i, row in enumerate(rows)}
-    index = {
-        key: _different([own[name] for name in sorted(names, key=place.__getitem__)])
-        for key, names in called.items()
-    }
+    index = {}
+    for key, names in called.items():
+        of_formula: dict[str, Row] = {}
+        for name in sorted(names, key=place.__getitem__):
+            of_formula.setdefault(own[name].formula, own[name])
+        index[key] = tuple(of_formula.values())
     return index | {plain(row.name): (row,) for row in rows}
-
-
-def _different(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Return the first row of every formula."""
-    if len(rows) == 1:
-        return tuple(rows)
-    of_formula: dict[str, Row] = {}
-    for row in rows:
-        of_formula.setdefault(row.formula, row)
-    return tuple(of_formula.values())

@@ -1,23 +1,27 @@
 """Metrics of a user's own, made from cells.
 
-Nothing is registered: a metric is a value, which is given wherever the name of a metric is.
+Nothing is registered: a metric is a value, which is given wherever the name of a metric is. A file
+defines one by its cells: no file names code.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, SupportsFloat
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, NoReturn, SupportsFloat
 
 import numpy as np
 
+from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.cells import ALL, BOTH, FN, FP, TN, TP, Array, Cells, ConfusionCounts
+from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import is_taken
-from fairgauge.catalogue.statistics import DrawnStatistic, Quotient, Rate, none_of
+from fairgauge.catalogue.statistics import DrawnStatistic, Quotient, Rate, Statistic, none_of
 from fairgauge.enums import Better, Profile
-from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.reasons import Reason, all_of
+from fairgauge.start.records import dataclass, field
 
 
 def rate(
@@ -214,13 +218,17 @@ def statistic(
     return made
 
 
+def _refuse(name: str, message: str, key: str = "") -> NoReturn:
+    raise SpecError(Problem(f"metric {quote(name)}{key}", message))
+
+
 def _checked(name: str) -> str:
     if not isinstance(name, str) or not name.isidentifier():
-        message = "must be a name of letters, digits and underscores that begins with a letter"
-        raise SpecError(Problem(f"metric {quote(name)}", message))
+        _refuse(name, "must be a name of letters, digits and underscores that begins with a letter")
     if is_taken(name):
-        message = "is the name of a metric of fairgauge (fairgauge metrics NAME); choose another"
-        raise SpecError(Problem(f"metric {quote(name)}", message))
+        _refuse(
+            name, "is the name of a metric of fairgauge (fairgauge metrics NAME); choose another"
+        )
     return name
 
 
@@ -228,24 +236,21 @@ def _check_cells(name: str, **sums: object) -> None:
     for key, cells in sums.items():
         if not isinstance(cells, Cells) or not any(cells):
             message = f"must be a sum of fairgauge.TP, FP, FN and TN, not {quote(cells)}"
-            raise SpecError(Problem(f"metric {quote(name)}: {key}", message))
+            _refuse(name, message, f": {key}")
         if not all(isinstance(k, int) and k >= 0 for k in cells):
-            message = f"must have whole coefficients, 0 or greater, not {cells}"
-            raise SpecError(Problem(f"metric {quote(name)}: {key}", message))
+            _refuse(name, f"must have whole coefficients, 0 or greater, not {cells}", f": {key}")
 
 
 def _check_varies(name: str, one: Cells, other: Cells) -> None:
     if not one.needs | other.needs:
-        message = f"{one} / {other} is the same for every group"
-        raise SpecError(Problem(f"metric {quote(name)}", message))
+        _refuse(name, f"{one} / {other} is the same for every group")
 
 
 def _better(word: str) -> Better:
-    try:
-        return Better(word)
-    except ValueError:
+    if word not in list(Better):
         message = f"{quote(word)} is not allowed; use {', '.join(Better)}"
-        raise SpecError(Problem("better", message)) from None
+        raise SpecError(Problem("better", message))
+    return Better(word)
 
 
 def _limits(name: str, limits: Iterable[SupportsFloat]) -> tuple[float, float]:
@@ -254,8 +259,7 @@ def _limits(name: str, limits: Iterable[SupportsFloat]) -> tuple[float, float]:
     except (TypeError, ValueError):
         low = high = math.nan
     if not low < high:
-        message = f"must be two rising numbers, not {quote(limits)}"
-        raise SpecError(Problem(f"metric {quote(name)}: range", message))
+        _refuse(name, f"must be two rising numbers, not {quote(limits)}", ": range")
     return low, high
 
 
@@ -320,7 +324,6 @@ class CellFunction(DrawnStatistic):
             )
 
     def _computed(self, counts: Array) -> Array:
-        """Return the values of tables of shape (n, 4), checked; shape (n,)."""
         try:
             with np.errstate(all="ignore"):
                 found = self.function(*(counts[:, i].copy() for i in range(4)))
@@ -336,21 +339,92 @@ class CellFunction(DrawnStatistic):
                 f"{counts.shape[:1]}; it must return one number for each table"
             )
         low, high = self.range
-        wrong = ~np.isfinite(values) | (values < low) | (values > high)
-        if wrong.any():
-            at = int(np.flatnonzero(wrong)[0])
-            cells = ", ".join(
-                f"{name} = {count:.6g}"
-                for name, count in zip(("TP", "FP", "FN", "TN"), counts[at].tolist(), strict=True)
-            )
-            allowed = (
-                f"a number from {low:g} to {high:g}; give its range"
-                if np.isfinite(values[at])
-                else "a finite number; name the sums of cells that must not be 0 (nonzero=...)"
-            )
+        wrong = np.flatnonzero(~np.isfinite(values) | (values < low) | (values > high))
+        if wrong.size:
+            at = wrong[0]
+            counted = zip(("TP", "FP", "FN", "TN"), counts[at].tolist(), strict=True)
+            cells = ", ".join(f"{name} = {count:.6g}" for name, count in counted)
+            allowed = f"a number from {low:g} to {high:g}; give its range"
+            if not np.isfinite(values[at]):
+                allowed = "a finite number; name the sums of cells that must not be 0 (nonzero=...)"
             raise self._refused(f"returned {values[at]:g} for {cells}; it must return {allowed}")
         return values
 
     def _refused(self, why: str) -> SpecError:
         called = getattr(self.function, "__qualname__", repr(self.function))
         return SpecError(Problem("metrics", f"function {quote(called)} of {self.name} {why}"))
+
+
+_TERM = re.compile(r"\s*((?P<times>\d{1,6})\s*\*?\s*)?(?P<cell>TP|FP|FN|TN|n)\s*")
+KEYS = ("name", "of", "among", "over", "under", "better", "says", "cite", "compared")
+"""What a file states of a metric of one's own."""
+
+
+class NotAMetric(LookupError):  # noqa: N818 - named for what is wrong
+    """Something else stands where a metric is asked for."""
+
+
+def metric_or_name(asked: object) -> str | Statistic | Metric:
+    """Return a metric as it is, what cells define, or the name of one."""
+    if isinstance(asked, (Statistic, Metric)):
+        return asked
+    if isinstance(asked, Mapping):
+        return _defined(asked)
+    if not isinstance(asked, str):
+        wrap = "; make it one: fairgauge.statistic(...)" if callable(asked) else ""
+        raise NotAMetric(f"must be a metric or the name of one, not {shown(asked)}{wrap}")
+    return asked
+
+
+def definition(row: Statistic | Metric) -> dict[str, Any] | None:
+    """Return a rate or a quotient of a user, or a comparison of one, as a file states it.
+
+    There is none of other functions of cells.
+    """
+    of = row.of if isinstance(row, (Contrast, Spread)) else row
+    if isinstance(of, Rate):
+        sums = {"of": str(of.of), "among": str(of.among)}
+    elif isinstance(of, Quotient):
+        sums = {"over": str(of.over), "under": str(of.under)}
+    else:
+        return None
+    about: dict[str, Any] = {"better": str(of.better), "says": of.says, "cite": list(of.cite)}
+    by = {"compared": row.by} if isinstance(row, (Contrast, Spread)) else {}
+    return {"name": of.name, **sums, **about, **by}
+
+
+def _defined(keys: Mapping[Any, Any]) -> Statistic | Metric:
+    made: Any = rate if "of" in keys or "among" in keys else quotient
+    sums = ("of", "among") if made is rate else ("over", "under")
+    others = {key: keys[key] for key in keys if key not in ("name", "compared", *sums)}
+    for key, value in keys.items():
+        words = value if key == "cite" and isinstance(value, list) else [value]
+        if key not in KEYS or not all(isinstance(each, str) for each in words):
+            raise NotAMetric(
+                f"takes texts of {', '.join(KEYS)}, not {quote(key)} = {shown(value)}; a rate has "
+                "of and among, a quotient over and under"
+            )
+    if missing := [key for key in ("name", *sums) if key not in keys]:
+        raise NotAMetric(
+            f"lacks {missing[0]}: a metric of its own has {', '.join(('name', *sums))}"
+        )
+    try:
+        row = made(keys["name"], **{key: _cells(keys[key]) for key in sums}, **others)
+    except SpecError as error:
+        raise NotAMetric(str(error)) from None
+    compared: Statistic | Metric = row.compared(keys["compared"]) if "compared" in keys else row
+    return compared
+
+
+def _cells(text: str) -> Cells:
+    total = Cells()
+    for part in text.split("+"):
+        term = _TERM.fullmatch(part)
+        if term is None:
+            raise NotAMetric(
+                f"cannot read {quote(text)}; write a sum of cells: 5 FN + FP, TP + TN, n"
+            )
+        times = int(term["times"] or 1)
+        cells = ("TP", "FP", "FN", "TN") if term["cell"] == "n" else (term["cell"],)
+        total += Cells(**{cell.lower(): times for cell in cells})
+    return total

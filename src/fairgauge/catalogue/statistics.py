@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
 from operator import sub
 from typing import ClassVar
 
 import numpy as np
 
-from fairgauge.catalogue.across import Spread
+from fairgauge.catalogue.across import Spread, comparison_of
 from fairgauge.catalogue.cells import (
     ALL,
+    BOTH,
+    FN,
+    FP,
+    LABEL,
+    TP,
     Array,
     Cells,
     ConfusionCounts,
@@ -27,62 +31,39 @@ from fairgauge.catalogue.cells import (
     rows_in_any,
 )
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.derived import comparison_of
-from fairgauge.enums import Better, Profile, Task
+from fairgauge.enums import Average, Better, Profile, Task
 from fairgauge.reasons import Reason, ReasonCode, all_of
+from fairgauge.start.records import dataclass
 
 _ACRONYMS = {"auc": "AUC", "f1": "F1", "r2": "R²", "roc": "ROC"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistic:
-    """A number of one group.
+    """A number of one group."""
 
-    Attributes
-    ----------
-    name : the one name, in snake_case.
-    says : what it is: the predicate of the sentence "<name> is ...".
-    better : which direction favours the group.
-    signed : whether it can be negative of its nature, so that a ratio of two means nothing.
-    aka : other names in use that mean exactly this.
-    cite : where it is defined.
-    own : whether it is a user's, and not of the catalogue.
-    plural : whether its title is a plural, as ``selection odds`` is.
-    titled : its title, where that is not its name as words.
-    heading : its name for the head of a column, where that is shorter than its title.
-    spelled_out : what a heading stands for that its title abbreviates, too.
-    verb : what a row that it counts does, where sentences have a verb for it: ``is selected``.
-    criterion : the criterion of fairness that groups are compared for in it.
-    reported_with : the name of the rate that one finding reports beside it, as of equalized odds.
-    ambivalent : whether either direction may be the worse one for a group: a favourable decision in
-        spite of the label may be an advantage (a release) or a harm (a loan that cannot be paid
-        back).
-    """
-
-    name: str
-    says: str
-    better: Better
-    aka: tuple[str, ...] = ()
-    cite: tuple[str, ...]
-    signed: bool = False
-    own: bool = False
-    plural: bool = False
-    titled: str = ""
-    heading: str = ""
-    spelled_out: str = ""
-    verb: str = ""
-    criterion: str = ""
-    reported_with: str = ""
+    name: str  # the one name, in snake_case
+    says: str  # what it is: the predicate of the sentence "<name> is ..."
+    better: Better  # which direction favours the group
+    aka: tuple[str, ...] = ()  # other names in use that mean exactly this
+    cite: tuple[str, ...]  # where it is defined
+    signed: bool = False  # whether it can be negative, so that a ratio means nothing
+    own: bool = False  # whether it is a user's, and not of the catalogue
+    plural: bool = False  # whether its title is a plural, as `selection odds` is
+    titled: str = ""  # its title, where that is not its name as words
+    heading: str = ""  # its name for the head of a column, where that is shorter than its title
+    spelled_out: str = ""  # what a heading stands for that its title abbreviates, too
+    verb: str = ""  # what a row that it counts does in sentences: `is selected`
+    criterion: str = ""  # the criterion of fairness that groups are compared for in it
+    reported_with: str = ""  # the rate that one finding reports beside it
+    # whether either direction may be the worse one for a group: a favourable decision in spite of
+    # the label may be an advantage (a release) or a harm (a loan that cannot be paid back)
     ambivalent: bool = False
 
     is_share: ClassVar[bool] = False
     """Whether it is a share of rows, shown in per cent."""
-    takes_weights: ClassVar[bool] = True
-    """Whether it is defined of weighted rows."""
     infinite: ClassVar[str] = "infinite"
     """What an infinite value is called."""
-    parameters: ClassVar[tuple[str, ...]] = ()
-    """The names of its parameters; the first is meant where none is named."""
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY, Task.MULTICLASS})
     """The tasks that it is of; in a multiclass audit each class is compared with all others."""
 
@@ -137,23 +118,16 @@ class Statistic:
     def all_rows(self, side: ConfusionCounts) -> Array:
         """Return the rows that each value is of, those in any denominator; array of shape (n,)."""
         under = self.denominators
-        return rows_in_any(under, side.counts(self.needs)) if under else self.size(side)
+        return rows_in_any(under, side.cells[self.needs]) if under else self.size(side)
 
     @abstractmethod
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         """Return what is missing where `value` is NaN, such as observed positives."""
 
-    def with_parameter(self, parameter: str, value: float) -> Statistic:
-        """Return the same statistic with another parameter, as in ``precision_at_k(50)``."""
-        raise LookupError(f"{self.name} has no parameter {parameter}, asked to be {value:g}")
-
     def compared(self, by: str) -> Contrast | Spread:
         """Return what compares it: by ``difference``, ``ratio``, ``largest_gap`` ...
 
-        Raises
-        ------
-        LookupError
-            It is not compared in this way.
+        Raises LookupError (it is not compared in this way).
         """
         return comparison_of(self, by)
 
@@ -193,23 +167,16 @@ class Rate(Statistic):
         return f"undefined when {self.among} = 0"
 
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
-        counts = side.counts(self.needs)
+        counts = side.cells[self.needs]
         return divide(self.of.count(counts), self.among.count(counts), profile)
 
     def size(self, side: ConfusionCounts) -> Array:
-        return self.among.count(side.counts(self.needs))
+        return self.among.count(side.cells[self.needs])
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         if self.among == ALL and side.size[at] > 0:
             return Reason.of(ReasonCode.NO_ROWS, of=" and ".join(sorted(self.needs)))
         return none_of(self.among)
-
-
-def is_complement(one: object, other: object) -> bool:
-    """Return whether two rates add up to 1: the rows of one are those that the other leaves out."""
-    if not isinstance(one, Rate) or not isinstance(other, Rate):
-        return False
-    return one.among == other.among and one.of + other.of == one.among
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,11 +220,11 @@ class Quotient(Statistic):
         return undefined if self.bounded else infinite + undefined
 
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
-        counts = side.counts(self.needs)
+        counts = side.cells[self.needs]
         return divide(self.over.count(counts), self.under.count(counts), profile)
 
     def size(self, side: ConfusionCounts) -> Array:
-        return rows_in_any((self.over, self.under), side.counts(self.needs))
+        return rows_in_any((self.over, self.under), side.cells[self.needs])
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         del side, at
@@ -327,50 +294,6 @@ class DrawnStatistic(Statistic):
     """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelativeRate(DrawnStatistic):
-    """One rate over another of the same rows, such as lift: precision over the base rate."""
-
-    of: Rate
-    to: Rate
-
-    @property
-    def sums(self) -> tuple[Cells, ...]:
-        return (*self.of.sums, *self.to.sums)
-
-    @property
-    def denominators(self) -> tuple[Cells, ...]:
-        return (self.of.among, self.to.among)
-
-    @property
-    def formula(self) -> str:
-        return f"[{self.of.formula}] / [{self.to.formula}]"
-
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-
-    @property
-    def edges(self) -> str:
-        return f"undefined when {self.of.title} is, or when {self.to.of} = 0"
-
-    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
-        over, under = (self._rate(rate, side, profile) for rate in (self.of, self.to))
-        return divide(over, under, profile)
-
-    def size(self, side: ConfusionCounts) -> Array:
-        counts = side.counts(self.needs)
-        return np.asarray(np.minimum(self.of.among.count(counts), self.to.among.count(counts)))
-
-    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
-        counts = side.counts(self.needs)[at]
-        empty = [rate.among for rate in (self.of, self.to) if not rate.among.count(counts)]
-        return all_of(map(none_of, empty or [self.to.of]))
-
-    def _rate(self, rate: Rate, side: ConfusionCounts, profile: Profile) -> Array:
-        """Return a rate of the rows that both rates can count."""
-        counts = side.counts(self.needs)
-        return divide(rate.of.count(counts), rate.among.count(counts), profile)
-
-
 def _bracket(cells: Cells) -> str:
     text = str(cells)
     return f"({text})" if " + " in text else text
@@ -380,3 +303,166 @@ def none_of(cells: Cells) -> Reason:
     """Return that a sum of cells is 0, as the reason why a number is undefined."""
     counts, formula = cells.described, str(cells)
     return Reason.of(ReasonCode.EMPTY_DENOMINATOR, counts=counts, formula=formula)
+
+
+AVERAGES: tuple[Average, ...] = tuple(Average)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Averaged(Statistic):
+    """A statistic averaged over classes.
+
+    ``macro`` is the plain mean over the classes in which it is defined, ``micro`` is taken of the
+    summed cells, ``weighted`` weighs classes by their labels. All are of the rows that have a label
+    and a prediction, unless one of the two columns is given alone.
+    """
+
+    of: Statistic
+    how: Average
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.MULTICLASS})
+
+    @property
+    def is_share(self) -> bool:  # type: ignore[override]
+        return self.of.is_share
+
+    @property
+    def title(self) -> str:
+        return f"{self.how} {self.of.title}"
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return self.of.needs
+
+    @property
+    def formula(self) -> str:
+        return f"{self.how} average of {self.of.formula} over classes"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.of.range
+
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
+        classes = [_complete(each) for each in side.per_class]
+        if self.how is Average.MICRO:
+            return self.of.value(_summed(side.size, classes), profile)
+        values = np.stack([self.of.value(each, profile) for each in classes])
+        known = ~np.isnan(values)
+        weights = np.ones_like(values)
+        if self.how is Average.WEIGHTED:
+            labels = [_labels(each) for each in classes]
+            weights = np.stack(labels)
+        weights = np.where(known, weights, 0.0)
+        total = (weights * np.where(weights > 0, values, 0.0)).sum(axis=0)  # 0 of an infinity is 0
+        return divide(total, weights.sum(axis=0), Profile.DOCUMENTED)
+
+    def size(self, side: ConfusionCounts) -> Array:
+        return ALL.count(_complete(side).counts(self.needs))
+
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
+        return Reason.of(ReasonCode.NO_CLASS_DEFINED, reasons=(self.of.why_undefined(side, at),))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement(Statistic):
+    """Overall multiclass accuracy: the share of rows whose prediction is their label."""
+
+    is_share: ClassVar[bool] = True
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.MULTICLASS})
+    needs: ClassVar[frozenset[Need]] = BOTH
+    formula: ClassVar[str] = "sum of TP over classes / n"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
+        return divide(self.agreed(side), self.size(side), profile)
+
+    def agreed(self, side: ConfusionCounts) -> Array:
+        """Return the rows whose prediction is their label."""
+        return np.asarray(np.sum([TP.count(each.counts(BOTH)) for each in side.per_class], axis=0))
+
+    def size(self, side: ConfusionCounts) -> Array:
+        return ALL.count(side.counts(BOTH))
+
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
+        del side, at
+        return Reason.of(ReasonCode.NO_ROWS, of="label and prediction")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kappa(Statistic):
+    """Cohen's kappa: agreement of predictions and labels beyond that of independent ones.
+
+    Over all classes where there are several, else over the positive and the negative.
+    """
+
+    needs: ClassVar[frozenset[Need]] = BOTH
+    formula: ClassVar[str] = (
+        "(accuracy - c) / (1 - c),  c = sum_y share of labels y x share of predictions y"
+    )
+    range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    edges: ClassVar[str] = "undefined for a group whose labels and predictions are all of one class"
+
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
+        classes = [each.counts(BOTH) for each in side.per_class]
+        if not classes:  # the positive class, and the negative one with its cells exchanged
+            cells = side.counts(BOTH)
+            classes = [cells, cells[..., ::-1]]
+        rows = self.size(side)
+        agreed = np.sum([TP.count(each) for each in classes], axis=0)
+        pairs = [(TP + FN).count(each) * (TP + FP).count(each) for each in classes]
+        chance = np.sum(pairs, axis=0)
+        return divide(rows * agreed - chance, rows**2 - chance, profile)
+
+    def size(self, side: ConfusionCounts) -> Array:
+        return ALL.count(side.counts(BOTH))
+
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
+        if self.size(side)[at] == 0:
+            return Reason.of(ReasonCode.NO_ROWS, of="label and prediction")
+        return Reason.of(ReasonCode.ONE_CLASS_ONLY, of="labels and predictions")
+
+
+def averaged(of: Statistic, how: Average) -> Averaged:
+    """Average a statistic over classes."""
+    return Averaged(
+        name=of.name,
+        of=of,
+        how=how,
+        better=of.better,
+        says=f"the {how} average over classes of {of.says}",
+        cite=of.cite,
+    )
+
+
+def adds_up(of: Statistic) -> bool:
+    """Return whether a statistic adds up to the same over all classes, in every group.
+
+    These are the shares that need the label alone, or the prediction alone: every row is of one
+    class, so that they add up to 1, and their averages are the same in every group.
+    """
+    return of.is_share and of.needs in ({"label"}, {"prediction"})
+
+
+def agreement() -> Agreement:
+    """Return overall accuracy."""
+    says = "the share of rows whose predicted class is their label"
+    return Agreement(name="accuracy", better=Better.HIGHER, says=says, cite=("clarify:AD",))
+
+
+def _complete(side: ConfusionCounts) -> ConfusionCounts:
+    # the counts of rows with label and prediction; of all where no row has both
+    both = side.counts(BOTH)
+    if not both.any():
+        return side
+    return ConfusionCounts(size=side.size, cells=dict.fromkeys(side.cells, both))
+
+
+def _summed(size: Array, classes: Sequence[ConfusionCounts]) -> ConfusionCounts:
+    cells = {
+        needs: np.sum([each.counts(needs) for each in classes], axis=0)
+        for needs in classes[0].cells
+    }
+    return ConfusionCounts(size=size, cells=cells)
+
+
+def _labels(side: ConfusionCounts) -> Array:
+    return (TP + FN).count(side.counts(LABEL))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
 from fairgauge.catalogue.across import DifferentialFairness
 from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.catalogue.distributions import Distance, ScoreDistance
+from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.checks._hmda import APPROVED, action_code, are_actions
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
@@ -27,21 +26,92 @@ from fairgauge.question.category_words import (
     is_yes,
     no_outcomes,
 )
-from fairgauge.question.features import Above, Ordered
+from fairgauge.question.features import Above
 from fairgauge.question.presets import preset
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of
 
-_FAVOURABLE = re.compile(
-    r"(?<!un)(approv|accept|(?<!re)admi(t|ssion)|hire|select|(?<!mi)grant|pass|award|promot|qualif|"
+_COLUMN = r"(?i)action[ _-]?(taken|type)"
+APPROVED = ("1", "2", "8")
+"""Made, approved but not accepted by the applicant, and a preapproval that was not accepted."""
+_UNDECIDED = ("4", "5", "6")
+"""Withdrawn, closed for incompleteness, and purchased: nobody was approved or denied."""
+_PREAPPROVALS = ("7", "8")
+"""A request for a preapproval that was denied, or approved and not accepted: no application."""
+_NAMES = {
+    code: re.compile(f"0*{code}|{name}", re.IGNORECASE)
+    for code, name in {
+        "1": r"loan originated",
+        "2": r"application approved but not accepted",
+        "3": r"application denied( by financial institution)?",
+        "4": r"application withdrawn( by applicant)?",
+        "5": r"file closed for incompleteness",
+        "6": r"loan purchased( by (the|financial) institution)?|purchased loan",
+        "7": r"preapproval request denied( by financial institution)?",
+        "8": r"preapproval request approved but not accepted",
+    }.items()
+}
+"""The codes, with the names that public files have in their place."""
+_OF_GROUPS = r"applicant[ _-](race|ethnicity|sex)\b|applicant_(race|ethnicity)_\d"
+_NO_GROUP = {"race": ("6", "7", "8"), "ethnicity": ("3", "4", "5"), "sex": ("3", "4", "5")}
+"""Not provided, not applicable, and no co-applicant."""
+
+
+def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
+    """Return the codes of a column of race, ethnicity or sex that state none.
+
+    >>> no_groups("applicant_race_1", [5, 6]), no_groups("co-applicant_sex", ["2", "04"])
+    ([6], ['04'])
+    >>> no_groups("race", [5, 6])
+    []
+    """
+    found = re.search(_OF_GROUPS, column.casefold())
+    none = () if found is None else _NO_GROUP[found[1] or found[2]]
+    return [value for value in values if name_of(value).lstrip("0") in none]
+
+
+def action_code(name: str) -> str:
+    """Return the code of a name of an action, without leading zeros, and other text as it is.
+
+    >>> action_code("Loan originated"), action_code("03"), action_code("yes")
+    ('1', '3', 'yes')
+    """
+    found = (code for code, each in _NAMES.items() if each.fullmatch(name.strip()))
+    return next(found, name)
+
+
+def are_actions(column: str, values: Iterable[Value]) -> bool:
+    """Return whether a column has what became of applications in HMDA data.
+
+    >>> are_actions("action_taken", [1, 3]), are_actions("x", ["01", "03"])
+    (True, False)
+    >>> are_actions("x", ["Loan originated", "Application denied"])
+    True
+    """
+    names = [name_of(value) for value in values]
+    known = bool(re.search(_COLUMN, column)) or not all(name.strip().isdigit() for name in names)
+    return known and all(action_code(name) in _NAMES for name in names)
+
+
+def no_decisions(values: Collection[Value], asked: Iterable[Value]) -> list[Value]:
+    """Return the actions that are no decisions as those asked for are.
+
+    Requests for a preapproval are none beside applications, and applications none beside requests.
+    """
+    of_requests = {*_PREAPPROVALS} >= {action_code(name_of(each)) for each in asked}
+    none = _NAMES.keys() - {*_PREAPPROVALS} if of_requests else {*_UNDECIDED, *_PREAPPROVALS}
+    return [value for value in values if action_code(name_of(value)) in none]
+
+
+_FAVOURABLE = (
+    r"(?i)(?<!un)(approv|accept|(?<!re)admi(t|ssion)|hire|select|(?<!mi)grant|pass|award|promot|qualif|"
     r"eligib|success|invit|offer|graduat|employ|favou?r|repa(y|id)|good|recommend|shortlist|"
-    r"contratad|aprobad|aceptad|admitid|bewillig|genehmig|eingestellt|zugelassen|embauche)",
-    re.IGNORECASE,
+    r"contratad|aprobad|aceptad|admitid|bewillig|genehmig|eingestellt|zugelassen|embauche)"
 )
 """Parts of the names of columns in which 1 is the favourable outcome."""
 _YES_ELSEWHERE, _NO_ELSEWHERE = {"ja", "oui", "si", "sí"}, {"nein", "non"}
-_OF_ALL_OUTCOMES = (DifferentialFairness, Distance, ScoreDistance)
+_OF_ALL_OUTCOMES = (DifferentialFairness, Distance)
 """Metrics in which every outcome counts alike, as consistency does."""
 _COUNTS = np.array([[11.0, 7.0, 5.0, 3.0]])
 """TP, FP, FN and TN; reversed, they are those with the other outcome as the positive one."""
@@ -65,7 +135,7 @@ def assumed_positive(
     levels = cube.levels[axis]
     value = next((name_of(level) for level in levels if matches(1, level)), None)
     others = tuple(name_of(level) for level in levels if not matches(1, level))
-    favourable = _FAVOURABLE.search(axis.column) and not is_of_denials(axis.column)
+    favourable = re.search(_FAVOURABLE, axis.column) and not is_of_denials(axis.column)
     warned = any(each["column"] == axis.column for each in unfavourable_positive(cube, spec, task))
     made = Diagnostic.note if favourable or warned else Diagnostic.warning
     yield made(
@@ -80,13 +150,10 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     "denied = yes", not "default = no"; of HMDA's codes their meaning, and of a recoding the values
     that it is from. Of a score without a label its name decides.
 
-    Raises
-    ------
-    SpecError
-        A preset would call such an outcome by the word for its opposite, whether or not it is
-        stated.
+    Raises ``SpecError``: A preset would call such an outcome by the word for its opposite, whether
+        or not it is stated.
     """
-    if isinstance(spec.positive, Ordered) or task is not Task.BINARY:
+    if task is not Task.BINARY:
         return
     negative, word = spec.favourable is Favourable.NEGATIVE, _word_of_preset(spec)
     if spec.favourable is not None and not negative and not word:
@@ -132,8 +199,6 @@ def codes_as_favourable(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnost
     word = _word_of_preset(spec)
     if word is None or spec.words.positive or task is not Task.BINARY:
         return
-    if isinstance(spec.positive, Ordered):
-        return
     for axis in _axes_of_outcomes(cube, spec)[-1:]:
         levels = [] if axis.bins else cube.levels[axis]
         is_hmda = word == "approved" and "action" in axis.column.casefold()
@@ -158,7 +223,7 @@ def codes_as_favourable(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnost
 
 
 def _axes_of_outcomes(cube: Cube, spec: Spec) -> list[Axis]:
-    """Return the label and the decisions that are recorded, and not made from a score."""
+    # the label and the decisions that are recorded, and not made from a score
     scored = spec.score if spec.prediction is None else None
     return [each for each in cube.plan.outcomes if each.column != scored]
 
@@ -166,11 +231,8 @@ def _axes_of_outcomes(cube: Cube, spec: Spec) -> list[Axis]:
 def _better_outcomes(
     axis: Axis, levels: Sequence[Value], positive: Sequence[Value], *, negative: bool
 ) -> list[Value]:
-    """Return the outcomes that are no harm, where all those that are favourable are.
-
-    Those are the positive ones, or with ``negative`` all others.
-    """
-    of_hiring = bool(_FAVOURABLE.search(axis.column)) and not is_adverse(axis.column)
+    # those are the positive ones, or with ``negative`` all others
+    of_hiring = bool(re.search(_FAVOURABLE, axis.column)) and not is_adverse(axis.column)
     of_denials = is_of_denials(axis.column) or is_harm(axis.column)
     if axis.bins:
         (cut, *_) = axis.cuts
@@ -204,7 +266,7 @@ def _better_outcomes(
 
 
 def _word_of_preset(spec: Spec) -> str | None:
-    """Return what a preset calls the positive outcome: favourable, where it has no other word."""
+    # what a preset calls the positive outcome: favourable, where it has no other word
     if not spec.preset:
         return None
     about = preset(spec.preset)
@@ -213,7 +275,7 @@ def _word_of_preset(spec: Spec) -> str | None:
 
 
 def _refuse_denials(spec: Spec, word: str | None, column: str, better: Sequence[Value]) -> None:
-    """Refuse a positive value that a preset would call by the word for its opposite."""
+    # refuse a positive value that a preset would call by the word for its opposite
     if word:
         what = "what is stated" if spec.positive else "1, which is assumed,"
         message = (
@@ -227,8 +289,6 @@ def _refuse_denials(spec: Spec, word: str | None, column: str, better: Sequence[
 def depends_on_positive(row: Metric | Statistic) -> bool:
     """Return whether a metric or rate of two outcomes is another one if the other is positive.
 
-    Examples
-    --------
     >>> from fairgauge.catalogue.lookup import find_rate
     >>> depends_on_positive(find_rate("selection_rate")), depends_on_positive(find_rate("accuracy"))
     (True, False)

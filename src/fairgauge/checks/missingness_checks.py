@@ -7,17 +7,94 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.checks.stratum_checks import axes_of
+from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube, Sums, counts_together
+from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.cube.plan import OUTCOMES, Axis
-from fairgauge.enums import DiagnosticCode, Role
+from fairgauge.enums import DiagnosticCode, Role, Uncounted
+from fairgauge.question.recoding import UNKNOWN, has_categories
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
-from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.resolve.excluded_rows import in_a_group
+from fairgauge.resolve.group_counts import EXCLUDED, OTHER, group_columns, unknown_levels
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.stats.arrays import Mask
-from fairgauge.stats.cluster_robust import largest_design_effect
+from fairgauge.stats.arrays import Array, Mask
+from fairgauge.stats.sampling import largest_design_effect
 from fairgauge.stats.significance import homogeneity
+from fairgauge.values import Value, name_of
+
+
+def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
+    """Return the axes of columns, each of which may be counted as a stratum or as a feature."""
+    either = (Role.STRATUM, Role.FEATURE)
+    return [axis for axis in cube.plan.axes if axis.role in either and axis.column in columns]
+
+
+def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator[Diagnostic]:
+    """Warn of many strata of few rows, which often lack one side of a comparison, or of numbers.
+
+    ``crossed`` are the counts by the strata that are asked for, where the cube may hold others.
+    """
+    if not spec.strata:
+        return
+    crossed = crossed or with_one_stratum(cube)
+    axis = next(a for a in crossed.plan.axes if a.role is Role.STRATUM)
+    rows = _compared_rows(crossed, axis, spec)
+    few = rows < FEWEST_ROWS
+    listed: dict[str, str] = {}
+    columns = {feature.column for feature in spec.strata}
+    asked = [each for each in cube.plan.axes if each.column in columns]
+    for each in asked:
+        if each.role is Role.STRATUM and not each.cuts:
+            levels, sizes = cube.levels[each], cube.cases_by_level[each].tolist()
+            cuts = quartiles(levels, sizes[: len(levels)])
+            # else as many strata as before, or codes, which have no order
+            if cuts and len(levels) > len(cuts) + 1 and not _may_be_codes(each, levels, spec):
+                listed[each.column] = ",".join(map(name_of, cuts))
+    sparse = len(rows) >= MANY_LEVELS and rows[few].sum() > rows.sum() / 2
+    if not sparse and not (listed and len(rows) > MOST_READABLE):
+        return
+    # those asked for without strata are the strata
+    more: dict[str, Any] = {"controls": True} if any(each.control for each in asked) else {}
+    if coarser := tuple(each.column for each in asked if len(each.cuts) > 1):
+        more["coarser"] = coarser
+    yield Diagnostic.warning(
+        DiagnosticCode.MANY_STRATA,
+        strata=len(rows),
+        share=float(rows[few].sum() / rows.sum()),
+        minimum=FEWEST_ROWS,
+        columns=tuple(listed),
+        cuts=tuple(listed.values()),
+        **spec.unit,
+        **more,
+    )
+
+
+def _may_be_codes(axis: Axis, levels: Collection[Value], spec: Spec) -> bool:
+    # whether numbers may name categories, such as branches: recoded, or whole and few
+    whole = all(isinstance(each, int) for each in levels)
+    return has_categories(spec.recoding(axis.column)) or (whole and len(levels) <= MOST_READABLE)
+
+
+def _compared_rows(cube: Cube, stratum: Axis, spec: Spec) -> Array:
+    having = [table for table in cube.tables if stratum in table.axes]
+    grouped = [table for table in having if any(a.role is Role.FEATURE for a in table.axes)]
+    rows = np.zeros(len(cube.levels[stratum]))
+    for table in grouped or having:
+        codes = dict(zip(table.axes, table.codes.T, strict=True))
+        held = codes[stratum] >= 0
+        if grouped:
+            of = [in_a_group(a, cube, spec)[codes[a]] for a in table.axes if a.role is Role.FEATURE]
+            held &= np.logical_or.reduce(of)
+        rows = np.maximum(rows, np.bincount(codes[stratum][held], table.cases[held], len(rows)))
+    return rows[rows > 0]
+
+
+def units_without_rows(spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of conditions on the rows of a sample, whose design needs all of its units."""
+    if spec.where and spec.design and spec.cluster and not spec.replicate_weights:
+        yield Diagnostic.warning(DiagnosticCode.UNITS_WITHOUT_ROWS)
+
 
 MARGIN, HARDLY_CHANCE = 0.02, 1e-3
 """How far apart shares are, and the p-value of a table's least, to be warned of."""
@@ -73,10 +150,9 @@ def counted_missing(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
     Clarify's own library does so; its results state nowhere how many there are.
     """
-    rules = spec.profile.rules
-    for axis in cube.plan.axes:
-        of_facet = axis.role is Role.FEATURE and rules.missing_facet_is_reference
-        if of_facet or (axis.role in OUTCOMES and rules.missing_outcome_is_negative):
+    for axis in cube.plan.axes if spec.profile.as_smclarify else ():
+        of_facet = axis.role is Role.FEATURE
+        if of_facet or axis.role in OUTCOMES:
             absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
             if rows := int(cube.cases_by_level[axis][absent].sum()):
                 yield Diagnostic.warning(
@@ -84,13 +160,61 @@ def counted_missing(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 )
 
 
+def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """State the rows that conditions leave out, and warn of groups of which they leave none.
+
+    A condition on the column of the groups states itself that they are not compared.
+    """
+    if rows := sum(rows for column, value, rows, _ in cube.left_out if not (column or value)):
+        yield Diagnostic.note(DiagnosticCode.ROWS_LEFT_OUT, rows=rows)
+    for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
+        levels, asked = cube.levels[axis], spec.feature(axis.column)
+        held = {name for name, cases in zip(axis.names(levels), cube.cases_by_level[axis][:-1],
+                                            strict=True) if cases}  # fmt: skip
+        held |= {*spec.exclude_groups, *map(name_of, spec.unknown)}
+        if asked.values:
+            named = {name_of(value) for values in asked.values for value in values}
+            held |= {value for _, value, _, _ in cube.left_out} - named
+        gone = {
+            value: cases
+            for column, value, _, cases in cube.left_out
+            if column == axis.column and value and value not in held
+        }
+        if gone:
+            own = any(each.column == axis.column for each in spec.where)
+            made = Diagnostic.note if own else Diagnostic.warning
+            yield made(
+                DiagnosticCode.GROUPS_LEFT_OUT, axis.column,
+                groups=tuple(gone), rows=sum(gone.values()), why="condition", **spec.unit,
+            )  # fmt: skip
+
+
+def other_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """State the values that are in no group of their own, where sets are named, or excluded."""
+    for grouping in group_columns(cube, spec).values():
+        axis = grouping.axis
+        names, cases = axis.names(cube.levels[axis]), cube.cases_by_level[axis][:-1]
+        known = (cases > 0) & ~unknown_levels(axis, cube.levels[axis], spec)
+        for why, code in (("others", OTHER), ("excluded", EXCLUDED)):
+            of = np.flatnonzero(known & (grouping.group_of[:-1] == code)).tolist()
+            if of:
+                yield Diagnostic.note(
+                    DiagnosticCode.GROUPS_LEFT_OUT, axis.column,
+                    groups=tuple(names[i] for i in of), rows=int(cases[of].sum()), why=why,
+                    **spec.unit,
+                )  # fmt: skip
+
+
+def copied_rows(cube: Cube) -> Iterator[Diagnostic]:
+    """Warn where rows are probably copies of others, as in a table that was written twice."""
+    if cube.copies:
+        yield Diagnostic.warning(DiagnosticCode.DOUBLED_ROWS, None, **dict(cube.copies))
+
+
 def _apart(
     cube: Cube, axis: Axis, absent: Mask, roles: Sequence[Role], level: float
 ) -> Iterator[dict[str, Any]]:
-    """Yield how often values are ``absent`` by columns of some roles, where that differs.
-
-    They differ by a margin, and at a ``level`` of the chi-square test.
-    """
+    # they differ by a margin, and at a ``level`` of the chi-square test
     for column, names, lacking, every, p in shares_by(cube, axis, absent, roles):
         share = lacking / every
         if np.ptp(share) >= MARGIN and p < level:
@@ -146,3 +270,43 @@ def rows_by(
         if len(held) > 1:
             names = other.names(cube.levels[other])
             yield other.column, [names[i] for i in held], [e[held] for e in having], every[held]
+
+
+def never_repeats(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of people or clusters of one row each: counted by them, rows count as without them."""
+    axis = cube.plan.axis(Role.CLUSTER)
+    if cube.min_cell is not None or spec.count:
+        return
+    if spec.of_people:
+        single = cube.rows > 1 and not cube.excluded.get(Uncounted.SAME_PERSON)
+    else:
+        rows = cube.cases_by_level[axis][:-1] if axis is not None else np.zeros(0)
+        single = len(rows) > 1 and rows.max() == 1
+    if single:
+        column, role = _identified(spec)
+        yield Diagnostic.warning(DiagnosticCode.NEVER_REPEATS, column=column, role=role)
+
+
+def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of identifiers in two spellings, each a person or cluster, and of those of no one."""
+    column, role = _identified(spec)
+    for value, rows in cube.placeholders:
+        line = spec.recoding_line(str(column), {UNKNOWN: ["VALUE" if value == "" else value]})
+        more: dict[str, Any] = {} if value == "" else {"value": name_of(value)}
+        yield Diagnostic.warning(
+            DiagnosticCode.PLACEHOLDER_IDENTIFIER,
+            column=column,
+            role=role,
+            rows=rows,
+            line=line,
+            **more,
+        )
+    if cube.spellings:
+        yield Diagnostic.warning(
+            DiagnosticCode.ALIKE_IDENTIFIERS, column=column, role=role, identifiers=cube.spellings
+        )
+
+
+def _identified(spec: Spec) -> tuple[str | None, str]:
+    # the column of persons or of clusters, and which of these it identifies
+    return (spec.person, "person") if spec.person else (spec.cluster, "cluster")

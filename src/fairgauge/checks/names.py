@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairgauge.checks._hmda import no_groups
-from fairgauge.checks.stratum_checks import axes_of
+from fairgauge.checks.favourable import no_groups
+from fairgauge.checks.missingness_checks import axes_of
 from fairgauge.cube.cube import Cube, levels_with_cases
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.plan import CODES, LEAST, NEARBY, OLDEST, OUTCOMES, YEARS, Axis
 from fairgauge.enums import DiagnosticCode, Level, Role, Task
 from fairgauge.errors import closest, refuse
 from fairgauge.question.category_words import (
@@ -38,12 +38,10 @@ from fairgauge.values import (
     unaccented,
 )
 
-_BLANKS = re.compile(r"(?<!\d)\s|\s(?!\d)")
+_BLANKS = r"(?<!\d)\s|\s(?!\d)"
 _FAR_BELOW = -99
 """A code that no scale with other negative numbers ends at."""
-_NEARBY = 7 / 8
-"""Of a code far from 0, the part of it from which on other numbers are of one scale with it."""
-_DASHES = re.compile(r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)")
+_DASHES = r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)"
 
 Levels = Mapping[Axis, list[tuple[Value, int]]]
 """The values of columns, each with its rows."""
@@ -63,10 +61,7 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
 
     The rows of a name are stated ``to_nearest`` so many, where counts are protected.
 
-    Raises
-    ------
-    SpecError
-        A recoding does nothing.
+    Raises ``SpecError``: A recoding does nothing.
     """
     refuse(idle_recodings([cube], spec))
     groups = _known_groups(cube, spec, to_nearest)
@@ -74,6 +69,7 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
         *_missing_markers(cube, spec, groups),
         *_missing_markers(cube, spec, _known_groups(cube, spec, to_nearest, excluded=True), True),
         *_coded_scores(cube, spec),
+        *coded_numbers(cube, spec),
         *_groups_alike(spec, groups),
         *_outcomes_alike(cube, spec, to_nearest),
         *_unseen_values(cube, spec),
@@ -103,28 +99,10 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
             )
 
 
-def doubtful_conditions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of rows that a condition excludes, of which nobody knows whether they meet it."""
-    conditions = {each.column: each for each in spec.where}
-    for column, value, _, rows in cube.undecided:
-        if value and rows:
-            yield Diagnostic.warning(
-                DiagnosticCode.MISSING_MARKER,
-                column,
-                value=value,
-                rows=rows,
-                condition=conditions[column].to_text(),
-                **({} if spec.of_people else spec.unit),
-            )
-
-
 def _known_groups(
     cube: Cube, spec: Spec, to_nearest: int, *, excluded: bool = False
 ) -> dict[Axis, list[tuple[Value, int]]]:
-    """Return the values of features that are not cut, each with its rows: those not excluded.
-
-    With ``excluded`` those that are.
-    """
+    # with ``excluded`` those that are
     known = {}
     for axis in cube.plan.axes:
         if axis.role is Role.FEATURE and not axis.bins:
@@ -143,10 +121,7 @@ def _known_groups(
 def _missing_markers(
     cube: Cube, spec: Spec, groups: Levels, excluded: bool = False
 ) -> Iterator[Diagnostic]:
-    """Warn of groups whose names, or codes, usually mean a missing value, unless recoded so.
-
-    Also where these are ``excluded``: whatever they are, rules pass.
-    """
+    # also where these are ``excluded``: whatever they are, rules pass
     more = {"excluded": True} if excluded else {}
     for axis, levels in groups.items():
         recoding = spec.recoding(axis.column)
@@ -165,12 +140,9 @@ def _missing_markers(
 
 
 def _coded_scores(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of a least or greatest score that is often a code of a missing one.
-
-    Not where other scores show that it is part of their scale: of a negative one, others beside it
-    or its opposite alone, of one far from 0, others nearby. Where a condition ends at such a score,
-    or names it, its rows are meant to be without it.
-    """
+    # Not where other scores show that it is part of their scale: of a negative one, others beside
+    # it or its opposite alone, of one far from 0, others nearby. Where a condition ends at such a
+    # score, or names it, its rows are meant to be without it.
     axis = cube.plan.axis(Role.SCORE)
     if axis is None or axis.bounds is None or not axis.grid:
         return
@@ -185,7 +157,7 @@ def _coded_scores(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             continue
         if condition and (end in condition.cuts or is_one_of(canonical(end), condition.values)):
             continue
-        points = np.clip([-end, 0.0, _NEARBY * end], *axis.bounds)
+        points = np.clip([-end, 0.0, NEARBY * end], *axis.bounds)
         opposite, zero, near = axis.bins_of(points).tolist()
         others = rows[:-1] > 0
         others[at] = False
@@ -201,11 +173,49 @@ def _coded_scores(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             )  # fmt: skip
 
 
-def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
-    """Warn of groups whose names are spellings of one value.
+def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of numbers of a column that is cut, or averaged, that are often codes of missing ones.
 
-    Not where each is stated: recoded to itself, or named in a value set.
+    These are beyond all cuts, and no other number is near, or further from 0. So are years of birth
+    where all cuts are ages.
     """
+    for axis in (each for each in cube.plan.axes if each.role is Role.CODES):
+        rows = cube.cases_by_level[axis][:-1]
+        low, high = np.array([-np.inf, *axis.cuts]), np.array([*axis.cuts, np.inf])
+        of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
+        averaged = spec.task is Task.REGRESSION
+        cuts = [c for a in of if not (averaged and a.role in OUTCOMES) for c in a.cuts]
+        least, most = min(cuts, default=np.inf), max(cuts, default=-np.inf)
+        years = (low == YEARS[0]) & bool(cuts and least >= 0 and most < OLDEST)
+        ordinary = (rows > 0) & ~years & ~np.isin(high, CODES)
+        found: dict[Value, float] = {}
+        if not ordinary[low >= OLDEST].any() and rows[years].any():
+            found["1900-2100"] = rows[years].sum()
+        for code in CODES:
+            held = rows[high == code].sum()
+            if not held or not (code > most if code > 0 else code < least):
+                continue
+            if code > 0:
+                of_scale = ordinary[low >= NEARBY * code].any()
+            elif code <= _FAR_BELOW:
+                of_scale = ordinary[high <= NEARBY * code].any()
+            else:  # other negative numbers, or none but those of the scale of -1 to 1
+                of_scale = ordinary[high <= -LEAST].any() or not ordinary[low >= 1].any()
+            if not of_scale:
+                found[canonical(code)] = held
+        condition = next((each for each in spec.where if each.column == axis.column), None)
+        for value, cases in found.items():
+            ends = [] if condition is None else [*condition.cuts, *condition.values]
+            stated = is_one_of(value, ends)
+            if not stated:
+                yield Diagnostic.warning(
+                    DiagnosticCode.CODED_NUMBERS, column=axis.column, value=value, rows=int(cases),
+                    line=spec.recoding_line(axis.column, {UNKNOWN: [value]}),
+                )  # fmt: skip
+
+
+def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
+    # not where each is stated: recoded to itself, or named in a value set
     for axis, levels in groups.items():
         sets, recoding = spec.feature(axis.column).values, spec.recoding(axis.column)
         names = recoding.names if recoding else ()
@@ -219,7 +229,6 @@ def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
 
 
 def _outcomes_alike(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnostic]:
-    """Warn of different outcomes whose names are spellings of one value."""
     classes = decide_task(cube, spec) is Task.MULTICLASS
     outcomes = [
         _Spelling(axis.column, level, rows, _outcome(level, axis.column, spec, classes))
@@ -246,7 +255,6 @@ def _same_names(
     feature: str | None = None,
     classes: bool = False,
 ) -> Diagnostic:
-    """Return that several values are spellings of one, with the rows of all but the largest."""
     rows: Counter[Hashable] = Counter()
     for each in several:
         rows[each.meaning] += each.rows
@@ -275,26 +283,24 @@ def _same_names(
 
 
 def _plainness(each: _Spelling) -> tuple[bool, int, bool, str]:
-    """Return what makes a spelling the name of all: no blanks around it, most rows, a title."""
+    # what makes a spelling the name of all: no blanks around it, most rows, a title
     return each.text == each.text.strip(), each.rows, each.text.istitle(), each.text
 
 
 def _value_set(level: Value, sets: Sequence[Sequence[Value]]) -> Hashable:
-    """Return the group of a level: the position of its value set, or its name without them."""
+    # the group of a level: the position of its value set, or its name without them
     if not sets:
         return name_of(level)
     return next((i for i, values in enumerate(sets) if is_one_of(level, values)), None)
 
 
 def _outcome(level: str, column: str, spec: Spec, classes: bool) -> Hashable:
-    """Return whether a level is favourable, or its class of ``classes`` or where none is stated."""
     if (positive := spec.positive_of(column)) and not classes:
         return is_one_of(level, positive)
     return meaning(level)  # of "True", "true" and "1"
 
 
 def _alike(texts: Iterable[_Spelling]) -> Iterator[list[_Spelling]]:
-    """Yield each set of spellings of one value with different meanings."""
     alike: dict[Value, list[_Spelling]] = {}
     for each in texts:
         alike.setdefault(compact_reading(each.text), []).append(each)
@@ -310,15 +316,12 @@ def compact_reading(name: str) -> Value:
     ['26-40', 'zone1', '<40', '1 2', 'cafe']
     """
     text = unaccented(spelling(name))
-    return meaning(_DASHES.sub("-", _BLANKS.sub("", text.rstrip(".") or text)))
+    return meaning(re.sub(_DASHES, "-", re.sub(_BLANKS, "", text.rstrip(".") or text)))
 
 
 def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of values that are recoded and that the data do not have.
-
-    One of several spellings of a category that has others is noted alone, unless it may be misspelt
-    itself: a value that is not recoded is then nearly the same.
-    """
+    # one of several spellings of a category that has others is noted alone, unless it may be
+    # misspelt itself: a value that is not recoded is then nearly the same
     for column, value in sorted(cube.unseen):
         known = [name_of(v) for a in cube.plan.axes if a.column == column for v in cube.levels[a]]
         recoding = spec.recoding(column)
@@ -331,7 +334,7 @@ def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _not_recoded(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnostic]:
-    """Note the values that a recoding leaves; warn of those spelt nearly as what it recodes."""
+    # note the values that a recoding leaves; warn of those spelt nearly as what it recodes
     for axis in cube.plan.axes:
         recoding = spec.recoding(axis.column)
         if axis.bins or axis.role is Role.CLUSTER or recoding is None:

@@ -1,45 +1,73 @@
 """Every check of the counts of an audit, one row each.
 
-A check reads ordinary counts and the question, and yields diagnostics. No number depends on one;
-what a diagnostic casts doubt on, `fairgauge.checks.open_doubts` states in a table of its own.
+A check reads ordinary counts and the question, and yields diagnostics. What each casts doubt on, a
+second table states, and one function serves every verb: a pass that stands on doubted rows is
+inconclusive, a fail stays, and no number changes. Fewer rows than could matter are stated, and
+withhold nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
 
-from fairgauge.checks.copies import (
+import numpy as np
+
+from fairgauge.checks.favourable import codes_as_favourable, unfavourable_positive
+from fairgauge.checks.missingness_checks import (
+    copied_rows,
+    counted_missing,
+    left_out_groups,
+    many_strata,
+    missing_values,
+    other_groups,
+    units_without_rows,
+)
+from fairgauge.checks.names import doubtful_names, doubtful_strata
+from fairgauge.checks.outcome_checks import (
     copied_outcomes,
     copies_of_label,
-    sensitive_outcomes,
-    strata_of_outcomes,
-)
-from fairgauge.checks.favourable import codes_as_favourable, unfavourable_positive
-from fairgauge.checks.missingness_checks import counted_missing, missing_values
-from fairgauge.checks.names import doubtful_conditions, doubtful_names, doubtful_strata
-from fairgauge.checks.outcome_checks import (
     groups_of_one_outcome,
     missing_classes,
     one_number,
     one_outcome,
     predictions_in_another_unit,
     predictions_that_are_no_label,
+    sensitive_outcomes,
+    strata_of_outcomes,
     undecided_outcomes,
 )
-from fairgauge.checks.stratum_checks import many_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import OUTCOMES
-from fairgauge.enums import Task
+from fairgauge.enums import DiagnosticCode, Level, Outcome, Task
+from fairgauge.identity import ValueSet
+from fairgauge.inference.missing_values import MANY_MISSING
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.group_checks import numeric_groups, single_row_groups
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.question_checks import (
+    depends_on_favourable,
     limits_outside_range,
+    numeric_groups,
+    single_row_groups,
     uncrossed_features,
     unmatched_groups,
 )
+from fairgauge.resolve.references import large_groups
+from fairgauge.results.doubts import (
+    ALIKE,
+    APART,
+    OF_ONE_PERSON,
+    SCORE_APART,
+    SPELT,
+    UNSTATED,
+    Doubt,
+    Judged,
+)
 from fairgauge.results.scopes import Diagnostic
+from fairgauge.start.records import dataclass
+from fairgauge.values import name_of
 
 
 class CheckedCounts(NamedTuple):
@@ -77,6 +105,7 @@ OF_VALUES = (
     DataCheck(lambda c: undecided_outcomes(c.cube, c.spec), _BINARY),
     DataCheck(lambda c: missing_classes(c.cube, c.spec), _CLASSES),
     DataCheck(lambda c: doubtful_names(c.cube, c.spec)),
+    DataCheck(lambda c: left_out_groups(c.cube, c.spec)),
 )
 """Those that a few rows show as well as many: of every period of a monitor."""
 CHECKS = (
@@ -86,12 +115,15 @@ CHECKS = (
     DataCheck(lambda c: single_row_groups(c.cube, c.spec)),
     DataCheck(lambda c: numeric_groups(c.cube, c.spec)),
     DataCheck(lambda c: many_strata(c.cube, c.spec)),
+    DataCheck(lambda c: units_without_rows(c.spec)),
     DataCheck(lambda c: doubtful_strata(c.cube, c.spec, _strata_alone(c.spec))),
     DataCheck(lambda c: missing_values(c.cube, c.spec, _strata(c.spec)), exact=True),
     DataCheck(lambda c: counted_missing(c.cube, c.spec)),
     DataCheck(lambda c: strata_of_outcomes(c.cube, c.spec, _strata(c.spec), OUTCOMES), exact=True),
     DataCheck(lambda c: doubtful_names(c.cube, c.spec)),
-    DataCheck(lambda c: doubtful_conditions(c.cube, c.spec)),
+    DataCheck(lambda c: left_out_groups(c.cube, c.spec)),
+    DataCheck(lambda c: other_groups(c.cube, c.spec)),
+    DataCheck(lambda c: copied_rows(c.cube)),
     DataCheck(lambda c: limits_outside_range(c.spec)),
     DataCheck(lambda c: unmatched_groups(c.cube, c.spec)),
 )
@@ -112,5 +144,213 @@ def _strata(spec: Spec) -> list[str]:
 
 
 def _strata_alone(spec: Spec) -> set[str]:
-    """Return the columns of strata that are no groups, whose names are checked apart."""
     return {*_strata(spec)} - {c for feature in spec.recorded.values() for c in feature.columns}
+
+
+OF_COPIES = "content of their own: they may be copies"
+"""What all rows lack where they are probably copies of others."""
+
+
+class _Question(NamedTuple):
+    """What is asked of the counts, and of how many cases they are."""
+
+    spec: Spec
+    cases: int
+
+
+def _needs(column: str | None, spec: Spec) -> frozenset[str]:
+    # the outcome that a column is: of a score without decisions, these as well
+    if column == spec.label:
+        return frozenset({"label"})
+    return frozenset({"prediction" if column == spec.prediction else "score"})
+
+
+def _of_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+    column, rows = note["column"], note.get("rows") or note.get("people") or 0
+    if note.code is DiagnosticCode.PREDICTION_NOT_A_LABEL:
+        rows = note.get("unclear") or 0  # the others are a denial, whatever it is called
+    role = next(iter(_needs(column, asked.spec)))
+    of_decisions = role == "score" and not asked.spec.prediction
+    for need in (role, *["prediction"] * of_decisions):
+        yield Doubt(f"clear {role}", rows, frozenset({need}))
+
+
+def _coded(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+    # that rows have no clear number: in a column of groups, of an outcome, or of both
+    column, spec = note["column"], asked.spec
+    yield from _of_group(column, "clear {}", note["rows"], spec)
+    if column in (spec.label, spec.prediction, spec.score):
+        yield from _of_outcome(note, asked)
+
+
+def _of_group(column: str | None, what: str, rows: int, spec: Spec) -> Iterator[Doubt]:
+    features = frozenset(name for name, of in spec.recorded.items() if column in of.columns)
+    for feature in features:
+        yield Doubt(what.format(feature), rows, features=frozenset({feature}))
+
+
+def _missing_group(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+    if not (note.get("excluded") or note.get("unsure")):
+        yield from _of_group(note.feature, "clear {}", note["rows"], asked.spec)
+
+
+def _spelt(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+    if note.get("strata"):
+        return
+    rows = dict(zip(note["values"], note["rows"], strict=False))
+    others = note.get("people") or sum(rows.get(name, 0) for name in note["others"])
+    if note.feature is not None:
+        yield from _of_group(note.feature, f"{SPELT}{{}}", others, asked.spec)
+        return
+    for column in {*note["columns"]}:
+        of_outcome = Diagnostic.warning(note.code, column=column, rows=others)
+        yield from _of_outcome(of_outcome, asked)
+
+
+def _copied(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+    of_score, spec = bool(note.get("score")), asked.spec
+    needs = ["score"] * of_score + ["prediction"] * (not of_score or not spec.prediction)
+    for need in needs:
+        what = SCORE_APART if of_score else APART
+        yield Doubt(what, note["rows"], frozenset({need, "label"}))
+
+
+def _one_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+    if note.code is DiagnosticCode.GROUP_OF_ONE_OUTCOME:
+        for each in _of_group(note.feature, ALIKE, note["rows"], asked.spec):
+            yield replace(each, needs=frozenset({note["role"]}))
+    elif note.get("positive") is not None:  # of two outcomes
+        role = "label" if note.code is DiagnosticCode.ONE_LABEL else "prediction"
+        yield Doubt(ALIKE, asked.cases, frozenset({role}), only=True)
+
+
+def _reversed(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+    for role in ("label", "prediction", "score") if not note.get("group") else ():
+        yield Doubt(f"clear {role}", asked.cases, frozenset({role}))
+
+
+def _adverse(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+    del note
+    if asked.spec.favourable is None and depends_on_favourable(asked.spec):
+        yield Doubt(UNSTATED, asked.cases)
+
+
+def _people(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+    if asked.spec.of_people and note.code is DiagnosticCode.ALIKE_IDENTIFIERS:
+        yield Doubt("clear identifier", note["identifiers"])
+    elif asked.spec.of_people:
+        yield Doubt(OF_ONE_PERSON, note["rows"])
+
+
+_CONCERNS: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterator[Doubt]]] = {
+    DiagnosticCode.MISSING_MARKER: _missing_group,
+    DiagnosticCode.SAME_NAMES: _spelt,
+    DiagnosticCode.CODED_NUMBERS: _coded,
+    DiagnosticCode.UNDECIDED_OUTCOMES: _of_outcome,
+    DiagnosticCode.APPROVED_AS_REFUSED: _of_outcome,
+    DiagnosticCode.CLASSES_OF_MISSING: _of_outcome,
+    DiagnosticCode.PREDICTION_NOT_A_LABEL: _of_outcome,
+    DiagnosticCode.PREDICTION_IS_LABEL: _copied,
+    DiagnosticCode.ONE_LABEL: _one_outcome,
+    DiagnosticCode.ONE_DECISION: _one_outcome,
+    DiagnosticCode.GROUP_OF_ONE_OUTCOME: _one_outcome,
+    DiagnosticCode.REVERSED_PREDICTIONS: _reversed,
+    DiagnosticCode.REVERSED_SCORES: _reversed,
+    DiagnosticCode.UNFAVOURABLE_POSITIVE: _adverse,
+    DiagnosticCode.CODE_AS_FAVOURABLE: _of_outcome,
+    DiagnosticCode.ALIKE_IDENTIFIERS: _people,
+    DiagnosticCode.PLACEHOLDER_IDENTIFIER: _people,
+    DiagnosticCode.GROUPS_LEFT_OUT: lambda note, asked: _of_group(
+        note.feature, "group of {} that is counted", note["rows"], asked.spec
+    ),
+    DiagnosticCode.DOUBLED_ROWS: lambda _, asked: iter([Doubt(OF_COPIES, asked.cases)]),
+}
+
+
+def with_accepted(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, ...]:
+    """Return notes, of which those that the user accepts are closed: stated, and no warning."""
+
+    def is_accepted(note: Diagnostic) -> bool:
+        code = str(note.code)
+        columns = {note.feature, note.get("column"), *(note.get("columns") or ())} - {None}
+        return note.code in _CONCERNS and not {code, *(f"{code}:{c}" for c in columns)}.isdisjoint(
+            spec.accept
+        )
+
+    return tuple(
+        replace(each.but(accepted=True), level=Level.NOTE) if is_accepted(each) else each
+        for each in notes
+    )
+
+
+def open_doubts(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> tuple[Doubt, ...]:
+    """Return the doubts that warnings of counts leave open: of too many rows not to matter.
+
+    Rows of which several warnings state that they lack the same are counted together.
+    """
+    notes, asked = [*notes], _Question(spec, cube.read)
+    found: dict[Doubt, int] = {}
+    for note in notes:
+        if note.level is Level.WARNING:
+            concerns = _CONCERNS.get(note.code)
+            for each in concerns(note, asked) if concerns else ():
+                key = replace(each, rows=0)
+                found[key] = min(found.get(key, 0) + each.rows, asked.cases)
+    few = _few(notes, cube, spec) if found else 0.0
+    return tuple(replace(each, rows=rows) for each, rows in found.items() if rows > few)
+
+
+Decided = TypeVar("Decided", bound=Judged)
+
+
+def withhold(
+    decided: Iterable[Decided], notes: Iterable[Diagnostic], cube: Cube, spec: Spec
+) -> tuple[Decided, ...]:
+    """Return what was decided, of which no pass stands on a doubt that the notes leave open.
+
+    This is the one place where a check has an effect: on passes of every verb, and on no number.
+    """
+    doubts = open_doubts(notes, cube, spec)
+
+    def why(needs: Collection[str], feature: str | None) -> Reason | None:
+        """Return why a pass is withheld: of several doubts, the one of the most rows."""
+        concerned = [each for each in doubts if each.concerns(needs, feature)]
+        if not concerned:
+            return None
+        most = max(concerned, key=lambda each: (each.what == UNSTATED, each.rows))
+        is_unstated = most.what == UNSTATED
+        return Reason.of(
+            ReasonCode.FAVOURABLE_UNSTATED if is_unstated else ReasonCode.UNCLEAR_VALUES,
+            what=most.what,
+            rows=most.rows,
+            unit="rows" if most.what == OF_ONE_PERSON else spec.unit.get("unit"),
+            alone=str(Outcome.PASS),
+        )
+
+    return tuple(each.withheld(why) for each in decided)
+
+
+def _few(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> float:
+    # how many cases are few beside every large group that is not itself in doubt
+    doubted: dict[str | None, set[str]] = {}
+    for note in notes:
+        if note.code is DiagnosticCode.MISSING_MARKER:
+            doubted.setdefault(note.feature, set()).add(name_of(note["value"]))
+        elif note.code is DiagnosticCode.SAME_NAMES and note.feature:
+            doubted.setdefault(note.feature, set()).update(note["others"])
+    fewest = [float(cube.read)]
+    for counts in count_groups(cube, spec):
+        columns = [doubted.get(column, set()) for column in counts.feature_id.columns]
+        known = np.array(
+            [
+                not any(
+                    isinstance(part, ValueSet) and part.texts <= names
+                    for part, names in zip(group.parts, columns, strict=False)
+                )
+                for group in counts.group_ids
+            ],
+            dtype=bool,
+        )
+        rows = counts.counts[cube.plan.cases][: len(counts.groups), 0].sum(axis=(1, 2))
+        fewest += rows[large_groups(counts, spec) & known].tolist()
+    return MANY_MISSING * min(fewest)

@@ -7,31 +7,32 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
+from typing import Any, NoReturn, TypeAlias, cast
 
 import click
 
-from fairgauge.addresses import without_secrets
 from fairgauge.cli._streams import ClosedOutput, print_message, print_no_notes, silence_output
-from fairgauge.errors import DataError, FairgaugeError, nearest, quote
-from fairgauge.start.entry_points import entry_points
-from fairgauge.start.first_help import SECTIONS, commands, first_help
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
+from fairgauge.errors import DataError, FairgaugeError, nearest, quote, without_secrets
+from fairgauge.start.first_help import SECTIONS, commands, entry_points, first_help
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 BAD_USAGE = 2
 INTERRUPTED = 130
 _LONGEST_CAUSE = 300
-_VERBS = ("audit", "find", "why", "compare-models", "thresholds", "pairs", "plan")
-"""The commands that are rows of `fairgauge.cli.commands.verbs`; the others are modules."""
-_OWN = frozenset(name for commands in SECTIONS.values() for name in commands)
+_MODULES = {
+    "counts": ("count", "merge", "protect", "join"),
+    "monitoring": ("monitor",),
+    "pages": ("page", "explore"),
+    "saved": ("render", "seal", "verify", "schema"),
+    "starting": ("demo", "choose", "presets", "metrics", "validate"),
+}
+"""The modules of commands; all others of ours are rows of `fairgauge.cli.commands.verbs`."""
+_MODULE_OF = dict.fromkeys((name for of in SECTIONS.values() for name in of), "verbs")
+_MODULE_OF |= {name: module for module, names in _MODULES.items() for name in names}
 
 
 class Command(click.Command):
@@ -128,12 +129,12 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
         found: Any = None
-        if cmd_name in _VERBS:
-            verbs = import_module("fairgauge.cli.commands.verbs")
-            found = verbs.command_of(cmd_name, verbs.VERBS[cmd_name])
-        elif cmd_name in _OWN:
-            module = import_module(f"fairgauge.cli.commands.{cmd_name.replace('-', '_')}_command")
-            found = module.command
+        if cmd_name in _MODULE_OF:
+            module = import_module(f"fairgauge.cli.commands.{_MODULE_OF[cmd_name]}")
+            if _MODULE_OF[cmd_name] == "verbs":
+                found = module.command_of(cmd_name, module.VERBS[cmd_name])
+            else:
+                found = getattr(module, f"{cmd_name}_command")
         elif plug_in := entry_points("fairgauge.commands").get(cmd_name):
             found = plug_in.load()
         return cast("click.Command | None", found)
@@ -141,14 +142,6 @@ class Commands(click.Group):
     def get_help(self, ctx: click.Context) -> str:
         del ctx
         return first_help().rstrip()
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        # click would import every command that fits
-        from click.shell_completion import CompletionItem
-
-        every = commands().items() if incomplete[:1].isalnum() or not incomplete else ()
-        found = [CompletionItem(name, help=d) for name, d in every if name.startswith(incomplete)]
-        return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -177,42 +170,42 @@ class Commands(click.Group):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         # collecting garbage while modules are imported costs a tenth of a small audit's CPU time
         gc.set_threshold(100_000)
-        with noticed(_abandon) as signals:
-            try:
-                code = super().main(
-                    args, prog_name or "fairgauge", complete_var, standalone_mode=False, **extra
-                )
-            except (KeyboardInterrupt, click.Abort):
-                code = INTERRUPTED
-            except Exception as error:  # the last resort: never a traceback
-                code = INTERRUPTED if signals else _explain(error)
-        if signal.SIGTERM in signals:
-            _remove_folders()
-            os.kill(os.getpid(), signal.SIGTERM)
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        if in_main_thread and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, _end)
+        try:
+            code = super().main(
+                args, prog_name or "fairgauge", complete_var, standalone_mode=False, **extra
+            )
+        except (KeyboardInterrupt, click.Abort):
+            code = INTERRUPTED
+        except Exception as error:  # the last resort: never a traceback
+            # a library that is interrupted raises an error of its own
+            code = INTERRUPTED if "Interrupt" in type(error).__name__ else _explain(error)
         if code == INTERRUPTED:
             print_message("Interrupted", prefix="")
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _abandon(number: int) -> NoReturn:
-    """End the process at once, whatever it is doing; its private folders are removed first."""
-    if number == signal.SIGINT:
-        print_message("Interrupted", prefix="")
-    _remove_folders()
-    os._exit(128 + number)
-
-
-def _remove_folders() -> None:
-    """Remove the temporary folders of this process; without their module it has made none."""
-    if module := sys.modules.get("fairgauge.temporary_files"):
+def _end(number: int, frame: FrameType | None) -> None:
+    del frame
+    if module := sys.modules.get("fairgauge.atomic_files"):
         module.remove_folders()
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 def _explain(error: Exception) -> int:
     if isinstance(error, ClosedOutput):
         silence_output()
+    elif isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
     elif isinstance(error, click.ClickException):
-        _show(error)
+        context = getattr(error, "ctx", None)
+        if context is not None:
+            click.echo(context.get_usage(), err=True)
+            click.echo(f"Try '{context.command_path} --help' for help.\n", err=True)
+        print_message(error.format_message())
     elif isinstance(error, FairgaugeError):
         print_message(error)
         return error.exit_code
@@ -231,80 +224,3 @@ def _explain(error: Exception) -> int:
             "under FAIRGAUGE_DEBUG=1"
         )
     return BAD_USAGE
-
-
-def _show(error: click.ClickException) -> None:
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        error.show()
-        return
-    context = getattr(error, "ctx", None)
-    if context is not None:
-        click.echo(context.get_usage(), err=True)
-        click.echo(f"Try '{context.command_path} --help' for help.\n", err=True)
-    print_message(error.format_message())
-
-
-_GRACE = 1.0
-"""Seconds after a signal in which a command can end by itself."""
-
-
-@contextmanager
-def noticed(abandon: Callable[[int], None]) -> Iterator[list[int]]:
-    """List the signals that ask the process to end, which raise KeyboardInterrupt: SIGINT, SIGTERM.
-
-    Python raises only between its own instructions, and a scan may be a single one, in a library
-    that ignores interrupts. If the block has not ended in time, ``abandon`` is called, in a thread
-    of its own; it must end the process. A process that ignores interrupts (``nohup``, a background
-    job of a script) goes on ignoring them.
-    """
-    happened: list[int] = []
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
-    # of an interrupt Python's own, or that of a library such as pyspark
-    effects = {number: effect for number, effect in before.items() if callable(effect)}
-    if before[signal.SIGTERM] is signal.SIG_DFL:
-        effects[signal.SIGTERM] = signal.default_int_handler
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        happened.append(number)
-        effects[signal.Signals(number)](number, frame)
-
-    if effects and threading.current_thread() is threading.main_thread():
-        for each in effects:
-            signal.signal(each, handle)
-        try:
-            with _watched(abandon):
-                yield happened
-        finally:
-            for each in effects:
-                signal.signal(each, before[each])
-    else:
-        yield happened
-
-
-@contextmanager
-def _watched(abandon: Callable[[int], None]) -> Iterator[None]:
-    """Call a function if the block goes on for too long after a signal.
-
-    The number of a signal is written to the pipe when it arrives, whatever the main thread does.
-    """
-    ended = threading.Event()
-    reading, writing = os.pipe()
-    if os.name == "posix":  # pragma: no branch - no test runs elsewhere
-        os.set_blocking(writing, False)
-
-    def watch() -> None:
-        while number := os.read(reading, 1):
-            if number[0] in (signal.SIGINT, signal.SIGTERM) and not ended.wait(_GRACE):
-                abandon(number[0])
-
-    watching = threading.Thread(target=watch, daemon=True)
-    watching.start()
-    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    try:
-        yield
-    finally:
-        signal.set_wakeup_fd(before)
-        ended.set()
-        os.close(writing)
-        watching.join()
-        os.close(reading)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import re
 import stat
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,20 +12,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli._command_group import Decorator, add_options
-from fairgauge.errors import DataError, FairgaugeError, cause, listing, quote
+from fairgauge.cli._streams import print_message
+from fairgauge.errors import DataError, FairgaugeError, cause, quote
 from fairgauge.object_stores import SHOWN_STORES, Object, Place, address, find_objects, is_object
+from fairgauge.start.records import dataclass, fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from fairgauge.cube.cube import Cube
     from fairgauge.question.specification import Spec
-    from fairgauge.scan.input_files import StandardInput
     from fairgauge.scan.source import Query, Source
 
 CUBE_SUFFIX = ".cube.json"
 STANDARD_INPUT = "-"
-_SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
+_SCHEME = r"(?i)[a-z][a-z0-9+.\-]*://"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,34 +38,32 @@ class DataArguments:
     query: str | None = None
     spark: str | None = None
     sheet: str | None = None
+    header_row: int | None = None
 
     def read(self) -> object:
-        """Return what `fairgauge.audit` takes: paths, rows of a database, or a sum of saved cubes.
-
-        Raises
-        ------
-        DataError
-            Cubes and other files are mixed, a database is named without a table, or Spark has no
-            such table.
-        CubeError
-            The cubes are damaged, or count different things.
-        """
+        """Return what an audit takes: paths, rows of a database, or a sum of saved cubes."""
         urls = [each for each in self.names if is_url(each)]
         if not self.names:
-            return _of_spark(self)
+            return _open_spark(self)
         if urls or self.table or self.query:
-            return _of_database(self, urls)
+            return _open_database(self, urls)
         if self.spark is not None:
             from fairgauge.scan.spark_files import read_files
 
             return read_files(self.spark, self.names)
         if self.names == (STANDARD_INPUT,):
-            return _of_standard_input()
+            from fairgauge.cube.cube import read_cube
+            from fairgauge.scan.input_files import read_standard_input
+
+            copy = read_standard_input()
+            if copy.saved != "cube":
+                return copy
+            return read_cube(copy.path.read_text(encoding="utf-8"), "standard input")
         for each in self.names:
             _refuse_streams(each)
         cubes = [str(Object(each)).casefold().endswith(CUBE_SUFFIX) for each in self.names]
-        if self.sheet:
-            return [f"{name}#{self.sheet}" for name in self.names]
+        if part := self.sheet or self.header_row:
+            return [f"{name}#{part}" for name in self.names]
         if not any(cubes):
             return self.names[0] if len(self.names) == 1 else list(self.names)
         if not all(cubes):
@@ -75,126 +73,75 @@ class DataArguments:
             )
         return merged(self.names)
 
-    def open(self) -> Source | Cube:
-        """Open the data as they are scanned: a source of rows, or the sum of saved cubes."""
-        from fairgauge.cube.cube import Cube
-        from fairgauge.scan import open_source
 
-        data = self.read()
-        return data if isinstance(data, Cube) else open_source(data)
+def as_scanned(data: object) -> Source | Cube:
+    """Open data as they are scanned: a source of rows; counts are returned as they are."""
+    from fairgauge.cube.cube import Cube
+    from fairgauge.scan import open_source
+
+    return data if isinstance(data, Cube) else open_source(data)
+
+
+def with_late_labels(data: object, spec: Spec) -> object:
+    """Return rows, those without a column of labels yet with one in which all lack; note it."""
+    from fairgauge.api.audit import late_labels
+
+    found, note = late_labels(data, spec)
+    if note is not None:
+        print_message(note, prefix="Note: ")
+    return found
 
 
 def takes_data(
     table: str = "Table of a database, whose URL is DATA, or of Spark's catalog (--spark).",
-    *,
-    required: bool = True,
 ) -> Decorator:
     """Return a decorator that gives a command its DATA, as the keyword ``data``.
 
     ``table`` is the help of ``--table``.
     """
+    options = add_options(
+        click.argument("names", nargs=-1, metavar="DATA..."),
+        click.option("--table", metavar="NAME", help=table),
+        click.option(
+            "--query", metavar="SELECT", help="Query of a database, whose URL is DATA, or of Spark."
+        ),
+        click.option("--sheet", metavar="NAME", help="Sheet of a workbook."),
+        click.option(
+            "--header-row",
+            metavar="N",
+            type=click.IntRange(1),
+            help="Line of a CSV or TSV file that names its columns, if the one found is wrong.",
+        ),
+        click.option(
+            "--spark",
+            metavar="MASTER",
+            help="Spark master that counts Parquet files, or holds the --table (local[*], sc://HOST).",
+        ),
+    )
+    parts = [each.name for each in fields(DataArguments)]
 
     def decorate(command: Callable[..., object]) -> Callable[..., object]:
-        @add_options(
-            click.argument("data", cls=_Data, nargs=-1, required=required),
-            click.option("--table", metavar="NAME", help=table),
-            click.option(
-                "--query",
-                metavar="SELECT",
-                help="Query of a database, whose URL is DATA, or of Spark.",
-            ),
-            click.option("--sheet", metavar="NAME", help="Sheet of a workbook."),
-            click.option(
-                "--spark",
-                metavar="MASTER",
-                help="Spark master that counts Parquet files, or holds the --table (local[*], sc://HOST).",
-            ),
-        )
+        @options
         @wraps(command)
-        def with_data(
-            *args: object,
-            data: tuple[str, ...],
-            table: str | None,
-            query: str | None,
-            spark: str | None,
-            sheet: str | None,
-            **more: object,
-        ) -> object:
-            return command(*args, data=DataArguments(data, table, query, spark, sheet), **more)
+        def with_data(*args: object, **given: Any) -> object:
+            data = DataArguments(**{name: given.pop(name) for name in parts})
+            return command(*args, data=data, **given)
 
         return with_data
 
     return decorate
 
 
-class _Data(click.Argument):
-    """DATA, which are named by ``--table`` or ``--query`` alone where Spark holds them."""
-
-    def process_value(self, ctx: click.Context, value: Any) -> Any:
-        given = ctx.params
-        missing = self.value_is_missing(value)
-        if missing and given.get("spark") and (given.get("table") or given.get("query")):
-            return ()
-        return super().process_value(ctx, value)
-
-
 def is_url(data: str) -> bool:
     """Return whether DATA is the URL of a database."""
-    return _SCHEME.match(data) is not None and not is_object(data)
-
-
-def _of_standard_input() -> StandardInput | Cube:
-    from fairgauge.scan.input_files import read_standard_input
-
-    copy = read_standard_input()
-    if copy.saved != "cube":
-        return copy
-    from fairgauge.cube.cube import read_cube
-
-    return read_cube(copy.path.read_text(encoding="utf-8"), "standard input")
-
-
-def with_late_labels(source: Source, spec: Spec) -> Source:
-    """Return rows, those without a column of labels yet with one in which all lack; note it."""
-    from fairgauge.api.audit import late_labels
-    from fairgauge.cli._streams import print_message
-
-    found, note = late_labels(source, spec)
-    if note is not None:
-        print_message(note, prefix="Note: ")
-    return found
-
-
-def warn_of_files(data: object) -> None:
-    """Warn of files that are copies or skipped, where the result has no place for it."""
-    from fairgauge.render.grammar import describe_diagnostic
-    from fairgauge.rowwise.file_notes import notes_of_files
-
-    for note in notes_of_files(data):
-        _warn(describe_diagnostic(note))
-
-
-def warn_of_equal_periods(files: Sequence[object]) -> None:
-    """Warn of files of counts, each of a period, that are copies."""
-    from fairgauge.scan.input_files import copied_files
-
-    for same in copied_files(files):
-        _warn(f"the periods of {listing(same)} hold the same counts; one of them may be a copy")
-
-
-def warn_of_periods(cubes: Mapping[str, Cube], added: Collection[str]) -> None:
-    """Warn of what may be wrong with added periods."""
-    from fairgauge.monitoring.counted_periods import suspect_periods
-
-    for text in suspect_periods(cubes, added):
-        _warn(text)
+    return re.match(_SCHEME, data) is not None and not is_object(data)
 
 
 def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     """Load cube files and add them up.
 
-    Warns where two hold the same counts (unless ``allow_duplicates``), and where they were counted
-    for different questions; the sum then keeps the options that they share.
+    Warns where two hold the same counts (unless ``allow_duplicates``). The sum of counts of
+    different questions keeps the options that they share.
     """
     from fairgauge.api.loading import load
     from fairgauge.cube.cube import Cube
@@ -203,7 +150,20 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     total: Cube | None = None
     seen: list[tuple[Place, Cube]] = []
     paths = named_places(asked)
-    _check_different(paths)
+    places: dict[object, Place] = {}
+    for path in paths:
+        try:  # also by a link: its rows would count twice
+            at: object = path
+            if not isinstance(path, Object):
+                at = path.stat().st_dev, path.stat().st_ino
+        except (OSError, ValueError):
+            at = path  # opening it raises the error
+        first = places.setdefault(at, path)
+        if first is not path:
+            also = "" if first == path else f" (as {quote(first)})"
+            raise DataError(
+                f"the cube {quote(path)} is named twice{also}: its rows would count twice"
+            )
     for path in paths:
         cube = load(address(path))
         if not isinstance(cube, Cube):
@@ -211,50 +171,22 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
         same = next((name for name, each in seen if cube.has_counts_of(each)), None)
         seen.append((path, cube))
         if same is not None and not allow_duplicates:
-            _warn(
+            print_message(
                 f"{quote(same)} and {quote(path)} hold the same counts of {cube.rows:,} rows; if "
                 "they are the same rows, these now count twice (fairgauge merge --allow-duplicates "
-                "adds them without this warning)"
+                "adds them without this warning)",
+                prefix="Warning: ",
             )
         if total is None:
             total = cube
             continue
         try:
-            mine, theirs = total.asked.to_dict(), cube.asked.to_dict()
-            differing = [key for key in mine if mine[key] != theirs[key]]
             total = total.add(cube, allow_duplicates=True)  # warned of above, with their names
         except CubeError as error:
             raise CubeError(f"cannot add {quote(path)} to the cubes before it: {error}") from None
-        if differing:
-            _warn(
-                f"{quote(path)} was counted for another question than the cubes before it; the sum "
-                f"has the defaults of {', '.join(differing)}"
-            )
     if total is None:
         raise DataError(f"no file {quote(asked[0])}")
     return total
-
-
-def _check_different(paths: Sequence[Place]) -> None:
-    """Refuse a cube that is named twice, also by a link: its rows would count twice."""
-    seen: dict[object, Place] = {}
-    for path in paths:
-        try:
-            at = None if isinstance(path, Object) else path.stat()
-        except (OSError, ValueError):
-            continue  # opening it raises the error
-        first = seen.setdefault((at.st_dev, at.st_ino) if at else path, path)
-        if first is not path:
-            also = "" if first == path else f" (as {quote(first)})"
-            raise DataError(
-                f"the cube {quote(path)} is named twice{also}: its rows would count twice"
-            )
-
-
-def _warn(message: str) -> None:
-    from fairgauge.cli._streams import print_message
-
-    print_message(message, prefix="Warning: ")
 
 
 def named_places(asked: Sequence[str]) -> list[Place]:
@@ -278,7 +210,6 @@ def named_files(asked: Sequence[str]) -> list[Path]:
 
 
 def _refuse_streams(asked: str) -> None:
-    """Refuse a named pipe or device: reading its header would consume it."""
     if is_object(asked):
         return
     try:
@@ -293,7 +224,7 @@ def _refuse_streams(asked: str) -> None:
         )
 
 
-def _of_spark(data: DataArguments) -> object:
+def _open_spark(data: DataArguments) -> object:
     if data.spark is None or (data.table is None) == (data.query is None):
         raise DataError(
             "no DATA: give files, the URL of a database with --table or --query, or, of Spark's "
@@ -304,7 +235,7 @@ def _of_spark(data: DataArguments) -> object:
     return read_table(data.spark, table=data.table, query=data.query)
 
 
-def _of_database(data: DataArguments, urls: Sequence[str]) -> Query:
+def _open_database(data: DataArguments, urls: Sequence[str]) -> Query:
     from fairgauge.scan.input_files import refuse_database
     from fairgauge.scan.source import sql
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from fairgauge.object_stores import Object, Place, is_object
 from fairgauge.render.formats import format_of, names, suffixes
 from fairgauge.render.language import NAMES
 from fairgauge.render.words.numbers import numbered, plural
+from fairgauge.start.records import dataclass, fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -42,7 +42,7 @@ def shows_result(*of: str) -> Decorator:
             format_of(path, *of)
         return paths
 
-    return _as_output(
+    return _pass_output(
         click.option(
             "--format",
             type=click.Choice(names(*of, files=True)),
@@ -65,10 +65,10 @@ def shows_result(*of: str) -> Decorator:
 
 def prints_report(command: Callable[..., object]) -> Callable[..., object]:
     """Give a command that prints a report as text the options of how much of it, as ``out``."""
-    return _as_output(*_AMOUNT)(command)
+    return _pass_output(*_AMOUNT)(command)
 
 
-def _as_output(*options: Decorator) -> Decorator:
+def _pass_output(*options: Decorator) -> Decorator:
     named = {each.name for each in fields(Output)}
 
     def decorate(command: Callable[..., object]) -> Callable[..., object]:
@@ -107,6 +107,12 @@ prints_lines = click.option("-q", "--quiet", is_flag=True, help="Print one line,
 """Gives a command that prints a few lines the option to print the first alone."""
 
 
+def print_lines(text: object, *, quiet: bool) -> None:
+    """Print lines, or the first of them alone."""
+    lines = str(text).split("\n")
+    print_result("\n".join(lines[:1] if quiet else lines))
+
+
 _SHOWING = ("text", "markdown", "html")
 """The formats that have the warnings before the verdict."""
 
@@ -117,11 +123,8 @@ class Output:
 
     Attributes
     ----------
-    format : the format of standard output.
-    files : the files to write.
     full, quiet : whether all of it is printed, or one line with the verdict.
     chosen : the table of the result that is printed as CSV in place of the result.
-    lang : the language of the first page.
     """
 
     format: str = "text"
@@ -247,18 +250,17 @@ def note_cases_alone(cube: Cube) -> None:
     if alone:
         from fairgauge.evidence.protection import why_unprotected
 
-        one, many = ("case", "cases") if cube.plan.count else ("row", "rows")
+        one, many = ("case is", "cases are") if cube.plan.count else ("row is", "rows are")
         if cube.asked.of_people:
-            one, many = "person", "people"
-        cases = f"1 {one} is" if alone == 1 else f"{alone:,} {many} are"
+            one, many = "person is", "people are"
         obstacle = why_unprotected(cube)
         protect = ", or protect them (--min-cell 10, fairgauge protect)"
         if obstacle is not None:
             protect = f". They cannot be protected as they are: {obstacle}"
         print_message(
-            f"{cases} alone in a cell of the counts: people who know the group of such a person "
-            f"can read the outcome{exact_values(cube.plan)}; share these counts as you would share "
-            f"the rows{protect}",
+            f"{alone:,} {plural(alone, one, many)} alone in a cell of the counts: people who know "
+            f"the group of such a person can read the outcome"
+            f"{exact_values(cube.plan)}; share these counts as you would share the rows{protect}",
             prefix="Note: ",
         )
 
@@ -271,27 +273,19 @@ def note_identifiers(cube: Cube) -> None:
     if named := named_identifiers(cube.asked):
         print_message(
             f"the question names {numbered(len(named), 'identifiers')} (where, recode), which the "
-            "counts, and what is made of them, hold in clear; to keep them out, choose or change "
-            "these rows before you count them",
+            "counts, and what is made of them, hold in clear",
             prefix="Note: ",
         )
     axis = cube.plan.axis(Role.CLUSTER)
     if axis is None:
         return
-    number, alone = len(cube.levels[axis]), clusters_alone(cube)
-    values = f"{numbered(number, 'values')} of {quote(axis.column)}"
-    how = f"as {plural(number, 'a number', 'numbers')}"
-    if cube.clusters.startswith("key:"):
-        how = (
-            f"as {plural(number, 'a hash', 'hashes')} under your key ({CLUSTER_KEY}), by which "
-            "people who have the key find any of them; counts that are not to be added up need none"
-        )
-    once = cube.asked.person is not None
-    without = "with each person once (--per-person any)" if once else "without --cluster"
+    keyed = f" under your key ({CLUSTER_KEY})" if cube.clusters.startswith("key:") else ""
+    values = f"{numbered(len(cube.levels[axis]), 'values')} of {quote(axis.column)}"
     print_message(
-        f"the counts hold {values} {how}. {alone:,} of these {plural(alone, 'has', 'have')} cells "
-        "like no other: people who know the rows recognise such a person. Counts with clusters "
-        f"cannot be protected; count what is to be shared {without}",
+        f"the counts hold {values} as {'hashes' if keyed else 'numbers'}{keyed}. "
+        f"{clusters_alone(cube):,} of these have cells like no other: people who know the rows "
+        "recognise such a person. Counts with clusters cannot be protected; count what is to be "
+        "shared without --cluster (with each person once: --per-person any)",
         prefix="Note: ",
     )
 

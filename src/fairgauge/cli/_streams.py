@@ -9,8 +9,7 @@ from typing import TypedDict
 
 import click
 
-from fairgauge.addresses import without_secrets
-from fairgauge.errors import DataError, SpecError
+from fairgauge.errors import DataError, SpecError, without_secrets
 
 _LONGEST_MESSAGE = 1_900
 _NOTE = "Note: "
@@ -29,15 +28,7 @@ class ClosedOutput(Exception):  # noqa: N818 - an event, not an error
 
 
 def print_result(text: str) -> None:
-    """Write a result to standard output.
-
-    Raises
-    ------
-    ClosedOutput
-        The reader is gone (``fairgauge ... | head``).
-    DataError
-        Standard output is closed, or its disk is full.
-    """
+    """Write a result to standard output."""
     if sys.stdout is None:
         raise DataError("standard output is closed")
     if hasattr(sys.stdout, "reconfigure"):
@@ -86,7 +77,7 @@ def print_message(message: Exception | str, prefix: str = "Error: ") -> None:
     if quiet and prefix == _NOTE:
         return
     if isinstance(message, SpecError) and len(message.problems) > 1:
-        text = _together([str(problem) for problem in message.problems])
+        text = _list_mistakes([str(problem) for problem in message.problems])
     else:
         text = str(message)
     text = printable(without_secrets(text))
@@ -109,7 +100,7 @@ def printable(text: str) -> str:
     )
 
 
-def _together(mistakes: list[str]) -> str:
+def _list_mistakes(mistakes: list[str]) -> str:
     lines = [f"{len(mistakes)} mistakes in the specification"]
     size = len(lines[0])
     for i, mistake in enumerate(mistakes):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from fairgauge.cube.cube import Codes, Cube, Sums, aggregate, settled
+from fairgauge.cube.cube import Codes, Cube, Sums, aggregate, in_stated_order, settled
 from fairgauge.cube.levels import (
     GROUPED,
     check_levels,
@@ -22,6 +21,7 @@ from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import Problem, nearest, quote, refuse, shown
 from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
+from fairgauge.start.records import dataclass
 from fairgauge.values import Value
 
 
@@ -37,10 +37,8 @@ class Coded:
 class Counted:
     """What an engine counted for one table of a plan, or all, in the engine's own values.
 
-    Attributes
-    ----------
-    keys : for every axis of the table (of all: of the plan), the engine's value of each cell.
-    sums : for every measure of the plan, array of shape (cells,).
+    ``keys``: for every axis of the table (of all: of the plan), the engine's value of each cell.
+    ``sums``: for every measure of the plan, array of shape (cells,).
     """
 
     keys: Sequence[Sequence[object] | Coded]
@@ -63,21 +61,16 @@ def build(
     rounded to 12 significant digits, so that the order of rows, in which engines differ, does not
     show.
 
-    Parameters
-    ----------
-    counted : list of Counted
-        What was counted for each table, or one of all axes, of which every table is made.
-    texts : names of columns
-        Columns of untyped text (CSV): numeric if all values are plain numbers.
-    limit : int
-        The most values that an axis may have.
-    known : mapping of columns to values, optional
-        Values that a column is known to have, though no row may have them.
+    ``counted``: list of Counted What was counted for each table, or one of all axes, of which every
+        table is made.
+    ``texts``: names of columns Columns of untyped text (CSV): numeric if all values are plain
+        numbers.
+    ``limit``: int The most values that an axis may have.
+    ``known``: mapping of columns to values, optional Values that a column is known to have, though
+        no row may have them.
 
-    Raises
-    ------
-    DataError
-        An axis has too many values, two values with one name, or values that are not plain.
+    Raises ``DataError``: an axis has too many values, two values with one name, or values that are
+        not plain.
     """
     of = "rows" if plan.weight else plan.cases
     counted = [_held(each, of) for each in counted]
@@ -114,7 +107,8 @@ def build(
         for i, positions in zip(of_table, plan.tables, strict=True)
     )
     kept = {reason: int(n) for reason, n in sorted((excluded or {}).items()) if n}
-    return Cube(plan, levels, tables, int(rows), kept, unseen=frozenset(unseen))
+    cube = Cube(plan, levels, tables, int(rows), kept, unseen=frozenset(unseen))
+    return in_stated_order(cube, {})
 
 
 def _encode(
@@ -124,7 +118,7 @@ def _encode(
     *,
     texts: bool,
 ) -> tuple[tuple[Value, ...], dict[int, Codes], list[str]]:
-    """Give every value of an axis its code in the sorted levels; with what no row has to recode."""
+    # give every value of an axis its code in the sorted levels; with what no row has to recode
     unseen: list[str] = []
     if axis.bins:
         bins = {i: _bins(column) for i, column in columns.items()}
@@ -155,7 +149,6 @@ def _encode(
 
 
 def _coded(column: Sequence[object] | Coded) -> Coded:
-    """Return the values that occur, each once, and where each cell's is among them."""
     if isinstance(column, Coded):
         held, positions = np.unique(column.positions, return_inverse=True)
         return Coded([column.values[i] for i in held.tolist()], positions)
@@ -166,7 +159,6 @@ def _coded(column: Sequence[object] | Coded) -> Coded:
 
 
 def _bins(column: Sequence[object] | Coded) -> Codes:
-    """Return the numbers of intervals that an engine found, -1 where a value is in none."""
     if isinstance(column, Coded):
         return _bins(column.values)[column.positions]
     found = np.array(column, dtype=np.float64)
@@ -174,7 +166,6 @@ def _bins(column: Sequence[object] | Coded) -> Codes:
 
 
 def _held(counted: Counted, of: str) -> Counted:
-    """Return the cells of which a sum, of rows or of cases, is not 0."""
     held = np.flatnonzero(np.asarray(counted.sums[of], dtype=np.float64))
     if len(held) == len(counted.sums[of]):
         return counted

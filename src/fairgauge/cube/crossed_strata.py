@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -12,9 +11,12 @@ from numpy.typing import NDArray
 from fairgauge.cube.cube import CountTable, Cube, aggregate
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
-from fairgauge.errors import CubeError, listing, quote
+from fairgauge.errors import CubeError, DataError, listing, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Feature
+from fairgauge.question.recoding import not_numbers
+from fairgauge.start.records import dataclass, replace
+from fairgauge.values import Value, name_of, plain_number
 
 T = TypeVar("T")
 
@@ -23,13 +25,12 @@ T = TypeVar("T")
 class CrossedStrata:
     """Counts by the combinations of some columns.
 
-    Attributes
-    ----------
-    cube : the counts, with a single axis of strata, whose levels are their positions in ``strata``.
-    columns : the columns that are crossed.
-    strata : for each stratum the names of its values in these columns.
-    named : the same by column, once for all gaps.
-    codes : array of shape (columns, strata): the value of each stratum in each column.
+    ``cube``: the counts, with a single axis of strata, whose levels are their positions in
+        ``strata``.
+    ``columns``: the columns that are crossed.
+    ``strata``: for each stratum the names of its values in these columns.
+    ``named``: the same by column, once for all gaps.
+    ``codes``: array of shape (columns, strata): the value of each stratum in each column.
     """
 
     cube: Cube
@@ -83,16 +84,12 @@ def cross_strata(cube: Cube, columns: Sequence[Feature]) -> CrossedStrata:
     Each may have been counted as a stratum or as a sensitive feature, with the same cuts. Other
     strata are summed.
 
-    Raises
-    ------
-    CubeError
-        The counts do not hold a column, or no table holds all of them together.
+    Raises ``CubeError``: the counts do not hold a column, or no table holds all of them together.
     """
     return _cross(cube, [_held(cube, each) for each in columns])
 
 
 def _held(cube: Cube, column: Feature) -> Axis:
-    """Return the axis of a column."""
     counted = [a for a in cube.plan.axes if a.role in (Role.STRATUM, Role.FEATURE)]
     axes = [axis for axis in counted if axis.column == column.column]
     for axis in axes:
@@ -109,7 +106,7 @@ def _held(cube: Cube, column: Feature) -> Axis:
 
 
 def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
-    """Cross some axes; tables without any of them stay, those with some of them go."""
+    # cross some axes; tables without any of them stay, those with some of them go
     columns = tuple(axis.column for axis in crossed)
     having = [table for table in cube.tables if set(crossed) <= set(table.axes)]
     if not having:
@@ -138,7 +135,6 @@ def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
 
 
 def _at(values: Sequence[Sequence[T]], combinations: NDArray[np.int64]) -> Iterator[tuple[T, ...]]:
-    """Return the values of each column that combinations of their positions stand for."""
     columns = zip(values, combinations.T.tolist(), strict=True)
     return zip(*([each[code] for code in codes] for each, codes in columns), strict=True)
 
@@ -164,8 +160,69 @@ def _over_kept(table: CountTable, kept: Sequence[Axis]) -> CountTable:
 
 
 def _with_tables(cube: Cube, axes: Sequence[Axis], tables: Sequence[CountTable]) -> Cube:
-    """Return a cube of these tables, whose other axes are gone."""
     positions = tuple(tuple(axes.index(axis) for axis in table.axes) for table in tables)
     plan = replace(cube.plan, axes=tuple(axes), tables=positions)
     levels = {axis: cube.levels[axis] for axis in axes if axis in cube.levels}
+    return replace(cube, plan=plan, levels=levels, tables=tuple(tables))
+
+
+def _is_number(value: Value) -> bool:
+    return not isinstance(value, str) or plain_number(value) is not None
+
+
+def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
+    """Return the cut points of a column into intervals of equally many cases, where values allow.
+
+    Raises ``DataError``: A value is no number, or all are one.
+
+    >>> import fairgauge as fg, polars as pl
+    >>> rows = pl.DataFrame({"y": [1, 0] * 50, "dti": range(100)})
+    >>> cube = fg.count(rows, label="y", sensitive="dti")
+    >>> quantile_cuts(cube, cube.plan.axes[0], 4)
+    (24.0, 49.0, 74.0)
+    """
+    levels = cube.levels[axis]
+    plain = [name_of(v) for v in levels if isinstance(v, bool) or not _is_number(v)]
+    if plain:
+        raise DataError(not_numbers(axis.column, plain))
+    table = cube.marginal([axis])
+    known = (table.codes[:, 0] >= 0) & (table.cases > 0)  # not of rows that weigh nothing
+    values = np.array([float(levels[code] or 0) for code in table.codes[known, 0].tolist()])
+    found = cuts_of(values, table.cases[known], intervals)
+    if not found:
+        raise DataError(f"column {quote(axis.column)} has too few different numbers to be cut")
+    return found
+
+
+def cuts_of(
+    values: NDArray[np.float64], cases: NDArray[np.float64], intervals: int
+) -> tuple[float, ...]:
+    """Return the cut points of numbers, in any order; none where all are one."""
+    order = np.argsort(values)
+    values, reached = values[order], np.cumsum(cases[order])
+    if not len(values):
+        return ()
+    wanted = [k * reached[-1] / intervals for k in range(1, intervals)]
+    points = {float(values[np.searchsorted(reached, each)]) for each in wanted}
+    return tuple(sorted(points - {float(values[-1])}))
+
+
+def with_fewer_cuts(cube: Cube, features: Sequence[Feature]) -> Cube:
+    """Return counts with some of the cuts of some columns alone; intervals are summed.
+
+    A column of other cuts, or of none, is as it was: its intervals are not among those counted.
+    """
+    cuts = {each.column: each.cuts for each in features}
+    tables, axes, levels = list(cube.tables), list(cube.plan.axes), dict(cube.levels)
+    for i, axis in enumerate(axes):
+        kept = cuts.get(axis.column, axis.cuts)
+        others = axis.role is Role.CODES or not set(kept) <= set(axis.cuts)
+        if not kept or kept == axis.cuts or others:
+            continue
+        axes[i] = fewer = replace(axis, cuts=kept)
+        levels[fewer] = tuple(range(fewer.bins))
+        # an interval is in the one that holds its upper end
+        place = np.append(np.searchsorted(np.array(kept), np.array([*axis.cuts, np.inf])), -1)
+        tables = [table.recoded(axis, place, fewer) for table in tables]
+    plan = replace(cube.plan, axes=tuple(axes))
     return replace(cube, plan=plan, levels=levels, tables=tuple(tables))

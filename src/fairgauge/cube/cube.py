@@ -16,7 +16,6 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 
 from fairgauge.cube.levels import GROUPED, check_levels, in_reading_order, sorted_levels, typed
 from fairgauge.cube.plan import (
+    REPLICATE,
     WEIGHTS,
     Axis,
     Plan,
@@ -44,10 +44,11 @@ from fairgauge.errors import (
     SpecError,
     quote,
 )
+from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
+from fairgauge.start.records import dataclass, field, replace
 from fairgauge.stats.disclosure import range_of_rounded
-from fairgauge.strict_json import AmbiguousJsonError, read_json
-from fairgauge.values import Json, Saved, Value, name_of
+from fairgauge.values import AmbiguousJsonError, Json, Saved, Value, name_of, read_json
 
 Codes = NDArray[np.int64]
 Sums = NDArray[np.float64]
@@ -72,11 +73,9 @@ _EXACT = 2.0**53
 class CountTable:
     """Counts of rows by some axes.
 
-    Attributes
-    ----------
-    axes : the axes of the columns of ``codes``.
-    codes : array of shape (cells, len(axes)): positions in the levels, -1 where missing.
-    sums : for every measure of the plan, array of shape (cells,).
+    ``axes``: the axes of the columns of ``codes``.
+    ``codes``: array of shape (cells, len(axes)): positions in the levels, -1 where missing.
+    ``sums``: for every measure of the plan, array of shape (cells,).
     """
 
     axes: tuple[Axis, ...]
@@ -115,10 +114,7 @@ class CountTable:
 
 
 def _first_bits(sums: Sums) -> Sums:
-    """Return sums that are not whole to 16 bits, in a unit in which none is between two steps.
-
-    Sums of a few decimals are often halves, which engines see a little above or below.
-    """
+    # sums of a few decimals are often halves, which engines see a little above or below
     sums = _rounded(sums)
     if _are_whole(sums, _WHOLE_DIGITS):
         return sums
@@ -149,11 +145,12 @@ class Cube:
         decision is unknown because one is undated.
     spellings : identifiers of persons or clusters that differ from another one in case, blanks,
         encoding or how a number is written alone, and count as others.
-    undecided : rows that no other condition excludes, and that have no value of the column of one:
-        by column and an empty text, and not among ``rows``; or a text that one excludes and that
-        often stands for a missing value: by column and it. Each has its rows and its cases.
+    left_out : rows that conditions leave out, with their cases: all that do not meet them, by two
+        empty texts; those that have no value of the column of one and that no other excludes, by
+        that column and an empty text; and by column and name of every group that has no other row.
     placeholders : identifiers that probably stand for unknown ones, with the rows that count as
         one person or cluster; an empty text for one that may be someone's.
+    copies : what shows that rows are copies of others, numbers by name; they count as all others.
     orders : columns whose type states the order of its values, each with all of these.
     clusters : how clusters are named: "numbered", by hashes under a key ("key:" and what identifies
         it), or, while they are counted and where there are none, by the values themselves ("").
@@ -171,7 +168,8 @@ class Cube:
     clusters: str = ""
     spellings: int = 0
     placeholders: tuple[tuple[Value, int], ...] = ()
-    undecided: tuple[tuple[str, str, int, int], ...] = ()
+    left_out: tuple[tuple[str, str, int, int], ...] = ()
+    copies: tuple[tuple[str, int], ...] = ()
     orders: tuple[tuple[str, tuple[Value, ...]], ...] = ()
 
     @property
@@ -267,7 +265,7 @@ class Cube:
     @property
     def without_condition(self) -> dict[str, int]:
         """Return by column how many cases have no value for the condition on it to be decided."""
-        return {c: cases for c, value, _, cases in self.undecided if cases and not value}
+        return {c: cases for c, value, _, cases in self.left_out if c and cases and not value}
 
     @property
     def cases(self) -> int:
@@ -300,7 +298,8 @@ class Cube:
             "conflicts": [list(each) for each in self.conflicts],
             "spellings": self.spellings,
             "placeholders": [list(each) for each in self.placeholders],
-            "undecided": [list(each) for each in self.undecided],
+            "left_out": [list(each) for each in self.left_out],
+            "copies": [list(each) for each in self.copies],
             "orders": [[column, *values] for column, values in self.orders],
         }
         asked: dict[str, Json] = {"schema": SCHEMA, "question": self.asked.to_dict()}
@@ -437,33 +436,34 @@ def pooled(one: Cube, other: Cube) -> Cube:
         one, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
         unseen=unseen, conflicts=(),
         orders=tuple(orders.items()),
+        copies=one.copies or other.copies,
         spellings=max(one.spellings, other.spellings),
         placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
-        undecided=values_together(each.undecided for each in (one, other)),
+        left_out=values_together(each.left_out for each in (one, other)),
     )  # fmt: skip
 
 
 def _about(cube: Cube, centre: float) -> Cube:
-    """Return a cube with sums about another centre, by the binomial theorem."""
     plan, away, tables = centred(cube.plan, centre), centre_of(cube.plan) - centre, []
-    names = {(each.columns, each.factors, each.power): each.name for each in plan.moments}
+    names = {(m.columns, m.factors, m.power, m.by): m.name for m in plan.moments}
     for table in cube.tables:
         known = {a.column: table.codes[:, table.axes.index(a)] >= 0 for a in plan.outcomes}
         sums = dict(table.sums)
-        for columns, factors, power in names:
-            if columns[0] not in known:
+        for columns, factors, power, by in names:
+            if not columns or columns[0] not in known:
                 continue
             times = factors.count("x")
             others, x = factors[: len(factors) - times], factors[len(factors) - times :]
             rows = table.sums[WEIGHTS[power - 1]] if plan.weight else table.cases
+            rows = table.sums[f"{REPLICATE}{by}"] if by else rows
             lower = [
-                table.sums[names[columns, (*others, *x[:k]), power]]
+                table.sums[names[columns, (*others, *x[:k]), power, by]]
                 if others or k
                 else rows * known[columns[0]]
                 for k in range(times + 1)
             ]
             parts = [math.comb(times, k) * away ** (times - k) * e for k, e in enumerate(lower)]
-            sums[names[columns, factors, power]] = np.sum(parts, axis=0)
+            sums[names[columns, factors, power, by]] = np.sum(parts, axis=0)
         tables.append(replace(table, sums=sums))
     return replace(cube, plan=plan, tables=tuple(tables))
 
@@ -535,7 +535,8 @@ def _from_dict(found: Saved) -> Cube:
         clusters=named,
         spellings=found.get("spellings", 0),
         placeholders=tuple((value, rows) for value, rows in found.get("placeholders", ())),
-        undecided=tuple((column, *n) for column, *n in found.get("undecided", ())),
+        left_out=tuple((column, *n) for column, *n in found.get("left_out", ())),
+        copies=tuple((name, n) for name, n in found.get("copies", ())),
         orders=tuple((column, tuple(values)) for column, *values in found.get("orders", ())),
     )
 
@@ -547,7 +548,11 @@ def with_ranges(table: CountTable, min_cell: int) -> CountTable:
 
 
 def in_stated_order(cube: Cube, stated: Mapping[str, Sequence[object]]) -> Cube:
-    """Return counts with features and strata in the order that types of columns state."""
+    """Return counts with features and strata in the order that types or the question state."""
+    asked = (f for f in cube.plan.asked.sensitive if isinstance(f, Feature) and f.order)
+    stated = {**stated, **{feature.column: feature.order for feature in asked}}
+    if not stated:
+        return cube
     orders: dict[str, tuple[Value, ...]] = {}
     levels = {}
     for axis in cube.plan.axes:
@@ -561,7 +566,6 @@ def in_stated_order(cube: Cube, stated: Mapping[str, Sequence[object]]) -> Cube:
 
 
 def _with_levels(cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Cube:
-    """Return the same counts with the values of some axes in another order."""
     moved = {axis: each for axis, each in levels.items() if each != cube.levels[axis]}
     if not moved:
         return cube
@@ -573,10 +577,8 @@ def _with_levels(cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Cube:
 def _joined_levels(
     axis: Axis, one: Cube, other: Cube, orders: Mapping[str, Sequence[Value]]
 ) -> tuple[Value, ...]:
-    """Join the levels of two cubes; numbers become text where the other cube has texts.
-
-    A column of a CSV file is text if any of its values is: one shard alone may have looked numeric.
-    """
+    # a column of a CSV file is text if any of its values is: one shard alone may have looked
+    # numeric
     levels = [*one.levels[axis], *other.levels[axis]]
     joined = sorted_levels([_as_text(level) for level in levels] if _mixed(levels) else levels)
     if not axis.bins:
@@ -655,8 +657,6 @@ def settled(plan: Plan, table: CountTable) -> CountTable:
 def with_cases(tables: Sequence[CountTable]) -> list[CountTable]:
     """Return tables that all state their cases if one of them does; in the others each row is one.
 
-    Examples
-    --------
     >>> one = CountTable((), np.zeros((1, 0), dtype=np.int64), {"rows": np.array([2.0])})
     >>> two = replace(one, sums={"rows": np.array([2.0]), "n": np.array([1.0])})
     >>> [each.sums["n"].tolist() for each in with_cases([one, two])]
@@ -668,7 +668,7 @@ def with_cases(tables: Sequence[CountTable]) -> list[CountTable]:
 
 
 def _rounded(sums: Sums) -> Sums:
-    """Round sums that are not exact to 12 digits: in the others engines and orders differ."""
+    # round sums that are not exact to 12 digits: in the others engines and orders differ
     if _are_whole(sums, _EXACT):
         return sums
     digits = _DIGITS - 1 - np.floor(np.log10(np.abs(sums, where=sums != 0, out=np.ones(len(sums)))))
@@ -680,7 +680,6 @@ def _rounded(sums: Sums) -> Sums:
 
 
 def _are_whole(sums: Sums, limit: float) -> bool:
-    """Return whether all are whole numbers below a limit."""
     return bool(((sums == np.floor(sums)) & (np.abs(sums) < limit)).all())
 
 
@@ -713,7 +712,6 @@ def _map(schema: Schema) -> Schema:
 
 
 def _object(properties: Schema, optional: Schema | None = None) -> Schema:
-    """Return an object that has exactly these properties, and may have the optional ones."""
     return {
         "type": "object",
         "properties": properties | (optional or {}),
@@ -724,51 +722,35 @@ def _object(properties: Schema, optional: Schema | None = None) -> Schema:
 
 def cube_schema() -> Schema:
     """Return the JSON Schema of a ``.cube.json`` file."""
-    axis = _object(
-        {
-            "role": {"enum": [str(role) for role in Role]},
-            "column": _STRING,
-            "cuts": _list(_FINITE),
-            "closed": {"enum": ["right", "left"]},
-            "bounds": {"anyOf": [_list(_FINITE), {"type": "null"}]},
-            "grid": _WHOLE,
-        }
-    )
+    axis = _object({
+        "role": {"enum": [str(role) for role in Role]}, "column": _STRING, "cuts": _list(_FINITE),
+        "closed": {"enum": ["right", "left"]}, "grid": _WHOLE,
+        "bounds": {"anyOf": [_list(_FINITE), {"type": "null"}]},
+    })  # fmt: skip
     moment = _object(
-        {"name": _STRING, "columns": _list(_STRING), "factors": _list(_STRING), "power": _WHOLE}
+        {"name": _STRING, "columns": _list(_STRING), "factors": _list(_STRING), "power": _WHOLE},
+        {"by": _STRING, "centre": _FINITE},
     )
-    plan = _object(
-        {
-            "axes": _list(axis),
-            "tables": _list(_list(_WHOLE)),
-            "moments": _list(moment),
-            "asked": _map(_ANY),
-        }
-    )
+    plan = _object({
+        "axes": _list(axis), "tables": _list(_list(_WHOLE)), "moments": _list(moment),
+        "asked": _map(_ANY),
+    })  # fmt: skip
     table = _object(
         {"codes": _list(_list({"type": "integer", "minimum": -1})), "sums": _map(_list(_FINITE))}
     )
+    values: Schema = {"type": ["string", "number", "boolean"]}
+    counts: Schema = {"type": ["string", "integer"]}
     properties: Schema = {
-        "schema": {"const": "fairgauge.cube/1"},
-        "plan": plan,
-        "rows": _WHOLE,
-        "excluded": _map(_WHOLE),
-        "levels": _list(_list({"type": ["string", "number", "boolean"]})),
-        "tables": _list(table),
-        "digest": _STRING,
+        "schema": {"const": SCHEMA}, "plan": plan, "rows": _WHOLE, "excluded": _map(_WHOLE),
+        "levels": _list(_list(values)), "tables": _list(table), "digest": _STRING,
         "question": _map(_ANY),
-    }
+    }  # fmt: skip
     optional: Schema = {
-        "fingerprint": _STRING,
-        "min_cell": _WHOLE,
-        "clusters": _STRING,
-        "unseen": _list(_list(_STRING)),
-        "conflicts": _list(_list({"type": ["string", "integer"]})),
-        "spellings": _WHOLE,
-        "placeholders": _list(_list({"type": ["string", "number", "boolean"]})),
-        "undecided": _list(_list({"type": ["string", "integer"]})),
-        "orders": _list(_list({"type": ["string", "number", "boolean"]})),
-    }
+        "fingerprint": _STRING, "min_cell": _WHOLE, "clusters": _STRING,
+        "unseen": _list(_list(_STRING)), "conflicts": _list(_list(counts)), "spellings": _WHOLE,
+        "placeholders": _list(_list(values)), "left_out": _list(_list(counts)),
+        "copies": _list(_list(counts)), "orders": _list(_list(values)),
+    }  # fmt: skip
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A mergeable table of counts",

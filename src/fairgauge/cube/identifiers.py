@@ -25,7 +25,7 @@ from fairgauge.enums import Role
 from fairgauge.errors import DataError
 from fairgauge.question.category_words import means_missing
 from fairgauge.question.recoding import Recoding
-from fairgauge.stats.jackknife import rank_by_cells
+from fairgauge.stats.sampling import rank_by_cells
 from fairgauge.values import Value, name_of, spelling
 
 CLUSTER_KEY = "FAIRGAUGE_CLUSTER_KEY"
@@ -137,11 +137,8 @@ def _hashed(levels: tuple[Value, ...], key: bytes) -> tuple[tuple[Value, ...], N
 
 
 def _numbered(cube: Cube, axis: Axis) -> tuple[tuple[Value, ...], NDArray[np.int64]]:
-    """Return numbers as names, in an order that follows from what the clusters hold.
-
-    Cases come before rows, so that a column of counts orders clusters as repeated rows do.
-    Clusters that hold the same are interchangeable.
-    """
+    # Cases come before rows, so that a column of counts orders clusters as repeated rows do.
+    # Clusters that hold the same are interchangeable.
     count = len(cube.levels[axis])
     keys = [_content(cube, axis, by_rows=True)]
     if any("n" in table.sums for table in cube.tables):  # otherwise a row is a case
@@ -153,7 +150,6 @@ def _numbered(cube: Cube, axis: Axis) -> tuple[tuple[Value, ...], NDArray[np.int
 
 
 def _content(cube: Cube, axis: Axis, *, by_rows: bool) -> NDArray[np.int64]:
-    """Return a rank of every cluster by its cells and their sums, equal where these are."""
     clusters, cells, before = [], [], 0
     for table in cube.tables:
         if axis not in table.axes:
@@ -172,10 +168,8 @@ def _content(cube: Cube, axis: Axis, *, by_rows: bool) -> NDArray[np.int64]:
 
 
 def _ranks_of_rows(columns: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
-    """Return the rank of every row of some columns, compared from the first on; equal ones alike.
-
-    Two columns at a time are one of their ranks, which takes a tenth of the time of comparing rows.
-    """
+    # two columns at a time are one of their ranks, which takes a tenth of the time of comparing
+    # rows
     ranks: NDArray[np.int64] | None = None
     for column in columns:
         distinct, own = np.unique(column, return_inverse=True)

@@ -121,10 +121,8 @@ def _numbers_in(text: str) -> list[float]:
 def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> tuple[float, ...]:
     """Return cut points that make four intervals of about as many rows, where there are four.
 
-    Parameters
-    ----------
-    levels : values of a column, in ascending order.
-    rows : the rows of each; the same of all by default.
+    ``levels``: values of a column, in ascending order.
+    ``rows``: the rows of each; the same of all by default.
 
     Returns
     -------
@@ -132,8 +130,6 @@ def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> t
         Values of the column, ascending; none where some of them are no numbers, or all are whole
         numbers of as many digits as identifiers have.
 
-    Examples
-    --------
     >>> quartiles([20, 30, 40, 50, 60]), quartiles([20, 30, 40], [8, 1, 1]), quartiles(["a"])
     ((30, 40, 50), (20,), ())
     >>> quartiles([17031010100, 17031017400, 17031020100])
@@ -152,7 +148,6 @@ def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> t
 
 
 def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
-    """Return what makes few groups, or classes, of many values."""
     cuts = quartiles(sorted_levels(levels))
     if axis.role not in (Role.FEATURE, Role.STRATUM):
         cut = "cut a numeric column into intervals (--positive '>x')"

@@ -8,7 +8,6 @@ either of two.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,19 +17,21 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError
 from fairgauge.question.specification import Spec
+from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Value, matches
+
+_ALONE = (Role.CANDIDATE, Role.SCORE, Role.CODES)
+"""The roles of axes that no table by two decisions has, and of candidates."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairedCubes:
     """The rows that two models decide.
 
-    Attributes
-    ----------
-    current, candidate : the counts as each model decides; the prediction is that model's.
-    joint : the counts by both decisions: prediction and candidate.
-    every : likewise of all rows, those that a model does not decide among them.
-    rows, undecided : rows that both decide, and that one of both does not; of a count column the
+    ``current, candidate``: the counts as each model decides; the prediction is that model's.
+    ``joint``: the counts by both decisions: prediction and candidate.
+    ``every``: likewise of all rows, those that a model does not decide among them.
+    ``rows, undecided``: rows that both decide, and that one of both does not; of a count column the
         cases that they stand for.
     """
 
@@ -99,11 +100,11 @@ def alone(cube: Cube, candidate: Axis) -> Cube:
 
 
 def _without_models(cube: Cube) -> list[Axis]:
-    return [axis for axis in cube.plan.axes if axis.role not in (Role.CANDIDATE, Role.SCORE)]
+    return [axis for axis in cube.plan.axes if axis.role not in _ALONE]
 
 
 def _of_candidate(cube: Cube, tables: list[CountTable], candidate: Axis) -> Cube:
-    """Return the counts by the decisions of a candidate, which stand for the predictions."""
+    # the counts by the decisions of a candidate, which stand for the predictions
     columns = [
         (candidate if axis.role is Role.PREDICTION else axis, axis)
         for axis in _without_models(cube)
@@ -113,7 +114,7 @@ def _of_candidate(cube: Cube, tables: list[CountTable], candidate: Axis) -> Cube
 
 
 def _in_words_of(known: tuple[Value, ...], levels: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Return levels with the known ones that they mean: the number 1 for the truth of a bool."""
+    # levels with the known ones that they mean: the number 1 for the truth of a bool
     means = [next((each for each in known if matches(level, each)), level) for level in levels]
     return tuple(means) if len({*map(identity, means)}) == len(means) else levels
 
@@ -121,7 +122,6 @@ def _in_words_of(known: tuple[Value, ...], levels: tuple[Value, ...]) -> tuple[V
 def _recoded(
     table: CountTable, read: Mapping[Axis, tuple[Value, ...]], levels: tuple[Value, ...]
 ) -> CountTable:
-    """Return the cells with both decisions in common codes."""
     codes, position = table.codes.copy(), {identity(level): i for i, level in enumerate(levels)}
     for axis, own in read.items():
         column = table.axes.index(axis)
@@ -138,10 +138,7 @@ def _view(
     asked: Spec,
     decision: Axis | None = None,
 ) -> Cube:
-    """Return the counts by some axes; each is read from an axis, and stands for another.
-
-    ``decision`` stands for the prediction where it is that of the candidate.
-    """
+    # ``decision`` stands for the prediction where it is that of the candidate
     named = {
         stands: decision if decision and stands.role is Role.PREDICTION else stands
         for _, stands in columns

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -14,6 +13,7 @@ from fairgauge.identity import ValueSet, bins
 from fairgauge.question.features import Above, ByColumn, Feature
 from fairgauge.question.options import OPTIONS
 from fairgauge.question.specification import Spec, ask
+from fairgauge.start.records import dataclass, field, fields, replace
 from fairgauge.values import meaning, name_of
 
 if TYPE_CHECKING:
@@ -41,11 +41,37 @@ are kept within it."""
 WEIGHTS = ("w", "w2", "w3")
 """The sums of the powers of weights."""
 
-_IDENTIFIERS = frozenset(
-    (Role.CLUSTER, Role.ITEM, Role.FAMILY, Role.VARIANT, Role.CONDITION, Role.PROXY)
-)
+_MAY_BE_CODED = (Role.FEATURE, Role.STRATUM, *OUTCOMES)
 
-_ADDED = ("person", "per_person", "order", "where", "probabilities")
+_IDENTIFIERS = frozenset(
+    (Role.CLUSTER, Role.ITEM, Role.FAMILY, Role.VARIANT, Role.CONDITION, Role.PROXY,
+     Role.SAMPLE_STRATUM, Role.POPULATION_SIZE)
+)  # fmt: skip
+
+CODES = (-9999, -999, -99, -9, -8, -7, -1, 99, 777, 888, 999, 1111, 7777, 8888, 9999, 99_999,
+         999_999)  # fmt: skip
+"""Numbers that codes of missing values often are: intervals hide them, so they count apart."""
+YEARS = (1899.5, 2100.0)
+OLDEST = 130.0
+"""The numbers between which are years of birth, and that no age exceeds."""
+NEARBY = 7 / 8
+"""Of a code far from 0, the part of it from which on other numbers are of one scale with it."""
+LEAST = 0.001
+AROUND_CODES = tuple(sorted({
+    *(edge for code in CODES for edge in (code - 0.5, float(code))),
+    *(code * NEARBY for code in CODES if abs(code) >= 99),
+    -LEAST, 1.0, OLDEST, *YEARS,
+}))  # fmt: skip
+
+REPLICATE = "@"
+"""What stands before the column of a replicate weight in the name of a sum that it makes."""
+_OF_MEANS = ("y", "p", "gap")
+"""The sums that means are made of, which replicate weights make too."""
+
+_ADDED = (
+    "person", "per_person", "where", "probabilities", "strata_of_sample",
+    "population_size", "replicate_weights",
+)  # fmt: skip
 COUNTED = tuple(option.name for option in OPTIONS if option.counted)
 """The keys of a specification that decide what is counted."""
 
@@ -58,21 +84,19 @@ stated, so that the digest of equal counts stays what it was."""
 class Axis:
     """One thing that rows are distinguished by.
 
-    Attributes
-    ----------
-    role : what it stands for.
-    column : the column it is read from.
-    cuts : cut points of a numeric column; its values are then the numbers 0 ... k of the bins.
-    closed : the edge that belongs to a bin: "right" is (low, high], "left" is [low, high).
-    bounds : the range that values must lie in.
-    grid : number of equal bins between the bounds, for fine histograms; the values are then the
+    ``role``: what it stands for.
+    ``column``: the column it is read from.
+    ``cuts``: cut points of a numeric column; its values are then the numbers 0 ... k of the bins.
+    ``closed``: the edge that belongs to a bin: "right" is (low, high], "left" is [low, high).
+    ``bounds``: the range that values must lie in.
+    ``grid``: number of equal bins between the bounds, for fine histograms; the values are then the
         numbers 0 ... 2 grid + 1: odd ones lie exactly on an edge, even ones between two edges.
-    recoding : the categories that its values are counted by. Counts hold only these, so that it
+    ``recoding``: the categories that its values are counted by. Counts hold only these, so that it
         is no part of what they are.
-    no_numbers : the values of a numeric column that are no numbers, as in rows without one.
-    moments : the first times of what a condition distinguishes. An engine may count every time
+    ``no_numbers``: the values of a numeric column that are no numbers, as in rows without one.
+    ``moments``: the first times of what a condition distinguishes. An engine may count every time
         as the last of these before it.
-    control : whether it is asked for as a control, and called so where it is wrong.
+    ``control``: whether it is asked for as a control, and called so where it is wrong.
     """
 
     role: Role
@@ -172,7 +196,7 @@ class Moment:
     """A number of each row that is summed, times its count and weight; 0 where it is missing.
 
     It is the product of its factors, of columns x (and y), x less a centre. ``power`` is that of
-    the weight.
+    the weight, in whose place ``by`` names a replicate weight.
     """
 
     name: str
@@ -180,6 +204,7 @@ class Moment:
     factors: tuple[Factor, ...]
     power: int = 1
     centre: float = 0.0
+    by: str = ""
 
     @property
     def limited(self) -> bool:
@@ -191,13 +216,11 @@ class Moment:
 class Plan:
     """The axes, the tables over some of them, and the columns that are summed.
 
-    Attributes
-    ----------
-    axes : every axis, each once.
-    tables : the tables to count, each the positions of its axes in ``axes``.
-    asked : the part of the specification that the counts answer.
-    moments : the numbers that are summed in every cell.
-    listed : of columns that have no axis, each with the values that are no numbers.
+    ``axes``: every axis, each once.
+    ``tables``: the tables to count, each the positions of its axes in ``axes``.
+    ``asked``: the part of the specification that the counts answer.
+    ``moments``: the numbers that are summed in every cell.
+    ``listed``: of columns that have no axis, each with the values that are no numbers.
     """
 
     axes: tuple[Axis, ...]
@@ -215,6 +238,11 @@ class Plan:
     def weight(self) -> str | None:
         """Return the column of sampling weights."""
         return self.asked.weight
+
+    @property
+    def replicates(self) -> tuple[str, ...]:
+        """Return the columns of replicate weights: a row that lacks one of them has no weight."""
+        return tuple(dict.fromkeys(moment.by for moment in self.moments if moment.by))
 
     def axis(self, role: Role, column: str | None = None) -> Axis | None:
         """Return the axis of a role (and column), if it is counted."""
@@ -238,7 +266,9 @@ class Plan:
         def has_all(table: tuple[int, ...]) -> bool:
             fine = {self.axes[i].column for i in table if self.axes[i].grid}
             lacking = (axis for i, axis in enumerate(self.axes) if i not in table)
-            return all(axis.cuts and axis.column in fine for axis in lacking)
+            return all(
+                axis.role is Role.CODES or (axis.cuts and axis.column in fine) for axis in lacking
+            )
 
         return any(map(has_all, self.tables))
 
@@ -254,7 +284,7 @@ class Plan:
         """Return the columns that must be numbers, each once."""
         every = [axis.column for axis in self.axes if axis.bins]
         every += [column for column in (self.count, self.weight) if column]
-        every += [column for moment in self.moments for column in moment.columns]
+        every += [c for m in self.moments for c in (*m.columns, *([m.by] if m.by else []))]
         return tuple(dict.fromkeys(every))
 
     @property
@@ -289,7 +319,7 @@ class Plan:
             "axes": [_by_field(axis) | {"role": str(axis.role)} for axis in self.axes],
             "tables": [list(table) for table in self.tables],
             "moments": [
-                {k: v for k, v in _by_field(moment).items() if k != "centre" or v}
+                {k: v for k, v in _by_field(moment).items() if k not in ("centre", "by") or v}
                 for moment in self.moments
             ],
             "asked": {key: asked[key] for key in stated},
@@ -299,27 +329,16 @@ class Plan:
     def from_dict(cls, found: Saved) -> Plan:
         """Read what `to_dict` wrote."""
         axes = tuple(
-            Axis(
-                Role(a["role"]),
-                a["column"],
-                tuple(a["cuts"]),
-                Closed(a["closed"]),
-                None if a["bounds"] is None else (a["bounds"][0], a["bounds"][1]),
-                a["grid"],
-            )
+            Axis(Role(a["role"]), a["column"], tuple(a["cuts"]), Closed(a["closed"]),
+                 a["bounds"] and (a["bounds"][0], a["bounds"][1]), a["grid"])
             for a in found["axes"]
-        )
-        tables = tuple(tuple(table) for table in found["tables"])
+        )  # fmt: skip
         moments = tuple(
-            Moment(
-                m["name"],
-                tuple(m["columns"]),
-                tuple(m["factors"]),
-                m.get("power", 1),
-                m.get("centre", 0.0),
-            )
+            Moment(m["name"], tuple(m["columns"]), tuple(m["factors"]), m.get("power", 1),
+                   m.get("centre", 0.0), m.get("by", ""))
             for m in found["moments"]
-        )
+        )  # fmt: skip
+        tables = tuple(tuple(table) for table in found["tables"])
         return cls(axes, tables, read_question(found["asked"]), moments)
 
     def difference(self, other: Plan) -> str:
@@ -351,7 +370,7 @@ def centred(plan: Plan, centre: float) -> Plan:
     """Return a plan with sums of labels and predictions about a centre."""
     numbers = {axis.column for axis in plan.outcomes}
     moments = (
-        replace(m, centre=centre) if m.columns[0] in numbers and "x" in m.factors else m
+        replace(m, centre=centre) if {*m.columns[:1]} & numbers and "x" in m.factors else m
         for m in plan.moments
     )
     return replace(plan, moments=tuple(moments))
@@ -370,17 +389,17 @@ def _in_words(value: object) -> str:
     """
     if value is None:
         return "not set"
-    if isinstance(value, list) and value and all(_is_column(each) for each in value):
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(each, dict) and each.keys() == {"column"} for each in value)
+    ):
         return ", ".join(repr(each["column"]) for each in value)
     return repr(value)
 
 
-def _is_column(value: object) -> bool:
-    return isinstance(value, dict) and set(value) == {"column"}
-
-
 def _by_field(value: Axis | Moment) -> dict[str, Json]:
-    """Return the fields by name; `dataclasses.asdict` copies each, which every digest would pay."""
+    # the fields by name; `dataclasses.asdict` copies each, which every digest would pay
     return {each.name: getattr(value, each.name) for each in fields(value) if each.compare}
 
 
@@ -404,8 +423,6 @@ def common_question(one: Spec, other: Spec) -> Spec:
 
 
 def _by_meaning(spec: Spec) -> Spec:
-    """Return a question with positive values as what they mean, however they are written."""
-
     def meant(values: tuple[Value, ...]) -> tuple[Value, ...]:
         return tuple(dict.fromkeys(map(meaning, values)))
 
@@ -456,11 +473,12 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         tables += [[*(features[c] for c in margin), *label, score] for margin in asked]
         tables.append([*label, score])
         moments = _score_moments(spec.score, probability=spec.score_range == (0.0, 1.0))
-    if spec.cluster:
-        cluster = Axis(Role.CLUSTER, spec.cluster)
-        axes.append(cluster)
+    sampling = (Role.CLUSTER, spec.cluster), (Role.SAMPLE_STRATUM, spec.strata_of_sample), (
+        Role.POPULATION_SIZE, spec.population_size)  # fmt: skip
+    if sampled := [Axis(role, column) for role, column in sampling if column]:
+        axes += sampled
         tables += [
-            [*(features[c] for c in margin), *each, cluster]
+            [*(features[c] for c in margin), *each, *sampled]
             for margin in asked
             for each in decisions
         ]
@@ -471,6 +489,19 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         by_cluster = [axis for axis in axes if axis.role is Role.CLUSTER]
         tables += [[*outcome, *own, *of] for of in ([], by_cluster)]
         moments += tuple(Moment(f"p{i}_{j}", (c,), ("x",)) for j, c in enumerate(each.summed))
+    numbers = (axis for axis in axes if axis.cuts and axis.role in _MAY_BE_CODED)
+    for column in dict.fromkeys(axis.column for axis in numbers if not axis.bounds):
+        axes.append(Axis(Role.CODES, column, AROUND_CODES))
+        # sums of numbers can be moved to another centre where it is known which rows have one
+        known = [axis for axis in outcome if axis.role in OUTCOMES and moments]
+        tables.append([*known, axes[-1]])
+    if spec.replicate_weights:
+        means = [m for m in moments if m.name in _OF_MEANS and m.power == 1]
+        moments += tuple(
+            replace(moment, name=f"{moment.name}{REPLICATE}{column}", by=column)
+            for moment in (Moment("", (), ()), *means)
+            for column in spec.replicate_weights.columns
+        )
     positions = [tuple(sorted(axes.index(axis) for axis in table)) for table in tables]
     counted = Spec(**{key: getattr(spec, key) for key in COUNTED})
     counted = replace(
@@ -510,17 +541,14 @@ def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
 
 
 def _decision_axis(spec: Spec, score: str, median: float | None) -> Axis:
-    """Return the axis of the decisions that a score makes at its thresholds.
-
-    A score is positive strictly above the median, and in the profile of Clarify above a threshold;
-    otherwise at a threshold too.
-    """
+    # a score is positive strictly above the median, and in the profile of Clarify above a
+    # threshold; otherwise at a threshold too
     if isinstance(spec.threshold, Threshold):
         if median is None:
             message = "the median of the scores is not known; count the rows with fairgauge.count"
             raise SpecError(Problem("threshold", message))
         return Axis(Role.PREDICTION, score, (median,), Closed.RIGHT, bounds=spec.score_range)
-    closed = Closed.RIGHT if spec.profile.rules.threshold_is_exclusive else Closed.LEFT
+    closed = Closed.RIGHT if spec.profile.as_smclarify else Closed.LEFT
     return Axis(Role.PREDICTION, score, spec.threshold, closed, bounds=spec.score_range)
 
 
@@ -545,7 +573,7 @@ _REGRESSION_MOMENTS: tuple[tuple[str, tuple[Role, ...], tuple[Factor, ...]], ...
 
 
 def _regression_moments(spec: Spec) -> tuple[Moment, ...]:
-    """Return the moments of label and prediction; of one column alone, only its own."""
+    # the moments of label and prediction; of one column alone, only its own
     columns = {Role.LABEL: spec.label, Role.PREDICTION: spec.prediction}
     given = {role: column for role, column in columns.items() if column}
     return tuple(
@@ -556,10 +584,8 @@ def _regression_moments(spec: Spec) -> tuple[Moment, ...]:
 
 
 def _of_powers(moments: tuple[Moment, ...]) -> tuple[Moment, ...]:
-    """Return the moments times squared weights, and powers up to the third times cubed ones.
-
-    The variances of weighted statistics are made of the first, the skewness of means of the second.
-    """
+    # the variances of weighted statistics are made of the first, the skewness of means of the
+    # second
     powers = [m for m in moments if len(m.factors) <= _THIRD_POWER and len(set(m.factors)) == 1]
     return tuple(
         replace(moment, name=power_name(moment.name, power), power=power)

@@ -10,13 +10,12 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from fairgauge.errors import DataError, quote
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_object
-from fairgauge.strict_json import read_json
-from fairgauge.values import Saved
+from fairgauge.start.records import dataclass
+from fairgauge.values import Saved, read_json
 
 SCHEMA = "fairgauge.bundle/1"
 SUFFIX = ".fairgauge"
@@ -39,14 +38,12 @@ _DESCRIBED_LATER = 0x08
 class Bundle:
     """The parts of a bundle, as they stand in the file.
 
-    Attributes
-    ----------
-    manifest : the digest of every part, and what sealed them.
-    signed : the manifest as it stands in the file, which a signature is of.
-    parts : the content of every other part, by name.
-    signature : the signature of the manifest, and the public key; None without one.
-    ambiguous : the names that several entries of the archive have, and `HIDDEN` where it has bytes
-        of no listed entry: other programs may read these.
+    ``manifest``: the digest of every part, and what sealed them.
+    ``signed``: the manifest as it stands in the file, which a signature is of.
+    ``parts``: the content of every other part, by name.
+    ``signature``: the signature of the manifest, and the public key; None without one.
+    ``ambiguous``: the names that several entries of the archive have, and `HIDDEN` where it has
+        bytes of no listed entry: other programs may read these.
     """
 
     manifest: Saved
@@ -164,7 +161,6 @@ def _texts(named: Mapping[str, object]) -> dict[str, str]:
 
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    """Read a part, no more of it than it declares."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise zipfile.BadZipFile(f"{entry.filename} is neither stored nor deflated")
     with archive.open(entry) as handle:
@@ -172,11 +168,8 @@ def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 
 
 def _has_hidden_bytes(archive: zipfile.ZipFile) -> bool:
-    """Return whether bytes of an archive belong to none of its parts.
-
-    They may stand between its entries, after the data of one, in a comment or an extra field, and
-    after its end.
-    """
+    # they may stand between its entries, after the data of one, in a comment or an extra field, and
+    # after its end
     assert archive.fp is not None
     end, size_of_directory = 0, 0
     for entry in sorted(archive.infolist(), key=lambda entry: entry.header_offset):
@@ -194,7 +187,6 @@ def _has_hidden_bytes(archive: zipfile.ZipFile) -> bool:
 
 
 def _is_whole(data: bytes, entry: zipfile.ZipInfo) -> bool:
-    """Return whether the data of an entry are its part and nothing after it."""
     if entry.compress_type == zipfile.ZIP_STORED:
         return len(data) == entry.file_size
     decoder = zlib.decompressobj(-zlib.MAX_WBITS)

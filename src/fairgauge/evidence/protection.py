@@ -19,18 +19,21 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from fairgauge.api.loading import load
+from fairgauge.checks.missingness_checks import copied_rows, left_out_groups
+from fairgauge.checks.names import coded_numbers
+from fairgauge.checks.rows import with_accepted
 from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
 from fairgauge.cube.plan import is_of_answers
-from fairgauge.enums import Role, Task
+from fairgauge.enums import Level, Role, Task
 from fairgauge.errors import CubeError, DataError, listing, quote
 from fairgauge.question.conditions import NOT
 from fairgauge.question.options import flag_of, named_identifiers
+from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Array, Index, Limits, Mask
 from fairgauge.stats.disclosure import (
     disclosed_by_history,
@@ -88,6 +91,7 @@ def protect(
     check_min_cell(min_cell)
     exact = _read(cube)
     _check_protectable(exact)
+    exact = _without_codes(exact)
     earlier = [_read(each) for each in published]
     for each in earlier:
         _check_published(each, exact, min_cell)
@@ -111,11 +115,10 @@ def protected(
     reasons = np.arange(len(counts)) >= len(table.codes)  # a reason that is listed has some rows
     before = [_ranges_before(each, cube, table) for each in earlier]
     history = _History(min_cell, before, reasons & (counts > 0))
-    return _with_numbers(cube, table, _rounded(counts, history, random), min_cell)
+    return _replace_counts(cube, table, _round_counts(counts, history, random), min_cell)
 
 
-def _with_numbers(cube: Cube, table: CountTable, published: Array, min_cell: int) -> Cube:
-    """Return a cube with published numbers in the place of exact ones."""
+def _replace_counts(cube: Cube, table: CountTable, published: Array, min_cell: int) -> Cube:
     cells, excluded = np.split(published, [len(table.codes)])
     sums = {"rows": cells} | ({"n": cells} if "n" in table.sums else {})
     return replace(
@@ -128,7 +131,8 @@ def _with_numbers(cube: Cube, table: CountTable, published: Array, min_cell: int
         conflicts=(),
         spellings=0,
         placeholders=(),
-        undecided=(),
+        left_out=(),
+        copies=(),
     )
 
 
@@ -136,11 +140,9 @@ def _with_numbers(cube: Cube, table: CountTable, published: Array, min_cell: int
 class _History:
     """What is known before the counts are published.
 
-    Attributes
-    ----------
-    min_cell : the smallest number of persons that may be known.
-    before : the ranges of every cell in the tables that were published before.
-    occurs : which cells are known to have someone.
+    ``min_cell``: the smallest number of persons that may be known.
+    ``before``: the ranges of every cell in the tables that were published before.
+    ``occurs``: which cells are known to have someone.
     """
 
     min_cell: int
@@ -168,12 +170,9 @@ class _History:
         return np.asarray(disclosed_by_repetition(low, high, self.min_cell) & repeated)
 
 
-def _rounded(counts: Array, history: _History, random: np.random.Generator) -> Array:
-    """Round every count to a multiple that the attacker does not defeat.
-
-    Whether a rounding is accepted depends on nothing but what is published, and any rounding may be
-    drawn first, so that every table that agrees with what is published could have given it.
-    """
+def _round_counts(counts: Array, history: _History, random: np.random.Generator) -> Array:
+    # whether a rounding is accepted depends on nothing but what is published, and any rounding may
+    # be drawn first, so that every table that agrees with what is published could have given it
     base = history.min_cell
     below, above = base * (counts // base), base * -(-counts // base)
     defeated_below, defeated_above = history.learned(below), history.learned(above)
@@ -209,7 +208,6 @@ def _check_protectable(cube: Cube) -> None:
 
 
 def _obstacles(cube: Cube) -> Iterator[str]:
-    """Return what protection is not proven for."""
     plan = cube.plan
     if is_of_answers(plan):
         yield "they are of answers under swapped names, not of people; share them as they are"
@@ -223,6 +221,8 @@ def _obstacles(cube: Cube) -> Iterator[str]:
         return
     if cube.min_cell is not None:
         yield f"they are protected already (smallest cell {cube.min_cell:,}); give the exact counts"
+    if plan.asked.design:
+        yield "they hold the design of a survey, which rounded cells do not keep; count without it"
     if plan.weight:
         yield f"they have weights ({quote(plan.weight)}); count without weights"
     if named_identifiers(cube.asked):
@@ -246,7 +246,8 @@ def _obstacles(cube: Cube) -> Iterator[str]:
             "unknown one that could change it, which protected counts cannot state; exclude those "
             f"({flag_of('where', known)})"
         )
-    if len(plan.tables) > 1:
+    yield from _hidden_doubts(cube)
+    if len(_without_codes(cube).tables) > 1:
         yield (
             "they are several overlapping tables; count at most three sensitive features at once"
         )
@@ -258,6 +259,16 @@ def _obstacles(cube: Cube) -> Iterator[str]:
             f"they have {math.prod(sizes):,} combinations of values, above {_MOST_CELLS:,}; count "
             "fewer columns or wider intervals"
         )
+
+
+def _hidden_doubts(cube: Cube) -> Iterator[str]:
+    # what casts doubt on the counts, and protected ones would not show any more
+    spec = cube.asked
+    found = (*coded_numbers(cube, spec), *left_out_groups(cube, spec), *copied_rows(cube))
+    for note in with_accepted(found, spec):
+        if note.level is Level.WARNING:
+            accept = flag_of("accept", [str(note.code)])
+            yield f"they would not show that {note.message}; or state that it is right ({accept})"
 
 
 def _check_published(cube: Cube, exact: Cube, min_cell: int) -> None:
@@ -276,8 +287,16 @@ def _check_published(cube: Cube, exact: Cube, min_cell: int) -> None:
         )
 
 
+def _without_codes(cube: Cube) -> Cube:
+    # counts without the tables of codes of missing numbers, which come last
+    axes = tuple(axis for axis in cube.plan.axes if axis.role is not Role.CODES)
+    tables = tuple(table for table in cube.tables if {*table.axes} <= {*axes})
+    plan = replace(cube.plan, axes=axes, tables=cube.plan.tables[: len(tables)])
+    return replace(cube, plan=plan, tables=tables, levels={a: cube.levels[a] for a in axes})
+
+
 def _codes(cube: Cube) -> list[Index]:
-    """Return the codes of every axis of the table: its levels, and -1 where some are missing."""
+    # the codes of every axis of the table: its levels, and -1 where some are missing
     table = cube.tables[0]
     return [
         np.append(np.arange(len(cube.levels[axis])), [-1] * bool((codes < 0).any()))
@@ -286,7 +305,7 @@ def _codes(cube: Cube) -> list[Index]:
 
 
 def _every_cell(cube: Cube) -> CountTable:
-    """Return the table with all combinations of values, those that do not occur as 0."""
+    # the table with all combinations of values, those that do not occur as 0
     table = cube.tables[0]
     grid = np.stack([each.ravel() for each in np.meshgrid(*_codes(cube), indexing="ij")], axis=-1)
     zero = np.zeros(len(grid))
@@ -298,10 +317,7 @@ def _every_cell(cube: Cube) -> CountTable:
 
 
 def _ranges_before(earlier: Cube, cube: Cube, table: CountTable) -> Limits:
-    """Return the ranges of the cells of a table, and of excluded rows, as published before.
-
-    Combinations of values of which one did not occur then are known to be empty.
-    """
+    # combinations of values of which one did not occur then are known to be empty
     held = earlier.tables[0]
     of_cells = zip(held.sums["low"], held.sums["high"], strict=True)
     known = dict(zip(_keys(held, earlier), of_cells, strict=True))
@@ -315,7 +331,6 @@ def _ranges_before(earlier: Cube, cube: Cube, table: CountTable) -> Limits:
 
 
 def _keys(table: CountTable, cube: Cube) -> list[tuple[str | None, ...]]:
-    """Return the values of every cell by name, None where missing."""
     columns = []
     for axis, codes in zip(table.axes, table.codes.T, strict=True):
         names = [*map(name_of, cube.levels[axis]), None]

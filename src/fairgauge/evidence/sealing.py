@@ -18,7 +18,6 @@ import os
 import platform
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
@@ -64,8 +63,8 @@ from fairgauge.results.verification import (
     Verification,
     VerificationResult,
 )
-from fairgauge.strict_json import read_json
-from fairgauge.values import Saved
+from fairgauge.start.records import dataclass, replace
+from fairgauge.values import Saved, read_json
 from fairgauge.version import __version__
 
 _LIBRARIES = ("numpy", "scipy")
@@ -236,13 +235,12 @@ def verify(path: str | Path, signed_by: str | None = None) -> Verification:
         signed_by=key,
         expected_signer=signed_by,
     )
-    return stated if changed or checked is None else _with_comparison(stated, cube, sealed, checked)
+    return stated if changed or checked is None else _add_comparison(stated, cube, sealed, checked)
 
 
-def _with_comparison(
+def _add_comparison(
     stated: Verification, cube: Cube, sealed: Sealed, checked: Recomputation
 ) -> Verification:
-    """Add to a verification what became of the report."""
     different = checked.different
     redrawn: tuple[DifferentNumber, ...] = ()
     if different and stated.drawn_by != stated.redrawn_by:
@@ -265,7 +263,7 @@ def _with_comparison(
 
 
 def _read(saved: Saved) -> Sealed:
-    """Read the report of a bundle, which has the format of those that are sealed."""
+    # read the report of a bundle, which has the format of those that are sealed
     if isinstance(saved, dict) and saved.get("schema") == PairsAudit.KIND.schema:
         return PairsAudit.from_dict(saved)
     sealed = read_report(saved, REPORT)
@@ -277,7 +275,6 @@ def _read(saved: Saved) -> Sealed:
 
 
 def _unfitting(manifest: Saved, cube: Cube, sealed: Sealed, checked: Recomputation) -> list[str]:
-    """Return what a manifest states that its parts do not."""
     stated = manifest["tool"]["version"]
     if stated != sealed.version:
         return [f"the version ({MANIFEST}: {stated}, {REPORT}: {sealed.version})"]
@@ -316,7 +313,6 @@ def _versions() -> dict[str, str]:
 
 
 def _other_versions(sealed: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:
-    """Return the libraries of other versions than those that sealed a bundle."""
     present = _versions()
     return tuple(
         (name, sealed[name], here)
@@ -341,12 +337,8 @@ def is_locked(key: str | Path) -> bool:
 def sign(content: bytes, key: str | Path, password: str | None = None) -> bytes:
     """Return the public key and the signature of some bytes, by a private key in a PEM file.
 
-    Raises
-    ------
-    DataError
-        The file is no Ed25519 private key, or is encrypted with another password.
-    MissingExtra
-        The library is not installed.
+    Raises ``DataError``: the file is no Ed25519 private key, or is encrypted with another password.
+    Raises ``MissingExtra``: the library is not installed.
     """
     serialization, ed25519 = _library()
     word = (password or os.environ.get(KEY_PASSWORD, "")).encode() if is_locked(key) else None
@@ -369,10 +361,7 @@ def sign(content: bytes, key: str | Path, password: str | None = None) -> bytes:
 def signer(content: bytes, signature: bytes) -> str | None:
     """Return the fingerprint of the key that signed some bytes; None where the signature is wrong.
 
-    Raises
-    ------
-    MissingExtra
-        The library is not installed.
+    Raises ``MissingExtra``: the library is not installed.
     """
     _, ed25519 = _library()
     public = signature[:_KEY_LENGTH]
@@ -403,11 +392,10 @@ _OF_ROWS = {
     DiagnosticCode.SKIPPED_FILES,
     DiagnosticCode.LINES_ABOVE,
     DiagnosticCode.DECLARED_MISSING,
-    DiagnosticCode.DOUBLED_ROWS,
+    DiagnosticCode.COLUMN_LABEL,
+    DiagnosticCode.UNUSED_WEIGHTS,
 }
 """Diagnostics that only the rows give."""
-_SENTENCES = {"says", "message"}
-"""Fields that are written from the values beside them, in the words of one version."""
 _TOLERANCE = 1e-11
 """Relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
 scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics."""
@@ -422,13 +410,11 @@ _NAMES = ("metric", "rule", "feature", "group", "stratum", "class")
 class Recomputation:
     """A report, compared with the one that its counts and its specification give.
 
-    Attributes
-    ----------
-    again : the report computed again.
-    different : the fields that differ.
-    deviations : the relative deviation of every field that does not; 0 of texts.
-    texts : the texts of another version that this one writes otherwise.
-    from_rows : the metrics and diagnostics that counts cannot give.
+    ``again``: the report computed again.
+    ``different``: the fields that differ.
+    ``deviations``: the relative deviation of every field that does not; 0 of texts.
+    ``texts``: the texts of another version that this one writes otherwise.
+    ``from_rows``: the metrics and diagnostics that counts cannot give.
     """
 
     again: Sealed
@@ -441,37 +427,33 @@ class Recomputation:
 def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     """Compute a report again from its counts and its specification, and compare every field.
 
-    Parameters
-    ----------
-    cube : Cube
-        The counts.
-    sealed : Report or PairsAudit
-        The report, as it was read.
-    saved : plain values
-        The same report, as it stands in its file: what reading ignores is compared as well.
+    ``cube``: Cube The counts.
+    ``sealed``: Report or PairsAudit The report, as it was read.
+    ``saved``: plain values The same report, as it stands in its file: what reading ignores is
+        compared as well.
     """
-    again = _computed(cube, sealed)
+    again = _recompute(cube, sealed)
     from_rows = _from_rows(again) if isinstance(again, Report) else ()
-    reading, other = sealed.to_dict(), again.to_dict()
+    other = again.to_dict()
+    stated = sealed.to_dict()["statements"]
+    if from_rows or saved.get("statements") == stated:
+        other["statements"] = stated  # they follow from its values, each of which is compared
     another = sealed.version != again.version
     settled = dict(saved)
     _settle_diagnostics(cube, settled, other)
     if from_rows:
         for side in (settled, other):
-            side["findings"] = [f for f in side["findings"] if f["metric"] not in from_rows]
-            del side["brief"]  # states what rows show; its sentences are compared below
+            side["findings"] = [
+                f for f in side["findings"] if f["estimate"]["metric"] not in from_rows
+            ]
     compared = _Comparison(from_rows, another=another)
     compared.compare_values(settled, other)
-    compared.compare_sentences(saved, reading, other)
     notes = sealed.diagnostics
     if (
         isinstance(sealed, Report) and sealed.own
     ):  # a cube file cannot hold them, and their titles are not those of this version
         names = ", ".join(rate.name for rate in sealed.own)
         compared.different.append(DifferentNumber("metrics", "metrics", names, _text(None)))
-    for i, each in enumerate(notes):
-        if each.code in _OF_ROWS:
-            compared.deviations.pop(f"diagnostics[{i}].message", None)
     of_rows = [f"diagnostic {each.code}" for each in notes if each.code in _OF_ROWS]
     differ = {number.path for number in compared.different}
     agree = (each for path, each in compared.deviations.items() if path not in differ)
@@ -484,8 +466,7 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     )
 
 
-def _computed(cube: Cube, sealed: Sealed, **options: Any) -> Sealed:
-    """Return a report computed again from its counts and its specification."""
+def _recompute(cube: Cube, sealed: Sealed, **options: Any) -> Sealed:
     if isinstance(sealed, PairsAudit):
         return pairs(cube, **{**sealed.spec, **options})
     return audit(cube, **{**_options(cube, sealed.spec), **options})
@@ -493,9 +474,11 @@ def _computed(cube: Cube, sealed: Sealed, **options: Any) -> Sealed:
 
 def drawn_numbers(cube: Cube, report: Sealed) -> frozenset[str]:
     """Return the places of numbers that rest on random draws: those that another seed changes."""
-    other = _computed(cube, report, seed=report.spec.get("seed", 0) + 1)
+    other = _recompute(cube, report, seed=report.spec.get("seed", 0) + 1)
     compared = _Comparison((), another=False)
-    compared.compare_values(_without(report.to_dict(), "spec"), _without(other.to_dict(), "spec"))
+    compared.compare_values(
+        _drop_section(report.to_dict(), "spec"), _drop_section(other.to_dict(), "spec")
+    )
     return frozenset(number.path for number in compared.different)
 
 
@@ -505,18 +488,18 @@ def options_beside(cube: Cube, spec: Saved) -> tuple[str, ...]:
     return tuple(
         name
         for name, value in spec.items()
-        if name not in ("document", *COLUMNS) and asked.get(name, _default(name)) != value
+        if name not in ("document", *COLUMNS) and asked.get(name, _default_option(name)) != value
     )
 
 
 def _options(cube: Cube, spec: Saved) -> dict[str, Any]:
-    """Return the options of the audit; a task that the counts have need not have been stated."""
+    # the options of the audit; a task that the counts have need not have been stated
     held = cube.asked.to_dict().get("task")
     return {name: value for name, value in spec.items() if name != "task" or value != held}
 
 
 def _from_rows(again: Report) -> tuple[str, ...]:
-    """Return the metrics that counts cannot give, which an audit of counts names."""
+    # the metrics that counts cannot give, which an audit of counts names
     return tuple(
         dict.fromkeys(
             each.metric
@@ -527,12 +510,9 @@ def _from_rows(again: Report) -> tuple[str, ...]:
 
 
 def _settle_diagnostics(cube: Cube, sealed: Plain, again: Plain) -> None:
-    """Leave the diagnostics to compare: not those of rows, nor those that a call may leave out.
-
-    An audit whose caller states the task does not note it. One of counts in memory, whose whole
-    question is not known, or one of rows, does not note that it overrides the options of counts:
-    it then asks what they were counted for.
-    """
+    # An audit whose caller states the task does not note it. One of counts in memory, whose whole
+    # question is not known, or one of rows, does not note that it overrides the options of counts:
+    # it then asks what they were counted for.
     sealed["diagnostics"] = [d for d in sealed["diagnostics"] if d["code"] not in _OF_ROWS]
     given = {each["code"] for each in sealed["diagnostics"]}
     optional = {DiagnosticCode.TASK}
@@ -550,10 +530,8 @@ def _settle_diagnostics(cube: Cube, sealed: Plain, again: Plain) -> None:
 class _Comparison:
     """Collects what differs between two reports, and how far all other numbers deviate.
 
-    Parameters
-    ----------
-    from_rows : the metrics that counts cannot give.
-    another : whether another version wrote the report.
+    ``from_rows``: the metrics that counts cannot give.
+    ``another``: whether another version wrote the report.
     """
 
     def __init__(self, from_rows: Sequence[str], *, another: bool) -> None:
@@ -566,53 +544,23 @@ class _Comparison:
     def compare_values(self, saved: Saved, again: Saved) -> None:
         """Compare a report with the one computed again, in all that follows from counts."""
         for path, subject, one, other in _leaves(saved, again):
-            sentence = _is_sentence(path) and isinstance(other, str)
-            if sentence or _is_stated(path) or self._needs_rows(path, subject):
+            if _is_stated(path) or self._needs_rows(path, subject):
                 continue
             deviation = _deviation(one, other)
             if deviation is not None and deviation <= _TOLERANCE:
                 self.deviations[path] = deviation
             else:
-                text = path.startswith("metrics.")  # a title or a definition
+                text = path.startswith(("metrics.", "statements["))  # what one version writes
                 self._differ(DifferentNumber(path, subject, _text(one), _text(other)), text=text)
 
-    def compare_sentences(self, saved: Saved, reading: Saved, again: Saved) -> None:
-        """Compare the sentences of a report with those that follow from the counts.
-
-        Those of rows follow from the report's own values, as all may where numbers are redrawn: a
-        value that differs is found by itself, and its sentences are not, whichever they state.
-        """
-        notes = list(reading["diagnostics"])
-        of_counts = [i for i, each in enumerate(notes) if each["code"] not in _OF_ROWS]
-        for i, note in zip(of_counts, again["diagnostics"], strict=False):
-            notes[i] = note
-        follows = {p: text for p, _, _, text in _leaves(saved, {**again, "diagnostics": notes})}
-        of_rows = self._from_rows or len(of_counts) < len(notes)
-        for path, subject, one, other in _leaves(saved, reading):
-            right = follows.get(path, other if of_rows else None)
-            if not _is_sentence(path) or not (isinstance(other, str) or isinstance(right, str)):
-                continue
-            needs_rows = self._needs_rows(path, subject)
-            if one not in (other, right):
-                text = _text(other if needs_rows else right)
-                self._differ(DifferentNumber(path, subject, _text(one), text), text=True)
-            elif not needs_rows and one is not None:
-                self.deviations[path] = 0.0
-
     def _needs_rows(self, path: str, subject: str) -> bool:
-        """Return whether a field is one of a metric of rows, and not one that states which."""
+        # whether a field is one of a metric of rows, and not one that states which
         names_it = path.count(".") == 1 and _field(path) in _NAMES
         return subject.split(", ")[0] in self._from_rows and not names_it
 
     def _differ(self, difference: DifferentNumber, *, text: bool) -> None:
         among = self.texts if text and self._another else self.different
         among.append(difference)
-
-
-def _is_sentence(path: str) -> bool:
-    if path.startswith("brief."):  # the first page, which is written from the whole report
-        return True
-    return _field(path) in _SENTENCES and not path.startswith(("metrics.", "spec."))
 
 
 def _field(path: str) -> str:
@@ -624,28 +572,26 @@ def _is_stated(path: str) -> bool:
 
 
 def _leaves(one: Saved, other: Saved) -> Iterator[tuple[str, str, object, object]]:
-    """Yield the leaves of two reports, with their path and what they are about."""
     for section in dict.fromkeys([*one, *other]):
         left, right = one.get(section), other.get(section)
         if section == "spec" and left is not None and right is not None:
-            right = {k: v for k, v in right.items() if k in left or v != _default(k)}
+            right = {k: v for k, v in right.items() if k in left or v != _default_option(k)}
         yield from _pairs(section, left, right, "")
 
 
-def _default(name: str) -> object:
-    """Return the default of an option as a report has it: one of an older version lacks it."""
+def _default_option(name: str) -> object:
+    # the default of an option as a report has it: one of an older version lacks it
     option = BY_NAME.get(name)
     if option is None:  # one of audits by swapped names alone, which have no defaults
         return None
     return option.type.plain(option.default)
 
 
-def _without(report: Plain, section: str) -> Plain:
+def _drop_section(report: Plain, section: str) -> Plain:
     return {name: value for name, value in report.items() if name != section}
 
 
 def _pairs(path: str, one: object, other: object, subject: str) -> Iterator[Leaf]:
-    """Yield the leaves of two trees of plain values, with what the second states they are about."""
     if isinstance(one, dict) and isinstance(other, dict):
         named = [str(other[name]) for name in _NAMES if other.get(name) is not None]
         subject = ", ".join(named) or subject
@@ -660,10 +606,7 @@ def _pairs(path: str, one: object, other: object, subject: str) -> Iterator[Leaf
 
 
 def _deviation(one: object, other: object) -> float | None:
-    """Return the relative difference of two leaves, None where they are not comparable.
-
-    Counts, which are whole numbers, and texts are equal or not.
-    """
+    # counts, which are whole numbers, and texts are equal or not
     if isinstance(one, bool) or isinstance(other, bool):
         return 0.0 if one is other else None
     if isinstance(one, int) and isinstance(other, int):
@@ -678,6 +621,4 @@ def _deviation(one: object, other: object) -> float | None:
 def _text(value: object) -> str:
     if value is None:
         return "absent"
-    if isinstance(value, dict):  # of which the other report has none
-        return str(value.get("message") or value.get("says") or value)
     return f"{value:.17g}" if isinstance(value, float) and math.isfinite(value) else str(value)

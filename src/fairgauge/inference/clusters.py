@@ -1,263 +1,89 @@
-"""Clustered observations: sums over clusters, and the effective sample sizes that follow.
+"""Dependent rows: clusters, and the designs of surveys.
 
-For every side in every slot the totals of its clusters, (TP, FP, FN, TN) of each, are summed with
-their products: from those the variance between clusters of any proportion follows. All other groups
-are all clusters less the group's own rows, so that only its own clusters are looked at. Products of
-what a cluster has on two sides give their covariance. Any other statistic of counts is computed
-again with each block of clusters omitted.
+Clusters are assigned to blocks at random, and every number of counts is computed again with each
+block omitted: what that moves it by is its influence. Under the design of a survey a statistic is a
+smooth function of the sums of cells, whose derivatives, found numerically, make the influence of
+every sampling unit; of replicate weights it is computed anew by each. All give deviations whose
+products are the variances, and the covariances of sides that share rows of a cluster or unit.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations_with_replacement, count, product
 from typing import NamedTuple
 
 import numpy as np
 
 from fairgauge.catalogue.cells import BOTH, LABEL, PREDICTION, Array, Cells, ConfusionCounts, Need
-from fairgauge.enums import DiagnosticCode, Profile
-from fairgauge.inference.interval import NoInterval
-from fairgauge.reasons import ReasonCode
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric
+from fairgauge.catalogue.distributions import Distance, is_odds_ratio, pool
+from fairgauge.catalogue.statistics import Blend, Rate, Statistic
+from fairgauge.cube.plan import WEIGHTS
+from fairgauge.enums import DiagnosticCode, IntervalMethod, Lonely, Profile
+from fairgauge.inference.interval import (
+    JACKKNIFE,
+    JACKKNIFE_UNDEFINED,
+    THIN_STRATA,
+    Comparisons,
+    Dependence,
+    Evidence,
+    Intervals,
+    MappedProportion,
+    Methods,
+    NoInterval,
+    StatisticInterval,
+    first_reasons,
+    insufficient_clusters,
+    insufficient_rows,
+    strata_are_thin,
+)
+from fairgauge.question.specification import Spec
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import ClusterCells, GroupCounts
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.sides import COUNTS, CountsBySide, Measure, with_others
-from fairgauge.results.scopes import Diagnostic
-from fairgauge.stats.arrays import Index, Mask, quotient
-from fairgauge.stats.cluster_robust import (
-    ShareSums,
-    ShareVariance,
-    effective_rows,
-    pooled_correlation,
-    share_variance,
-    shared_correlation,
+from fairgauge.resolve.references import (
+    COUNTS,
+    SCORES,
+    CountsBySide,
+    Measure,
+    side_of_all,
+    side_of_others,
+    with_others,
 )
-from fairgauge.stats.jackknife import assign_blocks
+from fairgauge.resolve.sample_design import ReplicateCounts, SampledCells
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.start.records import dataclass, replace
+from fairgauge.stats.arrays import Index, Limits, Mask, quotient
+from fairgauge.stats.intervals import as_critical_t, critical
+from fairgauge.stats.sampling import (
+    Deviations,
+    ShareVariance,
+    assign_blocks,
+    design_limits,
+    deviations,
+    effective_clusters,
+    effective_rows,
+    intracluster_correlation,
+    of_replicates,
+    of_single_rows,
+    of_units,
+    rows_of_blocks,
+    rows_of_level,
+    satterthwaite_degrees,
+    scaled_limits,
+    share_variance,
+)
+from fairgauge.stats.significance import invert
 
-BITS = np.array([1, 2, 4, 8])
-PATTERNS = 16
-"""Which of the four cells a cluster has rows in, as bits."""
-
-_CELLS = 4
-
-
-class ClusterMoments(NamedTuple):
-    """Sums over the clusters of every side in every slot.
-
-    Attributes
-    ----------
-    first : array of shape (sides, slots, 4): of the totals of the cells.
-    second : array of shape (sides, slots, 4, 4): of their products.
-    having : array of shape (sides, slots, 16): clusters by the cells that they have rows in.
-    """
-
-    first: Array
-    second: Array
-    having: Array
-
-
-class LargeClusters(NamedTuple):
-    """Large clusters one by one: which side and slot each is of, and its totals of the cells.
-
-    ``side`` is ``side * slots + slot``, of shape (L,); ``totals`` of shape (L, 4).
-    """
-
-    side: Index
-    totals: Array
-
-
-class ClusterSums:
-    """The clusters of every group, of all rows, and of all others of every group.
-
-    Parameters
-    ----------
-    cells : the cells by cluster.
-    cell : array of shape (cells,): which of TP, FP, FN, TN each is, -1 if none.
-    measure : what is summed, cases or weights.
-    groups, slots : how many there are, known values of no group among the groups and the margin
-        among the slots.
-    """
-
-    def __init__(
-        self, cells: ClusterCells, cell: Index, measure: str, groups: int, slots: int
-    ) -> None:
-        kept = cell >= 0
-        at = [codes[kept] for codes in (cells.group, cells.cluster, cells.stratum, cell)]
-        counts = [cells.counts[m][kept] for m in (measure, "n")]
-        slot = np.zeros_like(at[0])
-        if slots > 1:  # all rows once at the margin, and once in their stratum
-            inside = at[2] < slots - 1
-            slot = np.concatenate([slot, at[2][inside] + 1])
-            at = [np.concatenate([codes, codes[inside]]) for codes in at]
-            counts = [np.concatenate([each, each[inside]]) for each in counts]
-        group, cluster, _, cell = at
-        _, cluster = np.unique(slot * (1 + cluster.max(initial=0)) + cluster, return_inverse=True)
-        held, first, place = np.unique(
-            cluster * groups + group, return_index=True, return_inverse=True
-        )
-        self._groups, self._slots = groups, slots
-        self._cluster, self._group = np.divmod(held, groups)  # sorted by cluster, then by group
-        self._slot = slot[first]
-        self._own, rows = (_totals(place, cell, each, len(held)) for each in counts)
-        of = 1 + int(cluster.max(initial=-1))
-        every = [_summed(self._cluster, each, of) for each in (self._own, rows)]
-        self._met = every[0][self._cluster]
-        key = self._group * slots + self._slot
-        shape = (groups, slots)
-        mine = _moments(key, self._own, rows, shape)
-        slot_of = np.zeros(of, dtype=np.int64)
-        slot_of[self._cluster] = self._slot
-        whole = _moments(slot_of, every[0], every[1], (1, slots))
-        # the clusters of a group count in its rest with what they hold beside it
-        met = _moments(key, self._met, every[1][self._cluster], shape)
-        beside = _moments(key, self._met - self._own, every[1][self._cluster] - rows, shape)
-        sums = zip(mine, whole, met, beside, strict=True)
-        self.sums = ClusterMoments(
-            *(np.concatenate([own, of_all, of_all - of_met + less])
-              for own, of_all, of_met, less in sums)
-        )  # fmt: skip
-        self.large = self._large(every[0], slot_of)
-
-    def _large(self, whole: Array, slot_of: Index) -> LargeClusters:
-        slots, groups = self._slots, self._groups
-        most = int(np.clip(_MOST_LARGE // max(groups * slots, 1), *_LARGE_OF_A_CELL))
-        key = self._group * slots + self._slot
-        mine = _largest(key, self._own, most)
-        of_all = _largest(slot_of, whole, most)
-        totals = [self._own[mine], whole[of_all]]
-        keys = [key[mine], groups * slots + slot_of[of_all]]
-        place = np.full(len(whole), -1)
-        place[of_all] = np.arange(len(of_all))
-        order = np.argsort(self._group, kind="stable")
-        starts = np.searchsorted(self._group[order], np.arange(groups + 1))
-        for group in range(groups):
-            own = order[starts[group] : starts[group + 1]]
-            own = own[place[self._cluster[own]] >= 0]
-            others = whole[of_all].copy()
-            others[place[self._cluster[own]]] -= self._own[own]
-            kept = others.any(axis=1)
-            totals.append(others[kept])
-            keys.append((groups + 1 + group) * slots + slot_of[of_all][kept])
-        return LargeClusters(np.concatenate(keys), np.concatenate(totals))
-
-    def shared(self, first: Index, second: Index, slots: Index) -> Array:
-        """Return the products of what clusters have on two sides, by number; shape (n, 4, 4).
-
-        The sides are two groups, or a group and its rest.
-        """
-        products = np.zeros((len(first), _CELLS, _CELLS))
-        rest = second >= self._groups
-        if rest.any():
-            products[rest] = self._with_others[first[rest], slots[rest]]
-        at = np.flatnonzero(~rest)
-        low, high = np.minimum(first[at], second[at]), np.maximum(first[at], second[at])
-        keys, of_pairs = self._pairs
-        wanted = self._key(slots[at], low, high)
-        place = np.searchsorted(keys, wanted)
-        hit = place < len(keys)
-        hit[hit] = keys[place[hit]] == wanted[hit]
-        products[at[hit]] = of_pairs[place[hit]]
-        swapped = at[first[at] > second[at]]
-        products[swapped] = products[swapped].transpose(0, 2, 1)
-        return products
-
-    def _key(self, slot: Index, low: Index, high: Index) -> Index:
-        return (slot * self._groups + low) * self._groups + high
-
-    @cached_property
-    def _with_others(self) -> Array:
-        key = self._group * self._slots + self._slot
-        sums = _products(key, self._own, self._met - self._own, self._groups * self._slots)
-        return sums.reshape(self._groups, self._slots, _CELLS, _CELLS)
-
-    @cached_property
-    def _pairs(self) -> tuple[Index, Array]:
-        keys, firsts, seconds = [], [], []
-        for lag in count(1):  # entries of one cluster stand side by side
-            at = np.flatnonzero(self._cluster[lag:] == self._cluster[:-lag])
-            if not len(at):
-                break
-            keys.append(self._key(self._slot[at], self._group[at], self._group[at + lag]))
-            firsts.append(at)
-            seconds.append(at + lag)
-        if not keys:
-            return np.zeros(0, dtype=np.int64), np.zeros((0, _CELLS, _CELLS))
-        held_keys, place = np.unique(np.concatenate(keys), return_inverse=True)
-        sums = np.zeros((len(held_keys), _CELLS, _CELLS))
-        start = 0
-        for first, second in zip(firsts, seconds, strict=True):
-            part = place[start : start + len(first)]
-            sums += _products(part, self._own[first], self._own[second], len(held_keys))
-            start += len(first)
-        return held_keys, sums
-
-
-def _totals(place: Index, cell: Index, counts: Array, rows: int) -> Array:
-    """Return the totals of each cell in every place; shape (rows, 4)."""
-    total = np.bincount(place * _CELLS + cell, counts, rows * _CELLS)
-    return total.astype(np.float64).reshape(rows, _CELLS)
-
-
-def _summed(key: Index, columns: Array, size: int) -> Array:
-    """Sum the columns of all rows with one key; shape (size, columns)."""
-    return np.stack([np.bincount(key, column, size) for column in columns.T], axis=-1).astype(float)
-
-
-def _held(totals: Array) -> list[int]:
-    """Return the cells that any cluster has rows in: without labels or predictions, two at most."""
-    return np.flatnonzero(totals.any(axis=0)).tolist()
-
-
-def _products(key: Index, one: Array, two: Array, size: int) -> Array:
-    """Sum the products of all columns with all others; shape (size, 4, 4)."""
-    sums = np.zeros((size, _CELLS, _CELLS))
-    for i, j in product(_held(one), _held(two)):
-        sums[:, i, j] = np.bincount(key, one[:, i] * two[:, j], size)
-    return sums
-
-
-def _moments(key: Index, totals: Array, rows: Array, shape: tuple[int, int]) -> ClusterMoments:
-    size = shape[0] * shape[1]
-    second = np.zeros((size, _CELLS, _CELLS))
-    for i, j in combinations_with_replacement(_held(totals), 2):
-        second[:, i, j] = np.bincount(key, totals[:, i] * totals[:, j], size)
-        second[:, j, i] = second[:, i, j]
-    having = np.bincount(key * PATTERNS + (rows > 0) @ BITS, minlength=size * PATTERNS)
-    return ClusterMoments(
-        _summed(key, totals, size).reshape(*shape, _CELLS),
-        second.reshape(*shape, _CELLS, _CELLS),
-        having.astype(np.float64).reshape(*shape, PATTERNS),
-    )
-
-
-def _largest(key: Index, totals: Array, most: int) -> Index:
-    """Return the largest entries of each key by each cell, up to ``most`` of a cell.
-
-    Every other entry has less than ``1 / most`` of any sum of cells: of several shares, that of
-    their sum is between the least and the greatest.
-    """
-    if not len(key) or np.bincount(key).max() <= most:
-        return np.arange(len(key))
-    kept = np.zeros(len(key), dtype=bool)
-    for cell in _held(totals):
-        order = np.lexsort((-totals[:, cell], key))
-        ordered = key[order]
-        rank = np.arange(len(key)) - np.searchsorted(ordered, ordered)
-        kept[order[rank < most]] = True
-    return np.flatnonzero(kept)
-
-
-_MOST_LARGE = 400_000
-_LARGE_OF_A_CELL = (4, 128)
-"""Large clusters of each cell that are distinguished: as many as memory allows."""
-
-BLOCKS = 40
+BLOCKS = 400
 """Blocks of clusters that are omitted one after another; of fewer clusters each is one."""
 
-_MOST_CELLS = 4_000_000
+_MOST_CELLS = 20_000_000
+_MANY = 1_000
+_STEP = 1e-4
+"""By how much a cell is moved, as a share of its side; errors are of the order of its square."""
+_UNDEFINED = Reason.of(ReasonCode.DESIGN_UNDEFINED)
 _YES, _NO, _MISSING = range(3)
 _EVERY: frozenset[Need] = frozenset()
 _CELL_OF = {
@@ -269,31 +95,34 @@ _CELL_OF = {
 """The cell (of TP, FP, FN, TN) of a row by its label and prediction: yes, no or missing."""
 
 
-def _patterns() -> ConfusionCounts:
-    """Return one side for each set of cells that a cluster may have rows in, one row in each."""
-    cells = (np.arange(PATTERNS)[:, None] & BITS > 0).astype(float)
-    some = cells.max(axis=1)
-    return ConfusionCounts(
-        size=some,
-        cells=dict.fromkeys((BOTH, LABEL, PREDICTION), cells),
-        classes={"label": some[:, None], "prediction": some[:, None]},
-        strata={"label": some[:, None, None], "prediction": some[:, None, None]},
-        moments=defaultdict(lambda: some),
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusteredProportion:
+    """A proportion of rows of many sides, ``n`` independent rows having its variance."""
+
+    of: ShareVariance
+    n: Array
+    dependence: Dependence
 
 
-_PATTERNS = _patterns()
+class Spread(NamedTuple):
+    """How a statistic of every side varies over samples.
+
+    ``rows`` stand for it where the sample shows no variance; ``degrees`` are those of Student's t,
+    ``units`` the (effective) number of clusters or sampling units.
+    """
+
+    moved: Deviations
+    rows: Array
+    degrees: Array
+    units: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clusters:
     """The clusters of one side of many comparisons.
 
-    Attributes
-    ----------
-    of : the clusters of all sides.
-    which, slots : the side of each comparison by number, and its slot (0: margin).
-    pooled, overall : whether its strata, and the counts of all rows, are wanted too.
+    ``which`` is the side of each comparison by number, ``slots`` its slot (0: margin); its strata
+    (``pooled``) and the counts of all rows (``overall``) may be wanted too.
     """
 
     of: ClustersBySide
@@ -306,38 +135,52 @@ class Clusters:
         self, needs: frozenset[Need], of: Cells, among: Cells, rows_per_weight: Array
     ) -> ClusteredProportion:
         """Return a proportion of cells; ``rows_per_weight`` is the rows per unit of weight."""
-        found = self.of.shares(needs, of, among)
-        at = self.which * len(self.of.slots) + self.slots
-        mine = ShareVariance(*(each[at] for each in found.variance))
-        rows = mine.rows * rows_per_weight
-        correlation = found.correlation[self.slots]
-        n = effective_rows(mine, rows, correlation)
-        x, m = (np.array(cells, dtype=float) for cells in (of, among))
-        return ClusteredProportion(self, needs, (x, m), mine, n, found.sandwich[at])
+        found, moved = self.share_variance(needs, of, among)
+        correlation = self.of.correlation(needs, of, among)[self.slots]
+        n = effective_rows(found, found.rows * rows_per_weight, correlation)
+        return ClusteredProportion(found, n, Dependence(self, Deviations(moved)))
 
-    def effective(self, needs: frozenset[Need], among: Cells) -> Array:
-        """Return the effective number of clusters of a denominator (Kish)."""
-        clusters = self.of.shares(needs, among, among).variance.clusters
-        return np.asarray(clusters[self.which * len(self.of.slots) + self.slots])
+    def share_variance(
+        self, needs: frozenset[Need], of: Cells, among: Cells
+    ) -> tuple[ShareVariance, Array]:
+        """Return the jackknife variance of a proportion, and its deviations without each block."""
+        sides = self.sides()
+        x, m = (self.by_block(cells.count(sides.counts(needs))) for cells in (of, among))
+        return share_variance(x, m, self.effective(rows_of_blocks(m)))
+
+    def effective(self, sizes: Array) -> Array:
+        """Return the effective number of clusters, from the rows of every block (Kish).
+
+        Where there are more clusters than blocks, these are as uneven as blocks show.
+        """
+        blocks = (self.block_sizes(lambda side: side.size) > 0).sum(axis=0)
+        return effective_clusters(sizes, blocks, self.of.members.number[self.which, self.slots])
 
     def block_sizes(self, size: Callable[[ConfusionCounts], Array]) -> Array:
         """Return the rows of every block in a denominator; shape (blocks, n)."""
-        sizes = self.leave_out(size)
-        return np.maximum(sizes[:1] - sizes[1:], 0.0)
+        return rows_of_blocks(self.by_block(size(self.sides())))
 
-    def leave_out(self, value: Callable[[ConfusionCounts], Array]) -> Array:
-        """Return a number with no block omitted, and with each; shape (1 + blocks, n).
-
-        Raises
-        ------
-        NoInterval
-            There are too many cells to leave clusters out of.
-        """
-        return self.by_block(value(self.sides()))
+    def spread(self, statistic: Statistic, rows: Array) -> Spread:
+        """Return how a statistic varies; ``rows`` is its effective sample size."""
+        del rows
+        values = self.by_block(statistic.value(self.sides(), Profile.DOCUMENTED))
+        sizes = _smallest_blocks(statistic, self)
+        return Spread(
+            Deviations(deviations(values)), effective_number(sizes), satterthwaite_degrees(sizes.T),
+            self.effective(sizes),
+        )  # fmt: skip
 
     def sides(self) -> ConfusionCounts:
         """Return the sides with no block omitted, then those without each; (1 + blocks) n rows."""
-        return self.of.without(self.which, self.slots, pooled=self.pooled, overall=self.overall)
+        return self.of.without(self)
+
+    def apart(self, other: Clusters, first: Index, second: Index) -> Mask | bool:
+        """Return which sides share neither rows nor clusters: two groups, a group and its rest."""
+        if self.of.members.span_groups:
+            return False
+        mine, yours, groups = self.which[first], other.which[second], self.of.groups
+        apart = (mine < groups) & (yours < groups) & (mine != yours)
+        return np.asarray(apart | (np.abs(mine - yours) == groups + 1))
 
     def by_block(self, values: Array) -> Array:
         """Return values of `sides` by block, NaN where clusters are not omitted from strata."""
@@ -353,172 +196,88 @@ class Clusters:
         return replace(self, slots=np.zeros_like(self.slots))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClusteredProportion:
-    """A proportion of rows of many sides, correlated with that of others by shared clusters.
+class _Members(NamedTuple):
+    """How many clusters every side has in every slot; whether any has rows in several groups."""
 
-    Attributes
-    ----------
-    clusters : of the sides.
-    needs, cells : the columns that a row must have; numerator and denominator as coefficients.
-    of : its rate, rows, degrees of freedom of t and effective clusters.
-    n : its effective sample size.
-    sandwich : its variance without regard to leverage, as that of products of sides.
-    """
-
-    clusters: Clusters
-    needs: frozenset[Need]
-    cells: tuple[Array, Array]
-    of: ShareVariance
-    n: Array
-    sandwich: Array
-
-    def correlation(self, other: ClusteredProportion, first: Index, second: Index) -> Array:
-        """Return the correlation of some of its values with some of another's, by position."""
-        mine, yours = self.clusters, other.clusters
-        products = mine.of.sums(self.needs).shared(
-            mine.which[first], yours.which[second], mine.slots[first]
-        )
-        (x, m), p, q = (
-            self.cells,
-            *(np.nan_to_num(each) for each in (self.of.rate[first], other.of.rate[second])),
-        )
-        xx, xm, mx, mm = (
-            np.einsum("i,sij,j->s", a, products, b) for a, b in ((x, x), (x, m), (m, x), (m, m))
-        )
-        return shared_correlation(
-            self.sandwich[first], other.sandwich[second],
-            quotient(
-                xx - q * xm - p * mx + p * q * mm, self.of.rows[first] * other.of.rows[second]
-            ),
-        )  # fmt: skip
-
-
-class _Shares(NamedTuple):
-    """A share of every side in every slot, by ``side * slots + slot``; and what groups have alike.
-
-    ``correlation`` is that of the clusters of all values of the feature together, by slot.
-    """
-
-    variance: ShareVariance
-    sandwich: Array
-    correlation: Array
-
-
-def _variances(sums: ClusterSums, of: Cells, among: Cells) -> tuple[ShareVariance, Array]:
-    """Return the variance of a share of every side in every slot, and that without leverage."""
-    x, m = (np.array(cells, dtype=float) for cells in (of, among))
-    first, second, having = (part.reshape(-1, *part.shape[2:]) for part in sums.sums)
-    pattern = among.count(_PATTERNS.counts(BOTH)) > 0
-    products = [np.einsum("i,sij,j->s", a, second, b) for a, b in ((x, x), (x, m), (m, m))]
-    every = ShareSums(having @ pattern, first @ x, first @ m, *products)
-    large = sums.large
-    variance = share_variance(every, large.totals @ x, large.totals @ m, large.side)
-    rate = np.nan_to_num(variance.rate)
-    xx, xm, mm = products
-    squared = np.maximum(xx - 2 * rate * xm + rate**2 * mm, 0.0)
-    return variance, quotient(squared, variance.rows**2)
+    number: Array
+    span_groups: bool
 
 
 class ClustersBySide:
     """Selects the clusters of both sides of many comparisons, as `CountsBySide` their rows."""
 
+    sides_of: type[Clusters] = Clusters
+
     def __init__(
         self,
         counted: GroupCounts,
         outcome: OutcomeMasks,
-        profile: Profile,
+        spec: Spec,
         per_class: Sequence[OutcomeMasks] = (),
-        seed: int = 0,
     ) -> None:
         self._counted = counted
         self._outcome = outcome
-        self._profile = profile
+        self._spec = spec
         self._per_class = per_class
-        self._seed = seed
         self._measure: Measure = "w" if counted.weighted else "n"
-        self._sums: dict[frozenset[Need], ClusterSums] = {}
-        self._sums_of_values: dict[frozenset[Need], ClusterSums] = {}
         self._last: tuple[object, ConfusionCounts] | None = None
-        self._shares: dict[tuple[frozenset[Need], Cells, Cells], _Shares] = {}
-
-    @property
-    def slots(self) -> Sequence[object]:
-        """Return the slots: the margin and the strata."""
-        return (None, *self._counted.strata)
-
-    def shares(self, needs: frozenset[Need], of: Cells, among: Cells) -> _Shares:
-        """Return a share of every side in every slot."""
-        if (needs, of, among) not in self._shares:
-            self._shares[needs, of, among] = self._share(needs, of, among)
-        return self._shares[needs, of, among]
-
-    def _share(self, needs: frozenset[Need], of: Cells, among: Cells) -> _Shares:
-        sums = self.sums(needs)
-        found, sandwich = _variances(sums, of, among)
-        by_value, groups = found, len(self._counted.groups)
-        if self._by_values is not None:
-            # of the values, whichever groups are asked for: a group alone is as it is beside others
-            by_value, groups = _variances(self._values_of(needs), of, among)[0], self._values
-        slots = len(self.slots)
-        of_values = ShareVariance(*(e[: groups * slots].reshape(groups, slots) for e in by_value))
-        rows = of_values.rows * self._rows_per_weight
-        return _Shares(found, sandwich, pooled_correlation(of_values, rows))
-
-    @cached_property
-    def _by_values(self) -> ClusterCells | None:
-        """Return the cells by the values of the feature; None where each value is a group."""
-        return self._cells.by_values(len(self._counted.groups)) if self._counted.groups else None
-
-    @property
-    def _values(self) -> int:
-        assert self._by_values is not None
-        return 1 + int(self._by_values.group.max(initial=-1))
-
-    @cached_property
-    def _rows_per_weight(self) -> float:
-        """Return the rows per unit of weight, of all rows: 1 without weights."""
-        counts = self._cells.counts
-        weight = counts[self._measure].sum()
-        return float(counts["n"].sum() / weight) if weight > 0 else 1.0
+        self._correlations: dict[tuple[frozenset[Need], Cells, Cells], Array] = {}
 
     def pick(
         self, which: Index, slots: Index, *, pooled: bool = False, overall: bool = False
     ) -> Clusters:
         """Return one side of comparisons: the numbers of the sides, and their slots (0: margin)."""
-        return Clusters(self, which, slots, pooled, overall)
+        return self.sides_of(self, which, slots, pooled, overall)
 
-    def sums(self, needs: frozenset[Need]) -> ClusterSums:
-        """Return the sums over clusters of the rows where ``needs`` are known."""
-        if needs not in self._sums:
-            groups = len(self._counted.groups) + 1
-            self._sums[needs] = self._summed(self._cells, needs, groups)
-        return self._sums[needs]
+    def correlation(self, needs: frozenset[Need], of: Cells, among: Cells) -> Array:
+        """Return the intra-cluster correlation of a share among all rows of every slot."""
+        if (needs, of, among) not in self._correlations:
+            slots = np.arange(1 + len(self._counted.strata))
+            every = Clusters(self, np.full_like(slots, self.groups), slots)
+            found, _ = every.share_variance(needs, of, among)
+            counts = self._cells.counts
+            scale = quotient(counts["n"].sum(), counts[self._measure].sum())
+            self._correlations[needs, of, among] = intracluster_correlation(found, scale)
+        return self._correlations[needs, of, among]
 
-    def _values_of(self, needs: frozenset[Need]) -> ClusterSums:
-        assert self._by_values is not None
-        if needs not in self._sums_of_values:
-            self._sums_of_values[needs] = self._summed(self._by_values, needs, self._values + 1)
-        return self._sums_of_values[needs]
+    @property
+    def groups(self) -> int:
+        """Return the number of groups, the rows without one included."""
+        return len(self._counted.groups) + 1
 
-    def _summed(self, cells: ClusterCells, needs: frozenset[Need], groups: int) -> ClusterSums:
-        cell = self._cell_of(cells, needs)
-        return ClusterSums(cells, cell, self._measure, groups, 1 + len(self._counted.strata))
-
-    def _cell_of(self, cells: ClusterCells, needs: frozenset[Need]) -> Index:
-        """Return which of TP, FP, FN, TN each cell is, -1 where what is needed is missing."""
-        label = _state(cells.label, self._outcome.labels, self._profile)
-        prediction = _state(cells.prediction, self._outcome.predictions, self._profile)
-        return np.asarray(np.array(_CELL_OF[needs])[label, prediction])
+    @cached_property
+    def members(self) -> _Members:
+        """Return how many clusters every side has in every slot: groups, all, others of each."""
+        cells, groups = self._cells, self.groups
+        slots = 1 + len(self._counted.strata)
+        inside = cells.stratum < slots - 1
+        slot = np.concatenate([np.zeros_like(cells.stratum), cells.stratum[inside] + 1])
+        cluster, group = (np.concatenate([of, of[inside]]) for of in (cells.cluster, cells.group))
+        slot, group, cluster = np.unique(np.stack([slot, group, cluster]), axis=1)
+        _, held, several = np.unique(
+            np.stack([slot, cluster]), axis=1, return_inverse=True, return_counts=True
+        )
+        alone = several[held.reshape(-1)] == 1
+        key = slot * groups + group
+        own, only = (
+            np.bincount(of, minlength=slots * groups).reshape(slots, groups)
+            for of in (key, key[alone])
+        )
+        every = np.bincount(slot, 1 / several[held.reshape(-1)], slots)[:, None]
+        number = np.concatenate([own, every, every - only], axis=1).T
+        return _Members(number.astype(np.float64), not alone.all())
 
     def cells(self, needs: frozenset[Need]) -> tuple[Index, Index, Index, Index, Array]:
         """Return group, cluster, stratum, which of TP, FP, FN, TN, and the rows of every cell.
 
-        Rows are by weight; a stratum that is missing is the last.
+        It is -1 where what is needed is missing. Rows are by weight; a stratum that is missing is
+        the last.
         """
-        cells = self._cells
-        rows = cells.counts[self._measure]
-        return cells.group, cells.cluster, cells.stratum, self._cell_of(cells, needs), rows
+        cells, profile = self._cells, self._spec.profile
+        label = _state(cells.label, self._outcome.labels, profile)
+        prediction = _state(cells.prediction, self._outcome.predictions, profile)
+        cell = np.asarray(np.array(_CELL_OF[needs])[label, prediction])
+        return cells.group, cells.cluster, cells.stratum, cell, cells.counts[self._measure]
 
     @property
     def blocks(self) -> int:
@@ -530,27 +289,21 @@ class ClustersBySide:
         """Return whether clusters are omitted from strata too, not from all rows alone."""
         return self._size(1 + len(self._counted.strata)) <= _MOST_CELLS
 
-    def without(
-        self, which: Index, slots: Index, *, pooled: bool, overall: bool
-    ) -> ConfusionCounts:
+    def without(self, side: Clusters) -> ConfusionCounts:
         """Return sides with no block omitted, then without each.
 
         The last ones are kept: values and sizes of one metric are both read off them.
         """
-        key = (which.tobytes(), slots.tobytes(), pooled, overall)
+        key = (side.which.tobytes(), side.slots.tobytes(), side.pooled, side.overall)
         if self._last is None or self._last[0] != key:
-            self._last = key, self._without(which, slots, pooled=pooled, overall=overall)
+            each = 1 + len(self._counted.strata) if self.by_stratum else 1
+            slots = side.slots if self.by_stratum else np.zeros_like(side.slots)
+            copies = np.arange(1 + self.blocks)
+            moved = np.add.outer(copies * each, slots).ravel()
+            which = np.tile(side.which, len(copies))
+            made = self._sides.pick(which, moved, pooled=side.pooled, overall=side.overall)
+            self._last = key, made
         return self._last[1]
-
-    def _without(
-        self, which: Index, slots: Index, *, pooled: bool, overall: bool
-    ) -> ConfusionCounts:
-        each = 1 + len(self._counted.strata) if self.by_stratum else 1
-        copies = 1 + self.blocks
-        if not self.by_stratum:
-            slots = np.zeros_like(slots)
-        moved = np.add.outer(np.arange(copies) * each, slots).ravel()
-        return self._sides.pick(np.tile(which, copies), moved, pooled=pooled, overall=overall)
 
     @property
     def _cells(self) -> ClusterCells:
@@ -558,9 +311,13 @@ class ClustersBySide:
         assert cells is not None
         return cells
 
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return self._counted.counts["rows"].shape
+
     def _size(self, slots: int) -> int:
-        groups, _, labels, predictions = self._counted.counts["rows"].shape
-        return int((1 + self.blocks) * groups * slots * labels * predictions)
+        groups, _, labels, predictions = self._shape
+        return (1 + self.blocks) * groups * slots * labels * predictions
 
     @cached_property
     def _sides(self) -> CountsBySide:
@@ -568,18 +325,24 @@ class ClustersBySide:
         slots = len(strata) + 1
         if self._size(slots) > _MOST_CELLS:
             raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
-        shape = self._counted.counts["rows"].shape
         cluster, ranks = self._cells.ranks
-        block = assign_blocks(ranks, self.blocks, self._seed)[cluster]
+        block = assign_blocks(ranks, self.blocks, self._spec.seed)[cluster]
         names = [self._measure, *(m for m in self._cells.counts if m not in COUNTS)]
-        counts = {m: self._stacked(self._cells.counts[m], block, shape, slots) for m in names}
-        alone = replace(self._counted, strata=strata, counts=counts, histogram=None, clusters=None)
-        return CountsBySide(alone, self._outcome, self._profile, self._per_class, self._measure)
+        counts = {m: self._stack_blocks(self._cells.counts[m], block, slots) for m in names}
+        return self._of_copies(counts, strata, self._measure)
 
-    def _stacked(self, sums: Array, block: Index, shape: Sequence[int], slots: int) -> Array:
-        """Return counts of shape (groups, (1 + blocks) slots, labels, predictions)."""
+    def _of_copies(
+        self, counts: dict[str, Array], strata: tuple[str, ...], measure: Measure
+    ) -> CountsBySide:
+        # ``counts`` have the shape (groups, copies times slots, labels, predictions)
+        alone = replace(
+            self._counted, strata=strata, counts=counts, histogram=None, clusters=None, design=None
+        )
+        return CountsBySide(alone, self._outcome, self._spec.profile, self._per_class, measure)
+
+    def _stack_blocks(self, sums: Array, block: Index, slots: int) -> Array:
         cells = self._cells
-        groups, _, labels, predictions = shape
+        groups, _, labels, predictions = self._shape
         inside = (self.blocks, groups, slots, labels, predictions)
         at = np.minimum(cells.stratum, slots - 1)
         codes = (block, cells.group, at, cells.label, cells.prediction)
@@ -590,6 +353,365 @@ class ClustersBySide:
         held = np.concatenate([held.sum(axis=2, keepdims=True), held[:, :, :-1]], axis=2)
         every = with_others(held)[self.blocks :]  # all rows, and all rows without each block
         return every.swapaxes(0, 1).reshape(groups, -1, labels, predictions)
+
+
+class DesignBySide(ClustersBySide):
+    """Selects how the sides of many comparisons were sampled."""
+
+    def __init__(
+        self,
+        counted: GroupCounts,
+        outcome: OutcomeMasks,
+        spec: Spec,
+        per_class: Sequence[OutcomeMasks] = (),
+    ) -> None:
+        assert counted.design is not None
+        super().__init__(counted, outcome, spec, per_class)
+        self.sides_of = SampledSides
+        self.design = counted.design
+        self._slots = 1 + len(counted.strata)
+        self._held: dict[tuple[int, int], tuple[Index, float, float]] = {}
+        powers = tuple(f"_{name}" for name in WEIGHTS[1:])
+        sums = (m for m in counted.counts if m not in (*COUNTS, *SCORES))
+        self._measures = [self._measure, *(m for m in sums if not m.endswith(powers))]
+
+    def copies(self, statistic: Statistic, sides: Clusters) -> Array:
+        """Return a statistic of all rows, and of every changed copy of them; shape (1 + C, n)."""
+        copies = 1 + self._number
+        at = np.add.outer(np.arange(copies) * self._slots, sides.slots).ravel()
+        held = self._sides.pick(np.tile(sides.which, copies), at)
+        try:
+            return statistic.value(held, Profile.DOCUMENTED).reshape(copies, -1)
+        except KeyError:  # replicate weights make the sums of means alone
+            raise NoInterval(ReasonCode.NO_DESIGN_METHOD) from None
+
+    @property
+    def _number(self) -> int:
+        if isinstance(self.design, ReplicateCounts):
+            return len(self.design.factors)
+        return 2 * len(self._measures) * int(np.prod(self._shape[2:]))
+
+    @cached_property
+    def _sides(self) -> CountsBySide:
+        if (1 + self._number) * np.prod(self._shape) > _MOST_CELLS:
+            raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
+        own = {m: self._counted.counts[m] for m in self._measures}
+        if isinstance(self.design, ReplicateCounts):
+            varied = {self._measure if m == "w" else m: e for m, e in self.design.counts.items()}
+            stacked = {m: np.concatenate([own[m][None], each]) for m, each in varied.items()}
+        else:
+            stacked = {m: self._perturb_cells(m, each) for m, each in own.items()}
+        counts = {
+            m: each.swapaxes(0, 1).reshape(self._shape[0], -1, *self._shape[2:])
+            for m, each in stacked.items()
+        }
+        return self._of_copies(counts, self._counted.strata, self._measure)
+
+    def _perturb_cells(self, measure: str, counts: Array) -> Array:
+        cells = int(np.prod(self._shape[2:]))
+        number = len(self._measures)
+        every = np.repeat(counts[None], 1 + self._number, axis=0)
+        flat = every.reshape(1 + self._number, *self._shape[:2], cells)
+        of_cells = flat[1:].reshape(2, number, cells, *self._shape[:2], cells)
+        step = self._steps[measure]
+        for cell in range(cells):
+            of_cells[0, self._measures.index(measure), cell, :, :, cell] += step
+            of_cells[1, self._measures.index(measure), cell, :, :, cell] -= step
+        return flat.reshape(every.shape)
+
+    @cached_property
+    def _steps(self) -> dict[str, Array]:
+        # by how much a cell of each measure is moved; shape (groups + 1, slots)
+        counts = self._counted.counts
+        total = counts[self._measure].sum(axis=(2, 3))
+        sums = {m: np.abs(counts[m]).sum(axis=(2, 3)) for m in self._measures[1:]}
+        moved = {m: _STEP * (total + each) for m, each in sums.items()}
+        return {self._measure: _STEP * total} | moved
+
+    def deviations(self, statistic: Statistic, sides: Clusters) -> Deviations:
+        """Return the deviations of a statistic, of which its variance is made."""
+        design = self.design
+        if isinstance(design, ReplicateCounts):
+            return of_replicates(self.copies(statistic, sides), design.factors)
+        strata = design.strata
+        if strata.lonely.any() and self._spec.lonely is Lonely.REFUSE:
+            raise NoInterval(ReasonCode.LONELY_STRATA, strata=int(strata.lonely.sum()))
+        if design.single and len(self._measures) > 1:
+            raise NoInterval(ReasonCode.NO_DESIGN_METHOD)  # values vary within cells
+        alike, place = np.unique([sides.which, sides.slots], axis=1, return_inverse=True)
+        n = alike.shape[1]
+        # derivatives by the sums of cells, of shape (measures, labels + 1, predictions + 1, n)
+        values = self.copies(statistic, replace(sides, which=alike[0], slots=alike[1]))
+        up, down = values[1:].reshape(2, len(self._measures), -1, n)
+        steps = np.stack([with_others(self._steps[m])[*alike] for m in self._measures])
+        slopes = quotient(up - down, 2 * steps[:, None]).reshape(-1, *self._shape[2:], n)
+        squares = np.zeros((len(design.unit), n)) if design.single else None
+        totals = np.zeros((len(strata.units) if design.single else len(strata.of_unit), n))
+        for i, key in enumerate(alike.T.tolist()):
+            held, _, _ = self._side_cells(*key)
+            cell = slopes[:, design.label[held], design.prediction[held], i]
+            moved = sum(
+                of * design.counts[m][held] for m, of in zip(self._measures, cell, strict=True)
+            )
+            totals[:, i] = np.bincount(design.unit[held], moved, len(totals))
+            if squares is not None:
+                of = "w2" if self._measures == ["w"] else "n"
+                squares[held, i] = cell[0] * np.sqrt(design.counts[of][held])
+        if squares is not None:
+            found = of_single_rows(squares, totals, strata, design.unit)
+        else:
+            found = of_units(totals, strata)
+        return found._replace(by=found.by[:, place.reshape(-1)])
+
+    def _side_cells(self, side: int, slot: int) -> tuple[Index, float, float]:
+        if (side, slot) in self._held:
+            return self._held[side, slot]
+        design, groups = self.design, len(self._counted.groups)
+        assert isinstance(design, SampledCells)
+        inside = design.stratum == slot - 1 if slot else np.ones(len(design.unit), dtype=bool)
+        if side <= groups:
+            inside &= design.group == (side if side < groups else -1)
+        elif side != side_of_all(groups):
+            inside &= design.group != side - side_of_others(groups)
+        held = np.flatnonzero(inside)
+        at = np.unique(design.unit[held])
+        units = float(design.counts["n"][held].sum()) if design.single else len(at)
+        strata = len(at) if design.single else len(np.unique(design.strata.of_unit[at]))
+        self._held[side, slot] = held, units, max(units - strata, 0.0)
+        return self._held[side, slot]
+
+    def sampled(self, sides: Clusters) -> tuple[Array, Array]:
+        """Return how many sampling units each side has, and the degrees of freedom of its t."""
+        if isinstance(self.design, ReplicateCounts):
+            units = np.full(len(sides.which), float(len(self.design.factors)))
+            return units, units - 1
+        each = zip(sides.which.tolist(), sides.slots.tolist(), strict=True)
+        found = np.array([self._side_cells(*key)[1:] for key in each], dtype=float).reshape(-1, 2)
+        return found[:, 0], found[:, 1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampledSides(Clusters):
+    """The design of one side of many comparisons, in place of its clusters."""
+
+    def deviations(self, statistic: Statistic) -> Deviations:
+        """Return the deviations of a statistic of every side."""
+        assert isinstance(self.of, DesignBySide)
+        return self.of.deviations(statistic, self)
+
+    def sampled(self) -> tuple[Array, Array]:
+        """Return how many sampling units each side has, and the degrees of freedom of its t."""
+        assert isinstance(self.of, DesignBySide)
+        return self.of.sampled(self)
+
+    def effective(self, sizes: Array) -> Array:
+        del sizes
+        return self.sampled()[0]
+
+    def apart(self, other: Clusters, first: Index, second: Index) -> bool:
+        """Return that sides may share units, which their deviations show."""
+        del other, first, second
+        return False
+
+    def block_sizes(self, size: Callable[[ConfusionCounts], Array]) -> Array:
+        """Return a one for each sampling unit of a side, of many units for some of them."""
+        del size
+        units = np.minimum(self.sampled()[0], _MANY)
+        return (np.arange(units.max(initial=0.0))[:, None] < units).astype(float)
+
+    def spread(self, statistic: Statistic, rows: Array) -> Spread:
+        units, degrees = self.sampled()
+        return Spread(self.deviations(statistic), np.minimum(units, rows), degrees, units)
+
+    def sides(self) -> ConfusionCounts:
+        """Refuse an interval from values without some clusters."""
+        raise NoInterval(ReasonCode.NO_DESIGN_METHOD)
+
+
+def sampled_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+    """Return the interval of a statistic of dependent rows from its deviations.
+
+    Raises ``NoInterval``: it is of scores, or a stratum of the sample has a single unit.
+    """
+    sides = _clusters_of(evidence, statistic)
+    designed = isinstance(sides, SampledSides)
+    estimate = statistic.value(evidence.side, Profile.DOCUMENTED)
+    n = evidence.effective_cases(statistic.size)
+    moved, rows, degrees, units = sides.spread(statistic, n)
+    variance = moved.variance
+
+    def at(z: Array) -> Limits:
+        return design_limits(estimate, variance, rows, degrees, statistic.range, z)
+
+    shares: tuple[MappedProportion, ...] = ()
+    methods: Methods = JACKKNIFE
+    if designed:
+        methods = (IntervalMethod.SURVEY_DESIGN, IntervalMethod.STUDENT_T)
+    if designed and isinstance(statistic, Rate):
+        n, cases = rows_of_level(estimate, variance, rows), statistic.size(evidence.cases)
+        shares = (MappedProportion(np.nan_to_num(estimate) * n, n, np.asarray, cases),)
+        methods = (IntervalMethod.SURVEY_DESIGN, IntervalMethod.WILSON)
+    return StatisticInterval(
+        estimate, n, at, methods, shares, clusters=units, reason=_UNDEFINED if designed else None,
+        dependence=Dependence(sides, moved),
+    )  # fmt: skip
+
+
+def jackknife_interval(metric: ComparisonMetric, compared: Comparisons, spec: Spec) -> Intervals:
+    """Return the interval of a comparison from its values without some clusters."""
+    if isinstance(metric, Distance):
+        raise NoInterval(ReasonCode.DISTANCE_WITH_CLUSTERS)
+    group, reference = (_clusters_of(side, metric) for side in (compared.group, compared.reference))
+    values = metric.value(group.sides(), reference.sides(), Profile.DOCUMENTED)
+    value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
+    rows = metric.sizes(compared.group.cases, compared.other.cases)
+    sizes = _block_sizes(metric, compared)
+    return _limits_of_values(metric, value, group.by_block(values), sizes, (rows[0], rows[1]), spec)
+
+
+def pooled_jackknife_interval(
+    metric: Contrast, compared: Comparisons, weights: Array, value: Array, spec: Spec
+) -> Intervals:
+    """Return the interval of a contrast pooled over strata, from its values without some clusters.
+
+    ``weights`` are of shape (groups, strata), 0 where a stratum is excluded.
+    """
+    strata = weights.shape[1]
+    clusters = [_clusters_of(side, metric) for side in (compared.group, compared.reference)]
+    if isinstance(clusters[0], SampledSides):
+        return _pooled_design_interval(metric, compared, weights, value, spec)
+    sides = [each.sides() for each in clusters]
+    every = pool(metric, sides[0], sides[1], strata, Profile.DOCUMENTED).value
+    inside = clusters[0].by_block(sides[0].size)
+    by_block = every.reshape(len(inside), -1)
+    if np.isnan(inside).any():
+        by_block = np.full_like(by_block, np.nan)
+    # a cluster may have rows in many strata, and is one cluster even so
+    blocks = [each[:, ::strata] for each in _block_sizes(metric, compared, margin=True)]
+    sizes = metric.sizes(compared.group.cases, compared.other.cases)
+    rows = [np.where(weights > 0, each.reshape(weights.shape), 0.0) for each in sizes]
+    thin = np.zeros(len(weights), dtype=bool)
+    if not isinstance(metric.of, Rate):
+        thin = strata_are_thin(rows, weights)
+        by_block = np.where(thin, np.nan, by_block)
+    totals = rows[0].sum(axis=1), rows[1].sum(axis=1)
+    reasons = [THIN_STRATA if each else None for each in thin]
+    return _limits_of_values(metric, value, by_block, blocks, totals, spec, reasons)
+
+
+def _pooled_design_interval(
+    metric: Contrast, compared: Comparisons, weights: Array, value: Array, spec: Spec
+) -> Intervals:
+    # the same of a difference or ratio under a design; the weights are taken as given
+    if is_odds_ratio(metric):
+        raise NoInterval(ReasonCode.NO_DESIGN_METHOD)
+    share = quotient(weights, weights.sum(axis=1, keepdims=True))
+    means: list[Array] = []
+    moved: list[Deviations] = []
+    sampled: list[tuple[Array, Array]] = []
+    for evidence in (compared.group, compared.reference):
+        sides = evidence.clusters
+        assert isinstance(sides, SampledSides)
+        values = metric.of.value(evidence.side, Profile.DOCUMENTED).reshape(weights.shape)
+        found = sides.deviations(metric.of)
+        parts = np.nan_to_num(found.by).reshape(-1, *weights.shape)
+        means.append((share * np.where(share > 0, values, 0.0)).sum(axis=1))
+        moved.append(found._replace(by=(share * parts).sum(axis=2)))
+        of_groups = sides.which[:: weights.shape[1]]
+        margin = replace(sides, which=of_groups, slots=np.zeros_like(of_groups))
+        sampled.append(margin.sampled())
+    ratio = metric.by == "ratio"
+    ours, theirs = (of.by / mean if ratio else of.by for of, mean in zip(moved, means, strict=True))
+    variance = moved[0]._replace(by=ours - theirs).variance
+    error = np.sqrt(variance) * (value if ratio else 1.0)
+    units, degrees = (np.minimum(*each) for each in zip(*sampled, strict=True))
+    ends = (0.0, np.inf) if ratio else (-np.inf, np.inf)
+
+    def limits(z: Array) -> Limits:
+        return scaled_limits(value, error, as_critical_t(z, degrees), *ends)
+
+    low, high = limits(np.asarray(critical(spec.confidence)))
+    few = insufficient_clusters(units)
+    methods = (IntervalMethod.SURVEY_DESIGN, IntervalMethod.STUDENT_T)
+    return Intervals(low, high, invert(limits, metric.neutral), [methods] * len(low), few)
+
+
+def effective_number(sizes: Array) -> Array:
+    """Return the effective number of blocks, from their sizes of shape (blocks, n) (Kish)."""
+    number = np.nan_to_num(quotient(sizes.sum(axis=0) ** 2, (sizes**2).sum(axis=0)))
+    return np.asarray(np.where(np.isnan(sizes).any(axis=0), np.nan, number))
+
+
+def clusters_of(statistic: Statistic, clusters: Clusters) -> Array:
+    """Return the effective number of clusters of a statistic, nan where it is not known."""
+    return clusters.effective(_smallest_blocks(statistic, clusters))
+
+
+def _limits_of_values(
+    metric: ComparisonMetric,
+    value: Array,
+    by_block: Array,
+    sizes: Sequence[Array],
+    rows: tuple[Array, Array],
+    spec: Spec,
+    reasons: Sequence[Reason | None] | None = None,
+) -> Intervals:
+    # Limits are by t, nan without degrees of freedom. ``sizes`` are the rows of every block on each
+    # side, of which the one with fewer degrees counts.
+    degrees = np.min([satterthwaite_degrees(each.T) for each in sizes], axis=0)
+
+    logarithmic = metric.neutral == 1 and metric.range == (0, np.inf)
+    ends = (-np.inf, np.inf) if logarithmic else metric.range
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if logarithmic:
+            value, by_block = np.log(value), np.log(by_block)
+        error = np.sqrt((deviations(by_block) ** 2).sum(axis=0))
+    error = np.where(degrees > 0, error, np.nan)
+
+    def limits(z: Array) -> Limits:
+        low, high = scaled_limits(value, error, as_critical_t(z, degrees), *ends)
+        return (np.exp(low), np.exp(high)) if logarithmic else (low, high)
+
+    low, high = limits(np.asarray(critical(spec.confidence)))
+    inside = metric.range[0] < metric.neutral < metric.range[1]  # else never reached
+    p = invert(limits, metric.neutral) if inside else np.full(len(low), np.nan)
+    clusters = np.min([effective_number(each) for each in sizes], axis=0)
+    few = first_reasons(
+        reasons or [None] * len(low), insufficient_clusters(clusters), insufficient_rows(rows)
+    )
+    return Intervals(low, high, p, [JACKKNIFE] * len(low), few, JACKKNIFE_UNDEFINED)
+
+
+def _clusters_of(evidence: Evidence, of: Statistic | Metric) -> Clusters:
+    # the clusters of a side; what needs the scores themselves is refused
+    clusters: Clusters | None = evidence.clusters
+    assert clusters is not None
+    if "score" in of.needs:
+        designed = isinstance(clusters, SampledSides)
+        code = ReasonCode.NO_DESIGN_METHOD if designed else ReasonCode.SCORES_NOT_BY_CLUSTER
+        raise NoInterval(code)
+    return clusters
+
+
+def _smallest_blocks(statistic: Statistic, clusters: Clusters) -> Array:
+    parts = statistic.of if isinstance(statistic, Blend) else (statistic,)
+    every = np.stack([clusters.block_sizes(part.size) for part in parts])
+    least = np.argmin([effective_number(each) for each in every], axis=0)
+    return np.asarray(np.take_along_axis(every, least[None, None, :], axis=0)[0])
+
+
+def _block_sizes(
+    metric: ComparisonMetric, compared: Comparisons, *, margin: bool = False
+) -> list[Array]:
+    sides = [_clusters_of(each, metric) for each in (compared.group, compared.other)]
+    if margin:
+        sides = [each.margin for each in sides]
+    if isinstance(metric, Contrast):
+        return [_smallest_blocks(metric.of, each) for each in sides]
+    ours = sides[0].block_sizes(lambda side: metric.sizes(side, side)[0])
+    if metric.scope == "table":
+        return [ours]
+    return [ours, sides[1].block_sizes(lambda side: metric.sizes(side, side)[1])]
 
 
 def clusters_spanning_groups(
@@ -618,5 +740,5 @@ def clusters_spanning_groups(
 
 
 def _state(codes: Index, positive: Mask, profile: Profile) -> Index:
-    missing = _NO if profile.rules.missing_outcome_is_negative else _MISSING  # as in `sides`
+    missing = _NO if profile.as_smclarify else _MISSING  # as in `sides`
     return np.asarray(np.append(np.where(positive, _YES, _NO), missing)[codes])

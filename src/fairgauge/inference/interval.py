@@ -1,17 +1,19 @@
-"""Confidence intervals and p-values: of one statistic of every group, and of many comparisons.
+"""Evidence, and confidence intervals of one statistic of every group or of many comparisons.
 
 An `Intervals` holds those of many comparisons at one level, a `StatisticInterval` those of a
-statistic of every group at any critical value, from which comparisons are made.
+statistic of every group at any critical value, from which comparisons are made. `Evidence` holds
+the counts that they are made from. Random draws are seeded by the counts, so that names and the
+order of groups change nothing.
 """
 
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import Protocol, Self, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,10 +24,28 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.estimates import as_count
 from fairgauge.results.scopes import Interval
+from fairgauge.start.records import dataclass, field, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
-from fairgauge.stats.cluster_robust import FEWEST_CLUSTERS
-from fairgauge.stats.intervals import ROUNDING, clopper_pearson, containing, critical, jeffreys
-from fairgauge.stats.weighted import MeanMoments, mean_limits
+from fairgauge.stats.intervals import (
+    ROUNDING,
+    MeanMoments,
+    clopper_pearson,
+    containing,
+    critical,
+    effective_share,
+    jeffreys,
+    mean_limits,
+)
+from fairgauge.stats.sampling import FEWEST_CLUSTERS, Deviations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array, Cells, ConfusionCounts, Need
+    from fairgauge.question.specification import Spec
+    from fairgauge.results.scopes import ClassScope
 
 Methods: TypeAlias = tuple[IntervalMethod, ...]
 
@@ -62,16 +82,14 @@ def each_once(*methods: IntervalMethod) -> Methods:
 class Intervals:
     """Confidence intervals of many comparisons.
 
-    Attributes
-    ----------
-    low, high, p : array of shape (n,), NaN where there are none.
-    methods : how each was made.
-    too_few : why each has insufficient data; None where there is enough.
-    reason : why there is no interval, where there is none.
-    expected : what sampling variation alone gives under no difference; NaN where unknown.
-    corrected : the values less that, where it can be taken off; NaN elsewhere.
-    together : the limits at a higher confidence level, which hold together with those of all other
-        comparisons of a report; None where there are none.
+    ``low, high, p``: array of shape (n,), NaN where there are none.
+    ``methods``: how each was made.
+    ``too_few``: why each has insufficient data; None where there is enough.
+    ``reason``: why there is no interval, where there is none.
+    ``expected``: what sampling variation alone gives under no difference; NaN where unknown.
+    ``corrected``: the values less that, where it can be taken off; NaN elsewhere.
+    ``together``: the limits at a higher confidence level, which hold together with those of all
+        other comparisons of a report; None where there are none.
     """
 
     low: Array
@@ -114,22 +132,31 @@ def first_reasons(*several: Iterable[Reason | None]) -> list[Reason | None]:
     return [next(filter(None, each), None) for each in zip(*several, strict=True)]
 
 
+def _too_few(
+    numbers: Array | tuple[Array, Array], minimum: float, reason: Callable[[float], Reason]
+) -> list[Reason | None]:
+    if not isinstance(numbers, tuple):
+        return [reason(n) if n < minimum else None for n in numbers.tolist()]
+    second = np.nan_to_num(numbers[1], nan=np.inf) < np.nan_to_num(numbers[0], nan=np.inf)
+    smaller = np.where(second, numbers[1], numbers[0]).tolist()
+    return [
+        reason(n).on(("group", "reference")[side]) if n < minimum else None
+        for n, side in zip(smaller, second.tolist(), strict=True)
+    ]
+
+
 def insufficient_clusters(clusters: Array | tuple[Array, Array]) -> list[Reason | None]:
     """Return why clusters are insufficient; None where they suffice.
 
     ``clusters`` holds effective numbers: of equal clusters with the same precision. They are of
     one side, or of the group and of the reference: a reason then names the side of fewer.
     """
-    number, side = _smaller(clusters)
-    return [
-        _on_side(
-            Reason.of(ReasonCode.FEW_CLUSTERS, clusters=round(number, 1), minimum=FEWEST_CLUSTERS),
-            side,
-        )
-        if round(number, 1) < FEWEST_CLUSTERS
-        else None
-        for number, side in zip(number, side, strict=True)
-    ]
+    code, one = ReasonCode.FEW_CLUSTERS, not isinstance(clusters, tuple)
+    return _too_few(
+        np.round(clusters, 1) if one else (np.round(clusters[0], 1), np.round(clusters[1], 1)),
+        FEWEST_CLUSTERS,
+        lambda number: Reason.of(code, clusters=number, minimum=FEWEST_CLUSTERS),
+    )
 
 
 def decidable(interval: StatisticInterval) -> Mask:
@@ -138,19 +165,6 @@ def decidable(interval: StatisticInterval) -> Mask:
     if interval.clusters is not None:
         few = first_reasons(few, insufficient_clusters(interval.clusters))
     return np.array([each is None for each in few], dtype=bool) & ~np.isnan(interval.estimate)
-
-
-def _smaller(of: Array | tuple[Array, Array]) -> tuple[list[float], list[str | None]]:
-    """Return the smaller of two numbers, and of which side it is; None where there is one side."""
-    if not isinstance(of, tuple):
-        return of.tolist(), [None] * len(of)
-    second = np.nan_to_num(of[1], nan=np.inf) < np.nan_to_num(of[0], nan=np.inf)
-    names = [("group", "reference")[which] for which in second.tolist()]
-    return np.where(second, of[1], of[0]).tolist(), list(names)
-
-
-def _on_side(reason: Reason, side: str | None) -> Reason:
-    return reason.on(side) if side else reason
 
 
 def insufficient_rows(
@@ -165,11 +179,15 @@ def insufficient_rows(
     sparse = np.less(expected, FEWEST_EXPECTED * (1 - ROUNDING))
     if not ((least < FEWEST_ROWS * (1 - ROUNDING)).any() or sparse.any()):
         return [None] * len(least)
-    numbers, sides = _smaller(rows)
-    counts = np.broadcast_to(expected, len(numbers)).tolist()
+    few = _too_few(
+        rows,
+        FEWEST_ROWS * (1 - ROUNDING),
+        lambda n: Reason.of(ReasonCode.FEW_ROWS, n=as_count(n), minimum=FEWEST_ROWS),
+    )
+    code, counts = ReasonCode.FEW_EXPECTED, np.broadcast_to(expected, len(few)).tolist()
     return [
-        _few_or_sparse(n, side, count)
-        for n, side, count in zip(numbers, sides, counts, strict=True)
+        Reason.of(code, expected=count, minimum=FEWEST_EXPECTED) if rare and not reason else reason
+        for reason, rare, count in zip(few, np.broadcast_to(sparse, len(few)), counts, strict=True)
     ]
 
 
@@ -187,14 +205,6 @@ def insufficient_weights(
         group, reference = (Sparseness(code, each, FEWEST_EFFECTIVE) for each in effective)
         return group.insufficient(reference)
     return Sparseness(code, effective, FEWEST_EFFECTIVE).insufficient()
-
-
-def _few_or_sparse(n: float, side: str | None, expected: float) -> Reason | None:
-    if n < FEWEST_ROWS * (1 - ROUNDING):
-        return _on_side(Reason.of(ReasonCode.FEW_ROWS, n=as_count(n), minimum=FEWEST_ROWS), side)
-    if expected < FEWEST_EXPECTED * (1 - ROUNDING):
-        return Reason.of(ReasonCode.FEW_EXPECTED, expected=expected, minimum=FEWEST_EXPECTED)
-    return None
 
 
 def strata_are_thin(rows: Sequence[Array], weights: Array) -> Mask:
@@ -233,8 +243,10 @@ def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
     fields: Certainty = {
         "status": Status.TOO_FEW if too_few else Status.OK,
         "reason": too_few or (None if known else intervals.reason),
-        "expected": None if intervals.expected is None else _at(intervals.expected, at),
-        "corrected": None if intervals.corrected is None else _at(intervals.corrected, at),
+        "expected": None if intervals.expected is None else _finite_value(intervals.expected, at),
+        "corrected": None
+        if intervals.corrected is None
+        else _finite_value(intervals.corrected, at),
     }
     if known:
         fields["interval"] = Interval(low, high, level, tuple(intervals.methods[at]))
@@ -242,8 +254,7 @@ def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
     return fields
 
 
-def _at(values: Array, at: int) -> float | None:
-    """Return one of several numbers, None where it is unknown or infinite."""
+def _finite_value(values: Array, at: int) -> float | None:
     value = values.item(at)
     return value if math.isfinite(value) else None
 
@@ -252,11 +263,17 @@ At: TypeAlias = "Callable[[Array], Limits]"
 Shape: TypeAlias = "Callable[[Array], Array]"
 
 
-class Dependence(Protocol):
-    """The correlation of a statistic of sides that share clusters."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Dependence:
+    """The deviations of a statistic of many sides, and what these share."""
 
-    def correlation(self, other: Self, first: Index, second: Index) -> Array:
+    sides: Any
+    deviations: Deviations
+
+    def correlation(self, other: Dependence, first: Index, second: Index) -> Array:
         """Return the correlation of some of its values with some of another's, by position."""
+        total = self.deviations.correlation(first, other.deviations, second)
+        return np.asarray(np.where(self.sides.apart(other.sides, first, second), 0.0, total))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -328,13 +345,11 @@ class Sparseness:
 
     def insufficient(self, other: Sparseness | None = None) -> list[Reason | None]:
         """Return why a group, or a comparison with another side, has too few; None where enough."""
-        numbers, sides = _smaller((self.rows, other.rows) if other else self.rows)
-        alone = [
-            _on_side(Reason.of(self.code, rows=n, minimum=self.minimum), side)
-            if n < self.minimum
-            else None
-            for n, side in zip(numbers, sides, strict=True)
-        ]
+        alone = _too_few(
+            (self.rows, other.rows) if other else self.rows,
+            self.minimum,
+            lambda n: Reason.of(self.code, rows=n, minimum=self.minimum),
+        )
         if self.everyone is None:
             return alone
         return first_reasons(alone, self.everyone.insufficient())
@@ -344,20 +359,18 @@ class Sparseness:
 class StatisticInterval:
     """A statistic of every group, and its limits at any critical value.
 
-    Attributes
-    ----------
-    estimate, n : its value, and the (effective) sample size.
-    at : limits at a normal critical value (at one of t where it is a mean).
-    methods : how they are made, outermost step first.
-    shares : the proportions that it is made of, for the rule of expected counts.
-    variance : the sample variance of the values that it is the mean of; None if it is no mean.
-    alone : limits of a mean of one group, which is not compared, at a normal critical value.
-    clusters : the effective number of clusters (Kish); None where rows are independent.
-    dependence : gives its correlation with the same statistic of sides that share clusters.
-    reason : why some have no limits (nan), if any has none.
-    sparse : the rows that it needs a minimum of, besides those of the rules for all statistics.
-    compared : the same of what is compared alone.
-    constant : which groups have a value by definition, because their scores do not vary.
+    ``estimate, n``: its value, and the (effective) sample size.
+    ``at``: limits at a normal critical value (at one of t where it is a mean).
+    ``methods``: how they are made, outermost step first.
+    ``shares``: the proportions that it is made of, for the rule of expected counts.
+    ``variance``: the sample variance of the values that it is the mean of; None if it is no mean.
+    ``alone``: limits of a mean of one group, which is not compared, at a normal critical value.
+    ``clusters``: the effective number of clusters (Kish); None where rows are independent.
+    ``dependence``: gives its correlation with the same statistic of sides that share clusters.
+    ``reason``: why some have no limits (nan), if any has none.
+    ``sparse``: the rows that it needs a minimum of, besides those of the rules for all statistics.
+    ``compared``: the same of what is compared alone.
+    ``constant``: which groups have a value by definition, because their scores do not vary.
     """
 
     estimate: Array
@@ -416,25 +429,27 @@ class StatisticInterval:
         return self.at(np.asarray(critical(confidence))), self.methods
 
 
-def of_mean(
-    mean: Array, variance: Array, third: Array, n: Array, kurtosis: Array | None = None
-) -> StatisticInterval:
+def of_mean(moments: MeanMoments, kurtosis: Array | None = None) -> StatisticInterval:
     """Return a mean, compared by Student's t; alone, the end in its longer tail is raised.
 
-    ``variance`` and ``third``, the central moments of the values, have the divisor n; the variance
-    is made unbiased here. In a comparison the skewness of both sides cancels, at least in part; it
-    needs some rows that make up the variance, which is judged by the ``kurtosis`` of all rows.
+    In a comparison the skewness of both sides cancels, at least in part; it needs some rows that
+    make up the variance, which is judged by the ``kurtosis`` of all rows.
     """
-    several = np.where(n > 1, n, 2.0)
-    unbiased = np.where(n > 1, variance * several / (several - 1), np.inf)  # one row: unknown
-    error = np.sqrt(unbiased / several)
+    mean, n = np.asarray(moments.mean), np.asarray(moments.rows)
+    with np.errstate(invalid="ignore"):
+        unbiased = np.where(n > 1, moments.variance * np.where(n > 1, n, 2.0), np.inf)
+    error = np.sqrt(unbiased / np.where(n > 1, n, 2.0))  # of one row unknown
+
+    made_up_by = None
+    if kurtosis is not None:  # so many rows make up the variance; inf where it is unknown
+        rows = np.where(kurtosis > 0, quotient(n, kurtosis), np.inf)
+        made_up_by = Sparseness(ReasonCode.FEW_IN_TAIL, rows, FEWEST_EXPECTED)
 
     def at(c: Array) -> Limits:
         with np.errstate(invalid="ignore"):
             half = np.where(np.isinf(error) | np.isinf(c), np.inf, c * error)
         return mean - half, mean + half
 
-    moments = MeanMoments(mean, error**2, third / several**2, n)
     return StatisticInterval(
         mean,
         n,
@@ -442,27 +457,24 @@ def of_mean(
         (IntervalMethod.STUDENT_T,),
         variance=unbiased,
         alone=partial(mean_limits, moments),
-        compared=None if kurtosis is None else _rows_of_variance(n, kurtosis),
+        compared=made_up_by,
     )
-
-
-def _rows_of_variance(n: Array, kurtosis: Array) -> Sparseness:
-    """Return how many rows make up a variance: n over the kurtosis, inf where that is unknown."""
-    rows = np.where(kurtosis > 0, quotient(n, kurtosis), np.inf)
-    return Sparseness(ReasonCode.FEW_IN_TAIL, rows, FEWEST_EXPECTED)
 
 
 def concatenated(parts: Sequence[StatisticInterval]) -> StatisticInterval:
     """Concatenate the values of several statistics; limits of one formula are computed at once."""
-    ends = np.cumsum([0, *(len(part.n) for part in parts)])
+    ends = np.cumsum([0, *[len(part.n) for part in parts]])
     places = [slice(start, end) for start, end in pairwise(ends.tolist())]
     alike: dict[Callable[..., Limits], list[int]] = {}
     for i, part in enumerate(parts):
         if isinstance(part.at, Formula):
             alike.setdefault(part.at.limits, []).append(i)
-    formulas = [(_stacked([parts[i] for i in every]), every) for every in alike.values()]
+    formulas = []
+    for limits, every in alike.items():
+        arrays = zip(*[cast("Formula", parts[i].at).of for i in every], strict=True)
+        formulas.append((Formula(limits, tuple(map(np.concatenate, arrays))), every))
     estimate, rows = (
-        np.concatenate([np.empty(0), *(getattr(p, k) for p in parts)]) for k in ("estimate", "n")
+        np.concatenate([np.empty(0), *[getattr(p, k) for p in parts]]) for k in ("estimate", "n")
     )
     shapes = {part.at.shape if isinstance(part.at, Formula) else None for part in parts}
     if len(formulas) == len(shapes) == 1 and None not in shapes:
@@ -511,7 +523,224 @@ def limits_of_several(
             yield each.limits(spec.confidence, spec.method)
 
 
-def _stacked(parts: Sequence[StatisticInterval]) -> Formula:
-    formulas = [cast("Formula", part.at) for part in parts]
-    arrays = zip(*(formula.of for formula in formulas), strict=True)
-    return Formula(formulas[0].limits, tuple(np.concatenate(each) for each in arrays))
+FEWEST_GROUPS = 3
+"""With two groups, their comparison is an estimate already."""
+
+_PAIR = 2
+_DECIMALS = 6
+
+Count: TypeAlias = "Callable[[ConfusionCounts], Array]"
+"""Reads a number of rows off one side of many comparisons."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellCount:
+    """Counts a sum of cells over the rows where ``needs`` are known."""
+
+    needs: frozenset[Need]
+    cells: Cells
+
+    def __call__(self, side: ConfusionCounts) -> Array:
+        """Return the rows of every side."""
+        return self.cells.count(side.cells[self.needs])
+
+
+class Proportion(NamedTuple):
+    """A proportion as ``x`` successes of ``n`` trials.
+
+    ``degrees`` are those of Student's t, None for a normal critical value; ``shared`` is of
+    clustered rows.
+    """
+
+    x: Array
+    n: Array
+    rate: Array
+    degrees: Array | None = None
+    shared: Any = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """One side of many comparisons.
+
+    ``side``: sums of weights, of which the values are made (of cases, without weights).
+    ``cases``: the cases themselves.
+    ``squares, cubes``: sums of squared and of cubed weights; None without weights, and where they
+        are not counted.
+    ``clusters``: the `clusters.Clusters` of the side; None where rows are independent.
+    ``everyone``: the same of all rows, those of no group with them; None where it is not needed.
+    """
+
+    side: ConfusionCounts
+    cases: ConfusionCounts
+    squares: ConfusionCounts | None = None
+    clusters: Any = None
+    everyone: Evidence | None = None
+    cubes: ConfusionCounts | None = None
+
+    def share(self, of: Count, among: Count) -> Proportion:
+        """Return a proportion as successes and trials, by effective sample size.
+
+        Raises ``NoInterval``: there are clusters, and it is no proportion of cells.
+        """
+        x, n = of(self.side), among(self.side)
+        if self.clusters is not None:
+            if not (isinstance(of, CellCount) and isinstance(among, CellCount)):
+                raise NoInterval(ReasonCode.NO_CLUSTER_METHOD)
+            per_weight = self._rows_per_weight(among)
+            shared = self.clusters.share(among.needs, of.cells, among.cells, per_weight)
+            rate, n = quotient(x, n), shared.n
+            return Proportion(np.nan_to_num(rate) * n, n, rate, None, shared)
+        if self.squares is None:
+            return Proportion(x, n, quotient(x, n))
+        sides = (self.side, self.squares, self.cases)
+        inside = [of(side) for side in sides]
+        outside = [among(each) - some for each, some in zip(sides, inside, strict=True)]
+        outside = [np.where(outside[2] > 0, each, 0.0) for each in outside]  # not by rounding
+        effective = effective_share(*zip(inside, outside, strict=True))
+        rate = quotient(x, n)
+        return Proportion(np.nan_to_num(rate) * effective.n, effective.n, rate, effective.degrees)
+
+    @property
+    def effective_size(self) -> Array | None:
+        """The effective rows by weight (Kish), clustered or not; None without weights."""
+        if self.squares is None:
+            return None
+        return np.asarray(np.nan_to_num(quotient(self.side.size**2, self.squares.size)))
+
+    def rows(self, count: Count) -> Array:
+        """Return an effective number of rows: Kish's, where there are weights."""
+        return count(self.side) * self.rows_per_weight(count)
+
+    def effective_cases(self, count: Count) -> Array:
+        """Return a number of rows as `rows` does, whether or not they are clustered."""
+        return count(self.side) * self._rows_per_weight(count)
+
+    def rows_per_weight(self, count: Count) -> Array:
+        """Return the effective rows per unit of weight: 1 without weights."""
+        if self.clusters is not None:
+            raise NoInterval(ReasonCode.NO_CLUSTER_METHOD)
+        return self._rows_per_weight(count)
+
+    def _rows_per_weight(self, count: Count) -> Array:
+        weight = count(self.side)
+        if self.squares is None:
+            return np.ones_like(weight)
+        return np.asarray(np.nan_to_num(quotient(weight, count(self.squares))))
+
+    def effective(self, read: Callable[[ConfusionCounts], Array]) -> Array:
+        """Return counts of every side, shape (n, K), by effective sample size."""
+        rows = self.rows_per_weight(lambda side: read(side).sum(axis=-1))
+        return np.asarray(read(self.side) * rows[:, None])
+
+    def scored(self, label: int) -> Array:
+        """Return the score histograms of the positive (0) or negative (1) labels; shape (n, B)."""
+
+        def read(side: ConfusionCounts) -> Array:
+            assert side.scores is not None
+            return side.scores.counts[:, label]
+
+        return self.effective(read)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparisons:
+    """Both sides of many comparisons.
+
+    ``group, reference``: the two sides.
+    ``rest``: the reference without the group, where the group is a part of its reference.
+    ``margin``: array of bool, shape (n,): which comparisons are of all rows, not within a stratum.
+    """
+
+    group: Evidence
+    reference: Evidence
+    rest: Evidence | None
+    margin: NDArray[np.bool_]
+
+    @property
+    def other(self) -> Evidence:
+        """Return the side that shares no row with the group."""
+        return self.rest or self.reference
+
+    @property
+    def effective_sizes(self) -> tuple[Array, Array] | None:
+        """The effective rows by weight of both sides; None without weights."""
+        sizes = self.group.effective_size, self.reference.effective_size
+        return None if sizes[0] is None or sizes[1] is None else (sizes[0], sizes[1])
+
+    @property
+    def mirrored(self) -> bool:
+        """Return whether there are two groups, each of which is the other's reference.
+
+        Comparisons are those of all rows, or where there are none those of strata, group by group.
+        """
+        at = self.margin if self.margin.any() else np.ones_like(self.margin)
+        if np.count_nonzero(at) % _PAIR:
+            return False
+        sides = (self.group.cases, self.reference.cases)
+        pairs = [
+            [of.size for of in sides],
+            *([of.cells[k] for of in sides] for k in sides[0].cells),
+        ]
+        halves = ([each[at].reshape(_PAIR, -1) for each in pair] for pair in pairs)
+        return all(np.array_equal(ours, theirs[::-1]) for ours, theirs in halves)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureGroups:
+    """The groups of a feature over all rows.
+
+    ``feature, names``: the feature, and the names of its groups.
+    ``class_scope, threshold``: of the outcome.
+    ``pick``: the evidence of some groups, by number.
+    """
+
+    feature: str
+    names: Sequence[str]
+    class_scope: ClassScope
+    threshold: float | None
+    pick: Callable[[Index], Evidence]
+
+
+def stricter(spec: Spec, parts: int) -> Spec:
+    """Return the specification whose intervals of several parts hold at once (Bonferroni)."""
+    if parts == 1:
+        return spec
+    return replace(spec, confidence=1 - (1 - spec.confidence) / parts)
+
+
+def generator(spec: Spec, key: str, *counts: Array) -> np.random.Generator:
+    """Return the random numbers of a metric of some counts.
+
+    They depend on what is counted alone: not on names, nor on the order of groups, nor on what
+    else is asked for, nor on the rounding errors of sums of weights.
+    """
+    content = (zlib.crc32(np.ascontiguousarray(_round_sums(each)).tobytes()) for each in counts)
+    return np.random.default_rng([spec.seed, zlib.crc32(key.encode()), *content])
+
+
+def canonical_pair(one: Array, two: Array, *, symmetric: bool) -> tuple[Array, Array]:
+    """Return two rows of counts over categories in an order of both that names do not change.
+
+    Categories are ordered by their counts and, where the comparison is symmetric, so are the two
+    rows. Draws made of these are those of any other order.
+    """
+    first, second = _round_sums(one), _round_sums(two)
+    if symmetric and sorted(first.tolist()) > sorted(second.tolist()):
+        one, two, first, second = two, one, second, first
+    order = np.lexsort((second, first))
+    return one[order], two[order]
+
+
+def precedes(one: Array, two: Array) -> bool:
+    """Return whether counts come first in the order in which both sides of a comparison are drawn.
+
+    The order is that of the counts, so that group and reference may change places and every draw of
+    theirs stays what it was.
+    """
+    return bool(_round_sums(one).ravel().tolist() <= _round_sums(two).ravel().tolist())
+
+
+def _round_sums(counts: Array) -> Array:
+    # counts without the rounding errors of sums of weights, which must decide nothing
+    return np.asarray(counts.astype(float).round(_DECIMALS) + 0.0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,18 +20,13 @@ from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.enums import Decide, DiagnosticCode, Profile, Uncounted
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
-from fairgauge.resolve.group_counts import (
-    GroupCounts,
-    known_outcome,
-    without_group,
-)
+from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_group
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.references import large_groups
-from fairgauge.resolve.sides import CountsBySide, Measure, sides_of_unknown
+from fairgauge.resolve.references import CountsBySide, Measure, large_groups, sides_of_unknown
 from fairgauge.results.disparities import LITTLE
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Index, Mask, quotient
-from fairgauge.stats.cluster_robust import largest_design_effect
+from fairgauge.stats.sampling import largest_design_effect
 from fairgauge.stats.significance import chi_square_tail, homogeneity, homogeneity_table, two_sided
 
 if TYPE_CHECKING:  # which an audit does not need
@@ -61,45 +56,42 @@ def missing_outcomes(
     shown = np.flatnonzero(large_groups(counted, spec))
     for what, all_missing, _, all_n in _missing(counted, spec, every) if len(shown) else ():
         missing, n = all_missing[shown], all_n[shown]
-        shares = quotient(missing, n)
-        by_share = np.argsort(-shares, kind="stable")
-        most, least = int(by_share[0]), int(by_share[-1])
-        if shares[most] < MANY_MISSING:
-            continue
         p = float(homogeneity(missing, n)[1])
-        if not (missing.sum() >= _MANY * n.sum() or p < _LEVEL):
-            continue
-        yield Diagnostic.warning(
-            DiagnosticCode.MISSING_OUTCOMES,
-            counted.feature,
-            what=what,
-            rows=int(all_missing.sum()),
-            total=int(all_n.sum()),
-            most=counted.groups[shown[most]],
-            most_share=float(shares[most]),
-            least=counted.groups[shown[least]],
-            least_share=float(shares[least]),
-            groups=len(shown),
-            **({"p": p} if len(shown) > 1 else {}),
-            ruled=bool(spec.rules),
-            **({"of_groups": len(every)} if len(shown) < len(every) else {}),
-            **({"complete": True} if complete else {}),
-            **spec.unit,
-        )
+        many = missing.sum() >= _MANY * n.sum() or p < _LEVEL
+        if quotient(missing, n).max() >= MANY_MISSING and many:
+            groups = [counted.groups[i] for i in shown.tolist()]
+            yield _unequal(
+                what, counted.feature, groups, missing, n, spec,
+                rows=int(all_missing.sum()), total=int(all_n.sum()), ruled=bool(spec.rules),
+                **({"p": p} if len(shown) > 1 else {}),
+                **({"of_groups": len(every)} if len(shown) < len(every) else {}),
+                **({"complete": True} if complete else {}),
+            )  # fmt: skip
+
+
+def _unequal(
+    what: str, feature: str, names: Sequence[str], missing: Array, n: Array, spec: Spec, **more: Any
+) -> Diagnostic:
+    shares = quotient(missing, n)
+    most, least = int(np.argmax(shares)), int(np.argmin(shares))
+    return Diagnostic.warning(
+        DiagnosticCode.MISSING_OUTCOMES, feature, what=what,
+        most=names[most], most_share=float(shares[most]),
+        least=names[least], least_share=float(shares[least]), groups=len(names),
+        **more, **spec.unit,
+    )  # fmt: skip
 
 
 def lacks_more(
     counted: GroupCounts, needs: Container[str], group: int, reference: int, spec: Spec
 ) -> Array:
-    """Return which share of each side's rows without an outcome are beyond the other side's share.
+    """Return how many rows of each side lack an outcome beyond the other side's share.
 
-    It is 0 where that may be chance. Else the rows with one need not be like all rows, and that
+    None do where that may be chance. Else the rows with one need not be like all rows, and that
     they do not differ shows nothing.
 
-    Parameters
-    ----------
-    needs : the columns of outcomes that are compared.
-    group, reference : numbers of groups; a reference that is none of them is all others.
+    ``needs``: the columns of outcomes that are compared.
+    ``group, reference``: numbers of groups; a reference that is none of them is all others.
     """
     every = np.arange(len(counted.groups))
     others = every == reference if reference < len(every) else every != group
@@ -111,7 +103,7 @@ def lacks_more(
         lacks, rows = (np.array([each[group], each[others].sum()]) for each in sums)
         shares = quotient(lacks, rows)
         if np.ptp(shares) >= MANY_MISSING and homogeneity(lacks, rows)[1] < _HARDLY_CHANCE:
-            more = np.maximum(more, (shares - shares.min()) / np.maximum(shares, MANY_MISSING))
+            more = np.maximum(more, (shares - shares.min()) * rows)
     return more
 
 
@@ -121,57 +113,45 @@ def differs_without_group(
     of: Statistic,
     spec: Spec,
     columns: Iterable[Index] = (),
-    sides: Sequence[int] = (),
 ) -> bool:
     """Return whether rows without a group are many, and have other rates than those with one.
 
     They may have them over all rows, within the strata, or within the levels of one of several
-    ``columns``, which state the level of every stratum. With ``sides`` it is whether they have
-    higher rates within them than each of these, or lower ones than each.
+    ``columns``, which state the level of every stratum.
     """
     if counted.protected or without_group(counted, "n") < MANY_MISSING * counted.every("n"):
         return False
     known, unknown = sides_and_unknown(counted, outcome, spec.profile, "n")
     slots = np.arange(1 + len(counted.strata))
     first = np.zeros_like(slots)
-    left = unknown.pick(first + unknown.whole, slots)
-    beside = [known.pick(first + side, slots) for side in sides or [known.whole]]
+    left, kept = (sides.pick(first + sides.whole, slots) for sides in (unknown, known))
     divided = list({each.tobytes(): each for each in (slots[:-1], *columns)}.values())
-    for each in zip(*(_unlike_tables(of, left, kept) for kept in beside), strict=True):
-        tables, means = [table for table, _ in each], each[0][1]
-        p = [_p_within([table[1:] for table in tables], levels, means) for levels in divided]
+    for table, means in _unlike_tables(of, left, kept):
+        p = [_p_within(table[1:], levels, means) for levels in divided]
         if min(p) < _HARDLY_CHANCE / len(p):
             return True
-        if not sides and _p_unlike(tables[0][:1], means=means)[0] < _HARDLY_CHANCE:
+        if _p_unlike(table[:1], means=means)[0] < _HARDLY_CHANCE:
             return True
     return False
 
 
-def _p_within(tables: Sequence[Array], levels: Index, means: bool) -> float:
-    """Return the p-value of rows being like others in every level: of all (Fisher), or of one.
-
-    Beside several other rows they are unlike where they are above, or below, each of these.
-    """
-    p, signs = [], []
-    for table in tables:
-        sums = np.zeros((1 + levels.max(initial=-1), *table.shape[1:]))
-        np.add.at(sums, levels, table)
-        if means:
-            enough = sums[:, :, 0].min(axis=1) >= FEWEST_ROWS
-            signs.append(np.sign(np.diff(quotient(sums[..., 1], sums[..., 0]))))
-        else:
-            every, rows = sums.sum(axis=1, keepdims=True), sums.sum(axis=2, keepdims=True)
-            expected = rows * quotient(every, every.sum(axis=2, keepdims=True))
-            enough = np.where(every > 0, expected, np.inf).min(axis=(1, 2)) >= FEWEST_EXPECTED
-            signs.append(np.sign(np.diff(quotient(sums[..., 0], sums.sum(axis=2)))))
-        p.append(np.where(enough, _p_unlike(sums, means=means), np.nan))
-    found = np.where(np.ptp(signs, axis=0)[:, 0] > 0, 1.0, np.max(p, axis=0))
+def _p_within(table: Array, levels: Index, means: bool) -> float:
+    # the p-value of rows being like others in every level: of all (Fisher), or of one
+    sums = np.zeros((1 + levels.max(initial=-1), *table.shape[1:]))
+    np.add.at(sums, levels, table)
+    if means:
+        enough = sums[:, :, 0].min(axis=1) >= FEWEST_ROWS
+    else:
+        every, rows = sums.sum(axis=1, keepdims=True), sums.sum(axis=2, keepdims=True)
+        expected = rows * quotient(every, every.sum(axis=2, keepdims=True))
+        enough = np.where(every > 0, expected, np.inf).min(axis=(1, 2)) >= FEWEST_EXPECTED
+    found = _p_unlike(sums, means=means)[enough]
     found = found[~np.isnan(found)]
     if not found.size:
         return 1.0
     with np.errstate(divide="ignore"):
         together = chi_square_tail(-2 * np.log(found).sum(), 2 * found.size)
-    return 2 * min(float(together), found.size * float(found.min()))
+    return float(2 * min(together, found.size * found.min()))
 
 
 def unevenly_lacking(
@@ -186,26 +166,14 @@ def unevenly_lacking(
         held = np.flatnonzero(rows >= FEWEST_ROWS)
         if len(held) < _TWO:
             continue
-        shares = missing[held] / rows[held]
         p = float(homogeneity(missing[held], rows[held])[1])
-        if np.ptp(shares) < MANY_MISSING or p >= _HARDLY_CHANCE / len(features):
-            continue
-        most, least = int(np.argmax(shares)), int(np.argmin(shares))
-        yield Diagnostic.warning(
-            DiagnosticCode.MISSING_OUTCOMES,
-            feature.name,
-            what=what,
-            rows=int(missing.sum()),
-            total=int(rows.sum()),
-            most=feature.values[held[most]],
-            most_share=float(shares[most]),
-            least=feature.values[held[least]],
-            least_share=float(shares[least]),
-            groups=len(held),
-            p=p,
-            ruled=False,
-            **spec.unit,
-        )
+        apart = np.ptp(missing[held] / rows[held]) >= MANY_MISSING
+        if apart and p < _HARDLY_CHANCE / len(features):
+            yield _unequal(
+                what, feature.name, [feature.values[i] for i in held.tolist()],
+                missing[held], rows[held], spec,
+                rows=int(missing.sum()), total=int(rows.sum()), p=p, ruled=False,
+            )  # fmt: skip
 
 
 def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], dict[str, int]]:
@@ -253,7 +221,6 @@ def uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> dict[s
 
 
 def _few(cube: Cube, features: Sequence[GroupCounts], spec: Spec, measure: str) -> float:
-    """Return how many rows, or cases, are few beside every large group."""
     every = cube.read if measure == cube.plan.cases else cube.rows
     rows = (of.counts[measure][: len(of.groups), 0].sum(axis=(1, 2)) for of in features)
     held = (n[large_groups(of, spec)] for n, of in zip(rows, features, strict=True))
@@ -261,10 +228,7 @@ def _few(cube: Cube, features: Sequence[GroupCounts], spec: Spec, measure: str) 
 
 
 def _weighs_unevenly(counted: GroupCounts) -> bool:
-    """Return whether rows of weight 0 are significantly more frequent in one group than in another.
-
-    A group whose rows all weigh 0 is warned of apart.
-    """
+    # a group whose rows all weigh 0 is warned of apart
     every = "cases" if "cases" in counted.counts else "rows"
     rows, n = (
         counted.counts[name][: len(counted.groups), 0].sum(axis=(1, 2)) for name in (every, "n")
@@ -296,7 +260,7 @@ def uncounted_rows(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> I
 def _missing(
     counted: GroupCounts, spec: Spec, which: Index
 ) -> Iterator[tuple[str, Array, Array, Array]]:
-    if spec.profile.rules.missing_outcome_is_negative:
+    if spec.profile.as_smclarify:
         return
     cells = counted.counts["n"][: len(counted.groups), 0]
     open_ = counted.counts.get("open", np.zeros_like(cells)[:, None])[: len(counted.groups), 0]
@@ -377,9 +341,7 @@ def share_of(of: Statistic) -> Rate | None:
 class RowsWithoutStratum:
     """The rows of one feature that have no stratum, beside those that have one.
 
-    Attributes
-    ----------
-    rows, total : how many there are, and how many rows with them, without weights.
+    ``rows, total``: how many there are, and how many rows with them, without weights.
     """
 
     def __init__(
@@ -441,10 +403,7 @@ class RowsWithoutStratum:
 
 
 def _differ(of: Statistic, left: ConfusionCounts, kept: ConfusionCounts, alike: float) -> Mask:
-    """Return where rows without a stratum differ from others in what a rate is of.
-
-    ``alike`` is the design effect of clusters.
-    """
+    # ``alike`` is the design effect of clusters
     found = [
         _p_unlike(table / alike, means=means) for table, means in _unlike_tables(of, left, kept)
     ]
@@ -454,10 +413,7 @@ def _differ(of: Statistic, left: ConfusionCounts, kept: ConfusionCounts, alike: 
 def _unlike_tables(
     of: Statistic, left: ConfusionCounts, kept: ConfusionCounts
 ) -> Iterator[tuple[Array, bool]]:
-    """Yield the outcomes that a rate is of in some rows and in others, of shape (n, 2, k).
-
-    Of means it is the rows, their sum and that of their squares, and whether it is so.
-    """
+    # of means it is the rows, their sum and that of their squares, and whether it is so
     if "yy" in left.moments or "pp" in left.moments:
         for need in (each for each in of.needs if each in _SUM_OF):
             column = _SUM_OF[need]
@@ -478,7 +434,6 @@ _SUM_OF: dict[Need, str] = {"label": "y", "prediction": "p"}
 
 
 def _p_unlike(tables: Array, *, means: bool) -> Array:
-    """Return the p-values of some rows being like others, of shape (n,)."""
     if not means:
         return homogeneity_table(tables)[1]
     rows, sums, squares = np.moveaxis(tables, -1, 0)

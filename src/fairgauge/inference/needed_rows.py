@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.enums import IntervalMethod
 from fairgauge.results.estimates import Estimate
+from fairgauge.start.records import dataclass
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.rows_to_decide import (
@@ -26,10 +26,8 @@ POWER = 0.8
 class DetectableDisparity:
     """The smallest disparity that two groups of these sizes can show.
 
-    Attributes
-    ----------
-    difference : of the rates; None where no rate is so far from the reference's.
-    ratio : of the rates, below or above 1; None where no rate on that side could be detected.
+    ``difference``: of the rates; None where no rate is so far from the reference's.
+    ``ratio``: of the rates, below or above 1; None where no rate on that side could be detected.
     """
 
     difference: float | None
@@ -47,8 +45,15 @@ def needed_rows(estimate: Estimate, lower: float, upper: float) -> float | None:
     if value is None or low is None or high is None or not estimate.confidence or not rows:
         return None
     metric = estimate.definition
-    found = _of_rates(estimate, lower, upper, metric)
-    if found is None:
+    sides, times = _rates(estimate), _design_effect(estimate, metric)
+    if sides and times and isinstance(metric, Contrast) and (metric.by != "ratio" or lower >= 0):
+        (p1, n1), (p2, n2) = sides if metric.order == "group - reference" else sides[::-1]
+        found = times * float(
+            rows_to_decide_rates(
+                p1, n1 / times, p2, n2 / times, lower, upper, metric.by, estimate.confidence, POWER
+            )
+        )
+    else:
         found = float(
             rows_to_decide(
                 value, low, high, rows, lower, upper, estimate.confidence, POWER,
@@ -60,26 +65,9 @@ def needed_rows(estimate: Estimate, lower: float, upper: float) -> float | None:
     return math.ceil(found) if math.isfinite(found) else found
 
 
-def _of_rates(estimate: Estimate, lower: float, upper: float, metric: Metric) -> float | None:
-    """Return the rows that a verdict on two rates needs; None where it is of something else."""
-    sides, times = _rates(estimate), _design_effect(estimate, metric)
-    if sides is None or times is None or estimate.confidence is None:
-        return None
-    if not isinstance(metric, Contrast) or (metric.by == "ratio" and lower < 0):
-        return None
-    (p1, n1), (p2, n2) = sides if metric.order == "group - reference" else sides[::-1]
-    found = rows_to_decide_rates(
-        p1, n1 / times, p2, n2 / times, lower, upper, metric.by, estimate.confidence, POWER
-    )
-    return times * float(found)
-
-
 def _design_effect(estimate: Estimate, metric: Metric) -> float | None:
-    """Return the design effect: rows per row by itself; None where two rates are not compared.
-
-    It is 1 but where the interval is not as long as that of so many single rows: they have weights
-    or clusters, or several intervals hold together.
-    """
+    # it is 1 but where the interval is not as long as that of so many single rows: they have
+    # weights or clusters, or several intervals hold together
     sides = _rates(estimate)
     if sides is None or not isinstance(metric, Contrast) or estimate.confidence is None:
         return None
@@ -110,7 +98,8 @@ def detectable_disparity(
     if sides is None or interval is None:
         return None
     times = _design_effect(estimate, estimate.definition)
-    if times is None and IntervalMethod.CLUSTER_ROBUST in interval.methods:
+    dependent = {IntervalMethod.JACKKNIFE, IntervalMethod.SURVEY_DESIGN}
+    if times is None and dependent & {*interval.methods}:
         return None  # such as a ratio to 0, which does not show how precise clustered rows are
     (_, n), (rate, m) = sides
     n, m = n / (times or 1.0), m / (times or 1.0)
@@ -124,7 +113,6 @@ def detectable_disparity(
 
 
 def _rates(estimate: Estimate) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """Return rate and rows of both sides, where they are two separate shares of single rows."""
     numbers = (
         estimate.rate_group, estimate.n_group, estimate.rate_reference, estimate.n_reference,
     )  # fmt: skip

@@ -6,30 +6,28 @@ why a value is missing. A rule must not pass because the rows that would break i
 stays one, because to blank predictions must not take it back.
 
 It is asked of a rate (`rate_cases`) and of a metric (`metric_cases`) over all rows, of a contrast
-within strata (`could_undo`), of the change between two models (`PossiblePairs`), and of counts
+that is shown (`could_undo`), of the change between two models (`PossiblePairs`), and of counts
 at hand (`share_limits`, `contrast_range`): each returns the least and the greatest value, and how
 much wider an interval is there (`reached`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from fairgauge.catalogue.across import Spread
+from fairgauge.catalogue.across import Spread, contrast_of
 from fairgauge.catalogue.catalogue import rate as rate_of
 from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.decomposable import has_decomposition
-from fairgauge.catalogue.derived import contrast_of
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
-from fairgauge.catalogue.pooling import is_odds_ratio
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
-from fairgauge.enums import Profile, StratumWeights, WhyInconclusive
+from fairgauge.enums import Profile, WhyInconclusive
 from fairgauge.inference.missing_values import (
     differs_without_group,
     lacks_more,
@@ -37,13 +35,18 @@ from fairgauge.inference.missing_values import (
     sides_and_unknown,
 )
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.group_counts import GroupCounts, without_group_by_kind
+from fairgauge.resolve.group_counts import GroupCounts, without_group, without_group_by_kind
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.references import Rivals
-from fairgauge.resolve.sides import CountsBySide, Measure, sides_of_unknown, with_others
+from fairgauge.resolve.references import (
+    CountsBySide,
+    Measure,
+    Rivals,
+    sides_of_unknown,
+    with_others,
+)
 from fairgauge.results.disadvantage import favours_the_least
 from fairgauge.results.disparities import is_ratio
-from fairgauge.results.estimates import ComparisonKey, WorstCase
+from fairgauge.results.estimates import ComparisonKey, Estimate, WorstCase
 from fairgauge.results.scopes import OVERALL
 from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient
 from fairgauge.stats.unknown_people import missing_bounds
@@ -106,10 +109,8 @@ def metric_cases(
     far apart as any table puts them. Of a contrast and rows without a group alone, both ends are
     attained: the same assignment takes one side as low and the other as high as it can be.
 
-    Parameters
-    ----------
-    compared : the sides of a contrast, numbers as `CountsBySide` has them.
-    rivals : the groups that could be the reference; None where the data do not choose it.
+    ``compared``: the sides of a contrast, numbers as `CountsBySide` has them.
+    ``rivals``: the groups that could be the reference; None where the data do not choose it.
     """
     smd = isinstance(metric, OverallStandardisedDifference)
     contrast = _SELECTION if smd else metric
@@ -129,7 +130,7 @@ def metric_cases(
             ends = contrast_range(contrast, *map(cases.of, compared))
             beside, sides = np.full((2, len(names)), None), np.array([compared, compared])
             if rivals is not None and not smd:
-                ends, sides = _beside_rivals(contrast, cases, compared, rivals, ends)
+                ends, sides = _range_over_rivals(contrast, cases, compared, rivals, ends)
                 other = sides[:, 1] != compared[1]
                 beside[other] = np.asarray(counted.groups)[sides[:, 1][other]]
             wider = cases.wider(contrast, compared, sides)
@@ -141,19 +142,16 @@ def metric_cases(
     return found
 
 
-def _beside_rivals(
+def _range_over_rivals(
     metric: Contrast,
     cases: _PossibleShares,
     compared: tuple[Index, Index],
     rivals: Rivals,
     ends: Limits,
 ) -> tuple[Limits, Index]:
-    """Return the ends of a contrast with the best or largest group, whichever that may be.
-
-    And of which two sides each end is, a group and its reference: (2, 2, n). Who is compared may
-    itself be the reference: that of now then has the verdict. So it has beside a group that is too
-    small for a verdict of its own, and could be large enough.
-    """
+    # And of which two sides each end is, a group and its reference: (2, 2, n). Who is compared may
+    # itself be the reference: that of now then has the verdict. So it has beside a group that is
+    # too small for a verdict of its own, and could be large enough.
     every = np.arange(len(rivals.large))
     needed = rivals.needed[cases.outcomes]
     own, possible = (np.array(cases.of(every, more)) for more in (0.0, needed))
@@ -187,11 +185,10 @@ def _possible(
     profile: Profile,
     per_class: Sequence[OutcomeMasks],
 ) -> Iterator[_PossibleShares]:
-    """Yield what a share may be where rows lack a group, and where they lack an outcome."""
     if per_class:
         if of != _ACCURACY:  # over all classes no other rate is a share of rows
             return
-        counted, outcome = _of_agreement(counted, per_class), _AGREED
+        counted, outcome = _agreement_counts(counted, per_class), _AGREED
     if isinstance(of, Rate) and not counted.protected:
         for outcomes in (False, True):
             cases = _PossibleShares(counted, outcome, of, profile, outcomes=outcomes)
@@ -202,11 +199,8 @@ def _possible(
 _AGREED = OutcomeMasks(np.array([True, False]), np.array([True, False]))
 
 
-def _of_agreement(counted: GroupCounts, per_class: Sequence[OutcomeMasks]) -> GroupCounts:
-    """Return counts of one class that have the accuracy of several.
-
-    Every known label is positive, and a prediction is where it is the label.
-    """
+def _agreement_counts(counted: GroupCounts, per_class: Sequence[OutcomeMasks]) -> GroupCounts:
+    # every known label is positive, and a prediction is where it is the label
     agree = np.logical_or.reduce([np.outer(each.labels, each.predictions) for each in per_class])
 
     def folded(sums: Array) -> Array:
@@ -266,7 +260,7 @@ class _PossibleShares:
         self._weighted = counted.weighted
 
     def _states(self, sides: CountsBySide, which: Index) -> Array:
-        states = _needed(sides.states(which, open_missing=self.outcomes), self._rate)
+        states = _needed_states(sides.states(which, open_missing=self.outcomes), self._rate)
         return states if self.outcomes else complete(states)
 
     def rows_of(self, group: int) -> int:
@@ -349,11 +343,10 @@ def share_limits(
 ) -> Limits:
     """Return the least and the greatest share of each of some sides.
 
-    Parameters
-    ----------
-    states : rows by label and prediction, positive, negative or missing: (n, 3, 3).
-    may, are : likewise those without a group that may be of the side, or not, and that are of it.
-    needed : how many of those that may be of the side are at least, if there are as many.
+    ``states``: rows by label and prediction, positive, negative or missing: (n, 3, 3).
+    ``may, are``: likewise those without a group that may be of the side, or not, and that are of
+        it.
+    ``needed``: how many of those that may be of the side are at least, if there are as many.
     """
     low, high = (quotient(*end) for end in _share_ends(states, may, are, rate, needed))
     return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
@@ -362,7 +355,6 @@ def share_limits(
 def _share_ends(
     states: Array, may: Array, are: Array, rate: Rate, needed: Array | float = 0.0
 ) -> tuple[Shares, Shares]:
-    """Return what each share counts, and among what, where it is the least and the greatest."""
     ends = []
     for at_least in (True, False):
         (x, n), certain, more = (
@@ -376,11 +368,7 @@ def _share_ends(
 
 
 def share_variances(
-    states: Array,
-    may: Array,
-    are: Array,
-    rate: Rate,
-    metric: Contrast | Spread | None = None,
+    states: Array, may: Array, are: Array, rate: Rate, metric: Contrast | Spread | None = None
 ) -> Array:
     """Return the variances of shares as they are, at the least and at the greatest: (3, n).
 
@@ -401,23 +389,13 @@ def _variance(x: Array, n: Array, metric: Contrast | Spread | None) -> Array:
     return quotient(slope**2 * share * (1 - share), n)
 
 
-def wider_contrast(metric: Contrast, ours: Array, theirs: Array) -> Array:
-    """Return how much larger the standard errors of a contrast are at both ends: (2, n).
-
-    ``ours`` and ``theirs`` are the variances of both shares, as `share_variances` returns them.
-    """
-    ends = [_end_variance(metric, end, ours, theirs) for end in range(2)]
-    return _wider(np.array(ends), ours[0] + theirs[0])
-
-
 def _end_variance(metric: Contrast, end: int, ours: Array, theirs: Array) -> Array:
-    """Return the variance of a contrast at its low end (0) or its high one (1)."""
     at = end if metric.order == "group - reference" else 1 - end
     return np.asarray(ours[1 + at] + theirs[2 - at])
 
 
 def _wider(ends: Array, now: Array) -> Array:
-    """Return how much larger standard errors are at ends than now; 1 where they are not."""
+    # how much larger standard errors are at ends than now; 1 where they are not
     return np.asarray(np.sqrt(np.fmax(quotient(ends, now), 1.0)))
 
 
@@ -445,11 +423,8 @@ def reached(
     return below, above
 
 
-def _needed(states: Array, rate: Rate) -> Array:
-    """Return states as a rate asks for them: one of labels or predictions alone asks for no other.
-
-    It has the same for TP and FP, or for TP and FN: what is positive is in the place of TP.
-    """
+def _needed_states(states: Array, rate: Rate) -> Array:
+    # it has the same for TP and FP, or for TP and FN: what is positive is in the place of TP
     if len(rate.needs) > 1:
         return states
     outcome = states.sum(axis=1 if "prediction" in rate.needs else 2)
@@ -457,11 +432,8 @@ def _needed(states: Array, rate: Rate) -> Array:
 
 
 def _shares(states: Array, rate: Rate, *, at_least: bool) -> Shares:
-    """Return what a rate counts, and among what, where it is as low (or as high) as it can be.
-
-    A success lowers no share and a failure raises none: rows that may be neither are neither.
-    """
-    states, values = _needed(states, rate), {0: (0,), 1: (1,), _MISSING: (0, 1)}
+    # a success lowers no share and a failure raises none: rows that may be neither are neither
+    states, values = _needed_states(states, rate), {0: (0,), 1: (1,), _MISSING: (0, 1)}
     order = [(True, False), (False, False), (True, True)]
     x, n = np.zeros(len(states)), np.zeros(len(states))
     for label, prediction in product(values, repeat=2):
@@ -481,7 +453,7 @@ def complete(states: Array) -> Array:
 
 
 def _incomplete(states: Array, rate: Rate) -> Array:
-    needed = _needed(states, rate)
+    needed = _needed_states(states, rate)
     known = needed[:, :_MISSING, :_MISSING]
     return np.asarray(needed.sum(axis=(1, 2)) - known.sum(axis=(1, 2)))
 
@@ -513,186 +485,94 @@ def contrast_range(metric: Contrast, ours: Limits, theirs: Limits) -> Limits:
         ours, theirs = ((_odds(side[0]), _odds(side[1])) for side in (ours, theirs))
     first, second = (ours, theirs) if metric.order == "group - reference" else (theirs, ours)
     if metric.by == "difference":
-        return first[0] - second[1], first[1] - second[0]
+        return difference_limits(first, second)
     low, high = quotient(first[0], second[1]), quotient(first[1], second[0])
     return np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), np.inf, high)
+
+
+def mean_limits(mean: Array | float, lacking: Array | float, ends: tuple[float, float]) -> Limits:
+    """Return the least and the greatest mean, where a share is missing and may be as the ends.
+
+    >>> [round(float(end), 2) for end in mean_limits(0.5, 0.1, (0.0, 1.0))]
+    [0.45, 0.55]
+    """
+    low, high = (np.asarray(mean + lacking * (end - mean)) for end in ends)
+    return low, high
+
+
+def difference_limits(ours: Limits, theirs: Limits) -> Limits:
+    """Return the ends of a difference from those of both sides."""
+    return ours[0] - theirs[1], ours[1] - theirs[0]
 
 
 def _odds(share: Array) -> Array:
     return quotient(share, 1 - share)
 
 
-# ---- within strata ------------------------------------------------------------------------------
-
-
-class Shown(NamedTuple):
-    """The limits of a difference that is shown: within strata by some weights, or over all rows."""
-
-    limits: Iterable[float]
-    by: StratumWeights | None = StratumWeights.MANTEL_HAENSZEL
+# ---- what is shown ------------------------------------------------------------------------------
 
 
 def could_undo(
     counted: GroupCounts,
     outcome: OutcomeMasks,
-    metric: Contrast,
+    estimate: Estimate,
     sides: tuple[int, int],
     spec: Spec,
-    shown: Sequence[Shown],
+    shown: Sequence[Sequence[float]],
     columns: Iterable[Index] = (),
 ) -> WhyInconclusive | None:
     """Return what is missing that could leave a difference not shown; None where nothing could.
 
     It is the outcomes that one side lacks beyond the share that the other lacks, or rows without a
-    group that have other rates than those with one, over all rows or within strata: all may be of
-    one side. Where they have higher rates within strata than both sides, or lower ones, no mixture
-    of these, those with a favourable outcome may be of one side and the others of the other. Were
+    group that have other rates than those with one: all may be of one side, and of any outcome. So
+    many rows move a share by no more than their part of its rows, times what is left of it. Were
     any missing row taken for any outcome and group, few gaps of ordinary data would be decided.
 
-    Parameters
-    ----------
-    sides : numbers of a group and its reference, as `CountsBySide` has them.
-    columns : the level of every stratum in each column that strata cross.
+    ``sides``: numbers of a group and its reference, as `CountsBySide` has them.
+    ``shown``: the limits of the difference, all of which must stay on their side.
+    ``columns``: the level of every stratum in each column that strata cross.
     """
+    metric = estimate.definition
+    assert isinstance(metric, Contrast)
     more = lacks_more(counted, metric.needs, *sides, spec)
-    unlike = counted, outcome, share_of(metric.of) or metric.of, spec, [*columns]
-    of_groups = differs_without_group(*unlike)
+    of_groups = differs_without_group(
+        counted, outcome, share_of(metric.of) or metric.of, spec, columns
+    )
     if not (more.any() or of_groups):
         return None
-    strata = _Strata(counted, outcome, metric, sides, spec.profile)
-    if more.any() and not strata.keep(shown, strata.with_outcomes(more)):
+    odds = isinstance(metric.of, Quotient)
+    shares = np.array([estimate.rate_group or 0.0, estimate.rate_reference or 0.0])
+    shares = shares / (1 + shares) if odds else shares
+    # all that is missing takes both towards each other
+    towards = np.where(shares[::-1] < shares, shares, 1 - shares)
+    apart = min((_least_gap(estimate, limits) for limits in shown), default=0.0)
+    n = np.array([estimate.n_group or 0.0, estimate.n_reference or 0.0])
+
+    def reached_by(rows: Array | float) -> bool:
+        return float((towards * quotient(rows, n + rows)).sum()) >= apart
+
+    if more.any() and reached_by(more):
         return WhyInconclusive.MISSING_OUTCOMES
-    if of_groups:
-        placed = strata.with_groups(apart=differs_without_group(*unlike, sides))
-        if not strata.keep(shown, placed):
-            return WhyInconclusive.MISSING_GROUPS
+    if of_groups and reached_by(without_group(counted, "n")):
+        return WhyInconclusive.MISSING_GROUPS
     return None
 
 
-_Counted: TypeAlias = tuple[Shares, Shares]
-"""What both sides count, and among what, over all strata and in each: arrays of (1 + S,)."""
-
-
-class _Strata:
-    """Both sides of a contrast over all strata and in each, and what their rows do not state.
-
-    Rows are by label and prediction, (1 + S, 3, 3); of a mean it is how many have a number, the sum
-    of these and of their squares, and how many there are: (1 + S, 4).
-    """
-
-    def __init__(
-        self,
-        counted: GroupCounts,
-        outcome: OutcomeMasks,
-        metric: Contrast,
-        sides: tuple[int, int],
-        profile: Profile,
-    ) -> None:
-        self._metric, self._rate, self._profile = metric, share_of(metric.of), profile
-        self._is_bounded = self._rate is not None or has_decomposition(metric.of)
-        if not self._is_bounded:
-            return
-        measure: Measure = "w" if counted.unequally_weighted else "n"
-        known, unknown = sides_and_unknown(counted, outcome, profile, measure)
-        slots = np.arange(1 + len(counted.strata))
-        self._sides = [self._rows(known, np.full_like(slots, at), slots) for at in sides]
-        kinds = range(len(counted.crossing.unknown))
-        apart = np.array([self._rows(unknown, np.full_like(slots, at), slots) for at in kinds])
-        may = 1.0 * np.logical_or(*sides_of_unknown(counted))[:, list(sides)]
-        self._unknown = [np.tensordot(of, apart, 1) for of in may.T]
-
-    def _rows(self, of: CountsBySide, which: Index, slots: Index) -> Array:
-        if self._rate is not None:
-            return _needed(of.states(which, slots, open_missing=True), self._rate)
-        side, column = of.pick(which, slots), "y" if self._metric.needs == {"label"} else "p"
-        sums = side.moments_of(self._metric.needs)
-        n, centred = sums["n"], sums[column]
-        squares = sums[2 * column] + side.centre * (2 * centred + side.centre * n)
-        return np.stack([n, centred + side.centre * n, squares, side.size], axis=-1)
-
-    def _counted(self, rows: Array) -> Shares:
-        """Return what rows count that state all that is needed, and among what."""
-        if self._rate is None:
-            return rows[:, 1], rows[:, 0]
-        return _shares(complete(rows), self._rate, at_least=True)
-
-    def with_outcomes(self, more: Array) -> Iterator[_Counted]:
-        """Yield both sides with so large a part of what they lack as low as it can be, and as high.
-
-        Nobody knows how far missing numbers go: they are as far from the mean as the share of the
-        rows that they are can be (Cantelli's inequality).
-        """
-        ends = []
-        if self._rate is None:
-            n, x, squares, size = np.stack(self._sides)[:, 0].T
-            variance = float(np.max(squares / n - (x / n) ** 2))
-            lost = more * (size - n)
-            reach = np.sqrt(max(variance, 0.0) * lost / n)
-            ends = [
-                ((x - by * n, n), (x + by * n, n))
-                for (x, n), by in zip(map(self._counted, self._sides), reach, strict=True)
-            ]
-        else:
-            nobody = np.zeros_like(self._sides[0])
-            for rows, part in zip(self._sides, more, strict=True):
-                some = complete(rows) + part * (rows - complete(rows))
-                ends.append(_share_ends(some, nobody, nobody, self._rate))
-        (low, high), (least, greatest) = ends
-        yield from ((low, greatest), (high, least))
-
-    def with_groups(self, *, apart: bool) -> Iterator[_Counted]:
-        """Yield both sides with the rows without a group on either.
-
-        With ``apart``, also with those that a rate counts on one side, and the others on the other.
-        """
-        (x, n), (y, m) = map(self._counted, self._sides)
-        (x_u, n_u), (y_u, m_u) = map(self._counted, self._unknown)
-        yield from (((x + x_u, n + n_u), (y, m)), ((x, n), (y + y_u, m + m_u)))
-        if apart and self._rate is not None:
-            yield (x + x_u, n + x_u), (y, m + m_u - y_u)
-            yield (x, n + n_u - x_u), (y + y_u, m + y_u)
-
-    def keep(self, shown: Sequence[Shown], cases: Iterable[_Counted]) -> bool:
-        """Return whether all that is shown stays so, and on its side, in every case."""
-        if not self._is_bounded:
-            return False
-        neutral, ours, theirs = self._metric.neutral, *map(self._counted, self._sides)
-        for (limits, by), case in product(shown, cases):
-            low, high = limits
-            value, variance = self._pooled((ours, theirs), by)
-            moved, error = self._pooled(case, by)
-            wider = float(_wider(error, variance))
-            least, most = reached(
-                (np.array(low), np.array(high)), (moved, moved), value,
-                ratio=is_ratio(self._metric), wider=(wider, wider),
-            )  # fmt: skip
-            if not (least > neutral if low > neutral else most < neutral):
-                return False
-        return True
-
-    @quiet
-    def _pooled(self, counted: _Counted, by: StratumWeights | None) -> tuple[Array, Array]:
-        """Return the contrast pooled over strata, and its variance but for a factor."""
-        metric, of_all = self._metric, by is None
-        (x, n), (y, m) = ([each[:1] if of_all else each[1:] for each in side] for side in counted)
-        weights = quotient(n * m, n + m)
-        if by in (StratumWeights.GROUP, StratumWeights.REFERENCE):
-            weights = n if by is StratumWeights.GROUP else m
-        weights = np.where((n > 0) & (m > 0), weights, 0.0)
-        weights = weights / weights.sum()
-        if is_odds_ratio(metric) and not of_all:
-            over, under = (quotient(each, n + m).sum() for each in (x * (m - y), y * (n - x)))
-            value = over / under if metric.order == "group - reference" else under / over
-        else:
-            rates = [quotient(x, n), quotient(y, m)]
-            if isinstance(metric.of, Quotient):
-                rates = [_odds(each) for each in rates]
-            ours, theirs = (np.array(np.nansum(weights * each)) for each in rates)
-            value = metric.of_values(ours, theirs, self._profile)
-        if self._rate is None:  # how far apart single numbers are stays as it is
-            return np.asarray(value), np.ones(())
-        variance = _variance(x, n, metric) + _variance(y, m, metric)
-        return np.asarray(value), np.asarray(np.nansum(weights**2 * variance))
+def _least_gap(estimate: Estimate, limits: Sequence[float]) -> float:
+    # how far apart the shares of both sides are at the nearer limit; 0 of no shares
+    metric, other = estimate.definition, estimate.rate_reference
+    assert isinstance(metric, Contrast)
+    limit = float(min(limits, key=lambda each: abs(each - metric.neutral)))
+    if share_of(metric.of) is None or not math.isfinite(limit) or other is None:
+        return 0.0
+    forward = metric.order == "group - reference"
+    if metric.by == "difference":
+        first = other + (limit if forward else -limit)
+    else:
+        first = other * (limit if forward else float(quotient(1.0, limit)))
+    if isinstance(metric.of, Quotient):  # of odds
+        first, other = first / (1 + first), other / (1 + other)
+    return abs(first - other)
 
 
 # ---- two models on the same rows ----------------------------------------------------------------
@@ -721,12 +601,9 @@ class PossiblePairs:
     comparison are taken as far as they can go by themselves, so that the ends may be wider than any
     one table reaches.
 
-    Parameters
-    ----------
-    groups : array of shape (groups + 1, labels + 1, K + 1, K + 1), missing values last; the last
-        group holds known values of no group.
-    without : likewise of the kinds of rows without a group.
-    sides : which sides each kind may be of, of shape (kinds, sides).
+    ``groups``: shape (groups + 1, labels + 1, K + 1, K + 1): group holds known values of no group.
+    ``without``: likewise of the kinds of rows without a group.
+    ``sides``: which sides each kind may be of, of shape (kinds, sides).
     """
 
     def __init__(self, groups: Array, without: Array, sides: Mask, outcome: OutcomeMasks) -> None:
@@ -753,11 +630,8 @@ class PossiblePairs:
     def _ends(
         self, rate: Rate, which: Index, of: Literal["old", "new", "change"], *, missing: bool
     ) -> Limits:
-        """Return the ends of the mean of what each row adds: by its old or new decision, or both.
-
-        A row that may be one of several takes the value that moves the mean furthest, or is not
-        among those that count.
-        """
+        # a row that may be one of several takes the value that moves the mean furthest, or is not
+        # among those that count
         counted, either = [*zip(rate.among, rate.of, strict=True)], {_MISSING: (0, 1)}
         total = n = np.zeros(len(which))
         lowest, highest = ({value: np.zeros_like(n) for value in _ADDED} for _ in range(2))
@@ -789,7 +663,6 @@ _ADDED = (-1, 0, 1)
 
 
 def _least_mean(total: Array, n: Array, more: Mapping[int, Array]) -> Array:
-    """Return the least mean that some of ``more`` rows, by their values, can bring about."""
     for value in _ADDED:
         added = np.where((n == 0) | (total > value * n), more[value], 0.0)
         total, n = total + value * added, n + added

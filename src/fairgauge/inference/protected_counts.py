@@ -23,8 +23,14 @@ from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Profile, Status
-from fairgauge.inference.compared_counts import Comparisons, Evidence
-from fairgauge.inference.interval import Intervals, certainty, first_reasons, insufficient_rows
+from fairgauge.inference.interval import (
+    Comparisons,
+    Evidence,
+    Intervals,
+    certainty,
+    first_reasons,
+    insufficient_rows,
+)
 from fairgauge.inference.possible import worst_values
 from fairgauge.inference.uncertainty import Uncertainty, rows_counted
 from fairgauge.reasons import Reason, ReasonCode
@@ -145,15 +151,15 @@ def protected_worst_cases(
             lows.append(published + low - value)
             highs.append(published + high - value)
         else:
-            lows.append(_scaled(published, low, value))
-            highs.append(_scaled(published, high, value))
-    return _least(lows, -np.inf if metric.by == "difference" else 0.0), _most(highs)
-
-
-def _scaled(published: Array, end: Array, value: Array) -> Array:
-    """Return published ratios times the factor from a value to an end; NaN of 0 times infinity."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(published * quotient(end, value))
+            with np.errstate(invalid="ignore"):  # of 0 times infinity
+                lows.append(published * quotient(low, value))
+                highs.append(published * quotient(high, value))
+    least = -np.inf if metric.by == "difference" else 0.0
+    low, high = (
+        np.nan_to_num(np.array(ends), nan=unknown, posinf=np.inf)
+        for ends, unknown in ((lows, least), (highs, np.inf))
+    )
+    return low.min(axis=0), high.max(axis=0)
 
 
 def bounds_at(bounds: Limits, at: int) -> Bounds | None:
@@ -179,9 +185,14 @@ def _rate(
 
 
 def _union(made: Sequence[Intervals]) -> Intervals:
-    """Return intervals that hold all of those made; none where one is missing."""
+    # intervals that hold all of those made; none where one is missing
     lows, highs = np.array([each.low for each in made]), np.array([each.high for each in made])
-    few = [_at_least(reason) for reason in first_reasons(*(each.too_few for each in made))]
+    few = [
+        replace(reason, parameters=tuple(sorted((*reason.parameters, ("at_least", True)))))
+        if reason is not None and reason.code is ReasonCode.FEW_ROWS
+        else reason
+        for reason in first_reasons(*(each.too_few for each in made))
+    ]
     return Intervals(
         lows.min(axis=0),
         highs.max(axis=0),
@@ -190,17 +201,3 @@ def _union(made: Sequence[Intervals]) -> Intervals:
         few,
         Reason.of(ReasonCode.PROTECTED_UNDEFINED),
     )
-
-
-def _at_least(reason: Reason | None) -> Reason | None:
-    if reason is None or reason.code is not ReasonCode.FEW_ROWS:
-        return reason
-    return replace(reason, parameters=tuple(sorted((*reason.parameters, ("at_least", True)))))
-
-
-def _least(values: Sequence[Array], unknown: float) -> Array:
-    return np.asarray(np.nan_to_num(np.array(values), nan=unknown, posinf=np.inf).min(axis=0))
-
-
-def _most(values: Sequence[Array]) -> Array:
-    return np.asarray(np.nan_to_num(np.array(values), nan=np.inf, posinf=np.inf).max(axis=0))

@@ -1,14 +1,14 @@
 """Uncertainty: the confidence interval of any metric and of any rate, under one specification.
 
 What a metric is of decides how its interval is made: `interval` dispatches on the kind of a metric,
-`one.statistic_intervals.statistic_interval` on the kind of a statistic. Methods that few audits
+`two.contrast_intervals.statistic_interval` on the kind of a statistic. Methods that few audits
 need are imported where they are needed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial, singledispatch
 from typing import TypedDict
@@ -16,32 +16,18 @@ from typing import TypedDict
 import numpy as np
 
 from fairgauge.catalogue.across import Across, GroupSpread
-from fairgauge.catalogue.averages import Averaged, Kappa
 from fairgauge.catalogue.cells import FN, FP, TN, TP, Array, ConfusionCounts
-from fairgauge.catalogue.comparisons import (
-    Combined,
-    ComparisonMetric,
-    Contrast,
-    Imbalance,
-    Metric,
-    Representation,
-)
-from fairgauge.catalogue.distributions import (
-    CrossAuc,
-    Distance,
-    OverallStandardisedDifference,
-    ScoreDistance,
-    StandardisedDifference,
-)
-from fairgauge.catalogue.inequality import Inequality
-from fairgauge.catalogue.pooling import ConditionalDisparity
+from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance, Metric
+from fairgauge.catalogue.distributions import ConditionalDisparity, Inequality
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.catalogue.statistics import Averaged, Kappa, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Method, Profile, ReferenceRule, Status
-from fairgauge.inference.compared_counts import FEWEST_GROUPS, Comparisons, Evidence, stricter
 from fairgauge.inference.interval import (
     CLUSTERS_TOO_FEW,
+    FEWEST_GROUPS,
     JACKKNIFE_UNDEFINED,
+    Comparisons,
+    Evidence,
     Intervals,
     NoInterval,
     StatisticInterval,
@@ -53,28 +39,25 @@ from fairgauge.inference.interval import (
     insufficient_weights,
     limits_of_several,
     no_intervals,
-)
-from fairgauge.inference.one.statistic_intervals import (
-    EveryGroup,
-    denominator,
-    interval_of_groups,
-    is_resampled,
+    stricter,
 )
 from fairgauge.inference.two.contrast_intervals import (
+    EveryGroup,
     StatisticComparison,
     compare_statistics,
     contrast_interval,
+    denominator,
+    interval_of_groups,
+    is_resampled,
     pooled_interval,
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.describers import function_at
 from fairgauge.results.estimates import RateValue, as_count, as_number
 from fairgauge.stats.arrays import Limits, Mask
-from fairgauge.stats.contrasts import fold
+from fairgauge.stats.contrasts import absolute_sum_quantile, absolute_sum_tail, fold
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.multiplicity import tukey_adjusted, tukey_level
-from fairgauge.stats.norm_ball import absolute_sum_quantile, absolute_sum_tail
+from fairgauge.stats.significance import tukey_adjusted, tukey_level
 
 _PAIR = 2
 
@@ -84,10 +67,8 @@ class Uncertainty:
 
     What a difference and a ratio of one statistic have in common is computed once.
 
-    Parameters
-    ----------
-    simultaneous : how many intervals hold at once (Bonferroni), of which one may be singled out.
-    candidates : of how many groups the data choose the reference. Comparisons with it then hold
+    ``simultaneous``: how many intervals hold at once (Bonferroni), of which one may be singled out.
+    ``candidates``: of how many groups the data choose the reference. Comparisons with it then hold
         simultaneously for all pairs of them (Tukey), whichever is chosen.
     """
 
@@ -145,8 +126,10 @@ class Uncertainty:
                 continue
             (low, high), methods = next(limits)
             reason = attempt.reason or (CLUSTERS_TOO_FEW if attempt.clustered else None)
-            few = _insufficient(attempt, evidence)
-            limited = Intervals(low, high, none, [methods] * size, few, reason)
+            few = [] if attempt.clusters is None else [insufficient_clusters(attempt.clusters)]
+            few.append(insufficient_weights(evidence.effective_size, size))
+            few += [e.insufficient() for e in (attempt.sparse, attempt.constant) if e is not None]
+            limited = Intervals(low, high, none, [methods] * size, first_reasons(*few), reason)
             intervals.append(limited.containing(attempt.estimate, statistic.range))
         return intervals
 
@@ -158,7 +141,7 @@ class Uncertainty:
             if compared.group.clusters is None or robust:
                 made = interval(metric, compared, how)
             else:
-                from fairgauge.inference.one.omitted_clusters import jackknife_interval
+                from fairgauge.inference.clusters import jackknife_interval
 
                 made = jackknife_interval(metric, compared, how.spec)
         except NoInterval as refused:
@@ -174,8 +157,12 @@ class Uncertainty:
             value = np.where(np.isclose(value, right), value, np.nan)
         if how is not self:
             made = self.whichever_is_chosen(made)
-        if metric.scope != "table" and self._has_other_levels(metric, compared):
-            made = replace(made, together=partial(self._at_level, metric, compared))
+        closed = isinstance(metric, (Imbalance, ConditionalDisparity))
+        other_levels = closed and compared.group.clusters is None
+        if isinstance(metric, Contrast):
+            other_levels = not is_drawn(metric, compared, self.spec.method)
+        if metric.scope != "table" and other_levels:
+            made = replace(made, together=partial(self._limits_at_level, metric, compared))
         return self._simultaneous(made.containing(value, metric.range))
 
     def of_pooled(
@@ -188,7 +175,7 @@ class Uncertainty:
         if compared.group.clusters is None:
             pooled = partial(pooled_interval, metric, compared, weights)
         else:
-            from fairgauge.inference.one.omitted_clusters import pooled_jackknife_interval
+            from fairgauge.inference.clusters import pooled_jackknife_interval
 
             pooled = partial(pooled_jackknife_interval, metric, compared, weights, value)
         try:
@@ -244,32 +231,10 @@ class Uncertainty:
         intervals = Intervals(*made.limits, none, methods, first_reasons(*few), reason)
         return self._simultaneous(intervals.containing(spread.value, metric.range))
 
-    def of_population(
-        self, metric: Representation, ours: Evidence, every: Evidence, target: Array, value: Array
-    ) -> Intervals:
-        """Return the interval of groups' shares of the rows against given shares."""
-        from fairgauge.inference.one.omitted_clusters import share_jackknife_interval
-        from fairgauge.inference.one.statistic_intervals import representation_interval
-
-        try:
-            if ours.clusters is None:
-                made = representation_interval(metric, ours, every, target, self.spec)
-            else:
-                made = share_jackknife_interval(metric, ours, every, target, self.spec)
-        except NoInterval as refused:
-            return no_intervals(len(value), refused.reason)
-        return made.containing(value, metric.range)
-
-    def _has_other_levels(self, metric: ComparisonMetric, compared: Comparisons) -> bool:
-        if isinstance(metric, Contrast):
-            return not is_drawn(metric, compared, self.spec.method)
-        closed = isinstance(metric, (Imbalance, StandardisedDifference, ConditionalDisparity))
-        return closed and compared.group.clusters is None
-
-    def _at_level(
+    def _limits_at_level(
         self, metric: ComparisonMetric, compared: Comparisons, confidence: float
     ) -> Limits:
-        """Return the limits of a metric over all rows at another level; NaN within strata."""
+        # the limits of a metric over all rows at another level; NaN within strata
         spec = self._spec_at(confidence)
         if isinstance(metric, Contrast):
             comparison = self._with_reference.compared(metric.of, compared)
@@ -298,7 +263,7 @@ class Uncertainty:
         return replace(intervals, p=p, methods=methods)
 
     def _simultaneous(self, intervals: Intervals) -> Intervals:
-        """Return intervals of which one may be singled out, for several hold at once."""
+        # intervals of which one may be singled out, for several hold at once
         if self._number == 1:
             return intervals
         p = np.minimum(intervals.p * self._number, 1.0)
@@ -319,13 +284,6 @@ class Uncertainty:
         return comparison
 
 
-def _insufficient(attempt: StatisticInterval, evidence: Evidence) -> list[Reason | None]:
-    few = [] if attempt.clusters is None else [insufficient_clusters(attempt.clusters)]
-    few.append(insufficient_weights(evidence.effective_size, len(attempt.estimate)))
-    few += [each.insufficient() for each in (attempt.sparse, attempt.constant) if each is not None]
-    return first_reasons(*few)
-
-
 def is_drawn(metric: Contrast, compared: Comparisons, method: Method) -> bool:
     """Return whether the interval of a contrast comes from random draws of the counts."""
     # of sides that share rows, and whose numbers do not add up to that of both
@@ -342,30 +300,18 @@ def is_drawn(metric: Contrast, compared: Comparisons, method: Method) -> bool:
 @singledispatch
 def interval(metric: ComparisonMetric, compared: Comparisons, how: Uncertainty) -> Intervals:
     """Return the interval of a metric by its kind."""
-    path = _OF_KINDS.get(type(metric))
-    if path is None:
+    from fairgauge.inference.two.other_intervals import OF_KINDS
+
+    made = OF_KINDS.get(type(metric))
+    if made is None:
         raise NoInterval(ReasonCode.NO_METHOD, of=metric.title)
-    made: Intervals = function_at(f"fairgauge.inference.two.{path}")(metric, compared, how.spec)
-    return made
-
-
-_OF_KINDS: Mapping[type[ComparisonMetric], str] = {
-    Imbalance: "size_intervals:imbalance_interval",
-    ConditionalDisparity: "size_intervals:conditional_interval",
-    Distance: "distance_intervals:distance_interval",
-    ScoreDistance: "distance_intervals:score_distance_interval",
-    CrossAuc: "distance_intervals:cross_auc_interval",
-    StandardisedDifference: "standardised_intervals:standardised_interval",
-    OverallStandardisedDifference: "standardised_intervals:overall_standardised_interval",
-}
-"""Kinds whose intervals depend on the specification alone; imported when they are asked for."""
+    return made(metric, compared, how.spec)
 
 
 @interval.register(Contrast)
 def _contrast_interval(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
     if is_drawn(metric, compared, how.spec.method):
-        from fairgauge.inference.one.drawn_tables import table_of
-        from fairgauge.inference.two.resampled_intervals import resampled_interval
+        from fairgauge.inference.one.drawn_tables import resampled_interval, table_of
 
         table = table_of(metric.of)
         assert table is not None
@@ -376,7 +322,10 @@ def _contrast_interval(metric: Contrast, compared: Comparisons, how: Uncertainty
 
 @interval.register(Combined)
 def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
-    if metric.how == "mean" and _independent(metric, compared):
+    of = [part.of for part in metric.of]
+    rates = [each for each in of if isinstance(each, Rate)]
+    apart = len(rates) == len(of) == _PAIR and rates[0].among.disjoint(rates[1].among)
+    if metric.how == "mean" and apart and compared.group.clusters is None:
         return _mean_of_absolutes(metric, compared, how)
     number = len(metric.of)
     stricter = how.stricter(number)
@@ -394,19 +343,8 @@ def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty
     return Intervals(low, high, p, methods, too_few, parts[0].reason)
 
 
-def _independent(metric: Combined, compared: Comparisons) -> bool:
-    of = [part.of for part in metric.of]
-    if compared.group.clusters is not None or len(of) != _PAIR:
-        return False
-    one, two = of
-    return isinstance(one, Rate) and isinstance(two, Rate) and one.among.disjoint(two.among)
-
-
 def _mean_of_absolutes(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
-    """Return the ball around the mean of two absolute differences of different rows.
-
-    Limits of both at a stricter level would be far wider, because both are rarely off at once.
-    """
+    # limits of both at a stricter level would be far wider, because both are rarely off at once
     parts = [interval(part, compared, how) for part in metric.of]
     values = [
         part.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
@@ -429,10 +367,9 @@ def _mean_of_absolutes(metric: Combined, compared: Comparisons, how: Uncertainty
 
 @interval.register(Inequality)
 def _inequality_interval(metric: Inequality, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference.one.drawn_tables import cells_table
-    from fairgauge.inference.two.resampled_intervals import resampled_interval
+    from fairgauge.inference.one.drawn_tables import CellLayout, resampled_interval
 
-    table = cells_table((TP, FP, FN, TN), metric.needs)
+    table = CellLayout((TP, FP, FN, TN), metric.needs)
     rows, _ = metric.sizes(compared.group.cases, compared.reference.cases)
     return resampled_interval(metric, table, compared, how.spec, insufficient_rows(rows))
 
@@ -446,19 +383,16 @@ def rate_values(
 ) -> dict[str, list[RateValue | None]]:
     """Return statistics of every group by name; None within strata where of all rows alone.
 
-    Parameters
-    ----------
-    margin : array of bool, shape (n,)
-        Which groups are of all rows, not within a stratum.
+    ``margin``: shape (n,): which groups are of all rows, not within a stratum.
     """
     values = {}
-    intervals = how.of_rates(statistics, evidence, margin)
-    for statistic, made in zip(statistics, intervals, strict=True):
-        level = how.spec.confidence
-        rows = insufficient_rows(_smallest_denominator(statistic, evidence.cases))
-        intervals_of_rate = replace(made, too_few=first_reasons(made.too_few, rows))
+    for statistic, made in zip(statistics, how.of_rates(statistics, evidence, margin), strict=True):
+        smallest = statistic.size(evidence.cases)
+        if isinstance(statistic, ScoreStatistic):
+            smallest = statistic.smallest_denominator(evidence.cases)
+        few = first_reasons(made.too_few, insufficient_rows(smallest))
         values[statistic.name] = _rate_values(
-            statistic, evidence, margin, level, profile, intervals_of_rate
+            statistic, evidence, margin, how.spec.confidence, profile, replace(made, too_few=few)
         )
     return values
 
@@ -484,12 +418,6 @@ def rows_counted(statistic: Statistic, cases: ConfusionCounts) -> list[RowsCount
         RowsCounted(numerator=as_count(x), denominator=as_count(n))
         for x, n in zip(over, under, strict=True)
     ]
-
-
-def _smallest_denominator(statistic: Statistic, cases: ConfusionCounts) -> Array:
-    if isinstance(statistic, ScoreStatistic):
-        return statistic.smallest_denominator(cases)
-    return statistic.size(cases)
 
 
 def _rate_values(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
@@ -19,11 +18,13 @@ from fairgauge.resolve.unrecorded_counts import RateCells
 from fairgauge.stats import intervals
 from fairgauge.stats.arrays import Array, Limits, Mask
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
-from fairgauge.stats.group_mixture import GroupMixture, ProfileCurve, StratifiedMixture
-from fairgauge.stats.group_probabilities import (
+from fairgauge.stats.group_mixture import (
     FEWEST_IN_CELL,
+    GroupMixture,
     LinearRates,
+    ProfileCurve,
     SharpBounds,
+    StratifiedMixture,
     design_effect,
     lack_of_fit_test,
     merged_cells,
@@ -31,8 +32,8 @@ from fairgauge.stats.group_probabilities import (
     tail_of_sum,
     validated_rates,
 )
-from fairgauge.stats.intervals import as_critical_t, clopper_pearson, critical, wilson_trials
-from fairgauge.stats.significance import invert, two_sided
+from fairgauge.stats.intervals import as_critical_t, critical, wilson_trials
+from fairgauge.stats.significance import invert
 
 By = Literal["difference", "ratio"]
 Ends = tuple[float, float]
@@ -49,26 +50,6 @@ _WIDTH_Z = critical(0.95)
 """Of the intervals whose width is compared, at any level that is asked for."""
 _LARGEST_Z = 8.0
 """Beyond it, no confidence level below 1 has an exact interval in floating point."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownRate:
-    """The rate of the people who are known to be of a group, beside the one that is estimated.
-
-    Attributes
-    ----------
-    group : its position.
-    known, share : how many people, and their rate.
-    low, high : limits of the estimated rate.
-    p : of the largest difference of all groups, adjusted for their number.
-    """
-
-    group: int
-    known: int
-    share: float
-    low: float
-    high: float
-    p: float
 
 
 class RateEstimator(Protocol):
@@ -117,10 +98,8 @@ def p_value(estimator: RateEstimator, by: By, one: int, other: int) -> float:
 class UnrecordedRate:
     """One rate of every side: groups, then the others of each, then all rows.
 
-    Parameters
-    ----------
-    cells : the rows with probabilities.
-    everyone : all rows, if some have none and a random sample makes an estimate of all.
+    ``cells``: the rows with probabilities.
+    ``everyone``: all rows, if some have none and a random sample makes an estimate of all.
     """
 
     def __init__(self, cells: RateCells, everyone: RateCells | None = None) -> None:
@@ -154,16 +133,9 @@ class UnrecordedRate:
             return _Likelihood(mixture, self.sides, direct=self.cells.n.shape[1] == 2)
         rates = np.array([mixture.rate(side) for side in self.sides])
         sizes = np.array([mixture.denominator(side) for side in self.sides])
-        degrees = self._degrees
+        n, squares = self.cells.n, self.cells.squares  # Kish's number of rows less one
+        degrees = math.inf if squares is None else float(n.sum() ** 2 / squares.sum()) - 1
         return LinearEstimator(LinearRates(rates, sizes, mixture.covariance(self.sides), degrees))
-
-    @property
-    def _degrees(self) -> float:
-        """Return Kish's effective number of rows less one; infinite without weights."""
-        squares = self.cells.squares
-        return (
-            float("inf") if squares is None else float(self.cells.n.sum() ** 2 / squares.sum()) - 1
-        )
 
     @cached_property
     def lack_of_fit(self) -> float:
@@ -188,9 +160,9 @@ class UnrecordedRate:
 
         By these rows alone where the probabilities do not distinguish all groups.
         """
-        return self._validated(self._everyone or self.cells)
+        return self._validated_estimator(self._everyone or self.cells)
 
-    def _validated(self, cells: RateCells) -> LinearEstimator | None:
+    def _validated_estimator(self, cells: RateCells) -> LinearEstimator | None:
         if cells.known is None or not cells.known.any():
             return None
         theta, p = np.ones((*cells.n.shape, self.groups)), cells.p  # even, of the last alone
@@ -219,66 +191,22 @@ class UnrecordedRate:
     def _design_effect(self) -> float:
         return design_effect(self.cells.n, self.cells.squares, self.cells.clusters)
 
-    def by(self, estimator: Estimator, *, anywhere: bool = False) -> RateEstimator:
+    def by(self, estimator: Estimator) -> RateEstimator:
         """Return the estimator of a name, of all rows whose group is known or probable.
 
-        With ``anywhere``, also those of which nothing is known may be of any group. A random sample
-        makes an estimate of all rows, but where these are placed.
+        A random sample makes an estimate of all rows.
         """
-        if estimator is Estimator.VALIDATED and self._everyone and not anywhere:
+        if estimator is Estimator.VALIDATED and self._everyone:
             return self.validated or self.bounds
-        made, beside = self._probable(estimator), self.cells.beside.copy()
-        beside[:, -1] *= anywhere
+        made, beside = self._probable(estimator), self.cells.beside[:, :-1]
         if not beside.any():
             return made  # type: ignore[no-any-return]
-        return _Beside(made, self._sizes(made), beside, self.sides, self._design_effect)
+        return _Beside(made, self._sizes(made), beside @ self.sides.T, self._design_effect)
 
     def _probable(self, estimator: Estimator) -> Any:
-        """Return an estimator of the rows with probabilities alone."""
         if estimator is Estimator.VALIDATED:  # a sample without these rows shows nothing of them
-            return self._validated(self.cells) or self.bounds
+            return self._validated_estimator(self.cells) or self.bounds
         return self.bounds if estimator is Estimator.BOUNDS else self.likelihood
-
-    def known_rate(self, estimator: Estimator, z: float) -> KnownRate | None:
-        """Return the rate of known people that is furthest from an estimate; None of nobody.
-
-        ``z`` is the critical value of the limits that are returned; none of the test.
-        """
-        if self.cells.known is None:
-            return None
-        effect, compared = self._design_effect, []
-        for g, (counted, rest) in enumerate(self.cells.known[:, :2].sum(axis=0).T):
-            if (of := counted + rest) <= 0 or self.mixture.unidentified[g]:
-                continue
-            p = self._known_p(estimator, g, counted / effect, of / effect)
-            low, high = self._probable(estimator).limits(g, z)
-            compared.append(KnownRate(g, round(float(of)), float(counted / of), low, high, p))
-        if not compared:
-            return None
-        least = min(compared, key=lambda each: each.p)
-        return replace(least, p=min(least.p * len(compared), 1.0))
-
-    def _known_p(self, estimator: Estimator, g: int, counted: float, of: float) -> float:
-        made = self._probable(estimator)
-
-        def interval(z: Array) -> Limits:
-            confidence = 1 - float(two_sided(min(float(z), _LARGEST_Z)))
-            least, most = clopper_pearson(counted, of, confidence) if confidence else (share, share)
-            return mover_difference(share, least, most, made.value(g), *made.limits(g, float(z)))
-
-        share = counted / of
-        return float(invert(interval))
-
-    def attenuated(self, slope: float) -> UnrecordedRate:
-        """Return the rate as if probabilities were nearer to their mean, by a slope below 1."""
-        cells, rows = self.cells, self.cells.n.sum(axis=0)
-        mean = cells.sums.sum(axis=0) / rows.sum()
-        nearer = replace(
-            cells,
-            p=mean + slope * (cells.p - mean),
-            sums=slope * cells.sums + (1 - slope) * np.outer(rows, mean),
-        )
-        return UnrecordedRate(nearer)
 
     def effective_people(self, side: int, estimator: Estimator) -> float:
         """Return of how many people of known group the rate of a side is as precise."""
@@ -320,7 +248,13 @@ class _Likelihood:
 
     def limits(self, side: int, z: float) -> Ends:
         if self._sides[side].all():
-            return self._of_everyone(side, z)
+            size = self._mixture.denominator(self._sides[side])
+            variance = self._mixture.variance(self._sides[side])
+            rate = np.array([self.value(side)])
+            low, high = LinearRates(rate, np.array([size]), np.array([[variance]])).limits(
+                self._t(z)
+            )
+            return float(low[0]), float(high[0])
         if (side,) not in self._curves:
             self._curves[side,] = self._mixture.rate_curve(self._sides[side])
         return self._curves[side,].limits(self._t(z))
@@ -353,14 +287,6 @@ class _Likelihood:
 
     def _t(self, z: float) -> float:
         return _quantile(z, self._mixture.degrees)
-
-    def _of_everyone(self, side: int, z: float) -> Ends:
-        mask = self._sides[side]
-        rate, size = self.value(side), self._mixture.denominator(mask)
-        variance = self._mixture.variance(mask)
-        every = LinearRates(np.array([rate]), np.array([size]), np.array([[variance]]))
-        low, high = every.limits(self._t(z))
-        return float(low[0]), float(high[0])
 
 
 def _quantile(z: float, degrees: float) -> float:
@@ -411,31 +337,21 @@ class _Bounds:
         return float(low[side]), float(high[side])
 
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
-        return _extremes(by, self.limits(one, z), self.limits(other, z))
+        return extremes(by, self.limits(one, z), self.limits(other, z))
 
 
 class _Beside:
-    """Rates of people with probabilities and of others, of a known group or of whichever is worst.
+    """Rates of people with probabilities and of others, whose group is known.
 
-    Parameters
-    ----------
-    made, sizes : of those with probabilities, and how many of them each rate is of at both ends.
-    rows : array of shape (kinds, groups + 1), the others, the last of any group.
-    effect : by how much weights and clusters raise variances.
+    ``made, sizes``: of those with probabilities, and how many of them each rate is of at both ends.
+    ``known``: array of shape (kinds, sides), the others.
+    ``effect``: by how much weights and clusters raise variances.
     """
 
     def __init__(
-        self,
-        made: PreciseEstimator | _Bounds,
-        sizes: Array,
-        rows: Array,
-        sides: Mask,
-        effect: float,
+        self, made: PreciseEstimator | _Bounds, sizes: Array, known: Array, effect: float
     ) -> None:
-        everyone = sides.all(axis=1)
-        self._made, self._sizes, self._effect = made, sizes, effect
-        self._known = rows[:, :-1] @ sides.T + np.outer(rows[:, -1], everyone)
-        self._any = np.outer(rows[:, -1], ~everyone)
+        self._made, self._sizes, self._known, self._effect = made, sizes, known, effect
 
     def value(self, side: int) -> float:
         n, (x, others) = self._sizes[0, side], self._known[:, side]
@@ -448,7 +364,7 @@ class _Beside:
         ours, theirs = ([self._end(side, z, at) for at in (0, 1)] for side in (one, other))
         limits = (ours[0][1], ours[1][1]), (theirs[0][1], theirs[1][1])
         if isinstance(self._made, _Bounds):
-            return _extremes(by, *limits)
+            return extremes(by, *limits)
         together = self._made.correlation(one, other)
         low, high = (
             _mover(by, (mine[0], its[0]), limits, together * mine[2] * its[2])
@@ -457,30 +373,27 @@ class _Beside:
         return low[0], high[1]
 
     def _end(self, side: int, z: float, at: int) -> tuple[float, float, float]:
-        """Return an end of a rate, its limit, and which part of its error is of probabilities.
-
-        At the lower end those who may be of any group are failures (``at`` 0), else successes.
-        """
-        n, (x, others), more = self._sizes[at, side], self._known[:, side], self._any[1 - at, side]
-        known, total = x + others, n + x + others + more
+        # an end of a rate, its limit, and which part of its error is of probabilities
+        n, (x, others) = self._sizes[at, side], self._known[:, side]
+        known, total = x + others, n + x + others
         if not total > 0:
             return float(at), float(at), 0.0
-        probable, known_share, of_probable, of_known = 0.0, 0.0, 0.0, 0.0
+        probable, of_probable, of_known = 0.0, 0.0, 0.0
         if n > 0:
             probable = self._made.limits(side, 0.0)[at]
             of_probable = n * (self._made.limits(side, z)[at] - probable)
         if known > 0:
-            known_share = x / known
             effective = known / self._effect
-            reached = intervals.wilson(known_share * effective, effective, z)[at]
-            of_known = known * (float(reached) - known_share)
-        middle = float((n * probable + x + at * more) / total)
+            reached = intervals.wilson(x / self._effect, effective, z)[at]
+            of_known = known * float(reached) - x
+        middle = float((n * probable + x) / total)
         error = math.hypot(of_probable, of_known)
         limit = middle + float((error if at else -error) / total)
         return middle, min(max(limit, 0.0), 1.0), abs(of_probable) / error if error else 0.0
 
 
-def _extremes(by: By, ours: Ends, theirs: Ends) -> Ends:
+def extremes(by: By, ours: Ends, theirs: Ends) -> Ends:
+    """Return the least and the greatest contrast of two rates that are each in a range."""
     if by == "difference":
         return ours[0] - theirs[1], ours[1] - theirs[0]
     low = ours[0] / theirs[1] if theirs[1] > 0 else 0.0

@@ -10,7 +10,6 @@ import os
 import secrets
 import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from fairgauge.cli import main as run_command
 from fairgauge.enums import Outcome
 from fairgauge.render.words.verdict_sentences import describe_outcome
 from fairgauge.results.report import Report
+from fairgauge.start.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -81,7 +81,7 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
     inputs = Inputs.of(environment)
     inputs.output.mkdir(parents=True, exist_ok=True)
     page, saved, text = (inputs.output / f"report.{suffix}" for suffix in ("html", "json", "md"))
-    code = _run(["audit", *_audited(inputs), *_written(page, saved, text)])
+    code = _run(["audit", *_audit_arguments(inputs), *_output_arguments(page, saved, text)])
     if code not in _DECIDED:
         print("::error title=fairgauge::There is no report; see the log of this step")
         return code
@@ -93,14 +93,13 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
     shown = text
     if inputs.baseline and Path(inputs.baseline).exists():
         shown = inputs.output / "comparison.md"
-        compared = _written(shown, shown.with_suffix(".html"))
+        compared = _output_arguments(shown, shown.with_suffix(".html"))
         if _run(["compare", inputs.baseline, str(saved), *compared]) != 0:
             print("::error title=fairgauge::There is no comparison; see the log of this step")
             return _BAD_USAGE
     elif inputs.baseline:
-        print(
-            f"::notice title=fairgauge::{_escaped(f'There is no baseline {inputs.baseline} yet')}"
-        )
+        message = _escape_message(f"There is no baseline {inputs.baseline} yet")
+        print(f"::notice title=fairgauge::{message}")
     comment = f"{MARK}\n{_beginning(shown, _LONGEST_COMMENT)}"
     (inputs.output / "comment.md").write_text(comment, encoding="utf-8")
     _append(environment, "GITHUB_OUTPUT", f"verdict={report.verdict}\nreport={inputs.output}\n")
@@ -113,34 +112,32 @@ def workflow_commands(report: Report) -> Iterator[str]:
     unmet.sort(key=lambda verdict: verdict.outcome is not Outcome.FAIL)
     for verdict in unmet[:_MOST_ANNOTATIONS]:
         level = _LEVELS[verdict.outcome]
-        yield f"::{level} title=fairgauge::{_escaped(describe_outcome(report, verdict))}"
+        yield f"::{level} title=fairgauge::{_escape_message(describe_outcome(report, verdict))}"
 
 
-def _escaped(text: str) -> str:
+def _escape_message(text: str) -> str:
     """Return the message of a workflow command.
 
-    >>> _escaped("100% sure" + chr(10) + "::set-output")
+    >>> _escape_message("100% sure" + chr(10) + "::set-output")
     '100%25 sure%0A::set-output'
     """
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _audited(inputs: Inputs) -> list[str]:
+def _audit_arguments(inputs: Inputs) -> list[str]:
     config = ["--config", inputs.config] if inputs.config else []
     counted = ["--inconclusive", inputs.inconclusive] if inputs.inconclusive else []
     return [*inputs.data, *config, *inputs.arguments, *counted]
 
 
-def _written(*paths: Path) -> list[str]:
+def _output_arguments(*paths: Path) -> list[str]:
     return [part for path in paths for part in ("--output", str(path))]
 
 
 def _run(arguments: Sequence[str]) -> int:
-    """Run a command of fairgauge, and return its exit code.
-
-    What it prints holds names from the data, and GitHub obeys ``::command::`` at the beginning of a
-    line and ``##[command]`` anywhere in one: until a word that nobody can guess it obeys neither.
-    """
+    # what it prints holds names from the data, and GitHub obeys ``::command::`` at the beginning of
+    # a line and ``##[command]`` anywhere in one: until a word that nobody can guess it obeys
+    # neither
     word = secrets.token_hex(16)
     print(f"::stop-commands::{word}", flush=True)
     try:
@@ -154,7 +151,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _beginning(path: Path, most: int) -> str:
-    """Return the text of a file, cut at a line where GitHub would take no more."""
+    # the text of a file, cut at a line where GitHub would take no more
     text = path.read_text(encoding="utf-8")
     if len(text.encode()) <= most:
         return text
@@ -163,7 +160,7 @@ def _beginning(path: Path, most: int) -> str:
 
 
 def _append(environment: Mapping[str, str], name: str, text: str) -> None:
-    """Append a text to the file that GitHub names in a variable; outside GitHub there is none."""
+    # append a text to the file that GitHub names in a variable; outside GitHub there is none
     if environment.get(name):
         with Path(environment[name]).open("a", encoding="utf-8") as file:
             file.write(text)

@@ -90,10 +90,8 @@ def log_report(
     return metrics
 
 
-def _log_explored(
-    client: mlflow.MlflowClient, run: str, report: Report | MonitorReport, name: str
-) -> None:
-    """Log the page of the counts, unless there are none or small ones would be in it."""
+def _log_explored(client: mlflow.MlflowClient, run: str, report: Report, name: str) -> None:
+    # log the page of the counts, unless there are none or small ones would be in it
     with suppress(CubeError, SpecError, DataError):
         client.log_text(run, report.explore().html, f"{name}/explore.html")
 
@@ -106,8 +104,7 @@ def log_monitor(
     Logged are the value of every comparison in every period (metrics
     ``NAME/METRIC/FEATURE/GROUP``) and its evidence (``.../evidence``), with the number of the
     period as the step, the dashboard and the JSON (artifacts ``NAME/monitor.html`` and ``.json``),
-    the page of `report.explore` where the history is at hand and has no counts of fewer than ten
-    persons (``NAME/explore.html``), and the verdict (tag ``NAME.verdict``).
+    and the verdict (tag ``NAME.verdict``).
 
     Parameters
     ----------
@@ -150,12 +147,10 @@ def log_monitor(
     client.set_tag(run, f"{name}.verdict", str(report.verdict))
     for format_ in ("html", "json"):
         client.log_text(run, render(report, format_), f"{name}/monitor.{format_}")
-    _log_explored(client, run, report, name)
     return {each.key: each.value for each in steps}
 
 
 def _series(report: MonitorReport, name: str) -> Iterator[tuple[str, list[float | None]]]:
-    """Yield the values and the evidence of every comparison, period by period."""
     taken: set[str] = set()
     subjects = [
         (each.metric, each.feature, each.group, *([each.class_] if each.class_ is not None else ()))
@@ -164,14 +159,13 @@ def _series(report: MonitorReport, name: str) -> Iterator[tuple[str, list[float 
     rules = Counter(subjects)
     for each, subject in zip(report.comparisons, subjects, strict=True):
         parts = [*subject, each.rule] if rules[subject] > 1 else [*subject]
-        key = "/".join([name, *map(_allowed, parts)])[: _LONGEST_NAME - len(_EVIDENCE)]
+        key = "/".join([name, *map(_allowed_name, parts)])[: _LONGEST_NAME - len(_EVIDENCE)]
         key = _free(key, taken)
         yield key, [point.value for point in each.points]
         yield f"{key}{_EVIDENCE}", [point.evidence for point in each.points]
 
 
 def _metrics(report: Report, name: str) -> Iterator[tuple[str, float]]:
-    """Yield the numbers of a report under different names that MLflow allows."""
     taken: set[str] = set()
     for each in report.estimates:
         if each.value is None or not math.isfinite(each.value):
@@ -189,20 +183,19 @@ def _key(each: Estimate, name: str) -> str:
     scope = None if each.scope.kind is ScopeKind.OVERALL else str(each.scope.kind)
     of_class = " ".join(filter(None, (each.class_scope.average, each.class_scope.name)))
     parts = (each.metric, each.feature, each.group, scope, of_class, threshold)
-    return "/".join([name, *(_allowed(str(part)) for part in parts if part)])[:_LONGEST_NAME]
+    return "/".join([name, *(_allowed_name(str(part)) for part in parts if part)])[:_LONGEST_NAME]
 
 
-def _allowed(part: str) -> str:
+def _allowed_name(part: str) -> str:
     """Return a part of a name in the characters that MLflow allows.
 
-    >>> _allowed("(40, inf)"), _allowed("..")
+    >>> _allowed_name("(40, inf)"), _allowed_name("..")
     ('_40_ inf_', '_')
     """
     return _ILLEGAL.sub("_", part).strip(" .") or "_"
 
 
 def _free(key: str, taken: set[str]) -> str:
-    """Return a name, numbered where another has it already."""
     numbered, number = key, 2
     while numbered in taken:
         numbered = f"{key[: _LONGEST_NAME - 8]} {number}"

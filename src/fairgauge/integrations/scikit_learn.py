@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairgauge.api.audit import audit
-from fairgauge.catalogue.averages import adds_up
-from fairgauge.catalogue.statistics import Statistic
+from fairgauge.catalogue.statistics import Statistic, adds_up
 from fairgauge.enums import Average, Better, ClassKind, ScopeKind
 from fairgauge.errors import DataError, Problem, SpecError, quote
-from fairgauge.question.probabilities import RECORD, refuse_probabilities
+from fairgauge.question.features import RECORD, refuse_probabilities
 from fairgauge.question.specification import ask
 from fairgauge.results.disadvantage import better_of
 from fairgauge.results.scopes import NO_CLASS, ClassScope
+from fairgauge.start.records import dataclass
 from fairgauge.values import canonical, matches
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def scorer(
         raise SpecError(given)
     asked = {"sensitive": sensitive, "metrics": [metric], **options}
     # a score makes predictions: so whatever the metric needs is there when it is read
-    measured = _measured(ask(label="label", score="answer", **asked))
+    measured = _asked_metric(ask(label="label", score="answer", **asked))
     if options.get("threshold") is not None and "score" not in measured.needs:
         message = (
             f"has no effect: {measured.name} is of what the model predicts (predict); for another "
@@ -146,26 +145,23 @@ class Scorer:
             answer = {"prediction": estimator.predict(X)}
         else:
             answer = {"score": self._probability(estimator, X)}
-        return self._scored(columns, y, answer)
+        return self._score_report(columns, y, answer)
 
     _sign, _kwargs = 1, MappingProxyType[str, object]({})
 
     def _score_func(self, y: Array, decided: Array, **metadata: object) -> float:
-        """Return the score of decisions, which `TunedThresholdClassifierCV` asks by this name.
-
-        At a threshold at which a group has no value it is -1, below every other one.
-        """
+        # at a threshold at which a group has no value it is -1, below every other one
         columns = {name: _column(name, None, metadata) for name in self.columns}
         if self.spec.score is not None:
             raise DataError(
                 f"{self.measured.name} is a metric of scores, which no threshold changes"
             )
         try:
-            return self._scored(columns, y, {"prediction": decided})
+            return self._score_report(columns, y, {"prediction": decided})
         except DataError:
             return -1.0
 
-    def _scored(self, columns: Any, y: Array, answer: Mapping[str, Any]) -> float:
+    def _score_report(self, columns: Any, y: Array, answer: Mapping[str, Any]) -> float:
         report = audit(columns, label=y, **answer, **self.options)
         scores = [self._score(name, value) for name, value in self._values(report)]
         if not scores:
@@ -188,7 +184,6 @@ class Scorer:
         return f"<Scorer of {self.measured.name} for {names}: {groups}>"
 
     def _probability(self, estimator: Any, X: object) -> NDArray[np.float64]:  # noqa: N803
-        """Return the probability of the positive classes."""
         if not hasattr(estimator, "predict_proba"):
             raise DataError(
                 f"{type(estimator).__name__} has no predict_proba, and {self.measured.name} is a "
@@ -201,7 +196,6 @@ class Scorer:
         return np.asarray(probabilities[:, chosen].sum(axis=1))
 
     def _values(self, report: Report) -> Iterator[tuple[str, float | None]]:
-        """Yield what the metric, or the rate, is of each group, with the group's name."""
         if isinstance(self.measured, Statistic):
             yield from self._rates(report, self.measured)
             return
@@ -214,7 +208,7 @@ class Scorer:
             yield f"{each.feature}: {each.group}", each.value
 
     def _rates(self, report: Report, rate: Statistic) -> Iterator[tuple[str, float | None]]:
-        """Yield a rate of each group: of several classes that of all at once, or their average."""
+        # a rate of each group: of several classes that of all at once, or their average
         groups = [
             group
             for group in report.groups
@@ -244,14 +238,7 @@ class Scorer:
         return -abs(value - self.measured.neutral)
 
 
-def _measured(spec: Spec) -> Metric | Statistic:
-    """Return the one metric, or the rate, that is asked for.
-
-    Raises
-    ------
-    SpecError
-        Several are, or none of its values is better than another.
-    """
+def _asked_metric(spec: Spec) -> Metric | Statistic:
     (asked,) = spec.metrics
     rate = _rate(spec, asked)
     if rate is not None:
@@ -279,7 +266,6 @@ def _rate(spec: Spec, asked: str | Metric | Statistic) -> Statistic | None:
 
 
 def _column(name: str, X: Any, metadata: Mapping[str, object]) -> object:  # noqa: N803
-    """Return what is asked for: metadata of its name, or a column of ``X``."""
     if metadata.get(name) is not None:
         return metadata[name]
     if name in getattr(X, "columns", ()):

@@ -8,7 +8,6 @@ Were any missing row taken for any outcome and group, few gaps of ordinary data 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,36 +16,31 @@ from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import WhyInconclusive
-from fairgauge.inference.compared_counts import CellCount, Evidence
+from fairgauge.inference.interval import CellCount, Evidence
 from fairgauge.inference.missing_values import differs_without_group, lacks_more
-from fairgauge.measure.slices import Compared, Slice
-from fairgauge.resolve.sides import side_of_others
+from fairgauge.measure.slices import Compared, Slice, numbers_of_sides
+from fairgauge.resolve.references import side_of_others
 from fairgauge.results.estimates import Estimate
+from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.decomposition import mean_differences, mean_variances
-from fairgauge.stats.outlying_strata import (
+from fairgauge.stats.sampling import ClusterTotals, Sampling, SquaredWeights, effective
+from fairgauge.stats.stratified import (
     HeterogeneityTest,
     Outlying,
     heterogeneity,
     heterogeneity_of_means,
 )
-from fairgauge.stats.sampling import ClusterTotals, Sampling, SquaredWeights, effective
 
 
 @dataclass(frozen=True, eq=False)
 class GapSides:
     """Both sides of a gap in every stratum.
 
-    Attributes
-    ----------
-    x_d, n_d, x_a, n_a : successes and rows, by weight; of means sums and rows.
-    rows_d, rows_a : rows without weights.
-    cases_d, cases_a : successes without weights; of means the sums.
-    squares : of means, the sums of squares; None of rates.
-    sampling : of weighted and of clustered rows; None where rows are independent and alike.
-    counts : successes and trials of independent rows with the same rates, which have the precision
-        that the rows of a stratum have; of means the sums.
-    centre : what sums and squares of means are about.
+    Successes ``x`` and rows ``n`` are by weight, ``cases`` and ``rows`` without; of means sums take
+    the place of successes, with their ``squares``, about a ``centre``. There is no ``sampling``
+    where rows are independent and alike. ``counts`` are successes and trials of independent rows
+    with the same rates, which have the precision that the rows of a stratum have.
     """
 
     x_d: Array
@@ -111,8 +105,10 @@ def gap_sides(
     sampling = _sampling(part, (group, reference), of, evidence, order, about)
     counts = (x_d, n_d, x_a, n_a)
     if sampling is not None and isinstance(of, Rate):
-        (y_d, e_d), (y_a, e_a) = (_share(of, each) for each in evidence)
-        counts = (y_d[order], e_d[order], y_a[order], e_a[order])
+        cells = CellCount(of.needs, of.of), CellCount(of.needs, of.among)
+        found = [each.share(*cells) for each in evidence]
+        y_d, e_d, y_a, e_a = (np.nan_to_num(n)[order] for one in found for n in (one.x, one.n))
+        counts = (y_d, e_d, y_a, e_a)
     elif sampling is not None:
         y_d, e_d, q_d = effective(x_d, n_d, sampling.group, rates=False)
         y_a, e_a, q_a = effective(x_a, n_a, sampling.reference, rates=False)
@@ -125,15 +121,6 @@ def gap_sides(
     cases = rows_d, rows_a, cases_d, cases_a
     sides = GapSides(x_d, n_d, x_a, n_a, *cases, squares, sampling, counts, centre - about)
     return sides, order
-
-
-def numbers_of_sides(estimate: Estimate, part: Slice) -> tuple[int, int]:
-    """Return the group and its reference by number, which data of other rows may not choose."""
-    groups = part.counts.groups
-    group = groups.index(estimate.group or "")
-    if estimate.reference is not None and estimate.reference.group is not None:
-        return group, groups.index(estimate.reference.group)
-    return group, int(part.references(estimate.definition).sides[group])
 
 
 def comparison_of(estimate: Estimate, part: Slice) -> Compared:
@@ -170,11 +157,6 @@ def sums_of(
     return x + centre * n, n, squares + 2 * centre * x + centre**2 * n
 
 
-def _share(of: Rate, side: Evidence) -> tuple[Array, Array]:
-    found = side.share(CellCount(of.needs, of.of), CellCount(of.needs, of.among))
-    return np.nan_to_num(found.x), np.nan_to_num(found.n)
-
-
 def _sampling(
     part: Slice,
     sides: tuple[int, int],
@@ -183,7 +165,7 @@ def _sampling(
     order: Index,
     centre: float,
 ) -> Sampling | None:
-    """Return how rows were sampled; None where they are independent and alike."""
+    # how rows were sampled; None where they are independent and alike
     if part.squares is None and part.clusters is None:
         return None
     squared = []
@@ -233,10 +215,7 @@ def _cluster_sums(part: Slice, of: Statistic) -> tuple[Index, Index, Index, Arra
 def _raised(
     sampling: Sampling, group: tuple[Array, Array], reference: tuple[Array, Array]
 ) -> tuple[Array, Array]:
-    """Return by how much clusters raise the variance of the mean of each side of every stratum.
-
-    The rows of a cluster that is alone there are one: nothing shows how alike clusters are.
-    """
+    # the rows of a cluster that is alone there are one: nothing shows how alike clusters are
     found = sampling.clusters
     if found is None:
         return np.ones_like(group[1]), np.ones_like(reference[1])

@@ -9,29 +9,29 @@ with enough data: otherwise a handful of rows of one more group would hide their
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.catalogue.across import Across, Joint, is_extreme
 from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
-from fairgauge.enums import ReferenceKind, Status
-from fairgauge.inference.compared_counts import stricter
-from fairgauge.inference.interval import certainty
-from fairgauge.inference.one.statistic_intervals import EveryGroup
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.cube.cube import Cube
+from fairgauge.enums import DiagnosticCode, ReferenceKind, Status, Task
+from fairgauge.inference.interval import certainty, stricter
+from fairgauge.inference.two.contrast_intervals import EveryGroup
 from fairgauge.measure.slices import Slice
+from fairgauge.question.presets import preset
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import Parameter, Reason, ReasonCode
-from fairgauge.resolve.group_counts import GroupCounts, known_outcome, named
+from fairgauge.resolve.group_counts import GroupCounts, count_groups, known_outcome, named
+from fairgauge.resolve.question_checks import FEW_PUBLISHED
+from fairgauge.resolve.resolution import Resolution
+from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
 from fairgauge.results.estimates import Adequate, ComparisonKey, Estimate, Group, as_count
-from fairgauge.results.scopes import OVERALL
+from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.contrasts import fold
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
 
 _NAMED = (ReferenceKind.GROUP, ReferenceKind.BEST, ReferenceKind.LARGEST)
 Small = dict[tuple[str, str | None], Reason]
@@ -73,14 +73,23 @@ def mark_estimates(estimates: Sequence[Estimate], small: Small) -> list[Estimate
 
 def mark_groups(groups: Sequence[Group], small: Small) -> list[Group]:
     """Return the groups; the rates of those that are too small are marked."""
-    return [_marked_rates(group, small) for group in groups] if small else list(groups)
+    made = []
+    for group in groups:
+        reason = small.get((group.feature, group.group))
+        if reason is not None and group.reference_kind is None:
+            rates = {
+                name: replace(rate, status=Status.TOO_FEW, reason=reason)
+                if _replaceable(rate.status, rate.reason)
+                else rate
+                for name, rate in group.rates.items()
+            }
+            group = replace(group, rates=rates)
+        made.append(group)
+    return made
 
 
 def _replaceable(status: Status, reason: Reason | None) -> bool:
-    """Return whether a result is sound, or only below the size that is needed in any case.
-
-    The minimum asked for is then the reason, so that one group does not have two minimums.
-    """
+    # the minimum asked for is then the reason, so that one group does not have two minimums
     few = status is Status.TOO_FEW and reason is not None and reason.code is ReasonCode.FEW_ROWS
     return status is Status.OK or few
 
@@ -100,29 +109,10 @@ def _marked(estimate: Estimate, small: Small) -> Estimate:
     return estimate
 
 
-def _marked_rates(group: Group, small: Small) -> Group:
-    reason = small.get((group.feature, group.group))
-    if reason is None or group.reference_kind is not None:
-        return group
-    rates = {
-        name: replace(rate, status=Status.TOO_FEW, reason=reason)
-        if _replaceable(rate.status, rate.reason)
-        else rate
-        for name, rate in group.rates.items()
-    }
-    return replace(group, rates=rates)
-
-
 def adequate_parts(
     estimates: Iterable[Estimate], slices: Sequence[Slice], small: Small, ruled: Collection[str]
 ) -> Iterator[tuple[ComparisonKey, Adequate]]:
-    """Yield what the data show of ruled metrics of all groups, where they do not suffice.
-
-    Parameters
-    ----------
-    small : the groups that are smaller than asked for, and why.
-    ruled : the names of the metrics that rules are on.
-    """
+    """Yield what the data show of ruled metrics of all groups, where they do not suffice."""
     for estimate in estimates:
         if (
             estimate.metric not in ruled
@@ -144,7 +134,7 @@ def adequate_parts(
 
 
 def _of_extreme(part: Slice, extreme: Estimate, small: Small) -> Adequate | None:
-    """Return what is known of an extreme; its parts hold simultaneously (Bonferroni)."""
+    # what is known of an extreme; its parts hold simultaneously (Bonferroni)
     metric = extreme.definition
     parts: Sequence[Metric] = (metric,)
     if isinstance(metric, (Joint, Combined)) and is_extreme(metric):
@@ -213,3 +203,45 @@ def _of_groups(
 
 def _every_group(part: Slice, groups: np.ndarray[tuple[int], np.dtype[np.int64]]) -> EveryGroup:
     return EveryGroup(part.evidence(groups, np.zeros_like(groups)), slots=1, adequate=True)
+
+
+def excluded_groups(
+    cube: Cube, resolution: Resolution, rates: Iterable[Statistic]
+) -> Iterator[Diagnostic]:
+    """State the number and the selection rate of excluded groups, for tables to publish.
+
+    Of a group of the minimum share or more it is a warning.
+
+    Groups of probabilities have no numbers, and protected counts no exact ones.
+    """
+    spec = resolution.spec
+    selection = [each for each in rates if each.name == "selection_rate"]
+    published = spec.preset is not None and preset(spec.preset).published_metrics
+    if not (published and spec.exclude_groups and selection) or resolution.task is not Task.BINARY:
+        return
+    kept = {(counts.feature, name) for counts in resolution.features for name in counts.groups}
+    every = count_groups(cube, replace(spec, exclude_groups=()))
+    small = small_groups(every, spec)
+    for counts in every:
+        for outcome in () if counts.protected else resolution.outcomes:
+            for each in Slice(counts, outcome, spec).groups(selection):
+                rate = each.rates[selection[0].name]
+                of = (counts.feature, str(each.group))
+                if each.reference_kind is not None or each.scope != OVERALL or of in kept:
+                    continue
+                rows = rate.denominator or 0
+                hits = {"weighted": True} if counts.weighted else {"selected": rate.numerator}
+                is_small = of in small and bool(spec.min_share)
+                made = Diagnostic.note if is_small else Diagnostic.warning
+                yield made(
+                    DiagnosticCode.EXCLUDED_GROUP,
+                    counts.feature,
+                    group=each.group,
+                    rows=rows,
+                    value=rate.value,
+                    few=rows < FEW_PUBLISHED,
+                    **hits,
+                    **spec.unit,
+                    **({"below": spec.min_share} if is_small else {}),
+                    **({"threshold": outcome.threshold} if len(resolution.outcomes) > 1 else {}),
+                )

@@ -10,19 +10,17 @@ models on the same rows, and compared as such: whether a rate is kept is a test 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from collections.abc import Iterator, Mapping
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.closed_forms import is_of_decisions
 from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.catalogue.threshold_goals import is_of_decisions
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import (
@@ -31,15 +29,13 @@ from fairgauge.enums import (
     ChosenBy,
     DiagnosticCode,
     Outcome,
-    Profile,
     ReferenceRule,
     Status,
     Task,
+    Threshold,
 )
 from fairgauge.errors import Problem, SpecError, quote, refuse
-from fairgauge.inference.compared_counts import FEWEST_GROUPS, Evidence, generator
-from fairgauge.inference.groups.paired_extremes import combined_changes
-from fairgauge.inference.interval import StatisticInterval
+from fairgauge.inference.interval import FEWEST_GROUPS, Evidence, StatisticInterval, generator
 from fairgauge.inference.missing_values import (
     missing_groups,
     missing_outcomes,
@@ -47,54 +43,104 @@ from fairgauge.inference.missing_values import (
     uncounted_rows,
 )
 from fairgauge.inference.needed_rows import POWER
-from fairgauge.inference.one.statistic_intervals import statistic_interval
-from fairgauge.inference.possible import (
-    complete,
-    contrast_range,
-    reached,
-    share_limits,
-    share_variances,
-    wider_contrast,
+from fairgauge.inference.possible import complete, contrast_range, reached
+from fairgauge.inference.two.contrast_intervals import insufficient_sides, statistic_interval
+from fairgauge.inference.two.paired_changes import (
+    PairedTable,
+    StatisticChange,
+    combined_changes,
+    confusion,
+    statistic_change,
 )
-from fairgauge.inference.two.contrast_intervals import insufficient_sides
-from fairgauge.inference.two.paired_changes import StatisticChange, statistic_change
-from fairgauge.inference.two.paired_tables import PairedTable, confusion
-from fairgauge.measure._change_records import (
-    contrast_change,
-    contrasted,
-    disparity_records,
-    rate_records,
-)
+from fairgauge.measure._changes import contrast_change, contrasted, disparity_records, rate_records
 from fairgauge.measure._small_groups import small_groups
-from fairgauge.measure._threshold_references import (
-    accepted,
-    accepts,
-    margins_by_threshold,
-    references_of_margins,
-    states_by_threshold,
-)
 from fairgauge.measure.decide import INSUFFICIENT
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_checks import one_group, weightless_groups
 from fairgauge.resolve.group_counts import GroupCounts, Histogram, without_group
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.references import References, admissible_groups, group_sizes
+from fairgauge.resolve.question_checks import one_group, weightless_groups
+from fairgauge.resolve.references import (
+    Measure,
+    References,
+    admissible_groups,
+    group_sizes,
+    references_at,
+    with_others,
+)
 from fairgauge.resolve.resolution import resolve
-from fairgauge.resolve.sides import Measure, sides_of_unknown, with_others
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.doubts import not_counted
 from fairgauge.results.estimates import EVERYONE, as_number
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect
+from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.contrasts import fold, mover_difference, mover_ratio
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.multiplicity import tukey_level
 from fairgauge.stats.resampling import random_parts
+from fairgauge.stats.significance import tukey_level
+
+
+def accepts(outcome: OutcomeMasks, spec: Spec) -> Accepts:
+    """Return which side of a threshold has the favourable decision, as in an audit."""
+    strictly = spec.profile.as_smclarify or spec.threshold is Threshold.MEDIAN
+    if outcome.turned is None:
+        return Accepts.ABOVE if strictly else Accepts.FROM
+    return Accepts.UP_TO if strictly else Accepts.BELOW
+
+
+def accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Accepts) -> Array:
+    """Return the rows that each threshold accepts: bins, the last axis, become thresholds."""
+    if decision in (Accepts.FROM, Accepts.BELOW):  # a score at the threshold is on its upper side
+        first = np.searchsorted(histogram.low, cuts, side="left")
+    else:
+        first = np.searchsorted(histogram.high, cuts, side="right")
+    nothing = np.zeros((*counts.shape[:-1], 1))
+    if decision in (Accepts.BELOW, Accepts.UP_TO):
+        sums = np.concatenate([nothing, np.cumsum(counts, axis=-1)], axis=-1)
+    else:
+        sums = np.concatenate([np.cumsum(counts[..., ::-1], -1)[..., ::-1], nothing], axis=-1)
+    return np.asarray(sums[..., first])
+
+
+def states_by_threshold(
+    counts: GroupCounts, outcome: OutcomeMasks, spec: Spec, cuts: Array, measure: Measure
+) -> tuple[Array, Array]:
+    """Return the rows of every group, and those without one, by label and decision at thresholds.
+
+    The shapes are (groups + 1, cuts, 3, 3) and (kinds, cuts, 3, 3): positive, negative or missing.
+    """
+    histogram = counts.histogram
+    assert histogram is not None
+    decision = accepts(outcome, spec)
+
+    def by_label(of: Array) -> Array:
+        known = (np.compress(mask, of[..., :-1, :], axis=-2).sum(axis=-2)
+                 for mask in (outcome.labels, ~outcome.labels))  # fmt: skip
+        return np.stack([*known, of[..., -1, :]], axis=-2)
+
+    def states(bins: Array, cells: Array) -> Array:
+        scored, without = by_label(bins), by_label(cells)[..., [-1]]
+        yes = accepted(scored, histogram, cuts, decision)
+        no = scored.sum(axis=-1, keepdims=True) - yes
+        found = np.stack([yes, no, without + np.zeros_like(yes)], axis=-1)
+        found = np.moveaxis(found, -2, -3)
+        if spec.profile.as_smclarify:
+            for axis in (-2, -1):
+                each = np.moveaxis(found, axis, -1)  # a view
+                each[..., 1] += each[..., 2]
+                each[..., 2] = 0.0
+        return found
+
+    return (
+        states(histogram.counts[measure], counts.counts[measure][:, 0]),
+        states(histogram.unknown[measure], counts.unknown[measure][:, 0]),
+    )
+
 
 _ROUNDING = 1e-12
 _NOT_COUNTED = {
@@ -109,11 +155,7 @@ _NEARLY_NONE = 0.01
 
 
 def choose_thresholds(
-    cube: Cube,
-    spec: Spec,
-    goal: Rule,
-    kept: str,
-    margin: float,
+    cube: Cube, spec: Spec, goal: Rule, kept: str, margin: float
 ) -> dict[str, Any]:
     """Return the fields of a `ThresholdChoice`: the frontier, and what meets a goal, by feature.
 
@@ -136,19 +178,17 @@ def choose_thresholds(
             problems.append(Problem(option, f"{why}; {instead}"))
     refuse(problems)
     (outcome,) = resolution.outcomes
-    warned = [*reversed_outcomes_of(resolution)]
     without = uncounted(cube, resolution.features, spec)
     choosers = [
         _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, without)
         for of in resolution.features
     ]
-    features = tuple(each.chosen() for each in choosers)
     return {
         "accepts": accepts(outcome, spec),
-        "features": features,
+        "features": tuple(each.chosen() for each in choosers),
         "diagnostics": (
             *choosers[0].one_decision(),
-            *warned,
+            *reversed_outcomes_of(resolution),
             *(
                 note
                 for of in resolution.features
@@ -164,22 +204,14 @@ def choose_thresholds(
     }
 
 
-class _Chosen(NamedTuple):
-    """Which threshold every group has, by its place, and how surely it was chosen."""
-
-    cuts: Index
-    by: ChosenBy
-
-
 class Excluded:
     """The rows that no rate counts: without a group, a label or a score, a weight or a count.
 
     As in an audit, a goal is met only if it would be whatever these rows are, and missed unless
-    their groups could change that. Their worst cases are of all rows, those of both halves.
+    their groups could change that. Each of them may count for a rate, against it, or not at all, so
+    that ends are at least as far apart as any table puts them. They are those of both halves.
 
-    Attributes
-    ----------
-    ungrouped, incomplete : the rows without a group, and those without a label or a score.
+    ``ungrouped, incomplete``: the rows without a group, and those without a label or a score.
     """
 
     def __init__(
@@ -192,123 +224,85 @@ class Excluded:
     ) -> None:
         self._uncounted = not_counted(without)
         self._unit = spec.unit
-        self._accepts_above = accepts(outcome, spec) in (Accepts.FROM, Accepts.ABOVE)
-        cases = states_by_threshold(counts, outcome, spec, cuts[:1], "n")
+
+        def lacking(measure: Measure) -> tuple[Array, float]:
+            """Return those of every group that lack an outcome, and likewise of no group."""
+            known, apart = states_by_threshold(counts, outcome, spec, cuts[:1], measure)
+            of_groups, of_none = (of - complete(of) for of in (known, apart))
+            return of_groups.sum(axis=(1, 2, 3)), float(of_none.sum())
+
+        own, others = lacking("n")
         self.ungrouped = round(without_group(counts, "n"))
-        self.incomplete = round(sum(float((of - complete(of)).sum()) for of in cases))
+        self.incomplete = round(float(own.sum()) + others)
         measure: Measure = "w" if counts.unequally_weighted else "n"
-        self._known, self._apart = states_by_threshold(counts, outcome, spec, cuts, measure)
-        self._sides_of_unknown = sides_of_unknown(counts)
+        self._of_sides = with_others(lacking(measure)[0])
+        self._of_none = float(without_group(counts, measure))
+        self._whole = len(own)
 
     def reached(
-        self, metric: Contrast | Combined, choices: Index, against: Index, interval: Limits
+        self, metric: Contrast | Combined, cells: Array, against: Index, interval: Limits
     ) -> tuple[Limits, Limits]:
-        """Return how far intervals go whatever all of these rows are, and whatever their groups."""
-        if not self.incomplete + self.ungrouped:
-            return interval, interval
-        sides = with_others(np.take_along_axis(self._known, choices[:, :, None, None], axis=1))
-        groups = len(self._known)
+        """Return how far intervals go whatever all of these rows are, and whatever their groups.
 
-        def worst(keep: Callable[[Array], Array], *, apart: bool) -> tuple[Limits, Limits]:
-            def rows(which: Index, rate: Statistic) -> tuple[Array, Array, Array, Rate]:
-                assert isinstance(rate, Rate)  # as `metric_of` asks
-                # rows of no known group have the threshold of the side that they may be of
-                cuts = choices[np.minimum(which, groups - 1), places]
-                may, are = (
-                    apart * np.einsum("kn,knyp->nyp", of[:, which], self._apart[:, cuts])
-                    for of in self._sides_of_unknown
-                )
-                return keep(sides[which, places]), keep(may), keep(are), rate
-
-            places = np.arange(choices.shape[1])
-            limits, wider = [], []
-            for g, of in enumerate(against):
-                pairs = [
-                    (part, [rows(which, part.of) for which in (np.full_like(of, g), of)])
-                    for part in parts(metric)
-                ]
-                ends = [
-                    contrast_range(part, *(share_limits(*side) for side in pair))
-                    for part, pair in pairs
-                ]
-                widths = [
-                    wider_contrast(part, *(share_variances(*side, part) for side in pair))
-                    for part, pair in pairs
-                ]
-                limits.append(_worst_of(metric, ends))
-                wider.append(np.max(widths, axis=0))
-            (low, high), (below, above) = (np.stack(each, axis=1) for each in (limits, wider))
-            return (low, high), (below, above)
-
-        (value, _), _ = worst(complete, apart=False)
-        ends = []
-        for keep in (np.asarray, complete):
-            limits, wider = worst(keep, apart=True)
-            low, high = reached(interval, limits, value, ratio=is_ratio(metric), wider=wider)
-            if not is_ratio(metric):
-                low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)  # as shares can be
-            ends.append((low, high))
-        return ends[0], ends[1]
-
-    def loss(self, kept: Statistic, today: int, choices: Index) -> Array:
-        """Return what these rows can add to the gain of a rate at other thresholds: 0 or below.
-
-        All rows that lack the same are taken for one of what they may be, each of these in turn.
+        ``cells`` are of every side at every threshold: (sides, n, 4).
         """
         if not self.incomplete + self.ungrouped:
-            return np.zeros(choices.shape[1])
-        taken = np.take_along_axis(self._known, choices[:, :, None, None], axis=1)
-        alone = (each.sum(axis=0)[:, :2, :2] for each in (self._known[:, [today]], taken))
-        usual = _gain(kept, *alone)
-        apart = self._apart.sum(axis=0)
-        new = taken.sum(axis=0) + apart[choices[-1]]
-        old = self._known[:, today].sum(axis=0) + apart[today] + np.zeros_like(new)
-        least = usual
-        for each in product(*self._possible(old, new, today, choices)):
-            before, after = (
-                sum((rows[:, None, None] * of[i] for rows, of in each), table[:, :2, :2])
-                for i, table in enumerate((old, new))
-            )
-            least = np.fmin(least, _gain(kept, before, after))
-        return np.nan_to_num(least - usual)
+            return interval, interval
+        places, groups = np.arange(against.shape[1]), len(against)
 
-    def _possible(
-        self, old: Array, new: Array, today: int, choices: Index
-    ) -> Iterator[list[tuple[Array, tuple[Array, Array]]]]:
-        up, down = (choices < today).any(axis=0), (choices > today).any(axis=0)
-        more, fewer = (up, down) if self._accepts_above else (down, up)
-        both = np.minimum(old[:, 2, 0], new[:, 2, 0])
-        unlabelled = {
-            (1, 1): both, (1, 0): old[:, 2, 0] - both, (0, 1): new[:, 2, 0] - both,
-            (0, 0): np.minimum(old[:, 2, 1], new[:, 2, 1]),
-        }  # fmt: skip
-        kinds: list[tuple[Array, tuple[int, ...], list[tuple[Any, Any]]]] = [
-            (rows, (0, 1), [each]) for each, rows in unlabelled.items()
-        ]
-        decisions = [(1, 1), (0, 0), (~more * 1, 1), (1, ~fewer * 1)]
-        kinds += [(old[:, i, 2], ((i,), (i,), (0, 1))[i], decisions) for i in range(3)]
-        for rows, labels, decided in kinds:
-            if rows.any():
-                cells = [
-                    [_cell(label, yes) for yes in each] for label in labels for each in decided
-                ]
-                yield [(rows, (before, after)) for before, after in cells]
+        def ends(more: Array | float) -> Limits:
+            made = []
+            for part in parts(metric):
+                of = part.of
+                assert isinstance(of, Rate)  # as `metric_of` asks
+                x, n = (cells @ np.array(each, dtype=float) for each in (of.of, of.among))
+                low, high = quotient(x, n + more), quotient(x + more, n + more)
+                ours, theirs = (
+                    (low[:groups], high[:groups]),
+                    (low[against, places], high[against, places]),
+                )
+                made.append(contrast_range(part, ours, theirs))
+            if isinstance(metric, Contrast):
+                return made[0]
+            folded = [fold(low, high) for low, high in made]
+            low, high = (np.max([each[i] for each in folded], axis=0) for i in range(2))
+            return low, high
+
+        (value, _), found = ends(0.0), []
+        for more in (self._of_sides + self._of_none, np.full_like(self._of_sides, self._of_none)):
+            low, high = reached(interval, ends(more[:, None]), value, ratio=is_ratio(metric))
+            if not is_ratio(metric):
+                low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)  # as shares can be
+            found.append((low, high))
+        return found[0], found[1]
+
+    def least_gain(self, kept: Statistic, gain: Array, cells: Array, today: Array) -> Array:
+        """Return the gain of a rate at other thresholds if these rows are as bad as they can be.
+
+        ``cells`` are of all rows at every threshold, (n, 4), and ``today`` at that of today. Of
+        what is no share nothing is known.
+        """
+        if not self.incomplete + self.ungrouped:
+            return gain
+        if not isinstance(kept, Rate):
+            return np.full(len(cells), -np.inf)
+        tp, fp, fn, tn = kept.among
+        ends = 1 if (tp, fp) == (fn, tn) else 2  # both rates, where decisions choose the rows
+        n = np.minimum(*(each @ np.array(kept.among, dtype=float) for each in (cells, today)))
+        more = self._of_sides[self._whole] + self._of_none
+        return np.asarray(gain - more * (ends + np.maximum(gain, 0.0)) / (n + more))
 
     def passing(
         self, outcome: Outcome, reason: Reason | None = None
     ) -> tuple[Outcome, Reason | None]:
         """Return what a pass comes to, with the rows that could change it, if any could."""
-        if outcome is Outcome.PASS:
-            reason = self.not_counted(outcome) or reason
+        if outcome is Outcome.PASS and self._uncounted is not None:
+            what, rows, unit = self._uncounted
+            of = {"unit": unit} if unit else self._unit
+            reason = Reason.of(
+                ReasonCode.NOT_COUNTED, what=what, rows=rows, **of, alone=str(outcome)
+            )
         return (outcome, None) if reason is None else (Outcome.INCONCLUSIVE, reason)
-
-    def not_counted(self, alone: Outcome) -> Reason | None:
-        """Return the rows without which nothing passes, whatever the others show."""
-        if self._uncounted is None:
-            return None
-        what, rows, unit = self._uncounted
-        of = {"unit": unit} if unit else self._unit
-        return Reason.of(ReasonCode.NOT_COUNTED, what=what, rows=rows, **of, alone=str(alone))
 
     def judged(self, measured: Disparities) -> tuple[Outcome, Reason | None]:
         """Return what the goal comes to at the first threshold, and the rows that leave it open."""
@@ -327,34 +321,6 @@ class Excluded:
         return Reason.of(code, rows=rows, alone=str(alone), **self._unit)
 
 
-def _cell(label: int, yes: int | Mask) -> Array:
-    """Return rows of a label with a decision, or none, in a table of both: (n, 2, 2)."""
-    accepted = np.asarray(yes, dtype=np.float64)
-    cell = np.zeros((accepted.size, 2, 2))
-    cell[:, label, 0], cell[:, label, 1] = accepted, 1 - accepted
-    return cell
-
-
-def _gain(kept: Statistic, old: Array, new: Array) -> Array:
-    """Return by how much a rate is better, from rows by label and decision: (n, 2, 2)."""
-    before, after = (
-        kept.value(
-            confusion(np.concatenate([each, 0 * each[:, :1]], axis=1), classes=False),
-            Profile.DOCUMENTED,
-        )
-        for each in (old, new)
-    )
-    return before - after if kept.better is Better.LOWER else after - before
-
-
-def _worst_of(metric: Contrast | Combined, ranges: Sequence[Limits]) -> Limits:
-    if isinstance(metric, Contrast):
-        return ranges[0]
-    folded = [fold(low, high) for low, high in ranges]
-    low, high = (np.max([each[i] for each in folded], axis=0) for i in range(2))
-    return low, high
-
-
 class _Chooser:
     """The histogram of one feature, halved, the goal, and the rate that is kept within a margin."""
 
@@ -368,7 +334,7 @@ class _Chooser:
         margin: float,
         without: Mapping[str, int],
     ) -> None:
-        self.metric, self.goal, self.kept = metric_of(goal), goal, kept
+        self.metric, self.goal, self.kept = _metric_of(goal), goal, kept
         self.margin, self.spec = margin, spec
         histogram = counts.histogram
         assert histogram is not None
@@ -384,16 +350,30 @@ class _Chooser:
         for first, each in zip(firsts, cases, strict=True):
             held = each > 0
             first[held], _ = random_parts(each[held], generator(self.spec, "halves", each[held]))
-        self.first, self.second = (
-            self._half(quotient(half, cases), histogram) for half in (firsts, cases - firsts)
-        )
-        self._margins = margins_by_threshold(counts, outcome, spec, self.cuts)
+        halves = []
+        for half in (firsts, cases - firsts):
+            held = self.by_label * np.nan_to_num(quotient(half, cases))
+            at_cuts = accepted(held, histogram, self.cuts, self.accepts)
+            halves.append(Half(at_cuts, held.sum(axis=-1)))
+        self.first, self.second = halves
+        self._lower = kept.better is Better.LOWER
+        # as in an audit, intervals hold for all pairs where the data choose the reference
+        level, groups = spec.confidence, int(admissible_groups(counts, spec).sum())
+        if spec.reference is ReferenceRule.BEST and groups >= FEWEST_GROUPS:
+            level = tukey_level(groups, level)
+        self._usual = np.asarray(critical(level))
+        # those of an audit at each threshold, rows without a label included: (groups, cuts, 3, 2)
+        measure: Measure = "w" if counts.unequally_weighted else "n"
+        known, _ = states_by_threshold(counts, outcome, spec, self.cuts, measure)
+        self._margins = known[:-1, ..., :2]
         self._rest = Excluded(counts, outcome, spec, self.cuts, without)
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
         small = small_groups([counts], self.spec)
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
         self._excluded: Mask = np.zeros(len(counts.groups), dtype=bool)
-        everywhere = self._disparities(self.first, self._common_choices, self._usual)
+        every = np.arange(len(self.cuts))
+        self._both = with_others(self.first.cells[0] + self.second.cells[0])
+        everywhere = self._disparities(self.first, every, self._usual)
         self._excluded = np.asarray(everywhere.insufficient.all(axis=1))
         _check_between_bins(histogram, self.spec.threshold[0])
 
@@ -412,15 +392,10 @@ class _Chooser:
             threshold = float(self.cuts[self.today])
             yield Diagnostic.warning(DiagnosticCode.ONE_DECISION, share=share, threshold=threshold)
 
-    def _half(self, share: Array, histogram: Histogram) -> Half:
-        held = self.by_label * np.nan_to_num(share)
-        at_cuts = accepted(held, histogram, self.cuts, self.accepts)
-        return Half(at_cuts, held.sum(axis=-1))
-
     def chosen(self) -> FeatureThresholds:
         """Return the frontier and the choices."""
         common = self._common()
-        effect = self._effect(common)
+        effect = None if common is None else self._effect(*common)
         return FeatureThresholds(
             feature=self.counts.feature,
             groups=self.counts.groups,
@@ -429,26 +404,22 @@ class _Chooser:
             outcome=self._without_common() if effect is None else effect.outcome,
         )
 
-    def _common(self) -> _Chosen | None:
-        """Return the common threshold closest to today's that meets the goal and keeps the rate.
-
-        Nothing was searched for where it is today's, so that its intervals need no margin.
-        """
-        today = np.full((len(self.counts.groups) + 1, 1), self.today)
-        if self._allowed(today, ChosenBy.INTERVAL).all():
-            return _Chosen(today[:, 0], ChosenBy.INTERVAL)
-        choices, far = self._common_choices, np.abs(self.cuts - self.cuts[self.today])
+    def _common(self) -> tuple[int, ChosenBy] | None:
+        # nothing was searched for where it is today's, so that its intervals need no margin
+        if self._allowed(np.array([self.today]), ChosenBy.INTERVAL).all():
+            return self.today, ChosenBy.INTERVAL
+        far = np.abs(self.cuts - self.cuts[self.today])
         for by in ChosenBy:
-            allowed = np.flatnonzero(self._allowed(choices, by))
+            allowed = np.flatnonzero(self._allowed(np.arange(len(self.cuts)), by))
             if len(allowed):
-                return _Chosen(choices[:, allowed[far[allowed].argmin()]], by)
+                return int(allowed[far[allowed].argmin()]), by
         return None
 
     def _without_common(self) -> Outcome:
-        choices, measures = self._common_choices, self.second
-        found = self._disparities(measures, choices, self._usual)
-        z = np.full(len(self.cuts), critical(self.spec.confidence))
-        low, high = self._gain(measures, choices).difference.at(z)
+        cuts, measures = np.arange(len(self.cuts)), self.second
+        found = self._disparities(measures, cuts, self._usual)
+        z = np.full(len(cuts), critical(self.spec.confidence))
+        low, high = self._gain(measures, cuts).difference.at(z)
         lost = (-low if self._lower else high) < -self.margin - _ROUNDING
         open_ = {
             goal
@@ -459,67 +430,40 @@ class _Chooser:
             return Outcome.FAIL
         return Outcome.NOT_EVALUATED if open_ == {Outcome.NOT_EVALUATED} else Outcome.INCONCLUSIVE
 
-    def _allowed(self, choices: Index, by: ChosenBy) -> Mask:
-        """Return which choices meet the goal and keep the rate in the half that chooses.
-
-        By wider intervals than those that are shown, by these, or by the values alone. Where it is
-        by how many standard errors the wider ones are to hold in the other half with a power of
-        `POWER`, if nothing were searched for: the values of two halves differ by the root of 2
-        standard errors.
-        """
+    def _allowed(self, cuts: Index, by: ChosenBy) -> Mask:
+        # By wider intervals than those that are shown, by these, or by the values alone. Where it
+        # is by how many standard errors the wider ones are to hold in the other half with a power
+        # of `POWER`, if nothing were searched for: the values of two halves differ by the root of 2
+        # standard errors.
         wider = math.sqrt(2.0) * NormalDist().inv_cdf(POWER) if by is ChosenBy.MARGIN else 0.0
-        found = self._disparities(self.first, choices, self._usual + wider)
+        found = self._disparities(self.first, cuts, self._usual + wider)
         allowed = found.may_meet if by is ChosenBy.VALUE else found.passing
         z = 0.0 if by is ChosenBy.VALUE else critical(self.spec.confidence) + wider
-        if allowed.any():
-            kept = choices[:, allowed]
-            low, high = self._gain(self.first, kept).difference.at(np.full(kept.shape[1], z))
-            least = (-high if self._lower else low) + self._rest.loss(self.kept, self.today, kept)
-            same = (kept == self.today).all(axis=0)  # no decision changes
-            allowed[allowed] = same | (least >= -self.margin - _ROUNDING)
-        return allowed
+        low, high = self._gain(self.first, cuts).difference.at(np.full(len(cuts), z))
+        least = self._least(-high if self._lower else low, cuts)
+        kept = (cuts == self.today) | (least >= -self.margin - _ROUNDING)  # no decision changes
+        return np.asarray(allowed & kept)
 
-    @property
-    def _lower(self) -> bool:
-        return self.kept.better is Better.LOWER
+    def _least(self, gain: Array, cuts: Index) -> Array:
+        cells = self._both[len(self.counts.groups) + 1]
+        return self._rest.least_gain(self.kept, gain, cells[cuts], cells[self.today])
 
-    def _gain(self, half: Half, choices: Index) -> StatisticChange:
-        return change_of(self.kept, half.decided(self.today, choices).sum(axis=1))
+    def _gain(self, half: Half, cuts: Index) -> StatisticChange:
+        return change_of(self.kept, half.decided(self.today, cuts).sum(axis=1))
 
-    @property
-    def _usual(self) -> Array:
-        """Return the standard errors of an interval.
+    def _references(self, cuts: Index) -> tuple[References, ...]:
+        margins = self._margins[:, cuts]
+        flat = confusion(margins.reshape(-1, *margins.shape[2:]), classes=False)
 
-        As in an audit, they hold for all pairs of groups where the data choose the reference.
-        """
-        level = self.spec.confidence
-        if self.spec.reference is ReferenceRule.BEST:
-            candidates = int(admissible_groups(self.counts, self.spec).sum())
-            level = tukey_level(candidates, level) if candidates >= FEWEST_GROUPS else level
-        return np.asarray(critical(level))
+        def values_of(statistic: Statistic) -> Array:
+            return statistic.value(flat, self.spec.profile).reshape(margins.shape[:2])
 
-    @property
-    def _common_choices(self) -> Index:
-        """Return every threshold as that of all groups: (groups + 1, cuts)."""
-        return np.tile(np.arange(len(self.cuts)), (len(self.counts.groups) + 1, 1))
+        return references_at(self.counts, self.metric, self.spec, values_of, len(cuts))
 
-    def _references(self, choices: Index) -> tuple[References, ...]:
-        """Return the references with some thresholds for every group: those of an audit there.
-
-        ``choices`` is of shape (groups + 1, n).
-        """
-        groups = np.arange(len(self.counts.groups))
-        margins = self._margins[groups[:, None], choices[: len(groups)]]
-        return references_of_margins(self.counts, self.metric, self.spec, margins)
-
-    def _disparities(self, half: Half, choices: Index, z: Array) -> Disparities:
-        """Return the metric of the goal in a half, with some thresholds for every group.
-
-        ``choices`` is of shape (groups + 1, n).
-        """
-        sides = with_others_of(half.cells_at(choices))
-        places = np.arange(choices.shape[1])
-        against = np.stack([each.sides for each in self._references(choices)], axis=1)
+    def _disparities(self, half: Half, cuts: Index, z: Array) -> Disparities:
+        sides = with_others_of(half.cells[:, :, cuts])
+        places = np.arange(len(cuts))
+        against = np.stack([each.sides for each in self._references(cuts)], axis=1)
         every = [
             disparity(self.metric, sides[:, g], sides[:, of_group, places], z, self.spec.confidence)
             for g, of_group in enumerate(against)
@@ -533,15 +477,16 @@ class _Chooser:
         sizes = group_sizes(self.counts)
         return Disparities(
             self.goal, value, low, high, compared, sizes, why, self._excluded,
-            *self._rest.reached(self.metric, choices, against, (low, high)),
+            *self._rest.reached(self.metric, self._both[:, cuts], against, (low, high)),
         )  # fmt: skip
 
     def _frontier(self) -> Iterator[OperatingPoint]:
         cells = self.second.cells
         whole = _interval_of(self.kept, cells.sum(axis=1))
         low, high = whole.at(self._usual)
-        references = self._references(self._common_choices)
-        disparities = self._disparities(self.second, self._common_choices, self._usual)
+        every = np.arange(len(self.cuts))
+        references = self._references(every)
+        disparities = self._disparities(self.second, every, self._usual)
         outcomes, meet, deciding = disparities.outcomes, disparities.meet, disparities.deciding
         for i, cut in enumerate(self.cuts.tolist()):
             at = (deciding[i], i)
@@ -562,13 +507,12 @@ class _Chooser:
             return None
         return Interval(float(low), float(high), self.spec.confidence)
 
-    def _effect(self, choice: _Chosen | None) -> ThresholdEffect | None:
-        if choice is None:
-            return None
-        names, cuts, level = self.counts.groups, choice.cuts, self.spec.confidence
-        sides = with_others_of(self.second.decided(self.today, cuts[:, None])[:, :, 0])
+    def _effect(self, cut: int, chosen_by: ChosenBy) -> ThresholdEffect:
+        cuts = np.array([cut])
+        names, level = self.counts.groups, self.spec.confidence
+        sides = with_others_of(self.second.decided(self.today, cuts)[:, :, 0])
         performance = change_of(self.kept, sides[:, [len(names) + 1]])
-        (references,) = self._references(cuts[:, None])
+        (references,) = self._references(cuts)
         groups = np.flatnonzero(references.sides != np.arange(len(names)))
         base = RateChange(rate=self.kept.name, definition=self.kept, feature=None, group=EVERYONE)
         no_rows = Reason.of(ReasonCode.NO_ROWS)
@@ -585,49 +529,36 @@ class _Chooser:
             for g in groups.tolist()
         ]
         compared = sides[:, np.concatenate([groups, references.sides[groups]])]
-        measured = self._disparities(self.second, cuts[:, None], self._usual)
+        inside = self.spec.reference is ReferenceRule.OVERALL
+        changes = [change_of(part.of, compared) for part in parts(self.metric)]
+        if isinstance(self.metric, Contrast):
+            made, values = contrast_change(self.metric, changes[0], inside=inside)
+        else:
+            made, values = combined_changes(self.metric, changes, inside=inside)
+        records = disparity_records(self.metric, made, values, bases, self.spec).records
+        measured = self._disparities(self.second, cuts, self._usual)
         (value_meets,) = measured.meet.tolist()
         low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
-        change = float(performance.difference.value[0])
-        keeps, of_kept = self._keeps(cuts, -change if self._lower else change, low, high)
+        keeps, of_kept = self._keeps(cut, low, high)
         outcome, of_goal = self._rest.judged(measured)
-        if of_goal is None and outcome is Outcome.INCONCLUSIVE:
-            of_goal = self._kept_open(measured, cuts, references)
         if rate.interval is not None:
             ends = (-high, -low) if self._lower else (low, high)
             rate = replace(rate, interval=replace(rate.interval, low=ends[0], high=ends[1]))
         return ThresholdEffect(
-            threshold=float(self.cuts[cuts[0]]),
+            threshold=float(self.cuts[cut]),
             performance=rate,
             disparities=tuple(
                 each if why is None else replace(each, status=Status.TOO_FEW, reason=why)
-                for each, why in zip(
-                    self._disparity_changes(compared, bases), measured.why[groups, 0], strict=True
-                )
+                for each, why in zip(records, measured.why[groups, 0], strict=True)
             ),
             rates=tuple(self._rates(sides)),
-            chosen_by=choice.by,
+            chosen_by=chosen_by,
             value_meets=value_meets,
             goal_outcome=outcome,
             kept_outcome=keeps,
             goal_reason=of_goal,
             kept_reason=of_kept,
         )
-
-    def _kept_open(
-        self, measured: Disparities, cuts: Index, references: References
-    ) -> Reason | None:
-        exact = measured.value, measured.value
-        against = references.sides[:, None]
-        of_all, of_groups = self._rest.reached(self.metric, cuts[:, None], against, exact)
-        certain = replace(measured, low=exact[0], high=exact[1], whatever_groups=of_groups)
-        by_all, by_groups = (
-            replace(certain, whatever=ends).outcomes[0] is Outcome.INCONCLUSIVE
-            for ends in (of_all, of_groups)
-        )
-        if by_all and self._rest.ungrouped + self._rest.incomplete:
-            return self._rest.reason(Outcome.INCONCLUSIVE, by_groups=by_groups)
-        return self._rest.not_counted(Outcome.INCONCLUSIVE) if measured.meet.all() else None
 
     def _rates(self, sides: Array) -> Iterator[RateChange]:
         names, no_rows = self.counts.groups, Reason.of(ReasonCode.NO_ROWS)
@@ -642,38 +573,15 @@ class _Chooser:
             change = change_of(row, tables)
             yield from rate_records(change, bases, self.spec.confidence, lambda *_: no_rows)
 
-    def _keeps(
-        self, cuts: Index, gain: float, low: float, high: float
-    ) -> tuple[Outcome, Reason | None]:
-        """Return whether the kept rate is non-inferior, from its gain and the limits of that.
-
-        With the rows that could change that, or leave it open however many others there are.
-        """
-        if (cuts == self.today).all():
+    def _keeps(self, cut: int, low: float, high: float) -> tuple[Outcome, Reason | None]:
+        # with the rows that could change that
+        if cut == self.today:
             return Outcome.PASS, None
-        alone, least = Outcome.PASS, low
         if low < -self.margin:
-            alone, least = Outcome.INCONCLUSIVE, gain
-        if high < -self.margin:
-            return Outcome.FAIL, None
-        if least < -self.margin:  # further rows would show a loss
-            return alone, None
-        (loss,) = self._rest.loss(self.kept, self.today, cuts[:, None]).tolist()
-        reason = self._rest.not_counted(alone)
-        if reason is None and least + loss < -self.margin:
-            reason = self._rest.reason(alone)
-        return (alone, None) if reason is None else (Outcome.INCONCLUSIVE, reason)
-
-    def _disparity_changes(
-        self, compared: Array, bases: Sequence[DisparityChange]
-    ) -> tuple[DisparityChange, ...]:
-        inside = self.spec.reference is ReferenceRule.OVERALL
-        changes = [change_of(part.of, compared) for part in parts(self.metric)]
-        if isinstance(self.metric, Contrast):
-            made, values = contrast_change(self.metric, changes[0], inside=inside)
-        else:
-            made, values = combined_changes(self.metric, changes, inside=inside)
-        return disparity_records(self.metric, made, values, bases, self.spec).records
+            return (Outcome.FAIL if high < -self.margin else Outcome.INCONCLUSIVE), None
+        (least,) = self._least(np.array([low]), np.array([cut])).tolist()
+        reason = self._rest.reason(Outcome.PASS) if least < -self.margin else None
+        return self._rest.passing(Outcome.PASS, reason)
 
 
 def _check_between_bins(histogram: Histogram, threshold: float) -> None:
@@ -801,8 +709,7 @@ def _is_stated(why: NDArray[np.object_]) -> Mask:
     return np.array([each is not None for each in why.flat], dtype=bool).reshape(why.shape)
 
 
-def metric_of(goal: Rule) -> Contrast | Combined:
-    """Return the metric of a goal."""
+def _metric_of(goal: Rule) -> Contrast | Combined:
     metric = goal.definition
     if is_of_decisions(metric):
         return metric
@@ -858,14 +765,9 @@ def _contrast(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Half:
-    """A random half of the rows; every array has the measures first.
+    """A random half of the rows; arrays have the weights, their squares and the cases first.
 
-    The measures are the weights, their squares and the cases, all the same without weights.
-
-    Attributes
-    ----------
-    accepted : array of shape (3, groups + 1, labels, cuts): accepted at each threshold.
-    total : array of shape (3, groups + 1, labels).
+    What is ``accepted`` at each threshold is of shape (3, groups + 1, labels, cuts).
     """
 
     accepted: Array
@@ -878,17 +780,10 @@ class Half:
         positive, negative = ([of[:, :, i] for of in (self.accepted, rejected)] for i in range(2))
         return np.stack([positive[0], negative[0], positive[1], negative[1]], axis=-1)
 
-    def cells_at(self, cuts: Index) -> Array:
-        """Return the cells with some thresholds for every group: (3, groups + 1, n, 4).
-
-        ``cuts`` is of shape (groups + 1, n).
-        """
-        return np.take_along_axis(self.cells, cuts[None, :, :, None], axis=2)
-
     def decided(self, today: int, cuts: Index) -> Array:
         """Return the rows by label and both decisions: (3, groups + 1, n, 3, 2, 2)."""
         old = self.accepted[..., [today]]
-        new = np.take_along_axis(self.accepted, cuts[None, :, None], axis=-1)
+        new = self.accepted[..., cuts]
         both = np.minimum(old, new)  # decisions of one score are nested
         neither = self.total[..., None] - np.maximum(old, new)
         table = np.moveaxis(np.stack([both, old - both, new - both, neither], axis=-1), 2, 3)
@@ -907,20 +802,15 @@ def with_others_of(counts: Array) -> Array:
     return np.stack([with_others(each) for each in counts])
 
 
-def _margins(cells: Array) -> Array:
-    """Return weights by label and decision, a missing label last: (n, 3, 2)."""
+def _interval_of(statistic: Statistic, cells: Array) -> StatisticInterval:
     tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
     zero = np.zeros_like(tp)
-    rows = [np.stack([tp, fn], -1), np.stack([fp, tn], -1), np.stack([zero, zero], -1)]
-    return np.stack(rows, axis=1)
-
-
-def _interval_of(statistic: Statistic, cells: Array) -> StatisticInterval:
-    return _interval_of_margins(statistic, np.stack([_margins(cell) for cell in cells]))
+    by_label = [np.stack(each, -1) for each in ((tp, fn), (fp, tn), (zero, zero))]
+    return _interval_of_margins(statistic, np.stack(by_label, axis=-2))
 
 
 def _interval_of_margins(statistic: Statistic, margins: Array) -> StatisticInterval:
-    """Return the interval of a statistic of weights, their squares and cases: (3, n, 3, 2)."""
+    # the interval of a statistic of weights, their squares and cases: (3, n, 3, 2)
     weights, squares, cases = (confusion(margin, classes=False) for margin in margins)
     weighted = bool((margins[0] != margins[2]).any())
     return statistic_interval(statistic, Evidence(weights, cases, squares if weighted else None))

@@ -9,132 +9,139 @@ not hold that correlation, so that of the same rows only what no correlation exp
 from __future__ import annotations
 
 import math
-import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.catalogue.comparisons import Contrast, Metric, is_of_all_groups
+from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.lookup import SCORING_RATE
-from fairgauge.cube.cube import SCHEMA as CUBE_SCHEMA
 from fairgauge.enums import (
+    CandidateVerdict,
     ClassKind,
     DiagnosticCode,
     Direction,
+    Fairness,
     IntervalMethod,
     Level,
     Outcome,
     ScopeKind,
     Status,
-    Turn,
 )
-from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote, refuse
+from fairgauge.errors import CubeError, DataError, Problem, listing, quote, refuse
 from fairgauge.inference.two.paired_changes import DisparityChanges, Quantity
-from fairgauge.measure._change_records import (
-    MeasuredDisparities,
-    adjusted_together,
-    changed_disparities,
-)
+from fairgauge.measure._changes import MeasuredDisparities, adjusted_together, changed_disparities
 from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.changes import DisparityChange
 from fairgauge.results.comparison import (
-    BADNESS,
     MANY_MORE,
     Alone,
-    Comparison,
+    Candidate,
+    Change,
     Difference,
     GroupChange,
     Origin,
-    Place,
-    Subject,
     UnmatchedVerdict,
     VerdictChange,
     What,
     Which,
-    places_deciding,
-    places_of,
     subject_of,
+    subjects_of,
     with_joint_names,
 )
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report, read_report
-from fairgauge.results.scopes import OVERALL, Diagnostic, Interval
-from fairgauge.results.shown_result import read_saved
+from fairgauge.results.scopes import OVERALL, Diagnostic
+from fairgauge.results.shown_result import made_now, read_saved
 from fairgauge.results.verdicts import Verdict
+from fairgauge.start.records import dataclass, field, replace
 from fairgauge.stats.arrays import Array, Limits, quiet
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import two_sided
-from fairgauge.values import canonical, matches, name_of
-from fairgauge.version import __version__
+from fairgauge.values import canonical, matches
 
 _MAKE = "fairgauge audit DATA ... -o report.json makes one"
-Key = tuple[object, ...]
-
-
-def _refuse_estimated(*reports: Report) -> None:
-    names = {each.feature for report in reports for each in report.estimators}
-    if names:
-        message = (
-            f"{listing(sorted(names))}: estimates from probabilities have intervals of what is "
-            "assumed as well, of which no change follows; compare reports of recorded groups, or "
-            "hold both against the same rules"
-        )
-        raise SpecError(Problem("compare", message))
+_Key: TypeAlias = tuple[object, ...]
+_BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
+_DOUBTFUL = (
+    DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.APPROVED_AS_REFUSED,
+    DiagnosticCode.CLASSES_OF_MISSING, DiagnosticCode.PREDICTION_NOT_A_LABEL,
+    DiagnosticCode.MISSING_MARKER, DiagnosticCode.MISSING_OUTCOMES,
+    DiagnosticCode.UNEQUALLY_MISSING, DiagnosticCode.DOUBLED_ROWS, DiagnosticCode.COPIED_FILES,
+    DiagnosticCode.UNCOUNTED_ROWS, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.SAME_NAMES,
+    DiagnosticCode.REVERSED_SCORES, DiagnosticCode.REVERSED_PREDICTIONS,
+)  # fmt: skip
+"""Warnings of rows that are missing, unclear, or may be wrong."""
 
 
 def compare_reports(
     old: Report | str | Path, new: Report | str | Path, *, same_rows: bool | None = None
-) -> Comparison:
-    """Return what changed between two reports; see `fairgauge.compare`.
-
-    Raises
-    ------
-    DataError
-        A file is missing or unreadable, or holds no report.
-    SpecError
-        The reports are about different labels, favourable values or tasks.
-    """
+) -> Change:
+    """Return what changed between two reports; see `fairgauge.compare`."""
     before, after = with_joint_names(_report(old), _report(new))
-    _refuse_estimated(before, after)
     _refuse_unlike(before, after)
     differences = tuple(_differences(before, after))
     same, refused = _rows(before, after, same_rows)
-    asked = [d.key for d in differences if d.key in BY_NAME and not BY_NAME[d.key].comparable]
-    asked += ["recode"] if _outcomes_recoded(before) != _outcomes_recoded(after) else []
+    apart = {option.name for option in OPTIONS if not option.comparable}
+    asked = [each.key for each in differences if each.key in apart]
     if asked:
-        same = same_rows if same_rows is not None else same or _same_table(before, after)
+        tables = [(r.data.source, r.data.rows, _asked(r.spec, "where")) for r in (before, after)]
+        same = same_rows if same_rows is not None else same or tables[0] == tables[1]
         refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
-    own = tuple({rate.name: rate for rate in (*before.own, *after.own)}.values())
     pairs, lonely = _paired(before.estimates, after.estimates)
     changed = changes(pairs, refused)
-    verdicts = verdict_changes(before, after, changed)
-    return Comparison(
-        version=__version__,
+    known = {_subject(e): _gap(e) for e in before.diagnostics if e.level is Level.WARNING}
+    origin = _origin(after, new)
+    candidate = Candidate(name=origin.name or "new", rows=origin.rows, disparities=changed)
+    found = Change(
+        **made_now(),
+        task=after.task,
+        spec=after.spec,
+        confidence=float(after.spec.get("confidence") or _USUAL),
         old=_origin(before, old),
-        new=_origin(after, new),
+        new=origin,
+        candidates=(candidate,),
         same_rows=same,
         refused=refused,
         differences=differences,
-        turn=overall_turn(before.verdict, after.verdict, verdicts),
-        flips=verdicts.flips,
-        stayed=verdicts.stayed,
-        unmatched=verdicts.unmatched,
-        changes=changed,
-        alone=(*lonely, *verdicts.alone),
-        groups=tuple(_groups(before, after)),
-        own=own,
-        spec=after.spec,
+        **_verdicts(before, after, changed, lonely),
+        sizes=tuple(_sizes(before, after)),
+        own=tuple({rate.name: rate for rate in (*before.own, *after.own)}.values()),
         scoring=SCORING_RATE in after.catalogue.reworded,
-        diagnostics=tuple(_new_warnings(before, after)),
+        diagnostics=tuple(
+            note
+            for note in after.diagnostics
+            if note.level is Level.WARNING
+            and note.code in _DOUBTFUL
+            and _gap(note) - known.get(_subject(note), -1.0) >= MANY_MORE
+        ),
     )
+    # the new report has a verdict in the words of candidates, without margins
+    closer = any(each.significant and each.direction is Direction.CLOSER for each in changed)
+    verdict, fairness = CandidateVerdict.NONE, Fairness.CANNOT_TELL
+    if found.worse:
+        verdict = CandidateVerdict.WORSE
+        fairness = Fairness.MIXED if closer else Fairness.LESS_FAIR
+    elif closer:
+        verdict, fairness = CandidateVerdict.BETTER_WHERE_TESTED, Fairness.FAIRER
+    if not found.worse and found.why_incomplete:
+        verdict = CandidateVerdict.CANNOT_TELL
+    return replace(found, candidates=(replace(candidate, verdict=verdict, fairness=fairness),))
+
+
+def _subject(note: Diagnostic) -> tuple[object, ...]:
+    return note.code, note.feature, *map(note.get, ("column", "value", "values", "what"))
+
+
+def _gap(note: Diagnostic) -> float:
+    return (note.get("most_share") or 0.0) - (note.get("least_share") or 0.0)
 
 
 def _report(asked: Report | str | Path) -> Report:
@@ -143,20 +150,10 @@ def _report(asked: Report | str | Path) -> Report:
     if not isinstance(asked, (str, Path)):
         kind = type(asked).__name__
         raise DataError(f"cannot compare a {kind}; compare two reports, or the files of two")
-    if str(asked).endswith(".fairgauge"):
-        raise DataError(
-            f"{quote(asked)} is a sealed bundle; fairgauge verify checks it, and the report in it "
-            f"is compared: unzip -p {shlex.quote(str(asked))} report.json > report.json"
-        )
     try:
         saved = read_saved(asked)
     except CubeError:
-        raise DataError(f"{quote(asked)} is no report of fairgauge; {_MAKE}") from None
-    if saved["schema"] == CUBE_SCHEMA:
-        data = quote(asked)
-        raise DataError(
-            f"{data} holds counts, not a report; fairgauge audit {data} -o report.json makes one"
-        )
+        saved = {"schema": None}
     if saved["schema"] != Report.KIND.schema:
         raise DataError(f"{quote(asked)} is no report of fairgauge; {_MAKE}")
     return read_report(saved, str(asked))
@@ -164,27 +161,40 @@ def _report(asked: Report | str | Path) -> Report:
 
 def _refuse_unlike(old: Report, new: Report) -> None:
     problems = []
-
-    def note(path: str, before: object, after: object) -> None:
+    estimated = sorted({each.feature for report in (old, new) for each in report.estimators})
+    if estimated:
         message = (
-            f"{before} in the old report, {after} in the new one: their numbers mean different "
-            "things and cannot be compared; audit both alike"
+            f"{listing(estimated)}: estimates from probabilities have intervals of what is "
+            "assumed as well, of which no change follows; compare reports of recorded groups, or "
+            "hold both against the same rules"
         )
-        problems.append(Problem(path, message))
-
-    labels = [report.spec.get("label") for report in (old, new)]
-    positives = [report.spec.get("positive") for report in (old, new)]
-    if None not in labels and labels[0] != labels[1]:
-        note("label", *map(quote, labels))
-    if not _alike(*positives):
-        note("positive", *map(_positive, positives))
-    if old.task != new.task:
-        note("task", quote(old.task), quote(new.task))
+        problems.append(Problem("compare", message))
+    labels, positives = ([r.spec.get(k) for r in (old, new)] for k in ("label", "positive"))
+    unlike = {
+        "label": None not in labels and labels[0] != labels[1] and [*map(quote, labels)],
+        "positive": not _alike(*positives) and [*map(_positive, positives)],
+        "task": old.task != new.task and [quote(old.task), quote(new.task)],
+    }
+    problems += [
+        Problem(
+            path,
+            f"{sides[0]} in the old report, {sides[1]} in the new one: their numbers mean "
+            "different things and cannot be compared; audit both alike",
+        )
+        for path, sides in unlike.items()
+        if sides
+    ]
     refuse(problems)
 
 
+def _positive(asked: object) -> str:
+    if isinstance(asked, Mapping):
+        return f"above {asked.get('above')}"
+    return listing(items(asked or [1]))
+
+
 def _alike(old: object, new: object) -> bool:
-    """Return whether favourable values mean the same: 1, 1.0, "1" and true do."""
+    # whether favourable values mean the same: 1, 1.0, "1" and true do
     if isinstance(old, Mapping) or isinstance(new, Mapping):
         return bool(old == new)
     sides = [[canonical(value) for value in items(each or [1])] for each in (old, new)]
@@ -193,25 +203,14 @@ def _alike(old: object, new: object) -> bool:
     )
 
 
-def _positive(asked: object) -> str:
-    if isinstance(asked, Mapping) and "ordered" in asked:
-        return f"ordered {listing(items(asked['ordered']))}"
-    if isinstance(asked, Mapping):
-        return f"above {asked.get('above')}"
-    return listing(items(asked or [1]))
-
-
 def _differences(old: Report, new: Report) -> Iterator[Difference]:
-    """Yield what was asked differently: first what intervals of changes cannot bridge."""
-    specs = (dict(old.spec), dict(new.spec))
+    # what was asked differently: first what intervals of changes cannot bridge
     options = [option for option in OPTIONS if not option.described]
     ranked = sorted(options, key=lambda option: (option.comparable, not option.effect))
     keys = [option.name for option in ranked]
-    keys += [key for key in specs[0] | specs[1] if key not in BY_NAME]
+    keys += [key for key in {**old.spec, **new.spec} if key not in BY_NAME]
     for key in keys:
-        before, after = (_asked(spec, key) for spec in specs)
-        if key == "recode":
-            before, after = _unlike(before, after), _unlike(after, before)
+        before, after = (_asked(report.spec, key) for report in (old, new))
         if before != after and not (key == "positive" and _alike(before, after)):
             yield Difference(key, before, after, BY_NAME[key].effect if key in BY_NAME else "")
     for before, after in ((b, a) for b in old.own for a in new.own if b.name == a.name):
@@ -222,126 +221,57 @@ def _differences(old: Report, new: Report) -> Iterator[Difference]:
         yield Difference("fairgauge", old.version, new.version)
 
 
-def _unlike(recodings: object, others: object) -> object:
-    if not isinstance(recodings, Mapping) or not isinstance(others, Mapping):
-        return recodings
-    return {column: each for column, each in recodings.items() if others.get(column) != each}
-
-
-def _outcomes_recoded(report: Report) -> list[object]:
-    """Return how labels and predictions are recoded: other recodings are other outcomes."""
-    recodings = _asked(report.spec, "recode")
-    found = recodings if isinstance(recodings, Mapping) else {}
-    return [found.get(report.spec.get(role)) for role in ("label", "prediction")]
-
-
 def _asked(spec: Mapping[str, object], key: str) -> object:
-    """Return what a report asked, in the words of today: a report may be older than an option."""
     value, option = spec.get(key), BY_NAME.get(key)
-    if option is None:
-        return value
-    if value is None:
-        return option.type.plain(option.default)
-    problems: list[Problem] = []
-    meaning = option.type.read(value, key, problems)
-    return str(value) if problems else option.type.plain(meaning)
+    return option.type.plain(option.default) if value is None and option else value
 
 
 def _rows(old: Report, new: Report, stated: bool | None) -> tuple[bool, Reason | None]:
-    if stated is not None:
-        return stated, _same_rows("stated") if stated else None
-    if old.data.fingerprint == new.data.fingerprint:
-        return True, _same_rows("fingerprint")
-    sizes = [_sizes(report) for report in (old, new)]
+    # whether both are of the same rows, and why: without their correlation, no test
+    sizes = [
+        {(g.feature, g.group): g.n for g in report.groups if g.scope == OVERALL}
+        for report in (old, new)
+    ]
     shared = sizes[0].keys() & sizes[1].keys()
-    if old.data.rows == new.data.rows and all(sizes[0][key] == sizes[1][key] for key in shared):
-        return True, _same_rows("sizes")
-    return False, None
-
-
-def _same_table(old: Report, new: Report) -> bool:
-    tables = [(r.data.source, r.data.rows, _asked(dict(r.spec), "where")) for r in (old, new)]
-    return tables[0] == tables[1]
-
-
-def _same_rows(evidence: str) -> Reason:
-    return Reason.of(ReasonCode.SAME_ROWS, evidence=evidence)
-
-
-def _sizes(report: Report) -> dict[Key, float]:
-    groups = (group for group in report.groups if group.scope == OVERALL)
-    return {(group.feature, group.group): group.n for group in groups}
+    evidence = "stated" if stated else ""
+    if stated is None and old.data.fingerprint == new.data.fingerprint:
+        evidence = "fingerprint"
+    elif stated is None and old.data.rows == new.data.rows:
+        evidence = "sizes" if all(sizes[0][k] == sizes[1][k] for k in shared) else ""
+    same = Reason.of(ReasonCode.SAME_ROWS, evidence=evidence) if evidence else None
+    return same is not None, same
 
 
 def _paired(
     old: Iterable[Estimate], new: Iterable[Estimate]
 ) -> tuple[list[tuple[Estimate, Estimate]], list[Alone]]:
-    """Return the estimates that both reports have, and what only one of them has.
-
-    That of the class with the largest difference is that of one class, which may be another one in
-    each report: every class is compared with itself.
-    """
+    # that of the class with the largest difference is that of one class, which may be another one
+    # in each report: every class is compared with itself
     old, new = (
         [e for e in side if e.class_scope.kind is not ClassKind.WORST] for side in (old, new)
     )
     single = all(len({e.threshold for e in side} - {None}) <= 1 for side in (old, new))
     before, after = (_keyed(side, single=single) for side in (old, new))
-    for key, each in list(before.items()):  # two groups that took turns as the reference
-        other = None if each.reference is None else each.reference.group
-        turned = (*key[:2], other, *key[3:])
-        if key not in after and turned in after and turned not in before:
-            seen = _from_other_side(after[turned])
-            if seen is not None and seen.group == each.group:
-                del after[turned]
-                after[key] = seen
-    pairs = [(each, after[key]) for key, each in before.items() if key in after]
-    lonely = Counter(
-        (*_lonely([e for key, e in before.items() if key not in after], new, "old"),
-         *_lonely([e for key, e in after.items() if key not in before], old, "new"))
-    )  # fmt: skip
-    return pairs, [
+    lonely: Counter[tuple[What, str | None, str, Which]] = Counter()
+    sides: tuple[tuple[Which, dict[_Key, Estimate], dict[_Key, Estimate]], ...]
+    sides = (("old", before, after), ("new", after, before))
+    for report, mine, theirs in sides:
+        lack = _lack(theirs.values())
+        lonely.update((*lack(e), report) for key, e in mine.items() if key not in theirs)
+    alone = [
         Alone(what=what, feature=feature, name=name, report=report, count=count)
         for (what, feature, name, report), count in lonely.items()
     ]
+    return [(each, after[key]) for key, each in before.items() if key in after], alone
 
 
-def _from_other_side(each: Estimate) -> Estimate | None:
-    """Return the same comparison of two groups with the group as the reference; None of others."""
-    row, reference, interval = each.definition, each.reference, each.interval
-    single = reference is not None and reference.group is not None
-    if not single or not isinstance(row, Contrast) or each.bounds is not None:
-        return None
-    assert reference is not None
-
-    def other(value: float) -> float:
-        if row.by == "difference":
-            return -value
-        return 1 / value if value else math.inf
-
-    return replace(
-        each,
-        group=reference.group,
-        group_id=reference.group_id,
-        reference=replace(reference, group=each.group, group_id=each.group_id),
-        value=None if each.value is None else other(each.value),
-        interval=interval and Interval(other(interval.high), other(interval.low), interval.level),
-        simultaneous=None,
-        n_group=each.n_reference,
-        n_reference=each.n_group,
-        rate_group=each.rate_reference,
-        rate_reference=each.rate_group,
-    )
-
-
-def _keyed(estimates: Iterable[Estimate], *, single: bool) -> dict[Key, Estimate]:
-    """Return estimates by what they are of.
-
-    A single threshold may be another in each report. An average is over the classes of its report.
-    """
+def _keyed(estimates: Iterable[Estimate], *, single: bool) -> dict[_Key, Estimate]:
+    # A single threshold may be another in each report. An average is over the classes of its
+    # report.
     listed = list(estimates)
     classes = frozenset(each.class_ for each in listed)
-    found: dict[Key, Estimate] = {}
-    seen: Counter[Key] = Counter()
+    found: dict[_Key, Estimate] = {}
+    seen: Counter[_Key] = Counter()
     for each in listed:
         at = None if single else each.threshold
         over = classes if each.class_scope.kind is ClassKind.AVERAGE else None
@@ -351,36 +281,26 @@ def _keyed(estimates: Iterable[Estimate], *, single: bool) -> dict[Key, Estimate
     return found
 
 
-def _lonely(
-    estimates: Iterable[Estimate], others: Iterable[Estimate], report: Which
-) -> Iterator[tuple[What, str | None, str, Which]]:
+def _lack(others: Iterable[Estimate]) -> Callable[[Estimate], tuple[What, str | None, str]]:
     every = list(others)
-    features = {e.feature for e in every}
-    metrics = {e.metric for e in every}
+    features, metrics = {e.feature for e in every}, {e.metric for e in every}
     groups = {(e.feature, e.group) for e in every}
-    references = {(e.feature, e.reference.group) for e in every if e.reference}
-    scopes, classes = ({e.scope for e in every}, {e.class_scope for e in every})
-    thresholds = {e.threshold for e in every}
-    for each in estimates:
-        of_all = is_of_all_groups(each.definition)
+    sides = {(e.metric, e.feature, e.reference.group, e.group) for e in every if e.reference}
+
+    def lack(each: Estimate) -> tuple[What, str | None, str]:
+        reference = each.reference and each.reference.group
         if each.feature is not None and each.feature not in features:
-            yield "feature", None, each.feature, report
-        elif each.metric not in metrics:
-            yield "metric", None, each.metric, report
-        elif not of_all and (each.feature, each.group) not in groups:
-            known = (each.feature, each.group) in references
-            yield "reference" if known else "group", each.feature, str(each.group), report
-        elif each.scope not in scopes:
-            yield "stratum", None, each.stratum or str(each.scope.kind), report
-        elif each.class_scope not in classes:
-            yield "class", None, str(each.class_), report
-        elif each.class_scope.average is not None:
-            yield "average", None, str(each.class_scope.average), report
-        elif each.threshold not in thresholds:
-            yield "threshold", None, name_of(each.threshold), report
-        else:
-            name = each.metric if of_all else f"{each.metric} of {each.group}"
-            yield "estimate", each.feature, name, report
+            return "feature", None, each.feature
+        if each.metric not in metrics:
+            return "metric", None, each.metric
+        if not is_of_all_groups(each.definition):
+            if (each.metric, each.feature, each.group, reference) in sides:
+                return "reference", each.feature, str(each.group)
+            if (each.feature, each.group) not in groups:
+                return "group", each.feature, str(each.group)
+        return "estimate", each.feature, each.metric
+
+    return lack
 
 
 def _origin(report: Report, asked: Report | str | Path) -> Origin:
@@ -396,80 +316,27 @@ def _origin(report: Report, asked: Report | str | Path) -> Origin:
         used=data.used,
         used_at_least=any(each.code is DiagnosticCode.USED_AT_LEAST for each in report.diagnostics),
         excluded=dict(data.excluded),
-        unclear=max(map(_unclear_rows, report.diagnostics), default=0),
-        uneven=max(map(_unevenness, report.diagnostics), default=0.0),
         verdict=report.verdict,
     )
 
 
-def _unclear_rows(note: Diagnostic) -> int:
-    """Return how many rows a warning states whose outcome or group is unclear; of people none."""
-    rows = note.get("rows") or 0
-    if note.level is not Level.WARNING:
-        return 0
-    if note.code is DiagnosticCode.SAME_NAMES and not note.get("strata"):  # the largest is as meant
-        counted = dict(zip(note["values"], note["rows"], strict=False))
-        return sum(n for value, n in counted.items() if value in note["others"])
-    if note.code not in _UNCLEAR:
-        return 0
-    return rows if isinstance(rows, int) else sum(rows)
-
-
-_UNCLEAR = (
-    DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.APPROVED_AS_REFUSED,
-    DiagnosticCode.CLASSES_OF_MISSING, DiagnosticCode.PREDICTION_NOT_A_LABEL,
-    DiagnosticCode.MISSING_MARKER,
-)  # fmt: skip
-"""Warnings of rows whose outcome or group may be another one or none."""
-_DOUBTFUL = (
-    DiagnosticCode.DOUBLED_ROWS, DiagnosticCode.COPIED_FILES,
-    DiagnosticCode.UNCOUNTED_ROWS, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.SAME_NAMES,
-    DiagnosticCode.REVERSED_SCORES, DiagnosticCode.REVERSED_PREDICTIONS,
-)  # fmt: skip
-"""Other warnings of rows that may be wrong."""
-_UNEVEN = DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNEQUALLY_MISSING
-
-
-def _unevenness(note: Diagnostic) -> float:
-    return note["most_share"] - note["least_share"] if note.code in _UNEVEN else 0.0
-
-
-def _new_warnings(old: Report, new: Report) -> Iterator[Diagnostic]:
-    """Yield the warnings of rows that are missing, unclear or doubtful of the new report alone.
-
-    They are of rows that are missing more unevenly than in the old one, too.
-    """
-
-    def subject(note: Diagnostic) -> tuple[object, ...]:
-        return note.code, note.feature, *map(note.get, ("column", "value", "values", "what"))
-
-    known = {subject(e): _unevenness(e) for e in old.diagnostics if e.level is Level.WARNING}
-    for each in new.diagnostics:
-        stated = each.code in (*_UNCLEAR, *_UNEVEN, *_DOUBTFUL)
-        usual = known.get(subject(each))
-        worse = usual is None or _unevenness(each) - usual >= MANY_MORE
-        if stated and each.level is Level.WARNING and worse:
-            yield each
-
-
-def _groups(old: Report, new: Report) -> Iterator[GroupChange]:
+def _sizes(old: Report, new: Report) -> Iterator[GroupChange]:
     sides = [
         {(g.feature, g.group): g for g in reversed(report.groups) if g.scope == OVERALL}
         for report in (old, new)
     ]
-    order = dict.fromkeys(
-        (g.feature, g.group) for report in (old, new) for g in report.groups if g.scope == OVERALL
-    )
-    for feature, group in order:
-        before, after = (side.get((feature, group)) for side in sides)
-        yield GroupChange(
-            feature=feature,
-            group=group,
-            old_n=before.n if before else None,
-            new_n=after.n if after else None,
-            old_share=before.share if before else None,
-            new_share=after.share if after else None,
-        )
+    every = ((g.feature, g.group) for report in (old, new) for g in report.groups)
+    for place in dict.fromkeys(every):
+        before, after = (side.get(place) for side in sides)
+        if before or after:
+            yield GroupChange(
+                feature=place[0],
+                group=place[1],
+                old_n=before.n if before else None,
+                new_n=after.n if after else None,
+                old_share=before.share if before else None,
+                new_share=after.share if after else None,
+            )
 
 
 _USUAL = 0.95
@@ -478,37 +345,18 @@ _WIDEST = -1.0
 
 
 def changes(
-    pairs: Sequence[tuple[Estimate, Estimate]],
-    refused: Reason | None = None,
+    pairs: Sequence[tuple[Estimate, Estimate]], refused: Reason | None = None
 ) -> tuple[DisparityChange, ...]:
     """Return the change of every disparity, the most important first.
 
-    Parameters
-    ----------
-    pairs : sequence of (old, new)
-        The same disparity of two reports.
-    refused : Reason, optional
-        Why no change can have an interval, if none can. Of the same rows, a change has one that
-        is shown whatever the correlation of the two estimates.
+    ``refused`` is why no change can have an interval: of the same rows, one has that is shown
+    whatever the correlation of the two estimates. The limits of a change are MOVER's of the two
+    intervals, and widen with the normal quantile. From there on a change is tested as one of two
+    models on the same rows is: all changes are one family (Holm), in which two groups that are each
+    other's reference are one comparison; both estimates must have enough data.
 
-    Returns
-    -------
-    tuple of DisparityChange
-        Those that are significantly further from "no difference", those significantly closer, those
-        that changed sides or otherwise significantly, then the others by size; within these, all
-        rows before single strata.
-
-    Notes
-    -----
-    The limits of a change are MOVER's of the two intervals, and widen with the normal quantile.
-    From there on a change is tested as one of two models on the same rows is: all changes are one
-    family (Holm), in which two groups that are each other's reference are one comparison; both
-    estimates must have enough data.
-
-    References
-    ----------
-    Zou & Donner (2008), Statistics in Medicine 27, 1693-1702; Zou (2007), Psychological Methods 12,
-    399-413 (correlated sides).
+    References: Zou & Donner (2008), Statistics in Medicine 27, 1693-1702; Zou (2007), Psychological
+    Methods 12, 399-413 (correlated sides).
     """
     if not pairs:
         return ()
@@ -573,10 +421,7 @@ def _why_no_interval(old: Estimate, new: Estimate) -> Reason | None:
 
 
 def _same_reference(old: Estimate, new: Estimate) -> bool:
-    """Return whether both are of the same comparison.
-
-    A metric of all groups has no reference: it names the two groups that are furthest apart.
-    """
+    # a metric of all groups has no reference: it names the two groups that are furthest apart
     return new.definition.scope == "feature" or old.reference == new.reference
 
 
@@ -596,7 +441,7 @@ class _Stated(Quantity):
 
 
 def _stated(value: Array, limits: Limits, level: float, p: Array | None = None) -> _Stated:
-    """Return a number with its limits; without a p-value of its own, these are inverted."""
+    # a number with its limits; without a p-value of its own, these are inverted
     z = critical(level)
 
     @quiet
@@ -621,27 +466,32 @@ def _measured(
     ratio = metric.neutral == 1 and metric.range[0] >= 0
     level = confidence or _USUAL  # without one there is no interval
 
-    def scaled(side: int, read: Callable[[Estimate], float | None]) -> Array:
-        raw = np.array([read(pair[side]) for pair in pairs], dtype=np.float64)
+    def read(side: int, of: Callable[[Estimate], float | None]) -> Array:
+        return np.array([of(pair[side]) for pair in pairs], dtype=np.float64)
+
+    def scaled(side: int, of: Callable[[Estimate], float | None]) -> Array:
+        raw = read(side, of)
         return np.log(raw) if ratio else raw - np.nan_to_num(metric.neutral)
 
     reasons = [refused or _why_no_interval(*pair) for pair in pairs]
     tested = np.array([reason is None for reason in reasons])
     same = np.array([_same_reference(*pair) for pair in pairs])
-    old, new = (scaled(side, lambda e: e.value) for side in (0, 1))
+    old, new = (scaled(side, attrgetter("value")) for side in (0, 1))
     old_low, old_high, new_low, new_high = (
-        np.where(tested, scaled(side, end), np.nan) for side in (0, 1) for end in (_low, _high)
+        np.where(tested, scaled(side, attrgetter(end)), np.nan)
+        for side in (0, 1)
+        for end in ("low", "high")
     )
     shift = mover_difference(new, new_low, new_high, old, old_low, old_high, correlation)
     total = mover_difference(new, new_low, new_high, -old, -old_high, -old_low, -correlation)
     ends = (old_low, old_high), (new_low, new_high)
     sides = [
-        _stated(value, (low, high), level, np.array([_p_of(pair[i]) for pair in pairs]))
-        for i, (value, (low, high)) in enumerate(zip((old, new), ends, strict=True))
+        _stated(value, limits, level, np.nan_to_num(read(i, attrgetter("p_value")), nan=1.0))
+        for i, (value, limits) in enumerate(zip((old, new), ends, strict=True))
     ]
     neutral = same & (not math.isnan(metric.neutral))
     rows = [
-        np.array([min(_n(old, of), _n(new, of)) for old, new in pairs])
+        np.minimum(read(0, attrgetter(of)), read(1, attrgetter(of)))
         for of in ("n_group", "n_reference")
     ]
     made = DisparityChanges(
@@ -661,195 +511,80 @@ def _measured(
         )
         for old, new in pairs
     ]  # fmt: skip
-    raw = [np.array([pair[i].value for pair in pairs], dtype=np.float64) for i in (0, 1)]
-    records = changed_disparities(metric, made, (raw[0], raw[1]), bases, level)
+    values = read(0, attrgetter("value")), read(1, attrgetter("value"))
+    records = changed_disparities(metric, made, values, bases, level)
+    judged = []
+    for each, pair, reason in zip(records, pairs, reasons, strict=True):
+        if each.interval is None:
+            reason = reason or Reason.of(ReasonCode.BOTH_UNBOUNDED)
+        poor = next((side for side in pair if side.status is not Status.OK), None)
+        status, why = (Status.OK, reason) if poor is None else (poor.status, reason or poor.reason)
+        judged.append(replace(each, status=status, reason=why))
     return MeasuredDisparities(
-        tuple(map(_with_status, records, reasons)),
+        tuple(judged),
         made.distance_tested_at,
         crossing_p=np.where(neutral, made.crossing_p(), 1.0),
     )
 
 
-def _with_status(each: DisparityChange, reason: Reason | None) -> DisparityChange:
-    old, new = each.before, each.after
-    assert old is not None
-    assert new is not None
-    poor = next((side for side in (old, new) if side.status is not Status.OK), None)
-    if each.interval is None:
-        reason = reason or Reason.of(ReasonCode.BOTH_UNBOUNDED)
-    if poor is not None:
-        reason = reason or poor.reason
-    status = Status.OK if poor is None else poor.status
-    return replace(each, status=status, reason=reason)
-
-
-def _low(each: Estimate) -> float | None:
-    return each.low
-
-
-def _high(each: Estimate) -> float | None:
-    return each.high
-
-
-def _n(each: Estimate, of: str) -> float:
-    n = getattr(each, of)
-    return math.nan if n is None else float(n)
-
-
-def _p_of(each: Estimate) -> float:
-    return 1.0 if each.p_value is None else each.p_value
-
-
-def _size(each: DisparityChange) -> float:
-    change = each.change or 0.0
-    far = abs(math.log(change)) if each.by == "ratio" and change > 0 else abs(change)
-    if not math.isfinite(far):
-        return 0.0  # infinite values mean that a count is 0, not how a group fares
-    if each.by == "ratio" or all(map(math.isfinite, each.definition.range)):
-        return far
-    return far / (max(abs(each.old or 0.0), abs(each.new or 0.0)) or 1.0)
-
-
 def _importance(each: DisparityChange) -> tuple[bool, bool, bool, bool, bool, float]:
+    size = 0.0  # infinite values mean that a count is 0, not how a group fares
+    if each.change is not None and math.isfinite(each.size):
+        size = each.size
+        if each.by != "ratio" and not all(map(math.isfinite, each.definition.range)):
+            size /= max(abs(each.old or 0.0), abs(each.new or 0.0)) or 1.0
     inside = each.scope.kind is ScopeKind.STRATUM
     closer = each.significant and each.direction is Direction.CLOSER
-    return (not each.significant, closer, not each.other_side, not each.changed, inside,
-            -_size(each))  # fmt: skip
+    return not each.significant, closer, not each.other_side, not each.changed, inside, -size
 
 
-_Key: TypeAlias = tuple[str | int | None, ...]
-
-_FIRST = (Turn.WORSE, Turn.OTHER, Turn.BETTER)
-_BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
-
-
-def turned(old: Outcome, new: Outcome, proven: Collection[Direction]) -> Turn | None:
-    """Return what became of an outcome; None where it stayed or one side was not judged.
-
-    An outcome may change by sampling variation: it is worse, or better, only where a disparity is
-    statistically significantly.
-
-    Parameters
-    ----------
-    old, new : the outcome in each report.
-    proven : in which directions disparities went statistically significantly.
-
-    Examples
-    --------
-    >>> turned(Outcome.PASS, Outcome.FAIL, {Direction.FURTHER})
-    <Turn.WORSE: 'worse'>
-    >>> turned(Outcome.PASS, Outcome.INCONCLUSIVE, ())
-    <Turn.OTHER: 'other'>
-    """
-    if old == new or Outcome.NONE in (old, new):
-        return None
-    before, after = BADNESS[old], BADNESS[new]
-    if after > before and Direction.FURTHER in proven:
-        return Turn.WORSE
-    if after < before and Direction.CLOSER in proven and new is not Outcome.NOT_EVALUATED:
-        return Turn.BETTER
-    return Turn.OTHER
-
-
-class VerdictChanges(NamedTuple):
-    """The verdicts of two reports held against each other.
-
-    Attributes
-    ----------
-    flips : the verdicts that changed, those that got worse first.
-    stayed : how many did not.
-    unmatched : the verdicts that only one of the reports has, of rules that both have.
-    alone : the rules that only one of the reports has.
-    """
-
-    flips: tuple[VerdictChange, ...]
-    stayed: int
-    unmatched: tuple[UnmatchedVerdict, ...]
-    alone: tuple[Alone, ...]
-
-
-def verdict_changes(old: Report, new: Report, changes: Iterable[DisparityChange]) -> VerdictChanges:
-    """Hold the verdicts of two reports against each other.
-
-    A verdict on a metric of all groups is matched by its feature, whichever groups are now furthest
-    apart; any other by its group. It is worse by a change of what decides it now, and better by one
-    of what decided it before: of several classes or thresholds, these may be two.
-    """
-    further: set[Place] = set()
-    closer: set[Place] = set()
-    other_reference: set[Subject] = set()
-    for each in changes:
-        subject = subject_of(each)
-        if each.significant and each.scope.kind is not ScopeKind.STRATUM:
-            if each.direction is Direction.FURTHER:
-                further |= places_of(each)
-            elif each.before is not None:
-                closer |= places_of(each.before)
-        before_ = each.before and each.before.reference
-        if before_ != each.reference and subject[2] is not None:
-            other_reference.add(subject)
+def _verdicts(
+    old: Report, new: Report, changed: Iterable[DisparityChange], lonely: Sequence[Alone]
+) -> dict[str, Any]:
+    # a verdict on a metric of all groups is matched by its feature, whichever groups are now
+    # furthest apart; any other by its group
+    other_reference = {
+        subject_of(each)
+        for each in changed
+        if each.before and each.before.reference != each.reference
+    }
     before, after = (_by_subject(report.verdicts) for report in (old, new))
-    _match_unfeatured(before, after)
-    shared = [key for key in before if key in after]
+    shared = [(each, after[key]) for key, each in before.items() if key in after]
     found = []
-    for key in shared:
-        metric, feature, group = subject_of(after[key])
-        sides = {(metric, feature, side) for side in (group, after[key].mirror or group)}
-        comparable = not sides & other_reference
-        directions = {Direction.FURTHER} if further & places_deciding(after[key]) else set()
-        directions |= {Direction.CLOSER} if closer & places_deciding(before[key]) else set()
-        flip = _flip(before[key], after[key], directions, comparable=comparable)
-        found += [flip] if flip else []
-    stayed = len(shared) - len(found)
-    found.sort(key=lambda each: _FIRST.index(each.turn))
-    unmatched = (
-        *_unmatched(before, after, "old", new),
-        *_unmatched(after, before, "new", old),
-    )
-    rules = (*_rules(old, new, "old"), *_rules(new, old, "new"))
-    return VerdictChanges(tuple(found), stayed, unmatched, rules)
-
-
-def overall_turn(old: Outcome, new: Outcome, changed: VerdictChanges) -> Turn | None:
-    """Return what became of the verdict as a whole: worse only where one of its verdicts is.
-
-    It is better only where nothing that did not pass is without a counterpart.
-    """
-    turns = {each.turn for each in changed.flips}
-    proven = {Direction.FURTHER} if Turn.WORSE in turns else set()
-    gone = (each.verdict.outcome for each in changed.unmatched if each.report == "old")
-    if Turn.BETTER in turns and all(outcome is Outcome.PASS for outcome in gone):
-        proven.add(Direction.CLOSER)
-    return turned(old, new, proven)
-
-
-def _flip(
-    old: Verdict, new: Verdict, proven: Collection[Direction], *, comparable: bool
-) -> VerdictChange | None:
-    """Return how a verdict changed, None where it did not.
-
-    With ``comparable``, both hold a group against the same reference: an interval that went from
-    one side of a limit to the other then proves a direction.
-    """
-    if old.outcome == new.outcome:
-        return None
-    directions = set(proven)
-    if {old.outcome, new.outcome} == {Outcome.PASS, Outcome.FAIL} and all(
-        each.reason.code in _BY_INTERVAL and comparable for each in (old, new)
-    ):
-        fails = new.outcome is Outcome.FAIL
-        directions.add(Direction.FURTHER if fails else Direction.CLOSER)
-    turn = turned(old.outcome, new.outcome, directions) or Turn.OTHER
-    flip = VerdictChange(old=old, new=new, turn=turn)
-    if turn is Turn.BETTER and flip.is_of_missing_rows:  # nor is a fail gone with its rows
-        return replace(flip, turn=Turn.OTHER)
-    return flip
+    for then, now in shared:
+        by_interval = all(each.reason.code in _BY_INTERVAL for each in (then, now))
+        sides = {then.outcome, now.outcome} == {Outcome.PASS, Outcome.FAIL}
+        compared = not (now.group and subjects_of(now) & other_reference)
+        found.append(VerdictChange(old=then, new=now, shown=by_interval and sides and compared))
+    flips = [each for each in found if each.old.outcome != each.new.outcome]
+    unmatched, alone = [], [*lonely]
+    sides_: tuple[tuple[Which, dict[_Key, Verdict], dict[_Key, Verdict], Report], ...]
+    sides_ = (("old", before, after, new), ("new", after, before, old))
+    for report, mine, theirs, other in sides_:
+        known = {verdict.rule for verdict in theirs.values()}
+        gone: Counter[str] = Counter()
+        for key, verdict in mine.items():
+            if verdict.rule not in known:
+                gone[verdict.rule] += 1
+            elif key not in theirs:
+                reason = _why_unmatched(verdict, other, "new" if report == "old" else "old")
+                unmatched.append(UnmatchedVerdict(verdict=verdict, report=report, reason=reason))
+        alone += [
+            Alone(what="rule", feature=None, name=rule, report=report, count=count)
+            for rule, count in gone.items()
+        ]
+    return {
+        "flips": tuple(sorted(flips, key=lambda flip: not flip.worse)),
+        "stayed": tuple(each for each in found if each.old.outcome == each.new.outcome),
+        "unmatched": tuple(unmatched),
+        "alone": tuple(alone),
+    }
 
 
 def _by_subject(verdicts: Iterable[Verdict]) -> dict[_Key, Verdict]:
-    """Return verdicts by rule and subject; rules of the same words by their order."""
+    # verdicts by rule and subject; rules of the same words by their order
     found: dict[_Key, Verdict] = {}
-    seen: Counter[tuple[str | None, ...]] = Counter()
+    seen: Counter[_Key] = Counter()
     for each in verdicts:
         metric, feature, group = subject_of(each)
         if each.mirror is not None and group is not None:  # whichever of both sides is judged
@@ -858,33 +593,6 @@ def _by_subject(verdicts: Iterable[Verdict]) -> dict[_Key, Verdict]:
         seen[key] += 1
         found[*key, seen[key]] = each
     return found
-
-
-def _match_unfeatured(before: dict[_Key, Verdict], after: dict[_Key, Verdict]) -> None:
-    for mine, theirs in ((before, after), (after, before)):
-        for key, verdict in list(mine.items()):
-            if verdict.feature is not None or verdict.group is None or key in theirs:
-                continue
-            twins = [
-                other for other, each in theirs.items()
-                if other not in mine and (each.rule, each.group) == (verdict.rule, verdict.group)
-            ]  # fmt: skip
-            if len(twins) == 1:
-                mine[twins[0]] = mine.pop(key)
-
-
-def _unmatched(
-    mine: Mapping[_Key, Verdict],
-    theirs: Mapping[_Key, Verdict],
-    name: Which,
-    other: Report,
-) -> Iterator[UnmatchedVerdict]:
-    rules = {verdict.rule for verdict in theirs.values()}
-    lacking = "new" if name == "old" else "old"
-    for key, verdict in mine.items():
-        if key not in theirs and verdict.rule in rules:
-            reason = _why_unmatched(verdict, other, lacking)
-            yield UnmatchedVerdict(verdict=verdict, report=name, reason=reason)
 
 
 def _why_unmatched(verdict: Verdict, other: Report, name: str) -> Reason:
@@ -902,12 +610,3 @@ def _why_unmatched(verdict: Verdict, other: Report, name: str) -> Reason:
     if verdict.group in references and not of_all_groups:
         return Reason.of(ReasonCode.IS_REFERENCE, report=name)
     return Reason.of(ReasonCode.NOT_JUDGED, report=name)
-
-
-def _rules(report: Report, other: Report, name: Which) -> tuple[Alone, ...]:
-    known = {verdict.rule for verdict in other.verdicts}
-    counts = Counter(verdict.rule for verdict in report.verdicts if verdict.rule not in known)
-    return tuple(
-        Alone(what="rule", feature=None, name=rule, report=name, count=count)
-        for rule, count in counts.items()
-    )

@@ -1,60 +1,40 @@
-"""Notes on strata: how much of a feature's first finding is composition, and where it varies.
-
-Where no difference is shown over all rows, they state which strata have one.
-"""
+"""Notes on strata: where one has a difference that all rows do not show, and where data lack."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairgauge.catalogue.closed_forms import has_decomposition
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.decomposable import has_decomposition
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.crossed_strata import cross_strata
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import (
-    DiagnosticCode,
-    GapPartKind,
-    ReferenceRule,
-    Role,
-    Task,
-    WhyInconclusive,
-)
-from fairgauge.measure._gap_sides import gap_sides, numbers_of_sides, test_of_variation
-from fairgauge.measure.slices import Slice
+from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, Task, WhyInconclusive
+from fairgauge.measure._gap_sides import gap_sides, test_of_variation
+from fairgauge.measure.slices import Slice, numbers_of_sides
 from fairgauge.question.features import strata_named
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.resolution import resolve
-from fairgauge.results.disparities import (
-    WithinStrata,
-    is_significant,
-    not_shown_over_all,
-)
+from fairgauge.results.disparities import WithinStrata, is_significant, not_shown_over_all
 from fairgauge.results.disparities import gap as difference
-from fairgauge.results.estimates import Estimate
-from fairgauge.results.finding import Finding
+from fairgauge.results.estimates import Estimate, Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.stats.multiplicity import holm
+from fairgauge.stats.significance import holm
 
-if TYPE_CHECKING:
-    from fairgauge.results.gap_decomposition import Gap
+_UNDECIDED = WhyInconclusive.MISSING_STRATA, WhyInconclusive.STRATA_DECIDE
 
 
 def composition_notes(
     findings: Sequence[Finding], cube: Cube, spec: Spec, task: Task
 ) -> Iterator[Diagnostic]:
-    """Yield how much of the first finding of every feature is composition of the strata.
-
-    The strata are tested for one difference in all of them and each against the others.
-    """
+    """Yield where the first finding of a feature varies over strata, or is not decided in them."""
     several = isinstance(spec.threshold, tuple) and len(spec.threshold) > 1
-    exact = cube.min_cell is None and not spec.probabilities
+    exact = cube.min_cell is None and not spec.probabilities and spec.design is None
     one = task in (Task.BINARY, Task.REGRESSION) and not several
     columns = [
         {axis.column for axis in cube.plan.axes if axis.role is role}
@@ -68,18 +48,17 @@ def composition_notes(
     first: dict[str | None, Finding] = {}
     for finding in findings:
         if finding.adjusted and has_decomposition(spec.catalogue.rate_row(finding.rate)):
-            first.setdefault(finding.feature, finding)
+            first.setdefault(finding.estimate.feature, finding)
     crossed = cross_strata(cube, spec.strata) if first else None
     for feature, finding in first.items():
         assert crossed is not None
         asked = replace(
-            spec, strata=(), rules=(), features=(), population=(),
+            spec, strata=(), rules=(), features=(),
             metrics=(f"{finding.rate}.difference",),
         )  # fmt: skip
-        gaps = decompose_gaps(crossed, asked, {}, only=[(feature, finding.group)])
-        if not gaps:  # of two groups that are compared with each other one gap is decomposed
-            every = decompose_gaps(crossed, asked, {}, regression=False)
-            gaps = tuple(gap for gap in every if gap.estimate.feature == feature)
+        # of two groups that are compared with each other one gap is decomposed
+        sides = (finding.estimate.group, finding.estimate.mirror_of)
+        gaps = decompose_gaps(crossed, asked, {}, only=[(feature, side) for side in sides])
         for gap in gaps[:1]:
             shown = finding.adjusted is not None and is_significant(finding.adjusted)
             if gap.reason is WhyInconclusive.TOO_FEW and not shown:
@@ -90,7 +69,17 @@ def composition_notes(
                     reference=str(gap.estimate.reference or "others"),
                     columns=gap.columns,
                 )
-            yield from _note(gap)
+            outlying = [each.stratum.values() for each in gap.strata if each.outlying_alone]
+            if (gap.varies or outlying) and gap.reason not in _UNDECIDED:
+                yield Diagnostic.note(
+                    DiagnosticCode.STRATA_VARY,
+                    feature,
+                    metric=gap.estimate.metric,
+                    group=gap.estimate.group,
+                    columns=gap.columns,
+                    varies=gap.varies,
+                    outlying=tuple(map(", ".join, outlying)),
+                )
 
 
 def within_strata_notes(report: Report, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -100,7 +89,8 @@ def within_strata_notes(report: Report, cube: Cube, spec: Spec) -> Iterator[Diag
     difference varies over strata, adjusted for all comparisons that are tested for it (Holm). A
     feature has one warning: of the largest difference in a stratum.
     """
-    compared = not_shown_over_all(report.estimates) if spec.strata else []
+    exact = spec.strata and spec.design is None
+    compared = not_shown_over_all(report.estimates) if exact else []
     if not compared:
         return
     alpha = 1 - spec.confidence
@@ -135,9 +125,9 @@ def _furthest(each: WithinStrata) -> float:
 
 
 def _variation(compared: Sequence[Estimate], cube: Cube, spec: Spec) -> list[float]:
-    """Return p-values of the same difference in all strata; 1 where this is not tested."""
+    # P-values of the same difference in all strata; 1 where this is not tested
     p_values = [1.0] * len(compared)
-    if cube.min_cell is not None or spec.reference is ReferenceRule.OVERALL:
+    if cube.min_cell is not None or spec.design or spec.reference is ReferenceRule.OVERALL:
         return p_values
     resolution = resolve(cube, spec)
     slices: dict[object, Slice] = {}
@@ -160,50 +150,3 @@ def _variation(compared: Sequence[Estimate], cube: Cube, spec: Spec) -> list[flo
     for i, p in zip(tested, holm([p_values[i] for i in tested]).tolist(), strict=True):
         p_values[i] = p
     return p_values
-
-
-def _note(gap: Gap) -> Iterator[Diagnostic]:
-    composition, within = gap.part(GapPartKind.COMPOSITION), gap.part(GapPartKind.WITHIN)
-    if composition.reason is not None or within.reason is not None:
-        return
-    if gap.reason in (WhyInconclusive.MISSING_STRATA, WhyInconclusive.STRATA_DECIDE):
-        return  # what the strata account for is not known
-    if composition.interval is None or within.interval is None:
-        return
-    test = gap.heterogeneity
-    values: dict[str, Any] = {
-        "gap": gap.estimate.value,
-        "composition": composition.value,
-        "composition_low": composition.interval.low,
-        "composition_high": composition.interval.high,
-        "within": within.value,
-        "within_low": within.interval.low,
-        "within_high": within.interval.high,
-        "p": None if test is None else test.p_value,
-    }
-    alone = gap.part(GapPartKind.NOT_COMPARABLE)
-    if alone.interval is not None and min(gap.support.share_group, gap.support.share_reference) < 1:
-        values |= {
-            "reference": str(gap.estimate.reference or "others"),
-            "alone_group": 1 - gap.support.share_group,
-            "alone_reference": 1 - gap.support.share_reference,
-        } | {
-            "alone": alone.value,
-            "alone_low": alone.interval.low,
-            "alone_high": alone.interval.high,
-        }
-    if gap.overall is not None and gap.overall.value != gap.estimate.value:
-        values["known"] = (gap.estimate.n_group or 0) + (gap.estimate.n_reference or 0)
-    outlying = [(", ".join(map(" ".join, each.stratum.items())), each.difference)
-                for each in gap.strata if each.outlying_alone]  # fmt: skip
-    yield Diagnostic.note(
-        DiagnosticCode.COMPOSITION,
-        gap.estimate.feature,
-        metric=gap.estimate.metric,
-        group=gap.estimate.group,
-        columns=gap.columns,
-        outlying=tuple(name for name, _ in outlying),
-        outlying_differences=tuple(size for _, size in outlying if size is not None),
-        confidence=gap.estimate.confidence,
-        **values,
-    )

@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from fairgauge.catalogue.across import Across, is_smallest
-from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.enums import (
     OF_PROBABILITIES,
     Decide,
@@ -29,13 +28,14 @@ from fairgauge.enums import (
     Insufficient,
     Multiplicity,
     Outcome,
+    ReferenceKind,
+    ReferenceRule,
     ScopeKind,
     Status,
 )
 from fairgauge.errors import closest, listing
 from fairgauge.identity import is_named, texts_of
 from fairgauge.inference.missing_values import MANY_MISSING
-from fairgauge.inference.needed_rows import POWER, detectable_disparity, needed_rows
 from fairgauge.inference.possible import reached
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
@@ -44,13 +44,8 @@ from fairgauge.results.disparities import is_ratio
 from fairgauge.results.doubts import not_counted
 from fairgauge.results.estimates import Estimate, Group, Measured, Shown, WorstCase
 from fairgauge.results.scopes import OVERALL, Bounds, ClassScope, Diagnostic, Interval
-from fairgauge.results.verdicts import (
-    GRAVEST_FIRST,
-    Verdict,
-    counting,
-    log_of,
-    open_at_any_size,
-)
+from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, log_of, open_at_any_size
+from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.intervals import critical
 
 _BEST_FIRST = (
@@ -78,8 +73,6 @@ _DIGITS = 9
 """Of margins that are compared: beyond these, two groups that mirror each other could differ."""
 
 Decision = tuple[Outcome, Reason]
-_Open = dict[str, int | str | bool | None]
-"""Parameters of a reason: the rows that leave a rule open, and what they lack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +113,7 @@ def judge(
 
 
 def _of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
-    """Return the verdicts of a rule; of one with alternatives, the best of its limits' verdicts."""
+    # the verdicts of a rule; of one with alternatives, the best of its limits' verdicts
     if not rule.alternatives:
         yield from _verdicts(measured, rule, explain)
         return
@@ -133,13 +126,8 @@ def _of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]
         best = min(several, key=lambda each: _BEST_FIRST.index(each.outcome))
         together = best.outcome is not Outcome.NOT_EVALUATED
         reason = Reason.of(ReasonCode.ALTERNATIVES) if together else best.reason
-        yield replace(
-            several[0],
-            rule=str(rule),
-            outcome=best.outcome,
-            reason=reason,
-            alternatives=tuple(several),
-        )
+        judged = replace(several[0], rule=str(rule), outcome=best.outcome, reason=reason)
+        yield replace(judged, alternatives=tuple(several))
 
 
 def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[Outcome]:
@@ -149,23 +137,25 @@ def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[Outcom
     there are several classes or thresholds. Alternatives are decided together: a false fail takes
     a false fail of every limit.
     """
-    return [outcome for rule in rules for outcome in _decisions_by_interval(measured, rule)]
-
-
-def _decisions_by_interval(measured: Measured, rule: Rule) -> Iterator[Outcome]:
-    by_comparison: dict[tuple[object, ...], list[Outcome]] = {}
-    for limit in rule.limits:
-        of_limit: dict[tuple[object, ...], list[Outcome]] = {}
-        for each in _subjects(measured, limit):
-            if rule.decide is not Decide.POINT and each.status is Status.OK and each.interval:
-                group = None if _of_all_groups(limit) else each.standing
-                key = each.feature, group, each.class_scope, each.threshold
-                of_limit.setdefault(key, []).append(_decided(each, limit, measured)[0])
-        for comparison, sides in of_limit.items():
-            by_comparison.setdefault(comparison, []).append(min(sides, key=GRAVEST_FIRST.index))
-    for outcomes in by_comparison.values():
-        if len(outcomes) == len(rule.limits):
-            yield min(outcomes, key=_BEST_FIRST.index)
+    found = []
+    for rule in rules:
+        by_comparison: dict[tuple[object, ...], list[Outcome]] = {}
+        for limit in rule.limits:
+            of_limit: dict[tuple[object, ...], list[Outcome]] = {}
+            for each in _subjects(measured, limit):
+                if rule.decide is not Decide.POINT and each.status is Status.OK and each.interval:
+                    group = None if _of_all_groups(limit) else each.standing
+                    key = each.feature, group, each.class_scope, each.threshold
+                    of_limit.setdefault(key, []).append(_decided(each, limit, measured)[0])
+            for comparison, sides in of_limit.items():
+                worst = min(sides, key=GRAVEST_FIRST.index)
+                by_comparison.setdefault(comparison, []).append(worst)
+        found += [
+            min(outcomes, key=_BEST_FIRST.index)
+            for outcomes in by_comparison.values()
+            if len(outcomes) == len(rule.limits)
+        ]
+    return found
 
 
 def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
@@ -181,24 +171,14 @@ def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
         key = group.feature, group.group, group.class_scope, threshold
         if key not in held and _is_for(rule, group):
             held.add(key)
-            yield _Subject(
-                *key,
-                rate.value,
-                rate.interval,
-                rate.status,
-                rate.reason,
-                rate.bounds,
-                group.n,
-            )
+            made = rate.value, rate.interval, rate.status, rate.reason, rate.bounds, group.n
+            yield _Subject(key[0], key[1], key[2], key[3], *made)
 
 
 def _verdicts(
     measured: Measured, rule: Rule, explain: bool, *, alone: bool = True
 ) -> Iterator[Verdict]:
-    """Return the verdicts of a rule, or of a limit that is not ``alone``.
-
-    How many rows would decide several limits together is not known.
-    """
+    # how many rows would decide several limits together is not known
     held: dict[tuple[str | None, str | None], list[_Subject]] = {}
     of_all_groups = _of_all_groups(rule)
     for each in _subjects(measured, rule):
@@ -219,11 +199,7 @@ def _verdicts(
         groups = dict.fromkeys(one.group for one in several if not of_all_groups)
         crosses = explain and reason.code is ReasonCode.CROSSES and not _of_probabilities(each)
         if crosses and each.estimate is not None and each.bounds is None and not each.extreme:
-            kept_open = _kept_open(each, rule, measured)
-            if alone:
-                reason = _with_needs(reason, each.estimate, rule, kept_open, measured.unit)
-            elif kept_open:
-                reason = open_at_any_size(reason, **kept_open, unit=measured.unit)
+            reason = _with_needs(reason, each, rule, measured, alone=alone)
         yield Verdict(
             rule=str(rule),
             metric=rule.metric,
@@ -253,12 +229,10 @@ def _of_all_groups(rule: Rule) -> bool:
 
 
 def _margin(each: _Subject, rule: Rule) -> float:
-    """Return how far a value is inside the limits; below 0 where it is outside."""
+    # how far a value is inside the limits; below 0 where it is outside
     if each.value is None:
         return math.inf
-    scale = (
-        log_of if rule.row is not None and is_ratio(rule.row) else float
-    )  # as far as its inverse
+    scale = log_of if rule.row is not None and is_ratio(rule.row) else float  # as its inverse
     inside = min(scale(each.value) - scale(rule.low), scale(rule.high) - scale(each.value))
     return round(inside, _DIGITS) if math.isfinite(inside) else inside
 
@@ -304,33 +278,43 @@ def _is_for(rule: Rule, of: Estimate | Group) -> bool:
 def _unmatched(
     measured: Measured, rule: Rule, matched: Collection[tuple[str | None, str | None]]
 ) -> Iterator[Verdict]:
-    """Return a verdict for what a rule is on without an estimate: nothing passes by absence.
-
-    That is every group that it names, in every feature that it names, every feature without a
-    comparison, or the rule itself.
-
-    Parameters
-    ----------
-    matched : the features and groups that have a verdict.
-    """
+    # That is every group that it names, in every feature that it names, every feature without a
+    # comparison, or the rule itself. ``matched`` are the features and groups that have a verdict.
     names_by_feature = {
         feature: list(groups)
         for feature, groups in measured.group_ids.items()
         if not rule.features or is_named(rule.features, feature, measured.feature_ids[feature])
     }
     unmatched = list(_unmatched_groups(measured, rule, matched, names_by_feature))
-    if not rule.groups:
-        unmatched += _unmatched_features(rule, matched, names_by_feature)
+    judged = {feature for feature, _ in matched}
+    for feature, names in names_by_feature.items() if not rule.groups else ():
+        if not names:
+            unmatched.append((feature, None, Reason.of(ReasonCode.NO_GROUPS)))
+        elif feature in judged:
+            continue
+        elif len(names) == 1 and _is_of_features(rule):  # its only group is the reference
+            unmatched.append((feature, None, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)))
+        elif rule.features:
+            unmatched.append((feature, None, _no_estimate("metric", rule.metric, ())))
     if not matched and not unmatched:
         first = rule.features[0] if rule.features else None
         unmatched.append((first, None, _no_estimate("metric", rule.metric, ())))
-    for feature, group, reason in unmatched:
-        verdict = _not_evaluated(rule, feature, group, reason)
-        yield replace(verdict, feature_id=measured.feature_ids.get(feature or ""))
+    for of, group, reason in unmatched:
+        outcome, reason = _undecided(rule, reason)
+        yield Verdict(
+            rule=str(rule),
+            metric=rule.metric,
+            definition=rule.row,
+            feature=of,
+            group=group,
+            outcome=outcome,
+            reason=reason,
+            feature_id=measured.feature_ids.get(of or ""),
+        )
 
 
-_Unmatched = tuple[str | None, str | None, Reason]
-"""A feature and a group that a rule is on, and why they have no verdict of their own."""
+def _is_of_features(rule: Rule) -> bool:
+    return rule.definition is not None and rule.definition.scope in OF_FEATURES
 
 
 def _unmatched_groups(
@@ -338,12 +322,9 @@ def _unmatched_groups(
     rule: Rule,
     matched: Collection[tuple[str | None, str | None]],
     names_by_feature: Mapping[str, Sequence[str]],
-) -> Iterator[_Unmatched]:
-    """Yield the groups that a rule names and that have no verdict.
-
-    A rule that names features too is on its groups in each of them: "A" of sex is not "A" of race,
-    and a verdict on one of the two decides nothing on the other.
-    """
+) -> Iterator[tuple[str | None, str | None, Reason]]:
+    # a rule that names features too is on its groups in each of them: "A" of sex is not "A" of
+    # race, and a verdict on one of the two decides nothing on the other
     compared = [e for e in measured.estimates if e.metric == rule.metric and e.reference]
     written = {
         (feature, name): texts_of(name, of)
@@ -378,40 +359,8 @@ def _unmatched_groups(
             yield feature, name, reason
 
 
-def _unmatched_features(
-    rule: Rule,
-    matched: Collection[tuple[str | None, str | None]],
-    names_by_feature: Mapping[str, Sequence[str]],
-) -> Iterator[_Unmatched]:
-    judged = {feature for feature, _ in matched}
-    of_features = rule.definition is not None and rule.definition.scope in OF_FEATURES
-    for feature, names in names_by_feature.items():
-        if not names:
-            yield feature, None, Reason.of(ReasonCode.NO_GROUPS)
-        elif feature in judged:
-            continue
-        elif len(names) == 1 and of_features:  # its only group is the reference
-            yield feature, None, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
-        elif rule.features:
-            yield feature, None, _no_estimate("metric", rule.metric, ())
-
-
-def _not_evaluated(rule: Rule, feature: str | None, group: str | None, reason: Reason) -> Verdict:
-    """Return that nothing was evaluated, or what the rule counts that as; never as a pass."""
-    outcome, reason = _undecided(rule, reason)
-    return Verdict(
-        rule=str(rule),
-        metric=rule.metric,
-        definition=rule.row,
-        feature=feature,
-        group=group,
-        outcome=outcome,
-        reason=reason,
-    )
-
-
 def _undecided(rule: Rule, reason: Reason) -> Decision:
-    """Return what a rule without a value counts as; never a pass where nothing was evaluated."""
+    # what a rule without a value counts as; never a pass where nothing was evaluated
     outcome = INSUFFICIENT[rule.insufficient]
     if outcome is Outcome.PASS and reason.code in NOT_EVALUABLE:
         outcome = Outcome.NOT_EVALUATED
@@ -426,7 +375,7 @@ def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
 
 
 def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
-    """Decide, but pass nothing where many rows were not counted; a fail stays."""
+    # decide, but pass nothing where many rows were not counted; a fail stays
     outcome, reason = _decided_by_counts(each, rule, measured)
     lacking = not_counted(measured.uncounted)
     if lacking is None:
@@ -444,22 +393,21 @@ def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
 
 
 def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decision:
-    """Decide, but only if rows without a group, or a pass without an outcome, could not change it.
-
-    A fail that rows without an outcome could change stays one, and its reason states how far.
-
-    Of a rule that is decided by the value ("point"), rows without a group are a note. What has
-    no worst case does not pass where many rows of a group lack an outcome, or many have no group.
-    Groups that nobody recorded pass only if people of known group show that their probabilities
-    distinguish them, and neither pass nor fail by an assumption that these people contradict.
-    """
-    if each.value is None and _is_alone(each, rule, measured):
+    # A fail that rows without an outcome could change stays one, and its reason states how far. Of
+    # a rule that is decided by the value ("point"), rows without a group are a note. What has no
+    # worst case does not pass where many rows of a group lack an outcome, or many have no group.
+    # Groups that nobody recorded pass only by a random sample of people of known group, and neither
+    # pass nor fail by probabilities that these people contradict.
+    alone = len(measured.group_ids.get(each.feature or "", ())) == 1  # its feature has one group
+    if each.value is None and alone and _is_of_features(rule):
         return _undecided(rule, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS))
     outcome, reason = _decide(each, rule)
     if outcome in (Outcome.PASS, Outcome.FAIL) and _of_probabilities(each):
         return _if_shown(each, rule, measured, (outcome, reason))
-    if each.extreme is not None and outcome is Outcome.FAIL and not _shows_extreme(each, rule):
-        return Outcome.NONE, reason  # the parts without enough data may be more extreme
+    if each.extreme is not None and outcome is Outcome.FAIL:
+        value, smallest = each.value or 0.0, is_smallest(each.extreme)
+        if not (value < rule.low if smallest else value > rule.high):
+            return Outcome.NONE, reason  # the parts without enough data may be more extreme
     if isinstance(each.extreme, Across) and outcome is Outcome.FAIL:
         reason = Reason.of(reason.code, limit=reason.get("limit"), sufficient=True)
     by_value = reason.code in _BY_VALUE
@@ -477,16 +425,12 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
         if _outcome(low, high, rule) is outcome:
             continue
         code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
-        reached = {
-            "low": low, "high": high, "by_value": by_value or None,
-            "without_group": worst.without_group or None,
-            "low_beside": worst.beside[0], "high_beside": worst.beside[1],
-        }  # fmt: skip
-        made = Reason.of(
+        return Outcome.INCONCLUSIVE, Reason.of(
             code, rows=worst.rows, at_most=worst.at_most or None, unit=measured.unit,
-            alone=str(outcome), **reached,
+            alone=str(outcome), low=low, high=high, by_value=by_value or None,
+            without_group=worst.without_group or None,
+            low_beside=worst.beside[0], high_beside=worst.beside[1],
         )  # fmt: skip
-        return Outcome.INCONCLUSIVE, made
     if outcome is Outcome.PASS:
         noted = {False} if by_value and rule.decide is Decide.POINT else set()
         bounded = {worst.outcomes for worst in cases} | noted
@@ -505,14 +449,16 @@ def _worst_cases(each: _Subject, rule: Rule, measured: Measured) -> tuple[WorstC
 def _many_missing(
     each: _Subject, rule: Rule, measured: Measured, bounded: Container[bool]
 ) -> Iterator[tuple[ReasonCode, int]]:
-    """Yield why a pass is withheld where many rows lack what has no worst case, and how many.
-
-    Outcomes and groups whose worst cases are known are ``bounded`` (True, False).
-    """
+    # outcomes and groups whose worst cases are known are ``bounded`` (True, False)
     feature = each.feature or ""
     if True not in bounded:
         lacking = [measured.lacking.get((feature, need), {}) for need in rule.row.needs]
-        rows = [sum(n for group, n in of.items() if _is_of(each, group, rule)) for of in lacking]
+        # the groups that are, or may be in, what is judged: a rate, a side of two, or all
+        reference = each.estimate and each.estimate.reference
+        named = reference is not None and reference.group is not None and not _of_all_groups(rule)
+        everyone = each.estimate is not None and not named
+        sides = (each.group, reference.group if reference else None)
+        rows = [sum(n for group, n in of.items() if everyone or group in sides) for of in lacking]
         if any(rows):
             yield ReasonCode.MISSING_OUTCOMES, max(rows)
     if False not in bounded:
@@ -521,24 +467,11 @@ def _many_missing(
             yield ReasonCode.MISSING_GROUPS, without
 
 
-def _is_of(each: _Subject, group: str, rule: Rule) -> bool:
-    """Return whether a group is, or may be in, what is judged: a rate, a side of two, or all."""
-    if each.estimate is None:
-        return group == each.group
-    reference = each.estimate.reference
-    if _of_all_groups(rule) or reference is None or reference.group is None:
-        return True
-    return group in (each.group, reference.group)
-
-
 def _with_missing(
     reason: Reason, each: _Subject, worst: WorstCase, rule: Rule, unit: str | None
 ) -> Reason:
-    """Return why a rule fails, and where missing outcomes could change it, how far it could reach.
-
-    That is the interval, or the value by which it is decided. Where no value could be allowed, but
-    it might not be significant, it is stated without ends.
-    """
+    # That is the interval, or the value by which it is decided. Where no value could be allowed,
+    # but it might not be significant, it is stated without ends.
     moved = _reached(each, worst, rule)
     low, high = (worst.low, worst.high) if reason.code in _BY_VALUE else moved
     ends: dict[str, float] = {}
@@ -552,53 +485,25 @@ def _with_missing(
     )  # fmt: skip
 
 
-def _is_alone(each: _Subject, rule: Rule, measured: Measured) -> bool:
-    """Return whether a comparison lacks the other group: its feature has only one."""
-    if rule.definition is None or rule.definition.scope not in OF_FEATURES:
-        return False
-    return len(measured.group_ids.get(each.feature or "", ())) == 1
-
-
 def _if_shown(each: _Subject, rule: Rule, measured: Measured, decided: Decision) -> Decision:
-    """Return what was decided if people of known group do not contradict what is assumed.
-
-    A pass has to remain one where probabilities show the least that may be, and wherever people
-    without probabilities are. So does a fail, but by the value, or by a random sample of them, too.
-    """
-    assert each.interval is not None
+    # a pass has to be right whatever the probabilities are: by a random sample of people's answers
     key = rule.metric, each.feature, each.group, each.class_scope, each.threshold
-    shown = measured.shown.get(key, Shown(0, None))
+    shown = measured.shown.get(key, Shown(0))
     if shown.contradiction is not None:
         return Outcome.INCONCLUSIVE, shown.contradiction
-    outcome, reason = decided
-    by_interval = rule.decide is Decide.INTERVAL
-    z = critical(each.interval.level) if by_interval else 0.0
-    stands = outcome is Outcome.FAIL and (shown.sampled or rule.decide is Decide.POINT)
-    if shown.worst is not None and shown.unplaced and not stands:
-        low, high = shown.worst(z)
-        if _outcome(low, high, rule) is not outcome:
+    outcome, _ = decided
+    by_value = rule.decide is not Decide.INTERVAL
+    if shown.unplaced and shown.worst is not None and each.interval is not None:
+        low, high = shown.worst(0.0 if by_value else critical(each.interval.level))
+        stands = outcome is Outcome.FAIL and rule.decide is Decide.POINT
+        if not stands and _outcome(low, high, rule) is not outcome:
             return Outcome.INCONCLUSIVE, Reason.of(
                 ReasonCode.MISSING_GROUPS, rows=shown.unplaced, unit=measured.unit,
-                alone=str(outcome), low=low, high=high, by_value=not by_interval or None,
+                alone=str(outcome), low=low, high=high, by_value=by_value or None,
             )  # fmt: skip
-    if outcome is Outcome.FAIL:
-        return decided
-    if shown.limits is None:
+    if outcome is Outcome.PASS and not shown.random:
         return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.UNSHOWN_PROBABILITIES, known=shown.known)
-    low, high = shown.limits(z)
-    if rule.allows(low) and rule.allows(high):
-        given = dict(reason.parameters)
-        volunteers = None if shown.random else shown.known
-        return Outcome.PASS, Reason.of(reason.code, **given, volunteers=volunteers)
-    return Outcome.INCONCLUSIVE, Reason.of(
-        ReasonCode.UNSHOWN_PROBABILITIES, known=shown.known, low=low, high=high
-    )
-
-
-def _shows_extreme(part: _Subject, rule: Rule) -> bool:
-    assert part.extreme is not None
-    assert part.value is not None
-    return part.value < rule.low if is_smallest(part.extreme) else part.value > rule.high
+    return decided
 
 
 def _reached(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float]:
@@ -669,29 +574,31 @@ def _includes_none(interval: Iterable[float], rule: Rule) -> bool:
     return low <= rule.definition.neutral <= high
 
 
-def _kept_open(each: _Subject, rule: Rule, measured: Measured) -> _Open:
-    for worst in _worst_cases(each, rule, measured):
-        if _outcome(worst.low, worst.high, rule) is Outcome.INCONCLUSIVE:
-            return {"open_rows": worst.rows, "open_groups": not worst.outcomes or None}
-    if each.value is None or not rule.allows(each.value):
-        return {}
-    if (lacking := not_counted(measured.uncounted)) is not None:
-        return dict(zip(("what", "open_rows", "open_unit"), lacking, strict=True))
-    bounded = {worst.outcomes for worst in _worst_cases(each, rule, measured)}
-    for code, rows in _many_missing(each, rule, measured, bounded):
-        return {"open_rows": rows, "open_groups": code is ReasonCode.MISSING_GROUPS or None}
-    return {}
-
-
 def _with_needs(
-    reason: Reason, estimate: Estimate, rule: Rule, kept_open: _Open, unit: str | None
+    reason: Reason, each: _Subject, rule: Rule, measured: Measured, *, alone: bool
 ) -> Reason:
-    """Return why a verdict is open, with what would settle it and what the data could show.
+    # Nothing would where rows that lack something leave it open. Of several limits (not ``alone``)
+    # it is not known.
+    from fairgauge.inference.needed_rows import POWER, detectable_disparity, needed_rows
 
-    Nothing would where rows that lack something leave it open.
-    """
+    estimate, unit = each.estimate, measured.unit
+    assert estimate is not None
+    cases = _worst_cases(each, rule, measured)
+    crossing = [w for w in cases if _outcome(w.low, w.high, rule) is Outcome.INCONCLUSIVE]
+    kept_open: dict[str, int | str | bool | None] = {}
+    if crossing:
+        kept_open = {"open_rows": crossing[0].rows, "open_groups": not crossing[0].outcomes or None}
+    elif each.value is not None and rule.allows(each.value):
+        bounded = {worst.outcomes for worst in cases}
+        many = next(_many_missing(each, rule, measured, bounded), None)
+        if (lacking := not_counted(measured.uncounted)) is not None:
+            kept_open = dict(zip(("what", "open_rows", "open_unit"), lacking, strict=True))
+        elif many is not None:
+            groups = many[0] is ReasonCode.MISSING_GROUPS or None
+            kept_open = {"open_rows": many[1], "open_groups": groups}
+    if not alone:
+        return open_at_any_size(reason, **kept_open, unit=unit) if kept_open else reason
     needed = None if kept_open else needed_rows(estimate, rule.low, rule.high)
-    rows = (estimate.n_group or 0) + (estimate.n_reference or 0)
     upper = reason["limit"] == rule.high  # of the group's rate, or of what it is lower by
     above = upper is (getattr(estimate.definition, "order", "") == "group - reference")
     detectable = detectable_disparity(estimate, above=above)
@@ -702,7 +609,7 @@ def _with_needs(
         needed=needed,
         power=POWER,
         on_limit=True if needed and needed > _MOST_ROWS else None,
-        rows=rows,
+        rows=(estimate.n_group or 0) + (estimate.n_reference or 0),
         of_group=estimate.n_group or 0,
         detectable=detectable.difference if detectable else None,
         detectable_ratio=detectable.ratio if detectable else None,
@@ -723,16 +630,11 @@ def judge_together(
 
     With ``multiplicity="familywise"`` the others are inconclusive.
 
-    Parameters
-    ----------
-    measured : everything measured at the confidence level of the specification.
-    spec : what is asked.
-    measure_at : measures what rules are on at another confidence level.
+    ``measure_at`` measures what rules are on at another confidence level.
 
-    References
-    ----------
-    Holm (1979), Scandinavian Journal of Statistics 6, 65-70: with r of m hypotheses rejected, the
-    next is tested at the level divided by m - r. Berger (1982), Technometrics 24, 295-300.
+    References: Holm (1979), Scandinavian Journal of Statistics 6, 65-70: with r of m hypotheses
+    rejected, the next is tested at the level divided by m - r. Berger (1982), Technometrics 24,
+    295-300.
     """
     verdicts = judge(measured, spec.rules)
     outcomes = interval_decisions(measured, spec.rules)
@@ -747,36 +649,31 @@ def judge_together(
             break
         failed = rejected
     familywise = spec.multiplicity is Multiplicity.FAMILYWISE
-    return tuple(
-        _judged(given, strict, family, familywise=familywise)
-        for given, strict in zip(verdicts, judge(stricter, spec.rules, explain=False), strict=True)
-    )
+    judged = []
+    for each, strict in zip(verdicts, judge(stricter, spec.rules, explain=False), strict=True):
+        if each.outcome is not Outcome.FAIL or each.reason.code not in _OUTSIDE:
+            judged.append(each)
+        elif strict.outcome is Outcome.FAIL:
+            judged.append(replace(each, remains=True))
+        elif familywise:
+            open_ = _open_by_groups(strict)
+            reason = Reason.of(ReasonCode.FAMILYWISE, comparisons=family, together=open_)
+            judged.append(replace(each, outcome=Outcome.INCONCLUSIVE, reason=reason))
+        else:
+            given = dict(each.reason.parameters) | {"together": _open_by_groups(strict)}
+            reason = Reason.of(each.reason.code, **given)
+            judged.append(replace(each, remains=False, reason=reason))
+    return tuple(judged)
 
 
 def _fails(outcomes: Sequence[Outcome]) -> int:
     return outcomes.count(Outcome.FAIL)
 
 
-def _judged(given: Verdict, strict: Verdict, family: int, *, familywise: bool) -> Verdict:
-    if given.outcome is not Outcome.FAIL or given.reason.code not in _OUTSIDE:
-        return given
-    if strict.outcome is Outcome.FAIL:
-        return replace(given, remains=True)
-    open_ = _open_by_groups(strict)
-    if familywise:
-        reason = Reason.of(ReasonCode.FAMILYWISE, comparisons=family, together=open_)
-        return replace(given, outcome=Outcome.INCONCLUSIVE, reason=reason)
-    reason = Reason.of(given.reason.code, **dict(given.reason.parameters) | {"together": open_})
-    return replace(given, remains=False, reason=reason)
-
-
 def _open_by_groups(strict: Verdict) -> tuple[Reason] | None:
-    """Return why a fail does not remain, if rows without a group alone keep it from that.
-
-    A fail asserts that its value is outside whichever groups these rows are in, so that the
-    interval which they move has to be outside at the level of Holm, too: otherwise more audits
-    than stated would have a fail that remains. The other rows may show it by themselves.
-    """
+    # A fail asserts that its value is outside whichever groups these rows are in, so that the
+    # interval which they move has to be outside at the level of Holm, too: otherwise more audits
+    # than stated would have a fail that remains. The other rows may show it by themselves.
     limits = [each.reason for each in strict.alternatives if each.outcome is not Outcome.FAIL]
     reasons = limits or [strict.reason]
     if any(
@@ -805,3 +702,49 @@ def remaining_notes(
             familywise=spec.multiplicity is Multiplicity.FAMILYWISE,
             **open_,
         )
+
+
+_SINGLE = (ReferenceKind.GROUP, ReferenceKind.BEST, ReferenceKind.LARGEST)
+
+
+def reference_notes(
+    measured: Measured, spec: Spec, verdicts: Sequence[Verdict]
+) -> Iterator[Diagnostic]:
+    """Warn of passes where the reference, compared with the group that passes, would fail.
+
+    Nothing else judges the reference: a single group, or all others of a named set.
+    """
+    sets = {each.column for each in spec.sensitive if each.values}
+    passed = {(v.rule, v.feature, v.group) for v in verdicts if v.outcome is Outcome.PASS}
+    mirrored = {(e.feature, e.group) for e in measured.estimates if e.mirror_of is not None}
+    compared = {(e.metric, e.feature, e.group): e.reference for e in measured.estimates}
+    of_others = spec.reference is ReferenceRule.OTHERS
+    for rule in spec.rules:
+        turned = []  # the limits as seen from the other side
+        for limit in rule.limits:
+            metric = limit.definition
+            if isinstance(metric, Contrast) and metric.turn is not None:
+                low, high = metric.turn((limit.low, limit.high))
+                turned.append(replace(limit, low=low, high=high))
+        if len(turned) < len(rule.limits):
+            continue
+        instead = replace(turned[0], alternatives=tuple(turned[1:]))
+        failing: dict[tuple[str | None, str], list[str]] = {}
+        for verdict in judge(measured, [instead], explain=False):
+            key = str(rule), verdict.feature, verdict.group
+            if verdict.outcome is not Outcome.FAIL or key not in passed:
+                continue
+            reference = compared.get((instead.metric, verdict.feature, verdict.group))
+            if reference is not None and reference.kind in _SINGLE:
+                names = failing.setdefault((verdict.feature, str(reference.group)), [])
+                names.append(str(verdict.group))
+            elif of_others and verdict.feature in sets and key[1:] not in mirrored:
+                yield Diagnostic.warning(
+                    DiagnosticCode.REFERENCE_DECIDES, verdict.feature, rule=str(rule),
+                    group=verdict.group, references=(), others=True,
+                )  # fmt: skip
+        for (feature, failed), groups in failing.items():
+            yield Diagnostic.warning(
+                DiagnosticCode.REFERENCE_DECIDES, feature,
+                rule=str(rule), group=failed, references=tuple(dict.fromkeys(groups)),
+            )  # fmt: skip

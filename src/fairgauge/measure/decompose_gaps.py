@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from functools import cache
-from itertools import repeat
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.derived import contrast_of
 from fairgauge.cube.crossed_strata import CrossedStrata
 from fairgauge.enums import (
     GapPartKind,
@@ -31,19 +28,18 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import MissingExtra
 from fairgauge.inference.missing_values import RowsWithoutStratum, uncounted
-from fairgauge.inference.possible import Shown, could_undo
+from fairgauge.inference.possible import could_undo
 from fairgauge.measure._gap_sides import (
     GapSides,
     comparison_of,
     gap_sides,
-    numbers_of_sides,
     test_of_variation,
     unlike_rows,
 )
 from fairgauge.measure.measure import measure
-from fairgauge.measure.slices import Slice
+from fairgauge.measure.slices import Slice, numbers_of_sides
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.constant_outcomes import ALMOST_ALL, share_determined
+from fairgauge.resolve.outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.disparities import LEAST_COMMON
 from fairgauge.results.estimates import Estimate, as_number
@@ -58,28 +54,19 @@ from fairgauge.results.gap_decomposition import (
     tested,
 )
 from fairgauge.results.scopes import Interval
+from fairgauge.start.records import replace
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.contrasts import newcombe, score_difference
-from fairgauge.stats.decomposition import (
-    GapParts,
-    Part,
-    decompose,
-    mean_differences,
-    smallest_shown,
-    stratum_parts,
-)
+from fairgauge.stats.contrasts import newcombe
+from fairgauge.stats.decomposition import GapParts, Part, decompose, mean_differences, stratum_parts
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.multiplicity import holm
-from fairgauge.stats.outlying_strata import (
+from fairgauge.stats.regression import adjusted_effect
+from fairgauge.stats.significance import holm, score_p
+from fairgauge.stats.stratified import (
     FEWEST_STRATA,
     Outlying,
-    smallest_outlying,
+    stratified_difference,
+    stratified_ratio,
 )
-from fairgauge.stats.regression import AdjustedEffect, adjusted_effect
-from fairgauge.stats.significance import score_p
-from fairgauge.stats.stratified import stratified_difference, stratified_ratio
-
-T = TypeVar("T")
 
 _LARGEST_LOG = 700.0
 _DIGITS = 12
@@ -91,7 +78,6 @@ def decompose_gaps(
     spec: Spec,
     margins: Mapping[str, float],
     *,
-    regression: bool = True,
     controls: CrossedStrata | None = None,
     only: Collection[tuple[str | None, str | None]] | None = None,
 ) -> tuple[Gap, ...]:
@@ -100,29 +86,30 @@ def decompose_gaps(
     Two groups that are each other's reference are one gap. Verdicts, and the strata that are named,
     hold for all gaps together: intervals and tests of variation are of each gap by itself.
 
-    Parameters
-    ----------
-    crossed : the counts by the strata; gaps are of the rows that have a value in every column.
-    spec : what is asked; its metrics are differences and ratios of rates.
-    margins : by how much rates may differ within strata.
-    regression : whether gaps are adjusted by regression, too.
-    controls : the counts by strata and controls, for which it is adjusted; it is of the rows that
-        have a value in all of them.
-    only : features and groups of the gaps that are asked for, each by itself, without regression.
-
-    Raises
-    ------
-    SpecError
-        A group, a reference or a positive value that the data do not have.
+    ``crossed``: the counts by the strata; gaps are of the rows that have a value in every column.
+    ``margins``: by how much rates may differ within strata.
+    ``controls``: the counts by strata and controls, for which the regression is adjusted.
+    ``only``: features and groups of the gaps that are asked for, each by itself, without
+        regression.
     """
     every, crossed = crossed, crossed.known
-    fitted = (controls.known if controls else crossed) if regression and only is None else None
-    found = _alone(crossed, spec, margins, only, fitted)
     if only is not None:
-        return _without_incomplete(found, every, spec)
-    if controls is not None:
-        found = _without_confounded(found, controls, spec)
-    found = _with_adjusted_regressions(found, spec)
+        return _without_incomplete(_alone(crossed, spec, margins, only), every, spec)
+    fitted = controls.known if controls else crossed
+    found = _alone(crossed, spec, margins, None, fitted)
+    if controls is not None and controls.cases_without:
+        found = tuple(
+            replace(gap, left_out=rows, confounded=changed, **(_UNFITTED if changed else {}))
+            for gap, (rows, changed) in zip(found, _left_out(found, controls, spec), strict=True)
+        )
+    fits = {i: gap.adjusted for i, gap in enumerate(found) if gap.adjusted}
+    tested_fits = {i: fit.p_value for i, fit in fits.items() if fit.p_value is not None}
+    if len(tested_fits) > 1:
+        others = _other_pairs((test_of(found[i]) for i in fits), spec)
+        together = dict(zip(tested_fits, _holm([*tested_fits.values()], others), strict=True))
+        for i, p in together.items():
+            fitted_gap = replace(found[i], adjusted=replace(fits[i], p_adjusted=p))
+            found = (*found[:i], fitted_gap, *found[i + 1 :])
 
     def at(confidence: float) -> tuple[Gap, ...]:
         every = {(gap.estimate.feature, gap.estimate.group) for gap in found}
@@ -134,131 +121,69 @@ def decompose_gaps(
 
 
 def _without_uneven(
-    gaps: tuple[Gap, ...],
-    every: CrossedStrata,
-    spec: Spec,
-    fitted: CrossedStrata | None,
+    gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec, fitted: CrossedStrata
 ) -> tuple[Gap, ...]:
-    """Return gaps, of which none passes where rows are missing that may be unlike the others.
-
-    Nor does a regression pass, or show a difference that missing outcomes or groups could undo.
-    """
-    resolution = resolve(every.cube, spec)
-    slices = _slices(resolution)
-    controlled = slices if fitted is None else _slices(resolve(fitted.cube, spec))
+    # gaps, of which none passes where rows are missing that may be unlike the others
+    slices, controlled = (_slices(resolve(of.cube, spec)) for of in (every, fitted))
     features = [part.counts for part in slices.values()]
     left_out = [WhyInconclusive.NOT_COUNTED] * bool(uncounted(every.without, features, spec))
-    fits, found = [test_of(gap) for gap in gaps if gap.adjusted], []
-    tests = len(fits) + _other_pairs(fits, spec)
+    found = []
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
         sides = numbers_of_sides(gap.estimate, part)
         unlike = [*unlike_rows(part, metric, *sides, every.codes), *left_out]
         if gap.verdict.is_pass and unlike:
             gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=unlike[0])
-        if fitted is not None and gap.controls and gap.adjusted:
+        if gap.controls and gap.adjusted:
             part = controlled[gap.estimate.feature]
-            if gap.regression_verdict in _FAILS:
-                held = not _fit_undone(gap, part, fitted, spec, tests)
-            else:
-                sides = numbers_of_sides(gap.estimate, part)
-                held = not (unlike or any(unlike_rows(part, metric, *sides, fitted.codes)))
-            if not held:
+            sides = numbers_of_sides(gap.estimate, part)
+            unlike += unlike_rows(part, metric, *sides, fitted.codes)
+            if unlike and gap.regression_verdict not in _FAILS:
                 gap = replace(gap, adjusted=None, no_regression=WhyNoRegression.MISSING_ROWS)
         found.append(gap)
     return tuple(found)
-
-
-def _fit_undone(
-    gap: Gap, part: Slice, fitted: CrossedStrata, spec: Spec, tests: int
-) -> WhyInconclusive | None:
-    """Return what is missing that could leave the difference of a regression not shown.
-
-    Each of several tests is adjusted for all (Bonferroni).
-    """
-    assert gap.adjusted is not None
-    value, (low, high) = gap.adjusted.value, gap.adjusted.interval
-    wider = critical(1 - (1 - spec.confidence) / tests) / critical(spec.confidence)
-    limits = value - wider * (value - low), value + wider * (high - value)
-    metric, sides = _contrast(gap.estimate), numbers_of_sides(gap.estimate, part)
-    return could_undo(
-        part.counts, part.outcome, contrast_of(metric.of, "difference"), sides, part.spec,
-        [Shown(limits)], fitted.codes,
-    )  # fmt: skip
 
 
 _FAILS = (GapVerdict.REMAINS, GapVerdict.REVERSES)
 
 
 def _without_incomplete(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:
-    """Return gaps, of which none is decided where rows without a stratum have other rates.
-
-    The gap over all rows is beside those of the rows with a stratum.
-    """
+    # the gap over all rows is beside those of the rows with a stratum
     if not every.cases_without:
         return gaps
-    of_all = _over_all_rows(every, spec)
-    whole = tuple(replace(gap, estimate=of_all(gap.estimate)) for gap in gaps)
-    whole = _with_adjusted(whole, [test_of(gap) for gap in gaps], spec)
-    return tuple(
-        replace(
-            gap,
-            overall=replace(over_all.estimate, p_adjusted=over_all.p_adjusted),
-            **(_UNDECIDED if changed and gap.reason not in _UNSEEN else {}),
-        )
-        for gap, over_all, (_, changed) in zip(
-            gaps, whole, _left_out(gaps, every, spec), strict=True
-        )
-    )
-
-
-def _over_all_rows(every: CrossedStrata, spec: Spec) -> Callable[[Estimate], Estimate]:
-    """Return what finds a gap over all rows, from the reference that it has over those with strata.
-
-    The largest or best group of all rows may be another one.
-    """
     slices = _slices(resolve(every.without, spec))
 
     @cache
     def measured(*named: tuple[str, str]) -> dict[tuple[object, ...], Estimate]:
         asked = replace(spec, reference=named) if named else spec
-        return {_key(each): each for each in measure(every.without, asked).estimates}
+        found = measure(every.without, asked).estimates
+        return {(e.feature, e.group, e.metric, e.scope.kind): e for e in found}
 
-    def found(estimate: Estimate) -> Estimate:
-        key, reference = _key(estimate), estimate.reference
-        of_all = measured().get(key)
-        assert reference is not None
-        if of_all is not None and of_all.reference and of_all.reference.group == reference.group:
-            return _by_itself(of_all, slices[estimate.feature])
-        return measured((str(estimate.feature), str(reference.group)))[key]
+    def over_all(each: Estimate) -> Estimate:
+        """Return a gap from the reference that it has: the best of all rows may be another one."""
+        key = each.feature, each.group, each.metric, each.scope.kind
+        assert each.reference is not None
+        of_all, named = measured().get(key), each.reference.group
+        if of_all is not None and of_all.reference and of_all.reference.group == named:
+            return _by_itself(of_all, slices[each.feature])
+        return measured((str(each.feature), str(named)))[key]
 
-    return found
-
-
-_UNDECIDED: dict[str, Any] = {
-    "verdict": GapVerdict.INCONCLUSIVE, "reason": WhyInconclusive.MISSING_STRATA, "adjusted": None,
-    "no_regression": WhyNoRegression.MISSING_VALUES,
-}  # fmt: skip
-
-
-def _key(estimate: Estimate) -> tuple[object, ...]:
-    return estimate.feature, estimate.group, estimate.metric, estimate.scope.kind
-
-
-def _without_confounded(
-    gaps: tuple[Gap, ...], fitted: CrossedStrata, spec: Spec
-) -> tuple[Gap, ...]:
-    if not fitted.cases_without:
-        return gaps
-    found = []
-    for gap, (rows, changed) in zip(gaps, _left_out(gaps, fitted, spec), strict=True):
-        known = replace(gap, left_out=rows, confounded=changed)
-        found.append(
-            replace(known, adjusted=None, no_regression=WhyNoRegression.MISSING_VALUES)
-            if changed
-            else known
+    whole = tuple(replace(gap, estimate=over_all(gap.estimate)) for gap in gaps)
+    whole = _with_adjusted(whole, [test_of(gap) for gap in gaps], spec)
+    return tuple(
+        replace(
+            gap,
+            overall=replace(of_all.estimate, p_adjusted=of_all.p_adjusted),
+            **(_UNDECIDED if changed and gap.reason not in _UNSEEN else {}),
         )
-    return tuple(found)
+        for gap, of_all, (_, changed) in zip(gaps, whole, _left_out(gaps, every, spec), strict=True)
+    )
+
+
+_UNFITTED: dict[str, Any] = {"adjusted": None, "no_regression": WhyNoRegression.MISSING_VALUES}
+_UNDECIDED: dict[str, Any] = _UNFITTED | {
+    "verdict": GapVerdict.INCONCLUSIVE, "reason": WhyInconclusive.MISSING_STRATA,
+}  # fmt: skip
 
 
 def _left_out(
@@ -274,10 +199,7 @@ def _left_out(
 
 
 def _slices(resolution: Resolution) -> dict[str | None, Slice]:
-    """Return the counts of every feature under the outcome that gaps are of.
-
-    Their intervals are of each gap by itself, even where the data chose its reference.
-    """
+    # their intervals are of each gap by itself, even where the data chose its reference
     outcome, spec = resolution.outcomes[0], resolution.spec
     if spec.reference is ReferenceRule.BEST:  # which is known by then
         spec = replace(spec, reference=ReferenceRule.OTHERS)
@@ -293,11 +215,13 @@ def _alone(
     *,
     listed: bool = True,
 ) -> tuple[Gap, ...]:
-    """Return the gaps with verdicts of each by itself, of all groups or of some.
-
-    They are adjusted by the regression of ``fitted``; ``listed`` is whether they list strata.
-    """
-    every = [each for each in measure(crossed.without, spec).estimates if _is_gap(each)]
+    # the gaps with verdicts of each by itself; ``listed`` is whether they list strata
+    every = [
+        each
+        for each in measure(crossed.without, spec).estimates
+        if each.reference is not None and each.reference.group != each.group
+        if each.mirror_of is None and each.scope.kind is ScopeKind.OVERALL
+    ]
     compared = {tested(each) for each in every if each.status is Status.OK}
     tests = max(len(compared) + _other_pairs(compared, spec), 1)
     slices = _slices(resolve(crossed.cube, spec))
@@ -316,8 +240,20 @@ def _alone(
         part = slices[estimate.feature]
         strata = _sides_in(estimate, part, crossed)
         gap = _gap(estimate, part, *strata, margins, tests, listed=listed)
-        if gap.verdict in _FAILS and (why := _undone(gap, part, crossed)):
-            gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=why)
+        if gap.verdict in _FAILS:
+            within = [
+                each.interval
+                for each in gap.parts
+                if each.part is GapPartKind.WITHIN
+                and each.weights in (StratumWeights.GROUP, StratumWeights.REFERENCE)
+            ]
+            shown = [tuple(each) for each in (estimate.interval, *within) if each]
+            sides = numbers_of_sides(estimate, part)
+            why = could_undo(
+                part.counts, part.outcome, estimate, sides, part.spec, shown, crossed.codes
+            )
+            if why is not None:
+                gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=why)
         if fitted is not None:
             gap = replace(gap, controls=tuple(c for c in fitted.columns if c not in gap.columns))
         if fitted is not None and not (gap.scale == "ratio" and test_of(gap) in differences):
@@ -337,38 +273,18 @@ def _by_itself(estimate: Estimate, part: Slice) -> Estimate:
 
 
 def _other_pairs(tests: Iterable[tuple[str | None, str | None, str]], spec: Spec) -> int:
-    """Return how many pairs of groups could have been compared, had another group been the best.
-
-    The data choose the best group, so that what is claimed holds for all pairs together.
-    """
+    # the data choose the best group, so that what is claimed holds for all pairs together
     if spec.reference is not ReferenceRule.BEST:
         return 0
     of_rates = Counter((feature, rate) for feature, _, rate in set(tests))
     return sum(math.comb(gaps, 2) for gaps in of_rates.values())
 
 
-def _undone(gap: Gap, part: Slice, crossed: CrossedStrata) -> WhyInconclusive | None:
-    metric, sides = _contrast(gap.estimate), numbers_of_sides(gap.estimate, part)
-    assert gap.estimate.interval is not None
-    shown = [Shown(gap.estimate.interval, None)]
-    shown += [
-        Shown(each.interval, each.weights)
-        for each in gap.parts
-        if each.part is GapPartKind.WITHIN
-        and each.weights in (StratumWeights.GROUP, StratumWeights.REFERENCE)
-        and each.interval
-    ]
-    return could_undo(part.counts, part.outcome, metric, sides, part.spec, shown, crossed.codes)
-
-
 def _judged_together(
     gaps: tuple[Gap, ...], spec: Spec, at: Callable[[float], tuple[Gap, ...]]
 ) -> tuple[Gap, ...]:
-    """Return the gaps with the verdicts that hold for all of them together (Holm's steps).
-
-    The difference and the ratio of a rate are one test. What is decided alone, and not at the
-    level of its step, is inconclusive. Gaps with insufficient data are in no family.
-    """
+    # The difference and the ratio of a rate are one test. What is decided alone, and not at the
+    # level of its step, is inconclusive. Gaps with insufficient data are in no family.
     tests, alpha = [test_of(gap) for gap in gaps], 1 - spec.confidence
     undecided = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in _UNSEEN}
     others = _other_pairs(undecided, spec)
@@ -401,10 +317,7 @@ def _judged_together(
 def _with_adjusted(
     gaps: tuple[Gap, ...], tests: Sequence[tuple[str | None, str | None, str]], spec: Spec
 ) -> tuple[Gap, ...]:
-    """Return the gaps with p-values of no gap, adjusted for all tests (Holm).
-
-    Those of gaps with insufficient data are adjusted for all gaps, and take no part in the others.
-    """
+    # those of gaps with insufficient data are adjusted for all gaps, and take no part in the others
     alone = {
         test: gap.estimate.p_value
         for test, gap in zip(reversed(tests), reversed(gaps), strict=True)
@@ -427,21 +340,6 @@ def _holm(p_values: Sequence[float], others: int) -> list[float]:
     return adjusted[: len(p_values)]
 
 
-def _with_adjusted_regressions(gaps: tuple[Gap, ...], spec: Spec) -> tuple[Gap, ...]:
-    fits = [gap.adjusted for gap in gaps]
-    known = [fit.p_value for fit in fits if fit and fit.p_value is not None]
-    if len(known) < 2:
-        return gaps
-    others = _other_pairs((test_of(gap) for gap in gaps if gap.adjusted), spec)
-    together = iter(_holm(known, others))
-    return tuple(
-        gap
-        if fit is None or fit.p_value is None
-        else replace(gap, adjusted=replace(fit, p_adjusted=next(together)))
-        for gap, fit in zip(gaps, fits, strict=True)
-    )
-
-
 _UNSEEN = (
     WhyInconclusive.TOO_FEW, WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.UNDEFINED,
 )  # fmt: skip
@@ -451,22 +349,9 @@ _CLAIMS = (
 )  # fmt: skip
 
 
-def _is_gap(estimate: Estimate) -> bool:
-    alone = estimate.reference is None or estimate.reference.group == estimate.group
-    return not alone and estimate.mirror_of is None and estimate.scope.kind is ScopeKind.OVERALL
-
-
 def _contrast(estimate: Estimate) -> Contrast:
     assert isinstance(estimate.definition, Contrast)
     return estimate.definition
-
-
-def _other_group(estimate: Estimate, groups: Sequence[str]) -> str | None:
-    others = [group for group in groups if group != estimate.group]
-    reference = estimate.reference
-    if reference is None or reference.kind is not ReferenceKind.OTHERS or len(others) != 1:
-        return None
-    return others[0]
 
 
 def _sides_in(
@@ -493,35 +378,46 @@ def _gap(
 ) -> Gap:
     metric, spec = _contrast(estimate), part.spec
     ratio = metric.by == "ratio"
+
+    def size(of: Part) -> float:
+        return abs(_distance(float(of.value), metric.neutral))
+
     margin = None if ratio else margins.get(metric.of.name)
     z, lower = critical(spec.confidence), (estimate.value or 0.0) < metric.neutral
-    columns = list(crossed.codes) if len(crossed.columns) > 1 else []
     parts = decompose(
         sides.x_d, sides.n_d, sides.x_a, sides.n_a, z,
-        ratio=ratio, columns=columns, squares=sides.squares, sampling=sides.sampling,
+        ratio=ratio, squares=sides.squares, sampling=sides.sampling,
     )  # fmt: skip
     tests = _tests(sides, spec.confidence, gaps)
-    made = tuple(_parts(parts, sides, crossed.columns, estimate, spec.confidence))
+    made = tuple(_parts(parts, sides, estimate, spec.confidence))
     averages = [each.interval for each in made if each.part is GapPartKind.WITHIN and each.interval]
     verdict, reason = _verdict(
         estimate, parts, averages, metric.neutral, margin, varies=tests.varies
     )
+
+    def shown_in_some() -> bool:
+        rates = [quotient(x, n) for x, n in ((sides.x_d, sides.n_d), (sides.x_a, sides.n_a))]
+        towards = (rates[0] < rates[1]) if lower else (rates[0] > rates[1])
+        shown = sides.tested.sum() * _p_in_strata(sides) < 1 - spec.confidence
+        return bool((sides.tested & towards & shown).any())
+
     if verdict.is_pass and _varies_untested(sides):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
     elif verdict.is_pass and tests.varies_alone:
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.MAY_VARY
-    elif verdict is GapVerdict.ACCOUNTED_FOR and _is_shown_in_some(
-        sides, spec.confidence, lower=lower
-    ):
+    elif verdict is GapVerdict.ACCOUNTED_FOR and shown_in_some():
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.IN_A_STRATUM
     held = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
+    one_sided = size(parts.not_comparable) > size(parts.composition)
     if not held and _decided_by_strata(sides, crossed):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
-    elif verdict is GapVerdict.ACCOUNTED_FOR and _is_one_sided(parts, metric.neutral):
+    elif verdict is GapVerdict.ACCOUNTED_FOR and one_sided:
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.ONE_SIDED
+    others = [group for group in part.counts.groups if group != estimate.group]
+    of_others = estimate.reference and estimate.reference.kind is ReferenceKind.OTHERS
     gap = Gap(
         estimate=estimate,
-        other_group=_other_group(estimate, part.counts.groups),
+        other_group=others[0] if of_others and len(others) == 1 else None,
         columns=crossed.columns,
         verdict=verdict,
         reason=reason,
@@ -536,7 +432,6 @@ def _gap(
         ),
         heterogeneity=tests.heterogeneity,
         strata=(),
-        detectable=_detectable(parts, z, lower=lower, ratio=ratio),
     )
     if not listed:
         return gap
@@ -544,42 +439,27 @@ def _gap(
     return replace(gap, strata=tuple(strata))
 
 
-# ---- whether the difference varies --------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _StrataTests:
+class _StrataTests(NamedTuple):
     """The tests of one difference in all strata, and of each against the others.
 
-    Attributes
-    ----------
-    heterogeneity : None with fewer than two strata.
-    p_adjusted, smallest : of each; the latter is the distance that would be outlying.
-    p_alone : of each, adjusted as if this gap were the only one.
-    varies, varies_alone : whether any is statistically significant, and whether any would be if
-        this gap were the only one.
+    ``alone`` is what would be statistically significant if this gap were the only one.
     """
 
     heterogeneity: Heterogeneity | None
     each: Outlying
     p_adjusted: Array
-    smallest: Array
     p_alone: Array
     varies: bool
     varies_alone: bool
 
 
 def _tests(sides: GapSides, confidence: float, gaps: int) -> _StrataTests:
-    """Return the tests of variation over strata, and of single strata.
-
-    Strata are named of any of so many ``gaps``, and are tested for all of these together
-    (Bonferroni).
-    """
+    # strata are named of any of so many ``gaps``, and are tested for all of these together
+    # (Bonferroni)
     alpha = 1 - confidence
     test, arrays = test_of_variation(sides)
     whole, each = test(*arrays)
     tests = max(int(np.isfinite(each.p).sum()), 1)
-    most = 1.0 if sides.squares is None else np.inf
     p_adjusted, p_alone = (np.minimum(family * each.p, 1) for family in (gaps * tests, tests))
     variation = None
     if not math.isnan(whole.p):
@@ -592,18 +472,7 @@ def _tests(sides: GapSides, confidence: float, gaps: int) -> _StrataTests:
     varies, varies_alone = (
         bool(whole.p < alpha or (p < alpha).any()) for p in (p_adjusted, p_alone)
     )
-    smallest = smallest_outlying(each, alpha / gaps, most)
-    return _StrataTests(variation, each, p_adjusted, smallest, p_alone, varies, varies_alone)
-
-
-def _detectable(parts: GapParts, z: float, *, lower: bool, ratio: bool) -> float | None:
-    size = float("nan") if parts.sparse else smallest_shown(parts, z, ratio=ratio)
-    if math.isnan(size):
-        return None
-    return math.exp(-size if lower else size) if ratio else size
-
-
-# ---- verdicts -----------------------------------------------------------------------------------
+    return _StrataTests(variation, each, p_adjusted, p_alone, varies, varies_alone)
 
 
 def _verdict(
@@ -615,12 +484,9 @@ def _verdict(
     *,
     varies: bool,
 ) -> tuple[GapVerdict, WhyInconclusive | None]:
-    """Return what becomes of a gap within strata, at the compositions of both sides.
-
-    Where the difference varies over strata, differences may cancel in their average: it is then not
-    accounted for, nor within a margin. Nor does a gap pass where any of the ``averages`` over
-    strata shows a difference that is not within the margin.
-    """
+    # Where the difference varies over strata, differences may cancel in their average: it is then
+    # not accounted for, nor within a margin. Nor does a gap pass where any of the ``averages`` over
+    # strata shows a difference that is not within the margin.
     inconclusive = GapVerdict.INCONCLUSIVE
     if estimate.interval is None or estimate.status is not Status.OK:
         return inconclusive, WhyInconclusive.TOO_FEW
@@ -673,36 +539,15 @@ def _varies_untested(sides: GapSides) -> bool:
     return bool(tested.sum() < 2 or min(shares) < LEAST_COMMON)
 
 
-def _is_shown_in_some(sides: GapSides, confidence: float, *, lower: bool) -> bool:
-    held = sides.tested
-    rates = [
-        quotient(x[held], n[held]) for x, n in ((sides.x_d, sides.n_d), (sides.x_a, sides.n_a))
-    ]
-    towards = (rates[0] < rates[1]) if lower else (rates[0] > rates[1])
-    shown = held.sum() * _p_in_strata(sides)[held] < 1 - confidence
-    return bool((towards & shown).any())
-
-
 def _p_in_strata(sides: GapSides) -> Array:
     if sides.squares is None:
         return score_p(*sides.counts)
     return mean_differences(*sides.counts, sides.squares)[0].p
 
 
-def _is_one_sided(parts: GapParts, neutral: float) -> bool:
-    alone, composition = (
-        abs(_distance(float(each.value), neutral))
-        for each in (parts.not_comparable, parts.composition)
-    )
-    return alone > composition
-
-
 def _decided_by_strata(sides: GapSides, crossed: CrossedStrata) -> bool:
-    """Return whether a column, or all together, is the outcome by another name.
-
-    Such strata account for every gap, whatever is decided by; the mistakes of a copy can reverse
-    one.
-    """
+    # such strata account for every gap, whatever is decided by; the mistakes of a copy can reverse
+    # one
     if sides.squares is not None:
         return False
     both = sides.cases_d + sides.cases_a, sides.rows_d + sides.rows_a
@@ -719,7 +564,7 @@ def _without_gap(
     neutral: float,
     margin: float | None,
 ) -> tuple[GapVerdict, WhyInconclusive | None]:
-    """Return the verdict where no gap is shown: composition may offset what is in the strata."""
+    # the verdict where no gap is shown: composition may offset what is in the strata
     kept = margin is not None and all(-margin < low and high < margin for low, high in within)
     one_way = all(low > neutral for low, _ in within) or all(high < neutral for _, high in within)
     if one_way and not kept:
@@ -740,13 +585,9 @@ def _distance(value: float, neutral: float) -> float:
 def _towards_gap(
     intervals: Iterable[Iterable[float]], estimate: Estimate, neutral: float
 ) -> list[tuple[float, float]]:
-    """Return intervals within strata, turned so that the gap is above 0."""
     ends = [(_distance(low, neutral), _distance(high, neutral)) for low, high in intervals]
     lower = _distance(estimate.value or 0.0, neutral) < 0
     return [(-high, -low) for low, high in ends] if lower else ends
-
-
-# ---- regression ---------------------------------------------------------------------------------
 
 
 def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spec) -> Gap:
@@ -756,77 +597,53 @@ def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Sp
         return replace(gap, no_regression=WhyNoRegression.TOO_FEW)
     if _decided_by_strata(sides, crossed):
         return replace(gap, no_regression=WhyNoRegression.COLUMNS_DECIDE)
-    if _share_beyond_levels(sides, crossed) > 1 - LEAST_COMMON:
-        return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
-    counts, codes = (sides.x_d, sides.n_d, sides.x_a, sides.n_a), list(crossed.codes)
-    z = critical(spec.confidence)
+    for codes in crossed.codes:
+        # of levels that the other side lacks effects are extrapolated; that combinations have one
+        # side alone is usual where there are many, and leaves the difference identified
+        n_d, n_a = (np.bincount(codes, n) for n in (sides.n_d, sides.n_a))
+        beyond = max(n_d[n_a == 0].sum() / n_d.sum(), n_a[n_d == 0].sum() / n_a.sum())
+        if beyond > 1 - LEAST_COMMON:
+            return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
+    counts, z = (sides.x_d, sides.n_d, sides.x_a, sides.n_a), critical(spec.confidence)
     try:
         found = adjusted_effect(
-            *counts, codes, z, squares=sides.squares, sampling=sides.sampling, centre=sides.centre
-        )
+            *counts, list(crossed.codes), z,
+            squares=sides.squares, sampling=sides.sampling, centre=sides.centre,
+        )  # fmt: skip
     except MissingExtra:
         if gap.controls:  # were asked for; else the verdict does not depend on the regression
             raise
         return replace(gap, no_regression=WhyNoRegression.NOT_INSTALLED)
     if isinstance(found, WhyNoRegression):
         return replace(gap, no_regression=found)
-    reach = z if sides.sampling is None else sides.sampling.critical(z)
     alone = [max(1 - float(n[sides.common].sum() / n.sum()), 0.0) for n in (sides.n_d, sides.n_a)]
-    collinear = {name: n for name, n in zip(crossed.columns, found.collinear, strict=True) if n}
-    adjusted = replace(
-        _adjusted_record(found, spec.confidence, reach),
-        extrapolated_group=alone[0],
-        extrapolated_reference=alone[1],
-        collinear=collinear,
-    )
-    return replace(gap, adjusted=adjusted)
-
-
-def _share_beyond_levels(sides: GapSides, crossed: CrossedStrata) -> float:
-    """Return the largest share of a side in levels of one column that the other side does not have.
-
-    Effects of levels are extrapolated there. That combinations have one side alone is usual where
-    there are many, and leaves the difference identified.
-    """
-    found = [0.0]
-    for codes in crossed.codes:
-        n_d, n_a = (np.bincount(codes, n) for n in (sides.n_d, sides.n_a))
-        found += [float(n_d[n_a == 0].sum() / n_d.sum()), float(n_a[n_d == 0].sum() / n_a.sum())]
-    return max(found)
-
-
-def _adjusted_record(found: AdjustedEffect, confidence: float, z: float) -> AdjustedGap:
-    """Return the record of a regression; ``z`` is the critical value of the odds ratio."""
 
     def interval(low: float, high: float) -> Interval:
-        return Interval(low, high, confidence, (IntervalMethod.INFLUENCE,))
+        return Interval(low, high, spec.confidence, (IntervalMethod.INFLUENCE,))
 
     ratio = found.ratio if all(map(math.isfinite, found.ratio)) else None
-    log_odds, reach = found.log_odds, z * found.log_odds_error
+    log_odds, reach = found.log_odds, z if sides.sampling is None else sides.sampling.critical(z)
+    reach *= found.log_odds_error
     defined = math.isfinite(log_odds) and abs(log_odds) + reach < _LARGEST_LOG
-    return AdjustedGap(
+    ends = (math.exp(log_odds - reach), math.exp(log_odds + reach)) if defined else None
+    adjusted = AdjustedGap(
         value=found.difference,
         interval=interval(found.low, found.high),
         p_value=as_number(found.p),
         ratio=ratio[0] if ratio else None,
         ratio_interval=interval(*ratio[1:]) if ratio else None,
         odds_ratio=math.exp(log_odds) if defined else None,
-        odds_ratio_interval=(
-            interval(math.exp(log_odds - reach), math.exp(log_odds + reach)) if defined else None
-        ),
+        odds_ratio_interval=interval(*ends) if ends else None,
         cells=found.cells,
+        extrapolated_group=alone[0],
+        extrapolated_reference=alone[1],
+        collinear={name: n for name, n in zip(crossed.columns, found.collinear, strict=True) if n},
     )
-
-
-# ---- records ------------------------------------------------------------------------------------
+    return replace(gap, adjusted=adjusted)
 
 
 def _parts(
-    found: GapParts,
-    sides: GapSides,
-    columns: tuple[str, ...],
-    estimate: Estimate,
-    confidence: float,
+    found: GapParts, sides: GapSides, estimate: Estimate, confidence: float
 ) -> Iterator[GapPart]:
     metric = _contrast(estimate)
     few = WhyInconclusive.TOO_FEW if sides.common.any() else WhyInconclusive.NOT_COMPARABLE
@@ -837,7 +654,6 @@ def _parts(
         kind: GapPartKind,
         part: Part,
         weights: StratumWeights = StratumWeights.AVERAGE,
-        column: str | None = None,
         method: IntervalMethod = method,
     ) -> GapPart:
         value, low, high = (float(each) for each in part[:3])
@@ -848,7 +664,6 @@ def _parts(
         enough = known and not found.sparse
         return GapPart(
             part=kind,
-            column=column,
             weights=weights,
             value=value if defined else None,
             interval=Interval(low, high, confidence, (method,)) if known else None,
@@ -858,8 +673,6 @@ def _parts(
 
     yield made(GapPartKind.NOT_COMPARABLE, found.not_comparable)
     yield made(GapPartKind.COMPOSITION, found.composition)
-    for column, part in zip(columns if found.columns else (), found.columns, strict=True):
-        yield made(GapPartKind.COMPOSITION, part, column=column)
     yield made(GapPartKind.WITHIN, found.within)
     yield made(GapPartKind.WITHIN, found.within_group, StratumWeights.GROUP)
     yield made(GapPartKind.WITHIN, found.within_reference, StratumWeights.REFERENCE)
@@ -900,22 +713,15 @@ def _strata(
     ratio: bool,
     lower: bool,
 ) -> list[StratumGap]:
-    """Return the strata that have rows of either side, in the order in which they are listed.
-
-    Differences in strata are tested together, of all of so many gaps (Bonferroni), and have
-    simultaneous intervals that agree with these tests.
-    """
+    # differences in strata are tested together, of all of so many gaps (Bonferroni)
     tests = max(int(sides.common.sum()) * gaps, 1)
-    z, together = critical(confidence), critical(1 - (1 - confidence) / tests)
+    z = critical(confidence)
     method = IntervalMethod.NEWCOMBE
     if sides.squares is None:
         low, high = newcombe(*sides.counts, z)
-        # far out in the tails Newcombe's interval of a small side beside a large one is too narrow
-        widest = score_difference(*sides.counts, together)
     else:
         means, _ = mean_differences(*sides.counts, sides.squares)
         _, low, high = means.part(z)
-        widest = means.part(together)[1:3]
         method = IntervalMethod.INFLUENCE
     rates = [
         np.divide(x, n, out=np.full_like(n, np.nan), where=n > 0)
@@ -939,72 +745,42 @@ def _strata(
         "difference_p_adjusted": np.minimum(
             tests * np.where(sides.common, _p_in_strata(sides), np.nan), 1.0
         ),
-        "simultaneous_low": np.where(sides.common, widest[0], np.nan),
-        "simultaneous_high": np.where(sides.common, widest[1], np.nan),
         "others": against.each.others,
         "p_value": against.each.p,
         "p_adjusted": against.p_adjusted,
         "outlying": against.p_adjusted < 1 - confidence,
         "outlying_alone": against.p_alone < 1 - confidence,
-        "detectable": against.smallest,
     }
-    held = (sides.n_d > 0) | (sides.n_a > 0)
-    order = _places(columns, held, lower=lower)
-    ends = {"low": low[order].tolist(), "high": high[order].tolist()}
-    rest = {"level": repeat(confidence), "methods": repeat((method,))}
-    intervals = _records(Interval, len(order), ends | rest)
-    both = (sides.common & ~np.isnan(low) & ~np.isnan(high))[order].tolist()
-    listed: dict[str, Iterable[Any]] = {
-        "stratum": map(crossed.named.__getitem__, order.tolist()),
-        "interval": [each if held else None for each, held in zip(intervals, both, strict=True)],
-        **{name: _listed(values[order]) for name, values in columns.items()},
+    order = _places(columns, (sides.n_d > 0) | (sides.n_a > 0), lower=lower)
+    both = sides.common & ~np.isnan(low) & ~np.isnan(high)
+    listed = {
+        name: [None if value != value else value for value in values[order].tolist()]
+        for name, values in columns.items()
     }
-    return _records(StratumGap, len(order), listed)
-
-
-def _records(of: type[T], count: int, columns: Mapping[str, Iterable[Any]]) -> list[T]:
-    """Return frozen records whose fields are columns, or have their defaults.
-
-    Thousands of strata take half of the time of as many calls.
-    """
-    made = [object.__new__(of) for _ in range(count)]
-    for each in fields(cast(Any, of)):
-        values = columns.get(each.name, repeat(each.default))
-        deque(map(getattr(of, each.name).__set__, made, values), maxlen=0)
-    return made
+    found = []
+    for i, s in enumerate(order.tolist()):
+        ends = Interval(float(low[s]), float(high[s]), confidence, (method,)) if both[s] else None
+        of_stratum: dict[str, Any] = {name: values[i] for name, values in listed.items()}
+        found.append(StratumGap(stratum=crossed.named[s], interval=ends, **of_stratum))
+    return found
 
 
 def _places(
-    columns: Mapping[str, NDArray[Any]],
-    held: NDArray[np.bool_],
-    *,
-    lower: bool,
+    columns: Mapping[str, NDArray[Any]], held: NDArray[np.bool_], *, lower: bool
 ) -> NDArray[np.intp]:
-    """Return the places of strata, outlying ones first, then by their difference towards the gap.
-
-    Beside strata that are tested, those with insufficient data follow by their contribution: of few
-    rows the difference is often large. Where strata are too few for any test, all are by their
-    difference.
-    """
+    # Beside strata that are tested, those with insufficient data follow by their contribution: of
+    # few rows the difference is often large. Where strata are too few for any test, all are by
+    # their difference.
     places = np.flatnonzero(held)
     of = {name: values[places] for name, values in columns.items()}
-    nothing = np.zeros(len(places), dtype=np.bool_)
-    usual = ~of.get("outlying_alone", nothing)
-    few = np.isfinite(of["difference"]).sum() < FEWEST_STRATA
-    untested = nothing if few or "p_value" not in of else np.isnan(of["p_value"])
-    size, difference = np.abs(of["composition"]) + np.abs(of["within"]), of["difference"]
+    difference, size = of["difference"], np.abs(of["composition"]) + np.abs(of["within"])
+    few = np.isfinite(difference).sum() < FEWEST_STRATA
+    untested = np.isnan(of["p_value"]) & ~few
     keys = [
         np.round(np.nan_to_num(difference), _DIGITS) * (1 if lower else -1),
         -np.round(np.where(untested, np.nan_to_num(size), 0.0), _DIGITS),
         np.isnan(difference),
         untested,
-        usual,
+        ~of["outlying_alone"],
     ]
     return np.asarray(places[np.lexsort(keys)])
-
-
-def _listed(values: NDArray[Any]) -> list[float | None]:
-    listed: list[float | None] = values.tolist()
-    for i in np.flatnonzero(np.isnan(values)).tolist():
-        listed[i] = None
-    return listed

@@ -2,102 +2,65 @@
 
 Which outcome is positive, which rows are in which group and what the first view compares with are
 resolved here. The page adds up cells and applies closed forms, which are those of audits.
-
-The critical value with which the intervals of all views hold together is that of Bonferroni, for as
-many intervals as the page can show.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations, islice
+from itertools import islice
 from math import prod
 from typing import cast
 
 import numpy as np
 
-from fairgauge.catalogue.closed_forms import closed_form, coefficients
+from fairgauge.catalogue.closed_forms import closed_form, coefficients, quotients
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
-from fairgauge.cube.cube import RANGE, CountTable, Cube
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic, tested_as
+from fairgauge.cube.cube import RANGE, Cube
 from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import GRID, Axis
-from fairgauge.enums import (
-    Closed,
-    Level,
-    Method,
-    Profile,
-    ReferenceKind,
-    ReferenceRule,
-    Role,
-    Task,
-)
+from fairgauge.enums import Closed, Level, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.measure.slices import Slice
 from fairgauge.question.conditions import write_conditions
-from fairgauge.question.features import Ordered
-from fairgauge.question.probabilities import RECORD, refuse_probabilities
+from fairgauge.question.features import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import toml_value
-from fairgauge.question.specification import Spec
+from fairgauge.question.specification import Spec, refuse_design
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Grouping, group_columns
-from fairgauge.resolve.references import resolve_references
+from fairgauge.resolve.references import CountsBySide, resolve_references
 from fairgauge.resolve.resolution import Resolution, resolve
-from fairgauge.resolve.sides import CountsBySide
-from fairgauge.results.page_counts import page_table, rate_formula
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.verdicts import Verdict
+from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index
-from fairgauge.stats.intervals import critical
 from fairgauge.values import Json
 
 FEWEST_PERSONS = 10
 """A cell of fewer persons may show what one of them is."""
 MOST_CELLS = 100_000
-FEWEST_TOGETHER = 30
-"""Rows of a side below which no interval far out in the tail is claimed: it is not exact there."""
-FEWEST_OUTCOMES = 10
-"""Rows of each outcome, observed of a rate and expected of a comparison, that it needs as well."""
 _STEPS = 100
 _MOST_CHECKED = 200
 _MANAGED = (
     "threshold", "sensitive", "intersections", "metrics", "reference", "where", "rules",
     "multiplicity", "method", "features", "document", "margins", "candidate", "preset",
-    "replicates", "inconclusive", "max_groups", "population", "strata",
+    "replicates", "inconclusive", "max_groups", "strata",
 )  # fmt: skip
 """Options that the page states by itself, or that change nothing of what it shows."""
 
 
 def explored(
-    cube: Cube,
-    spec: Spec,
-    *,
-    verdicts: Sequence[Verdict] = (),
-    of_rows: Sequence[Diagnostic] = (),
-    exact: bool = False,
+    cube: Cube, spec: Spec, *, of_rows: Sequence[Diagnostic] = (), exact: bool = False
 ) -> dict[str, object]:
     """Return what a page needs to compute every view of the counts, as plain values.
 
-    Parameters
-    ----------
-    verdicts : of the rules of the question, in its audit.
-    of_rows : what an audit states of the rows, as counts alone do not show it.
-    exact : bool
-        Whether cells of fewer than ten persons may be in the page, which people who have it can
-        read.
-
-    Raises
-    ------
-    CubeError
-        The counts are weighted, clustered or too many, or small cells were not allowed.
-    SpecError
-        The question has no rate with a closed form, or is no binary audit.
+    ``of_rows`` is what an audit states of the rows, as counts alone do not show it; ``exact``
+    whether cells of fewer than ten persons may be in the page, which people who have it can read.
     """
     refuse_probabilities(spec.probabilities, "a page that computes again", RECORD)
+    refuse_design(spec, "explore")
     for option, what in ((spec.weight, "weighted"), (spec.cluster, "clustered")):
         if option:
             raise CubeError(
@@ -108,10 +71,19 @@ def explored(
         raise SpecError(Problem("profile", "the page computes the documented profile alone"))
     if spec.method is not Method.DEFAULT:
         raise SpecError(Problem("method", "the page computes the default intervals alone"))
-    models = list(_models(cube, spec))
+    models = [(cube, resolve(cube, replace(spec, candidate=(), margins=())))]
+    for axis in candidate_axes(cube):
+        counts = alone(cube, axis)
+        models.append((counts, resolve(counts, asked_of(spec, axis))))
     resolution = models[0][1]
     spec = resolution.spec
-    _refuse_question(resolution)
+    if resolution.task is not Task.BINARY:
+        message = "the page is of binary decisions: name the favourable values (--positive VALUE)"
+        raise SpecError(Problem("task", message))
+    crossed = [f for f in resolution.features if len(f.crossing.parts) > 1]
+    if any((each.crossing.group_of < 0).any() for each in crossed):
+        message = "excludes an intersection; the page can exclude the values of one column alone"
+        raise SpecError(Problem("exclude_groups", message))
     metrics = _contrasts(resolution, protected=cube.min_cell is not None)
     groupings = list(group_columns(cube, spec).values())
     thresholds, audited = _thresholds(models[0][0] if len(models) == 1 else None, resolution)
@@ -121,38 +93,31 @@ def explored(
         for table in _tables(counts, own, groupings, thresholds)
     ]
     _check_cells(tables, groupings, cube, exact=exact)
-    base = cube.min_cell
-    columns = [_column(each, spec) for each in groupings]
-    count = _comparisons(tables, groupings, len(metrics))
-    confidence = spec.confidence
+    notes = [
+        *of_rows,
+        *uncounted_rows(cube, resolution.features, spec),
+        *reversed_outcomes_of(resolution),
+        *(note for counts in resolution.features for note in missing_outcomes(counts, spec)),
+        *(note for counts in resolution.features for note in missing_groups(counts, spec)),
+    ]
     return {
         "digest": cube.digest,
         "rows": cube.rows,
-        "counted": "people" if spec.of_people else "rows",
         "turned": resolution.outcomes[0].turned is not None,
         "label": spec.label,
         "decision": spec.prediction or spec.score,
         "models": [_model(own.spec) for _, own in models],
         "scored": spec.prediction is None and spec.score is not None,
-        "confidence": confidence,
-        "z": critical(confidence),
-        "together": {
-            "z": critical(1 - (1 - confidence) / count),
-            "count": count,
-            "rows": FEWEST_TOGETHER,
-            "outcomes": FEWEST_OUTCOMES,
-        },
-        "fewest": {"rows": FEWEST_ROWS, "expected": FEWEST_EXPECTED, "persons": FEWEST_PERSONS},
-        "exact": exact and base is None and _smallest(tables) < FEWEST_PERSONS,
-        "alone": 0 if base else max(int((t.counts == 1).sum()) for t in tables),
-        "protected": base,
-        "columns": list(columns),
+        "confidence": spec.confidence,
+        "fewest": {"rows": FEWEST_ROWS, "expected": FEWEST_EXPECTED},
+        "exact": exact and cube.min_cell is None and any(map(_small_cells, tables)),
+        "protected": cube.min_cell,
+        "columns": [_column(each, spec) for each in groupings],
         "thresholds": list(thresholds),
         "audited": audited[0],
         "tables": [each.to_dict() for each in tables],
-        "rates": [rate_data(statistic, of) for statistic, of in metrics.items()],
+        "rates": rates_data(metrics),
         "spec": spec.to_dict(),
-        "limits": list(_limits(resolution, groupings, metrics, verdicts, thresholds[audited[0]])),
         "start": _start(resolution, groupings, metrics),
         "check": [
             [i, *numbers]
@@ -160,47 +125,16 @@ def explored(
             for numbers in islice(_checks(own, groupings, metrics), 3 * _MOST_CHECKED)
         ],
         "where": [toml_value(each.to_text()) for each in spec.where],
-        "warnings": list(_warnings(cube, resolution, of_rows)),
+        "warnings": [
+            f"{f'{each.feature}: ' if each.feature else ''}{each.message}."
+            for each in notes
+            if each.level is Level.WARNING
+        ],
     }
 
 
-def _warnings(cube: Cube, resolution: Resolution, of_rows: Sequence[Diagnostic]) -> Iterator[str]:
-    spec = resolution.spec
-    for each in (
-        *of_rows,
-        *uncounted_rows(cube, resolution.features, spec),
-        *reversed_outcomes_of(resolution),
-        *(note for counts in resolution.features for note in missing_outcomes(counts, spec)),
-        *(note for counts in resolution.features for note in missing_groups(counts, spec)),
-    ):
-        if each.level is Level.WARNING:
-            of = f"{each.feature}: " if each.feature else ""
-            yield f"{of}{each.message}."
-
-
-def _models(cube: Cube, spec: Spec) -> Iterator[tuple[Cube, Resolution]]:
-    one = replace(spec, candidate=(), margins=())
-    yield cube, resolve(cube, one)
-    for axis in candidate_axes(cube):
-        counts = alone(cube, axis)
-        yield counts, resolve(counts, asked_of(spec, axis))
-
-
-def _refuse_question(resolution: Resolution) -> None:
-    if resolution.task is not Task.BINARY or isinstance(resolution.spec.positive, Ordered):
-        message = "the page is of binary decisions: name the favourable values (--positive VALUE)"
-        raise SpecError(Problem("task", message))
-    crossed = [f for f in resolution.features if len(f.crossing.parts) > 1]
-    if any((each.crossing.group_of < 0).any() for each in crossed):
-        message = "excludes an intersection; the page can exclude the values of one column alone"
-        raise SpecError(Problem("exclude_groups", message))
-
-
 def _contrasts(resolution: Resolution, *, protected: bool) -> dict[Statistic, list[Contrast]]:
-    """Return the rates that are compared and have a closed form, with their comparisons.
-
-    Of protected counts these are shares of rows, which alone have bounds.
-    """
+    # of protected counts these are shares of rows, which alone have bounds
     known = {"label"} if resolution.spec.label else set()
     known |= {"prediction"} if resolution.spec.prediction or resolution.spec.score else set()
     asked = [a.metric for a in resolution.metrics if isinstance(a.metric, Contrast)]
@@ -228,24 +162,35 @@ def compared(statistic: Statistic) -> Iterator[Contrast]:
             yield contrast
 
 
-def rate_data(statistic: Statistic, contrasts: Sequence[Contrast]) -> dict[str, object]:
-    """Return a rate as a page computes it: sums of cells, its form and its contrasts."""
-    form = closed_form(statistic)
-    assert form is not None
-    needs = statistic.needs
-    whole = statistic.sums[1] if isinstance(statistic, (Rate, Quotient)) else None
-    return {
-        **rate_formula(statistic),
-        "says": statistic.says,
-        "range": _ends(statistic.range),
-        "kind": str(form.kind),
-        "times": form.times,
-        "sums": [list(coefficients(each, needs)) for each in form.sums],
-        "rows": _rows(statistic),
-        "whole": None if whole is None else list(coefficients(whole, needs)),
-        "moves": "prediction" in needs,
-        "contrasts": {c.by: {"name": c.name, "range": _ends(c.range)} for c in contrasts},
-    }
+def rates_data(metrics: Mapping[Statistic, Sequence[Contrast]]) -> list[dict[str, object]]:
+    """Return rates as a page computes them: sums of cells, their forms and their contrasts.
+
+    Rates whose comparisons are one test of an audit have the same number of a ``test``.
+    """
+    tests: dict[object, int] = {}
+    made: list[dict[str, object]] = []
+    for statistic, contrasts in metrics.items():
+        form, needs = closed_form(statistic), statistic.needs
+        assert form is not None
+        whole = statistic.sums[1] if isinstance(statistic, (Rate, Quotient)) else None
+        one = tested_as(statistic) if isinstance(statistic, Rate) else statistic.name
+        made.append({
+            "name": statistic.name,
+            "title": statistic.title,
+            "says": statistic.says,
+            "share": statistic.is_share,
+            "of": quotients(statistic),
+            "test": tests.setdefault(one, len(tests)),
+            "range": _ends(statistic.range),
+            "kind": str(form.kind),
+            "times": form.times,
+            "sums": [list(coefficients(each, needs)) for each in form.sums],
+            "rows": _rows(statistic),
+            "whole": None if whole is None else list(coefficients(whole, needs)),
+            "moves": "prediction" in needs,
+            "contrasts": {c.by: {"name": c.name, "range": _ends(c.range)} for c in contrasts},
+        })  # fmt: skip
+    return made
 
 
 def _rows(statistic: Statistic) -> list[object]:
@@ -259,7 +204,6 @@ def _rows(statistic: Statistic) -> list[object]:
 
 
 def _ends(limits: tuple[float, float]) -> list[object]:
-    """Return the ends of a range; null where infinite."""
     return [end if np.isfinite(end) else None for end in limits]
 
 
@@ -271,23 +215,16 @@ def _column(grouping: Grouping, spec: Spec) -> dict[str, object]:
     conditions = [text for part in parts for text in write_conditions({column: part[0]})]
     return {
         "name": column,
-        "groups": list(_names(grouping)),
+        "groups": list(group_names([GroupId.of(part) for part in grouping.groups])),
         "conditions": [toml_value(each) for each in conditions],
         "values": [each.name() for each in grouping.groups],
         "written": toml_value(written),
     }
 
 
-def _names(grouping: Grouping) -> tuple[str, ...]:
-    return group_names([GroupId.of(part) for part in grouping.groups])
-
-
 def _thresholds(cube: Cube | None, resolution: Resolution) -> tuple[list[float | None], list[int]]:
-    """Return the thresholds of the page, from low scores to high ones, and the audited ones.
-
-    Of scores in bins these are 99 edges and the audited ones; of decisions there is one, None.
-    Candidates are counted at the audited ones alone: without a cube these are all.
-    """
+    # Of scores in bins these are 99 edges and the audited ones; of decisions there is one, None.
+    # Candidates are counted at the audited ones alone: without a cube these are all.
     audited = [outcome.threshold for outcome in resolution.outcomes]
     score = cube.plan.axis(Role.SCORE) if cube else None
     asked = [each for each in audited if each is not None]
@@ -314,8 +251,24 @@ class _Table:
     model: int = 0
 
     def to_dict(self) -> dict[str, object]:
-        table = page_table(self.model, self.columns, self.codes, self.counts, self.ranges)
-        return {**table, "places": list(self.places)}
+        """Return plain values; runs of zeros are written as their negative length."""
+        return {
+            "model": self.model,
+            "columns": self.columns,
+            "places": self.places,
+            "codes": self.codes.ravel().tolist(),
+            "counts": _in_runs(self.counts),
+            **({"ranges": [_in_runs(each) for each in self.ranges]} if self.ranges else {}),
+        }
+
+
+def _in_runs(counts: Index) -> list[int]:
+    flat = counts.ravel()
+    held = np.flatnonzero(flat)
+    written: list[int] = []
+    for gap, count in zip((np.diff(held, prepend=-1) - 1).tolist(), flat[held], strict=True):
+        written += [-gap, int(count)] if gap else [int(count)]
+    return written
 
 
 def _tables(
@@ -366,51 +319,35 @@ def _table(
     label = cube.plan.axis(Role.LABEL)
     parts = [groupings[i] for i in columns]
     table = cube.marginal([*(part.axis for part in parts), *(a for a in (label, axis) if a)])
+    groups = [part.group_of[table.codes[:, i]] for i, part in enumerate(parts)]
+    sizes = [len(part.groups) for part in parts]  # codes after these are of values outside them
     codes = np.stack(
-        [_group_codes(part, table.codes[:, i]) for i, part in enumerate(parts)], axis=-1
+        [np.where(g < 0, n - 1 - g, g) for g, n in zip(groups, sizes, strict=True)], axis=-1
     )
     at = len(parts)
     labels = np.full(len(codes), 2)
     if label:
         labels = np.append(np.where(outcome.labels, 0, 1), 2)[table.codes[:, at]]
         at += 1
-    bins, missing = np.zeros(len(codes), dtype=np.int64), len(thresholds) + 1
+    missing = len(thresholds) + 1
+    bins = np.full(len(codes), missing)
     if axis:
         reached = _reached(axis, resolution, thresholds, cube)
         bins = np.append(reached, missing)[table.codes[:, at]]
-    else:
-        bins[:] = missing
-    return _summed(table, columns, places, codes, labels, bins)
-
-
-def _summed(
-    table: CountTable, columns: list[int], places: list[int], codes: Index, labels: Index,
-    bins: Index,
-) -> _Table:  # fmt: skip
-    combinations_, index = np.unique(codes, axis=0, return_inverse=True)
-    shape = (len(combinations_), 3, len(places) + 2)
+    every, index = np.unique(codes, axis=0, return_inverse=True)
+    shape = (len(every), 3, len(places) + 2)
     flat = np.ravel_multi_index((index.ravel(), labels, bins), shape)
-    counted = [table.cases]
-    counted += [table.sums[name] for name in RANGE if name in table.sums]
+    counted = [table.cases, *(table.sums[name] for name in RANGE if name in table.sums)]
     counts, *ranges = (
         np.bincount(flat, sums, prod(shape)).astype(np.int64).reshape(shape) for sums in counted
     )
-    return _Table(columns, places, combinations_, counts, tuple(ranges))
-
-
-def _group_codes(part: Grouping, levels: Index) -> Index:
-    """Return the group of every level; codes after the groups are of values outside them."""
-    group = part.group_of[levels]
-    return np.asarray(np.where(group < 0, len(part.groups) - 1 - group, group))
+    return _Table(columns, places, every, counts, tuple(ranges))
 
 
 def _reached(
     axis: Axis, resolution: Resolution, thresholds: Sequence[float | None], cube: Cube
 ) -> Index:
-    """Return for every level of an axis at how many thresholds it is predicted positive.
-
-    Of a score of the negative value these are the last ones; else the first.
-    """
+    # of a score of the negative value these are the last ones; else the first
     if axis.role is not Role.SCORE:
         masks = np.array([each.predictions for each in resolution.outcomes])
         return np.asarray(masks.sum(axis=0, dtype=np.int64))
@@ -424,9 +361,8 @@ def _reached(
     return np.asarray((~above if turned else above).sum(axis=0, dtype=np.int64))
 
 
-def _smallest(tables: Sequence[_Table]) -> int:
-    held = [each.counts[each.counts > 0] for each in tables]
-    return min((int(each.min()) for each in held if len(each)), default=FEWEST_PERSONS)
+def _small_cells(table: _Table) -> int:
+    return int(((table.counts > 0) & (table.counts < FEWEST_PERSONS)).sum())
 
 
 def _check_cells(
@@ -440,7 +376,7 @@ def _check_cells(
             f"{quote(widest.axis.column)}, which has {len(widest.groups):,} groups, or take its "
             "values together (recode)"
         )
-    small = sum(int(((t.counts > 0) & (t.counts < FEWEST_PERSONS)).sum()) for t in tables)
+    small = sum(map(_small_cells, tables))
     if small and not exact and cube.min_cell is None:
         score = " and without the score" if cube.plan.axis(Role.SCORE) else ""
         raise CubeError(
@@ -451,65 +387,10 @@ def _check_cells(
         )
 
 
-def _comparisons(tables: Sequence[_Table], groupings: Sequence[Grouping], rates: int) -> int:
-    """Return how many intervals the page can show, at most.
-
-    In a view of a model, every group, all others of it and all rows have a rate, and a group has a
-    difference and a ratio to all others, to all rows and to every other group. A column makes
-    groups, is a filter on one of its groups, or neither.
-    """
-    views: dict[tuple[int, tuple[int, ...]], int] = {}
-    sizes = [len(each.groups) for each in groupings]
-    for table in tables:
-        for by, filters in views_of(table.columns, sizes):
-            key = (table.model, tuple(by))
-            views[key] = max(views.get(key, 0), filters * len(table.places))
-    total = 0
-    for (_, columns), number in views.items():
-        groups = prod(sizes[i] for i in columns)
-        pairs = groups * (groups - 1) // 2
-        total += number * (2 * groups + 1 + 2 * (2 * groups + pairs))
-    return max(1, total * rates)
-
-
-def _limits(
-    resolution: Resolution,
-    groupings: Sequence[Grouping],
-    rates: Mapping[Statistic, list[Contrast]],
-    verdicts: Sequence[Verdict],
-    threshold: float | None,
-) -> Iterator[dict[str, object]]:
-    features = {each.feature: each for each in resolution.features}
-    position = {each.axis.column: i for i, each in enumerate(groupings)}
-    subjects: dict[str, tuple[int, str]] = {}
-    for i, (statistic, contrasts) in enumerate(rates.items()):
-        subjects[statistic.name] = (i, "rate")
-        subjects |= {contrast.name: (i, contrast.by) for contrast in contrasts}
-    for rule in resolution.spec.rules:
-        name = rule.definition.name if rule.definition else rule.metric
-        if name not in subjects or rule.alternatives:
-            continue
-        found: list[object] = [
-            [
-                [position[column] for column in features[each.feature].feature_id.columns],
-                list(_codes(each.group_id, features[each.feature], groupings)),
-                str(each.outcome),
-            ]
-            for each in verdicts
-            if each.rule == str(rule) and each.threshold in (None, threshold)
-            if each.group_id is not None and each.group_id.parts and each.feature in features
-        ]
-        rate, show = subjects[name]
-        ends = _ends((rule.low, rule.high))
-        yield {"rule": str(rule), "rate": rate, "show": show, "ends": ends, "verdicts": found}
-
-
 def _start(
-    resolution: Resolution,
-    groupings: Sequence[Grouping],
-    rates: Mapping[Statistic, list[Contrast]],
+    resolution: Resolution, groupings: Sequence[Grouping], rates: Mapping[Statistic, list[Contrast]]
 ) -> dict[str, object]:
-    """Return the first view: the first feature, compared as the audit compares it."""
+    # the first view: the first feature, compared as the audit compares it
     feature = resolution.features[0]
     position = {each.axis.column: i for i, each in enumerate(groupings)}
     by = [position[column] for column in feature.feature_id.columns]
@@ -535,9 +416,7 @@ def _codes(group: GroupId, feature: GroupCounts, groupings: Sequence[Grouping]) 
 
 
 def _checks(
-    resolution: Resolution,
-    groupings: Sequence[Grouping],
-    rates: Mapping[Statistic, list[Contrast]],
+    resolution: Resolution, groupings: Sequence[Grouping], rates: Mapping[Statistic, list[Contrast]]
 ) -> Iterator[list[object]]:
     spec = replace(resolution.spec, reference=ReferenceRule.OTHERS)
     position = {each.axis.column: i for i, each in enumerate(groupings)}
@@ -569,10 +448,3 @@ def _model(spec: Spec) -> dict[str, object]:
         "name": spec.prediction or spec.score or "",
         "lines": [f"{key} = {toml_value(value)}" for key, value in kept.items()],
     }
-
-
-def views_of(columns: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[list[int], int]]:
-    """Yield the columns that make groups, and the number of filters by the others."""
-    for size in range(1, len(columns) + 1):
-        for by in combinations(columns, size):
-            yield list(by), prod(sizes[i] + 1 for i in columns if i not in by)

@@ -12,11 +12,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import Contrast, RowMetric
+from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.lookup import SETS
-from fairgauge.catalogue.pooling import ConditionalDisparity
-from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.catalogue.statistics import Statistic, is_complement
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import (
     AfterAdjusting,
     Better,
@@ -44,8 +43,7 @@ from fairgauge.results.disparities import (
     is_significant,
     singled_out,
 )
-from fairgauge.results.estimates import Estimate
-from fairgauge.results.finding import FamilyOfTests, Finding
+from fairgauge.results.estimates import Estimate, FamilyOfTests, Finding
 from fairgauge.results.report import Report
 from fairgauge.results.sections import FeatureResults, searched_rates, sections_of
 from fairgauge.results.stated_comparison import is_about, stated_comparisons
@@ -62,11 +60,7 @@ _ADJUSTED = {
 class _Searched(NamedTuple):
     """A rate of a section in which a finding is sought.
 
-    Attributes
-    ----------
-    section, rate, row : of what.
-    adverse : the sign of a difference to the disadvantage of people; 0 where there is none.
-    favourable : which outcome is better for people.
+    ``adverse`` is the sign of a difference to the disadvantage of people; 0 where there is none.
     """
 
     section: FeatureResults
@@ -104,7 +98,10 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
     """
     chosen: list[tuple[_Searched, Finding]] = []
     stated: set[Hashable] = set()
-    named = {*_named(report)}
+    named = set()
+    for name in report.spec.get("metrics", ()):
+        with suppress(LookupError):  # the import path of one of the user's own
+            named |= set() if name in SETS else {m.name for m in report.catalogue.expand([name])}
     asked = {*named, *(verdict.metric for verdict in report.verdicts)}
     favourable = favourable_of(report.spec)
     sections = sections_of(report)
@@ -117,20 +114,17 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
         if worst is None or same in stated:
             continue
         if _is_stated_beside(each, worst, [f for of, f in chosen if of.section is section]):
-            chosen = [(of, _with_others_beside(of, finding, each)) for of, finding in chosen]
+            for i, (of, finding) in enumerate(chosen):
+                beside = finding.beside if of.section is section else None
+                if beside is not None and section.compared_rate(beside.metric) == rate:
+                    chosen[i] = of, replace(finding, others_beside=_others(each, beside))
             stated.add(same)
             continue
         chosen.append((each, _finding(report, each, worst)))
         stated.add(same)
     chosen.sort(key=lambda each: _importance(*each))
-    others = [e for of in sections for e in _of_other_kinds(report, of, asked, named, stated)]
-    return _gravest_first(report, [*(finding for _, finding in chosen), *others])
-
-
-def _named(report: Report) -> Iterator[str]:
-    for name in report.spec.get("metrics", ()):
-        with suppress(LookupError):  # the import path of one of the user's own
-            yield from () if name in SETS else (m.name for m in report.catalogue.expand([name]))
+    of_others = [e for of in sections for e in _of_other_kinds(report, of, asked, named, stated)]
+    return _gravest_first(report, [*(finding for _, finding in chosen), *of_others])
 
 
 def _of_other_kinds(
@@ -140,12 +134,9 @@ def _of_other_kinds(
     named: Container[str],
     stated: set[Hashable],
 ) -> Iterator[Finding]:
-    """Yield the significant disparities that are asked for and are of no rate, one a metric.
-
-    These are medians and other quantiles, tops of rankings, distances, and several rates at once.
-    What is a function of a number that is ``stated`` already is none, nor, unless it is ``named``,
-    what is made of several such. Who fails a rule comes first, then who is worse off.
-    """
+    # These are medians and other quantiles, tops of rankings, distances, and several rates at once.
+    # What is a function of a number that is ``stated`` already is none, nor, unless it is
+    # ``named``, what is made of several such. Who fails a rule comes first, then who is worse off.
     if section.class_scope.kind in (ClassKind.CLASS, ClassKind.AVERAGE):
         return
     favourable = favourable_in(favourable_of(report.spec), section.class_scope)
@@ -183,16 +174,12 @@ def _of_other_kinds(
             family=_family(report, worst),
             ratio=ratio,
             others=tuple(others),
-            one_of_thresholds=section.several_thresholds and worst.threshold is not None,
         )
 
 
 def _gravest_first(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return findings by their gravity, those of equal gravity in the order that they have.
-
-    Of two disparities of the same people in the same decision the one of all rows comes first, and
-    the other next, unless a rule fails for the other alone.
-    """
+    # of two disparities of the same people in the same decision the one of all rows comes first,
+    # and the other next, unless a rule fails for the other alone
     stated = stated_comparisons(report, findings)
     ranked = sorted(range(len(findings)), key=lambda i: stated[i].gravity)
     for i in ranked[1:]:
@@ -207,7 +194,15 @@ def _gravest_first(report: Report, findings: Sequence[Finding]) -> tuple[Finding
 
 def _worst(searched: _Searched) -> Estimate | None:
     sign = searched.worse_sign
-    significant = [_worse_side(searched, each) for each in searched.significant]
+    known = searched.adverse != 0 or (
+        better_of(searched.row, searched.favourable) is not Better.NEITHER
+    )
+
+    def worse_side(estimate: Estimate) -> Estimate:
+        better = known and gap(estimate) * sign < 0
+        return (searched.section.mirror(estimate) if better else None) or estimate
+
+    significant = list(map(worse_side, searched.significant))
     worse = [each for each in significant if searched.has_direction and gap(each) * sign > 0]
     return max(
         worse or significant,
@@ -216,37 +211,14 @@ def _worst(searched: _Searched) -> Estimate | None:
     )
 
 
-def _worse_side(searched: _Searched, estimate: Estimate) -> Estimate:
-    known = searched.adverse != 0 or (
-        better_of(searched.row, searched.favourable) is not Better.NEITHER
-    )
-    better = known and gap(estimate) * searched.worse_sign < 0
-    return (searched.section.mirror(estimate) if better else None) or estimate
-
-
 def _is_stated_beside(searched: _Searched, worst: Estimate, of_section: Sequence[Finding]) -> bool:
-    """Return whether a rate is stated by a finding of the same section already.
-
-    A false positive rate is reported with the true positive rate of its group: whether a higher one
-    is worse depends on which error harms. Of two groups that mirror each other one is stated.
-    """
+    # A false positive rate is reported with the true positive rate of its group: whether a higher
+    # one is worse depends on which error harms. Of two groups that mirror each other one is stated.
     if searched.row is None or not searched.row.ambivalent:
         return False
     groups = {each.beside.group for each in of_section if each.beside}
-    return worst.group in groups or bool(groups.intersection(_mirrors(searched.section)))
-
-
-def _mirrors(section: FeatureResults) -> set[str | None]:
-    return {group for each in section.mirrors for group in (each.group, each.mirror_of)}
-
-
-def _with_others_beside(of: _Searched, finding: Finding, searched: _Searched) -> Finding:
-    stated = finding.beside
-    if of.section is not searched.section or stated is None:
-        return finding
-    if of.section.compared_rate(stated.metric) != searched.rate:
-        return finding
-    return replace(finding, others_beside=_others(searched, stated))
+    mirrors = {group for e in searched.section.mirrors for group in (e.group, e.mirror_of)}
+    return worst.group in groups or bool(groups & mirrors)
 
 
 def _others(searched: _Searched, stated: Estimate) -> tuple[Estimate, ...]:
@@ -284,17 +256,11 @@ def _finding(report: Report, searched: _Searched, worst: Estimate) -> Finding:
         adjusted_for=strata_named(report.spec.get("strata")) if adjusted else None,
         beside=beside,
         others=others,
-        limits=_limits_of_rules(report, searched, "difference"),
-        ratio_limits=_limits_of_rules(report, searched, "ratio"),
-        one_of_thresholds=section.several_thresholds and worst.threshold is not None,
     )
 
 
 def _family(report: Report, estimate: Estimate) -> FamilyOfTests | None:
-    """Return the tests that a report judges together with one; None where it does not hold them.
-
-    A single test has no note, nor have reports of before that kept none.
-    """
+    # a single test has no note, nor have reports of before that kept none
     notes = [e for e in report.diagnostics if e.code is DiagnosticCode.ADJUSTED_P]
     if notes:
         tests = notes[0]["homogeneity"] or 0
@@ -307,7 +273,7 @@ def _family(report: Report, estimate: Estimate) -> FamilyOfTests | None:
 def _reasons(
     report: Report, worst: Estimate, adjusted: Estimate | None, *, several: bool
 ) -> Iterator[FindingReason]:
-    """Yield why a disparity is a finding; significance alone chooses it today."""
+    # why a disparity is a finding; significance alone chooses it today
     yield FindingReason.SIGNIFICANT
     if several:
         yield FindingReason.LARGEST
@@ -319,30 +285,12 @@ def _reasons(
             yield _ADJUSTED[change]
 
 
-def _limits_of_rules(report: Report, searched: _Searched, by: str) -> tuple[float, ...]:
-    asked = report.spec.get("rules", ())
-    limits: list[float] = []
-    for rule in (each for one in asked for each in (one, *one.get("alternatives", ()))):
-        row = searched.section.metric_row(rule["metric"])
-        if not isinstance(row, Contrast) or row.by != by:
-            continue
-        mirrored = by == "difference" and is_complement(row.of, searched.row)
-        if row.of.name == searched.rate or mirrored:
-            reverse = by == "difference" and row.order == "reference - group"
-            sign = -1 if mirrored != reverse else 1
-            limits += [sign * rule[end] for end in ("at_least", "at_most") if end in rule]
-    return tuple(dict.fromkeys(limits))
-
-
 def _fails(verdict: Verdict, worst: Estimate) -> bool:
     return before_counting(verdict) is Outcome.FAIL and is_about(verdict, worst)
 
 
 def _importance(searched: _Searched, finding: Finding) -> tuple[bool, bool, float]:
-    """Return the place of a finding: rates with a worse direction first, then the largest gaps.
-
-    Gaps of shares can be compared between rates; other rates stay in the order of the catalogue.
-    """
+    # gaps of shares can be compared between rates; other rates stay in the order of the catalogue
     rate = searched.row
     share = rate is not None and rate.is_share
     central = CENTRAL_RATES.index(finding.rate) if finding.rate in CENTRAL_RATES else math.inf

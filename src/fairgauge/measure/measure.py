@@ -10,36 +10,34 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from fairgauge.catalogue.across import Across, Spread, is_of_one_group
-from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.comparisons import (
     ComparisonMetric,
     Contrast,
     Imbalance,
     Metric,
-    Representation,
+    RowMetric,
 )
-from fairgauge.catalogue.distributions import Distance
-from fairgauge.catalogue.pooling import ConditionalDisparity
-from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.catalogue.statistics import Statistic
+from fairgauge.catalogue.distributions import ConditionalDisparity, Distance
+from fairgauge.catalogue.statistics import AVERAGES, Statistic, agreement, averaged
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import (
     ClassKind,
     DiagnosticCode,
     Profile,
+    ReferenceRule,
     ScopeKind,
     Status,
     Task,
     WhyInconclusive,
 )
-from fairgauge.inference.compared_counts import FEWEST_GROUPS, FeatureGroups
+from fairgauge.identity import FeatureId, GroupId, ValueSet
 from fairgauge.inference.groups.families import (
     Family,
     adjusted_estimates,
@@ -49,6 +47,7 @@ from fairgauge.inference.groups.families import (
     homogeneity_notes,
     reversed_outcomes,
 )
+from fairgauge.inference.interval import FEWEST_GROUPS, FeatureGroups, NoInterval
 from fairgauge.inference.missing_values import (
     differs_without_group,
     groupless,
@@ -58,44 +57,31 @@ from fairgauge.inference.missing_values import (
     uncounted,
     uncounted_rows,
 )
-from fairgauge.inference.possible import Shown, could_undo
-from fairgauge.measure._excluded_groups import excluded_groups
-from fairgauge.measure._gap_sides import numbers_of_sides
-from fairgauge.measure._offsetting_parts import offsetting_parts
+from fairgauge.inference.possible import could_undo
 from fairgauge.measure._small_groups import (
     Small,
     adequate_parts,
+    excluded_groups,
     mark_estimates,
     mark_groups,
     small_groups,
 )
-from fairgauge.measure.measure_unrecorded import (
-    EstimatedGroups,
-    estimated_groups,
-    measure_unrecorded,
-    names_of_unrecorded,
-)
-from fairgauge.measure.other_references import choices
-from fairgauge.measure.slices import Slice
-from fairgauge.question.features import Ordered
+from fairgauge.measure.slices import Slice, numbers_of_sides
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
-from fairgauge.resolve.constant_outcomes import (
-    ConstantOutcomes,
+from fairgauge.resolve.group_counts import GroupCounts
+from fairgauge.resolve.outcomes import (
     constant_outcomes,
     reason_of_one_value,
 )
-from fairgauge.resolve.group_checks import (
+from fairgauge.resolve.question_checks import (
     few_published,
     one_group,
     unlike_amounts,
     weightless_groups,
 )
-from fairgauge.resolve.group_counts import GroupCounts
-from fairgauge.resolve.references import large_groups
-from fairgauge.resolve.resolution import Resolution, resolve
-from fairgauge.resolve.sides import score_counts
+from fairgauge.resolve.references import Tie, large_groups, score_counts
+from fairgauge.resolve.resolution import AskedMetric, Resolution, asked_rates, resolve
 from fairgauge.results.disparities import is_significant
 from fairgauge.results.estimates import (
     EVERYONE,
@@ -105,6 +91,7 @@ from fairgauge.results.estimates import (
     Group,
     GroupPair,
     Measured,
+    UnrecordedMeasured,
     WorstCase,
 )
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
@@ -112,6 +99,9 @@ from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
 _FULL_COVERAGE = 0.9
 _NO_COINCIDENCE = 0.9999
 """The confidence by which outcomes of a single group are reversed: reports have many groups."""
+
+if TYPE_CHECKING:
+    from fairgauge.measure._measure_unrecorded import EstimatedGroups
 
 
 class ByRows(Protocol):
@@ -126,6 +116,15 @@ class ByRows(Protocol):
         """Return the counts of every feature with exact scores; None where there are too many."""
 
 
+def estimated_groups(cube: Cube, spec: Spec) -> Sequence[EstimatedGroups]:
+    """Return the counts of the features of which only probabilities are known."""
+    if not spec.probabilities:
+        return ()
+    from fairgauge.measure._measure_unrecorded import counts_to_estimate_from
+
+    return counts_to_estimate_from(cube, spec)
+
+
 def measure(
     cube: Cube,
     spec: Spec,
@@ -137,12 +136,6 @@ def measure(
     ``by_rows`` computes the metrics that need the rows themselves; without it they are not
     applicable. ``estimated`` are the groups of which only probabilities are known, to be estimated
     once for several confidence levels.
-
-    Raises
-    ------
-    SpecError
-        A value set, reference or positive value that the data do not have, or a metric of classes
-        asked for with continuous labels.
     """
     resolution = resolve(cube, spec)
     binned = resolution.features
@@ -159,10 +152,17 @@ def measure(
     parts = [_MeasuredFeature(counts, resolution, rates, small) for counts in resolution.features]
     estimates = [estimate for part in parts for estimate in part.estimates]
     diagnostics += [note for part in parts for note in part.diagnostics]
-    whole, notes = _whole_table(resolution)
-    estimates += whole
-    diagnostics += notes
-    mixed = measure_unrecorded(unrecorded, resolution, rates)
+    diagnostics += reversed_outcomes_of(resolution)
+    of_table = [asked for asked in resolution.metrics if asked.metric.scope == "table"]
+    binary = resolution.task is Task.BINARY
+    for outcome in resolution.outcomes[: None if binary else 1] if of_table else ():
+        whole = Slice(resolution.everyone, outcome, resolution.spec)
+        estimates += [each for asked in of_table for each in _of_slice(whole, asked)]
+    mixed = UnrecordedMeasured()
+    if unrecorded:
+        from fairgauge.measure._measure_unrecorded import measure_unrecorded
+
+        mixed = measure_unrecorded(unrecorded, resolution, rates)
     estimates += mixed.estimates
     diagnostics = [*mixed.diagnostics, *diagnostics]
     rowwise, notes = _of_rows(resolution, by_rows)
@@ -172,9 +172,14 @@ def measure(
     together = {key: limits for part in parts for key, limits in part.together.items()}
     together |= mixed.together
     constant = constant_outcomes(cube, spec, resolution.outcomes, resolution.task)
-    adjusted, family = adjusted_estimates(
-        _marked(estimates, small, constant), together, homogeneity, spec.confidence
-    )
+    marked = mark_estimates(estimates, small)
+    for i, each in enumerate(marked if constant else ()):
+        # a minimum or maximum is no comparison of groups: it is what it is where they cannot differ
+        if each.status is Status.OK and not is_of_one_group(each.definition):
+            reason = reason_of_one_value(each.definition.needs, each.threshold, constant)
+            if reason is not None:
+                marked[i] = replace(each, status=Status.TOO_FEW, reason=reason)
+    adjusted, family = adjusted_estimates(marked, together, homogeneity, spec.confidence)
     slices = [each for part in parts for each in part.slices]
     adjusted = tuple(_concluded(adjusted, slices, family.level))
     pairs = [pair for part in parts for pair in part.compare_pairs(family)]
@@ -189,7 +194,6 @@ def measure(
     diagnostics += excluded_groups(cube, resolution, rates)
     diagnostics += uncounted_rows(cube, binned, spec)
     totals = (*(total for part in parts for total in part.totals), *mixed.totals)
-    names, ids = names_of_unrecorded(unrecorded)
     return Measured(
         task=resolution.task,
         groups=tuple(groups),
@@ -209,25 +213,25 @@ def measure(
         uncounted=uncounted(cube, binned, spec),
         adequate=adequate,
         group_ids={
-            feature.feature: dict(zip(feature.groups, feature.group_ids, strict=True))
-            for feature in resolution.features
-        }
-        | names,
-        feature_ids={feature.feature: feature.feature_id for feature in resolution.features} | ids,
+            **{of.feature: dict(zip(of.groups, of.group_ids, strict=True))
+               for of in resolution.features},
+            **{of.feature: {name: GroupId.of(ValueSet((name,))) for name in of.groups}
+               for of in unrecorded},
+        },
+        feature_ids={
+            **{of.feature: of.feature_id for of in resolution.features},
+            **{of.feature: FeatureId((of.feature,)) for of in unrecorded},
+        },
         estimators=tuple(mixed.estimators),
         shown=mixed.shown,
-    )
+    )  # fmt: skip
 
 
 def _concluded(
     estimates: Iterable[Estimate], slices: Sequence[Slice], level: float
 ) -> Iterator[Estimate]:
-    """Yield estimates; of those adjusted for strata that what is missing could undo, none counts.
-
-    They are held against it at the ``level`` at which all comparisons hold together. Nor does one
-    count that shows no difference where rows without a group have other rates than the others.
-    """
-
+    # They are held against it at the ``level`` at which all comparisons hold together. Nor does one
+    # count that shows no difference where rows without a group have other rates than the others.
     @cache
     def unlike(part: Slice, of: Statistic) -> bool:
         return differs_without_group(part.counts, part.outcome, of, part.spec)
@@ -245,7 +249,7 @@ def _concluded(
             limits = float(low[at]), float(high[at])
         sides = numbers_of_sides(each, part)
         counts, masks, spec = part.counts, part.outcome, part.spec
-        undone = could_undo(counts, masks, metric, sides, spec, [Shown(limits)])
+        undone = could_undo(counts, masks, each, sides, spec, [limits])
         return None if undone is None else _COULD_BE[undone]
 
     for each in estimates:
@@ -267,35 +271,11 @@ _COULD_BE = {
 }
 
 
-def _marked(
-    estimates: Sequence[Estimate], small: Small, constant: ConstantOutcomes
-) -> list[Estimate]:
-    """Return the estimates; those of small groups, or of outcomes of one value, have a reason.
-
-    A minimum or maximum is no comparison of groups: it is what it is where they cannot differ.
-    """
-    marked = mark_estimates(estimates, small)
-    if not constant:
-        return list(marked)
-    return [
-        replace(each, status=Status.TOO_FEW, reason=reason)
-        if each.status is Status.OK
-        and not is_of_one_group(each.definition)
-        and (reason := reason_of_one_value(each.definition.needs, each.threshold, constant))
-        else each
-        for each in marked
-    ]
-
-
 class _MeasuredFeature:
     """Everything that is measured of one feature."""
 
     def __init__(
-        self,
-        counts: GroupCounts,
-        resolution: Resolution,
-        rates: list[Statistic],
-        small: Small,
+        self, counts: GroupCounts, resolution: Resolution, rates: list[Statistic], small: Small
     ) -> None:
         spec = resolution.spec
         slices = [Slice(counts, outcome, spec) for outcome in resolution.outcomes]
@@ -311,21 +291,26 @@ class _MeasuredFeature:
             measured = _multiclass
         self.groups, self.totals, self.estimates = measured(every, rates, resolution.metrics)
         self.together = {key: limits for each in slices for key, limits in each.together.items()}
+        spanning: Iterable[Diagnostic] = ()
+        if counts.clusters is not None:
+            from fairgauge.inference.clusters import clusters_spanning_groups
+
+            people = spec.person is not None
+            spanning = clusters_spanning_groups(counts, spec.cluster, people=people)
         self.diagnostics = [
             *_strata_coverage(slices[0], resolution.metrics),
-            *_clusters_spanning_groups(counts, spec),
+            *spanning,
             *missing_groups(counts, spec),
             *missing_outcomes(counts, spec),
             *one_group(counts, spec),
             *weightless_groups(counts),
             *unlike_amounts(counts, spec),
-            *choices(slices, resolution.metrics),
-            *offsetting_parts(slices, resolution.metrics),
+            *_choices(slices, resolution.metrics),
         ]
         if counts.protected:
             self.diagnostics = [
                 *missing_groups(counts, spec),
-                *choices(slices, resolution.metrics),
+                *_choices(slices, resolution.metrics),
             ]
         ruled = {limit.metric for _, limit in spec.limits}
         for each, asked in product(every, resolution.metrics):
@@ -342,9 +327,12 @@ class _MeasuredFeature:
         if resolution.task is Task.BINARY:
             groups = slices[0].groups_at(np.flatnonzero(large_groups(counts, spec)))
             if len(groups.names) >= FEWEST_GROUPS:
-                from fairgauge.inference.groups.pairwise import pairs_not_listed
+                from fairgauge.inference.groups.across_groups import pairs_not_listed
 
-                self.homogeneity = list(homogeneity_notes(self._rates, groups, spec))
+                try:
+                    self.homogeneity = list(homogeneity_notes(self._rates, groups, spec))
+                except NoInterval:  # of the design of a survey, as every estimate states
+                    return
                 self.diagnostics += pairs_not_listed(groups)
                 self._every_group = groups
 
@@ -352,29 +340,9 @@ class _MeasuredFeature:
         """Compare every two groups; of two groups, their comparison is an estimate already."""
         if self._every_group is None:
             return []
-        from fairgauge.inference.groups.pairwise import pairwise
+        from fairgauge.inference.groups.across_groups import pairwise
 
         return pairwise(self._rates, self._every_group, self._spec, family)
-
-
-def _clusters_spanning_groups(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
-    if counts.clusters is not None:
-        from fairgauge.inference.clusters import clusters_spanning_groups
-
-        people = spec.person is not None
-        yield from clusters_spanning_groups(counts, spec.cluster, people=people)
-
-
-def _whole_table(resolution: Resolution) -> tuple[list[Estimate], list[Diagnostic]]:
-    binary = resolution.task is Task.BINARY
-    of_table = [asked for asked in resolution.metrics if asked.metric.scope == "table"]
-    diagnostics = [*reversed_outcomes_of(resolution)]
-    if not of_table:
-        return [], diagnostics
-    outcomes = resolution.outcomes if binary else resolution.outcomes[:1]
-    slices = [Slice(resolution.everyone, outcome, resolution.spec) for outcome in outcomes]
-    estimates = [_of_slice(each, asked) for each, asked in product(slices, of_table)]
-    return [estimate for several in estimates for estimate in several], diagnostics
 
 
 def reversed_outcomes_of(resolution: Resolution) -> Iterator[Diagnostic]:
@@ -418,7 +386,11 @@ def _of_rows(
         )
         for each in asked
         if each.obstacle or unread
-        for feature, group in _subjects(each.metric, resolution.features)
+        for feature, group in (
+            [(None, EVERYONE)]
+            if getattr(each.metric, "one_per", "") == "table"
+            else [(of.feature, group) for of in resolution.features for group in of.groups]
+        )
     ]
     possible = [
         each.metric
@@ -431,26 +403,10 @@ def _of_rows(
     return [*estimates, *computed], notes
 
 
-def _subjects(
-    metric: object, features: Sequence[GroupCounts]
-) -> Iterator[tuple[str | None, str | None]]:
-    assert isinstance(metric, RowMetric)
-    if metric.one_per == "table":
-        yield None, EVERYONE
-        return
-    for feature in features:
-        for group in (None,) if metric.one_per == "feature" else feature.groups:
-            yield feature.feature, group
-
-
 def _thresholds(
     slices: list[Slice], rates: list[Statistic], metrics: Sequence[AskedMetric]
 ) -> tuple[list[Group], list[Group], list[Estimate]]:
-    """Measure at every threshold or cut; what does not depend on it, at the first alone.
-
-    Returns the groups, all groups together, and the estimates.
-    """
-    ordered = isinstance(slices[0].spec.positive, Ordered)
+    # returns the groups, all groups together, and the estimates
     groups: list[Group] = []
     totals: list[Group] = []
     estimates: list[Estimate] = []
@@ -461,7 +417,7 @@ def _thresholds(
             asked
             for asked in metrics
             if asked.metric.scope not in ("table", "rows")
-            and (i == 0 or _depends(asked.metric, ordered=ordered))
+            and (i == 0 or "prediction" in asked.metric.needs)
         ]
         each.uncertainty.expect(asked.metric for asked in here if asked.obstacle is None)
         for asked in here:
@@ -469,19 +425,10 @@ def _thresholds(
     return groups, totals, estimates
 
 
-def _depends(metric: Metric, *, ordered: bool) -> bool:
-    if ordered:
-        return not isinstance(metric, (Distance, Imbalance, Representation))
-    return "prediction" in metric.needs
-
-
 def _multiclass(
     slices: list[Slice], rates: list[Statistic], metrics: Sequence[AskedMetric]
 ) -> tuple[list[Group], list[Group], list[Estimate]]:
-    """Measure each class against all others, their averages, the worst class, and all at once.
-
-    The last slice is of all classes. Returns the groups, all groups together, and the estimates.
-    """
+    # The last slice is of all classes. Returns the groups, all groups together, and the estimates.
     *slices, whole = slices
     counts, spec = whole.counts, whole.spec
     outcomes = [each.outcome for each in slices]
@@ -500,7 +447,7 @@ def _multiclass(
         metric = asked.metric
         if metric.scope in ("table", "rows"):
             continue
-        if asked.obstacle or isinstance(metric, (Distance, Imbalance, Representation)):
+        if asked.obstacle or isinstance(metric, (Distance, Imbalance)):
             estimates += _of_slice(whole, asked)
             continue
         statistic = metric.of if isinstance(metric, (Contrast, Spread)) else None
@@ -567,10 +514,28 @@ def _of_slice(each: Slice, asked: AskedMetric) -> list[Estimate]:
     metric, obstacle = asked.metric, asked.obstacle
     if isinstance(metric, Across):
         return list(each.across(metric, obstacle))
-    if isinstance(metric, Representation):
-        return list(each.represented(metric, obstacle))
     assert isinstance(metric, ComparisonMetric)
     return [*each.estimates(metric, obstacle), *each.pooled(metric, obstacle)]
+
+
+def _choices(slices: Sequence[Slice], metrics: Sequence[AskedMetric]) -> list[Diagnostic]:
+    # state which groups could be the reference as well as those that the data chose
+    if slices[0].spec.reference not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
+        return []
+    found: dict[Tie, None] = {}
+    for slice_ in slices:
+        for asked in metrics:
+            if asked.obstacle is None and asked.metric.scope not in ("table", "rows"):
+                references = slice_.references(asked.metric)
+                found |= {references.tie: None} if references.tie else {}
+    feature = slices[0].counts.feature
+    return [
+        Diagnostic.warning(
+            DiagnosticCode.REFERENCE_TIED, feature, chosen=tie.chosen, others=tie.others,
+            rate=tie.rate, value=tie.value, by_rows=tie.by_rows, least=tie.least,
+        )
+        for tie in found
+    ]  # fmt: skip
 
 
 def _strata_coverage(part: Slice, metrics: Sequence[AskedMetric]) -> Iterator[Diagnostic]:
@@ -596,12 +561,8 @@ def _strata_coverage(part: Slice, metrics: Sequence[AskedMetric]) -> Iterator[Di
 
 
 def _worst_class(metric: Metric, by_class: Sequence[Estimate]) -> Estimate:
-    """Return the estimate of the class that is furthest from "no difference".
-
-    Their intervals hold simultaneously, so that the one of the class that is chosen does. Where no
-    value means "no difference", it is the lowest minimum or the highest maximum.
-    """
-
+    # Their intervals hold simultaneously, so that the one of the class that is chosen does. Where
+    # no value means "no difference", it is the lowest minimum or the highest maximum.
     def distance(each: Estimate) -> float:
         value = each.value
         if value is None:

@@ -3,58 +3,40 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts, divide, rows_in_any
-from fairgauge.catalogue.comparisons import (
-    ComparisonMetric,
-    Contrast,
-    Imbalance,
-    Metric,
-    Representation,
-)
+from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Metric
 from fairgauge.catalogue.comparisons import Scope as MetricScope
-from fairgauge.catalogue.distributions import OverallStandardisedDifference
-from fairgauge.catalogue.pooling import ConditionalDisparity, pool
+from fairgauge.catalogue.distributions import (
+    ConditionalDisparity,
+    OverallStandardisedDifference,
+    pool,
+)
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, Status, Task
 from fairgauge.identity import GroupId
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
 from fairgauge.inference.interval import Certainty, certainty
 from fairgauge.inference.missing_values import RowsWithoutStratum, most_unknown
-from fairgauge.inference.one.statistic_intervals import EveryGroup
 from fairgauge.inference.possible import metric_cases, rate_cases
-from fairgauge.inference.protected_counts import (
-    Range,
-    bounds_at,
-    contrast_bounds,
-    contrast_intervals,
-    protected_rates,
-    protected_worst_cases,
-)
+from fairgauge.inference.two.contrast_intervals import EveryGroup
 from fairgauge.inference.uncertainty import rate_values
-from fairgauge.reasons import Parameter, Reason, ReasonCode
-from fairgauge.resolve.asked_metrics import protection_obstacle
-from fairgauge.resolve.constant_outcomes import ALMOST_ALL, share_determined
-from fairgauge.resolve.group_counts import (
-    GroupCounts,
-    Named,
-    as_reference,
-    named,
-    population_shares,
-)
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.group_counts import GroupCounts, Named, as_reference, named
+from fairgauge.resolve.outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.references import (
+    CountsBySide,
     References,
     admissible_groups,
     mirrored_group,
     resolve_references,
     rivals,
 )
-from fairgauge.resolve.sides import CountsBySide
+from fairgauge.resolve.resolution import protection_obstacle
 from fairgauge.results.disparities import LEAST_COMMON
 from fairgauge.results.estimates import (
     ComparisonKey,
@@ -65,6 +47,7 @@ from fairgauge.results.estimates import (
     as_number,
 )
 from fairgauge.results.scopes import OVERALL, POOLED, Bounds, ClassScope, Reference
+from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits
 
 if TYPE_CHECKING:
@@ -72,6 +55,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.across import Across
     from fairgauge.inference.clusters import ClustersBySide
+    from fairgauge.inference.protected_counts import Range
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.outcomes import OutcomeMasks
 
@@ -129,10 +113,11 @@ class Slice:
             if "w3" in counts.counts:
                 self.cubes = CountsBySide(counts, outcome, spec.profile, per_class, "w3")
         self.clusters: ClustersBySide | None = None
-        if counts.clusters is not None:
-            from fairgauge.inference.clusters import ClustersBySide
+        if counts.design is not None or counts.clusters is not None:
+            from fairgauge.inference.clusters import ClustersBySide, DesignBySide
 
-            self.clusters = ClustersBySide(counts, outcome, spec.profile, per_class, spec.seed)
+            by_side = ClustersBySide if counts.design is None else DesignBySide
+            self.clusters = by_side(counts, outcome, spec, per_class)
         self.ranges: tuple[CountsBySide, CountsBySide] | None = None
         if counts.protected:
             self.ranges = (
@@ -165,13 +150,9 @@ class Slice:
             len(self.counts.groups): ReferenceKind.OTHERS,
             self.sides.whole: ReferenceKind.OVERALL,
         }
-        names = {
-            **{g: named(self.counts, g) for g in range(len(self.counts.groups))},
-            **{
-                g: Named(group=str(kind), group_id=GroupId(GroupKind(kind)))
-                for g, kind in kinds.items()
-            },
-        }
+        names = {g: named(self.counts, g) for g in range(len(self.counts.groups))}
+        for g, kind in kinds.items():
+            names[g] = Named(group=str(kind), group_id=GroupId(GroupKind(kind)))
         evidence = self.evidence(which, slots)
         cases, side = evidence.cases, evidence.side
         whole = self.sides.pick(np.full_like(which, self.sides.whole), slots)
@@ -179,14 +160,13 @@ class Slice:
         rates = list(rates)
         if self.ranges is None:
             values = rate_values(rates, evidence, margin, how, profile)
-            for composite in (each for each in rates if len(each.denominators) > 1):
-                values[composite.name] = [
-                    each and replace(each, reason=self._with_part(each.reason, composite, cases, i))
-                    for i, each in enumerate(values[composite.name])
-                ]
         else:
+            from fairgauge.inference.protected_counts import protected_rates
+
             values = protected_rates(rates, self._range(which, slots), side, margin, how)
-        weighted, has_cells = self.counts.weighted, self._has_cells
+        weighted = self.counts.weighted
+        has_cells = self.counts.has_labels and self.counts.has_predictions
+        has_cells &= not self._per_class and self.spec.task is not Task.REGRESSION
         given = self.counts.in_given_weights
         weights = given(side.size) if weighted else None
         cells = given(side.counts(BOTH)) if has_cells and weighted else None
@@ -195,11 +175,7 @@ class Slice:
                 among = given(row.among.count(side.counts(row.needs))).tolist()
                 values[row.name] = [
                     rate
-                    and replace(
-                        rate,
-                        weighted_denominator=weight,
-                        reason=rate.reason and _of_weights(rate.reason),
-                    )
+                    and replace(rate, weighted_denominator=weight, reason=_of_weights(rate.reason))
                     for rate, weight in zip(values[row.name], among, strict=True)
                 ]
         for i, (g, slot) in enumerate(zip(which.tolist(), slots.tolist(), strict=True)):
@@ -290,36 +266,6 @@ class Slice:
             how = certainty(intervals, slot, self.spec.confidence)
             yield replace(base, scope=scope, value=value, **furthest, **how)
 
-    def represented(self, metric: Representation, obstacle: Reason | None) -> Iterator[Estimate]:
-        """Return how the groups' shares of the rows compare with those of a population."""
-        shares = population_shares(self.counts, self.spec)
-        every = range(len(self.counts.groups))
-        which = np.array([g for g in every if obstacle or g in shares], dtype=np.int64)
-        zero = np.zeros_like(which)
-        ours, whole = (self.evidence(side, zero) for side in (which, zero + self.sides.whole))
-        share = divide(ours.side.size, whole.side.size, Profile.DOCUMENTED)
-        target = np.array([shares.get(g, np.nan) for g in which.tolist()])
-        value = metric.value(share, target)
-        intervals = self.uncertainty.of_population(metric, ours, whole, target, value)
-        for i, g in enumerate(which.tolist()):
-            estimate = replace(
-                self._unmeasured(metric),
-                **named(self.counts, g),
-                reference=Reference(ReferenceKind.POPULATION),
-                n_group=as_count(ours.cases.size[i]),
-                rate_group=as_number(share[i]),
-                rate_reference=as_number(target[i]),
-            )
-            if obstacle:
-                yield replace(estimate, status=Status.NOT_APPLICABLE, reason=obstacle)
-            elif math.isnan(value[i]):
-                reason = Reason.of(ReasonCode.NO_ROWS)
-                yield replace(estimate, status=Status.UNDEFINED, reason=reason)
-            else:
-                yield replace(
-                    estimate, value=float(value[i]), **certainty(intervals, i, self.spec.confidence)
-                )
-
     def pooled(
         self, metric: Metric, obstacle: Reason | None = None, compared: Compared | None = None
     ) -> Iterator[Estimate]:
@@ -334,7 +280,15 @@ class Slice:
         once = compared or self.compared(metric)
         margin = once.slots == 0
         if self.ranges is not None:
-            yield from self._not_pooled(metric, once)
+            for i in np.flatnonzero(margin).tolist():
+                yield replace(
+                    self._unmeasured(metric),
+                    **named(self.counts, int(once.groups[i])),
+                    reference=once.each[i],
+                    scope=POOLED,
+                    status=Status.NOT_APPLICABLE,
+                    reason=Reason.of(ReasonCode.PROTECTED),
+                )
             return
         compared = Compared(
             np.repeat(once.groups[margin], strata),
@@ -356,7 +310,16 @@ class Slice:
         every = self.comparisons(metric, whole)
         all_cases = metric.all_rows(every.group.cases, every.reference.cases)
         few = (n_group < LEAST_COMMON * all_cases[0]) | (n_reference < LEAST_COMMON * all_cases[1])
-        determined = self._decided_by_strata(metric, evidence, strata)
+        of, determined = metric.of, np.zeros(len(n_group), dtype=np.bool_)
+        if isinstance(of, Rate) and self.spec.profile is Profile.DOCUMENTED:
+            # where the strata decide the outcome, nothing is compared
+            ours, theirs = (side.cases.counts(of.needs) for side in (group, reference))
+            positive, every_row = (
+                (each.count(ours) + each.count(theirs)).reshape(-1, strata)
+                for each in (of.of, of.among)
+            )
+            shares = map(share_determined, positive, every_row)
+            determined = np.array([share >= ALMOST_ALL for share in shares], dtype=np.bool_)
         incomplete = self._without_stratum.change(
             metric.of, once.groups[margin], once.references[margin]
         )
@@ -410,20 +373,6 @@ class Slice:
     def _left_out(self) -> Reason:
         rows, total = self._without_stratum.rows, self._without_stratum.total
         return Reason.of(ReasonCode.STRATA_MISSING, rows=rows, total=total, **self.spec.unit)
-
-    def _decided_by_strata(
-        self, metric: Contrast, sides: Comparisons, strata: int
-    ) -> Sequence[bool]:
-        """Return for which groups the strata decide the outcome, so that nothing is compared."""
-        of = metric.of
-        if not isinstance(of, Rate) or self.spec.profile is not Profile.DOCUMENTED:
-            return [False] * (len(sides.group.cases.size) // strata)
-        group, reference = (s.cases.counts(of.needs) for s in (sides.group, sides.reference))
-        positive, rows = (
-            (cells.count(group) + cells.count(reference)).reshape(-1, strata)
-            for cells in (of.of, of.among)
-        )
-        return [share_determined(*each) >= ALMOST_ALL for each in zip(positive, rows, strict=True)]
 
     def worst_cases(self, metric: Metric) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
         """Return how far a metric could move, whatever rows without a group or an outcome are."""
@@ -491,19 +440,16 @@ class Slice:
         """Return both sides of every comparison."""
         key = compared, metric.scope, metric.needs_overall
         if key not in self._comparisons:
-            self._comparisons[key] = self._both_sides(*key)
+            slots, pooled = compared.slots, metric.scope == "pooled"
+            group, reference = (
+                self.evidence(which, slots, pooled=pooled, overall=metric.needs_overall)
+                for which in (compared.groups, compared.references)
+            )
+            inside = metric.scope != "table" and (compared.references == self.sides.whole).all()
+            others = compared.groups + self.sides.others
+            rest = self.evidence(others, slots, pooled=pooled) if inside else None
+            self._comparisons[key] = Comparisons(group, reference, rest, margin=slots == 0)
         return self._comparisons[key]
-
-    def _both_sides(self, compared: Compared, scope: MetricScope, overall: bool) -> Comparisons:
-        pooled = scope == "pooled"
-        group, reference = (
-            self.evidence(which, compared.slots, pooled=pooled, overall=overall)
-            for which in (compared.groups, compared.references)
-        )
-        inside = scope != "table" and (compared.references == self.sides.whole).all()
-        others = compared.groups + self.sides.others
-        rest = self.evidence(others, compared.slots, pooled=pooled) if inside else None
-        return Comparisons(group, reference, rest, margin=compared.slots == 0)
 
     def both(
         self, sides: CountsBySide, metric: ComparisonMetric, compared: Compared
@@ -529,22 +475,20 @@ class Slice:
         references = self.references(metric) if best else self._references_of_any
         key = references.sides.tobytes(), overall
         if key not in self._compared:  # what is compared alike is computed once
-            self._compared[key] = self._compared_with(references, overall=overall)
+            groups = np.arange(len(self.counts.groups))
+            which = groups[references.sides != groups]
+            slots = np.zeros_like(which)
+            if not overall:
+                which, slots = self._all_slots(which)
+            each = [references.each[g] for g in which]
+            mirrored = mirrored_group(self.counts, references.each)
+            made = Compared(which, references.sides[which], slots, each, mirrored)
+            self._compared[key] = made
         return self._compared[key]
 
     @cached_property
     def _references_of_any(self) -> References:
         return self.references(None)
-
-    def _compared_with(self, references: References, *, overall: bool) -> Compared:
-        groups = np.arange(len(self.counts.groups))
-        which = groups[references.sides != groups]
-        slots = np.zeros_like(which)
-        if not overall:
-            which, slots = self._all_slots(which)
-        each = [references.each[g] for g in which]
-        mirrored = mirrored_group(self.counts, references.each)
-        return Compared(which, references.sides[which], slots, each, mirrored)
 
     def _mirror_of(self, metric: ComparisonMetric, compared: Compared, group: int) -> str | None:
         if group != compared.mirrored or not metric.symmetric:
@@ -563,10 +507,11 @@ class Slice:
         sizes = metric.all_rows(*cases)
         error = metric.error(group, reference)
         intervals = self.uncertainty.of_metric(metric, evidence, values)
-        lacking = not profile.rules.empty_facet_has_metrics
+        lacking = profile.as_smclarify
+        every_side = _sides(sizes, rates)
 
         def result(i: int) -> Result:
-            sides = _sides(sizes, rates, i)
+            sides = every_side[i]
             empty = group.size[i] == 0 or reference.size[i] == 0
             if lacking and empty and metric.scope not in ("table", "pooled"):
                 reason = Reason.of(ReasonCode.EMPTY_FACET)
@@ -574,41 +519,17 @@ class Slice:
             value = float(values[i])
             if math.isnan(value):
                 status = Status.ERROR if lacking else Status.UNDEFINED
-                reason = metric.why_undefined(group, reference, i)
-                reason = _of_weights(reason) if self.counts.weighted else reason
-                return {**sides, "status": status, "reason": reason}
-            how = certainty(intervals, i, self.spec.confidence)
-            why = how["reason"]
+                why: Reason | None = metric.why_undefined(group, reference, i)
+                why = _of_weights(why) if self.counts.weighted else why
+                return {**sides, "status": status, "reason": why}
             return {
                 **sides,
                 "value": value,
                 "error": None if error is None else as_number(error[i]) or None,
-                **how,
-                "reason": self._with_part(
-                    why, metric, cases[why is not None and why.side == "reference"], i
-                ),
+                **certainty(intervals, i, self.spec.confidence),
             }
 
         return result, intervals.together
-
-    def _with_part(
-        self,
-        reason: Reason | None,
-        of: ComparisonMetric | Statistic,
-        side: ConfusionCounts,
-        at: int,
-    ) -> Reason | None:
-        if reason is None or reason.code is not ReasonCode.FEW_ROWS or len({*of.denominators}) < 2:
-            return reason
-        counts = side.counts(of.needs)[at]
-        part = min(of.denominators, key=lambda each: float(each.count(counts)))
-        more: dict[str, Parameter] = {
-            "counts": part.described, "rows": as_count(rows_in_any(of.denominators, counts)),
-        }  # fmt: skip
-        if part in self.outcome.label_values:
-            more |= {"column": self.spec.label, "values": self.outcome.label_values[part]}
-        made = Reason.of(reason.code, **{**dict(reason.parameters), **more})
-        return made.on(reason.side) if reason.side else made
 
     def _protection(self, metric: Metric) -> Reason | None:
         return None if self.ranges is None else protection_obstacle(metric, self.spec)
@@ -619,6 +540,12 @@ class Slice:
         return low, high
 
     def _bounded(self, metric: ComparisonMetric, compared: Compared) -> _Results:
+        from fairgauge.inference.protected_counts import (
+            bounds_at,
+            contrast_bounds,
+            contrast_intervals,
+        )
+
         assert isinstance(metric, Contrast)
         group, reference = self.both(self.sides, metric, compared)
         margin = compared.slots == 0
@@ -629,6 +556,7 @@ class Slice:
         sizes = metric.all_rows(group, reference)
         every = contrast_bounds(metric, ours, theirs)
         intervals = contrast_intervals(metric, ours, theirs, margin, self.uncertainty)
+        every_side = _sides(sizes, rates)
 
         def together(confidence: float) -> Limits:
             """Return the limits at another level."""
@@ -637,7 +565,7 @@ class Slice:
             return wider.low, wider.high
 
         def result(i: int) -> Result:
-            sides = _sides(sizes, rates, i)
+            sides = every_side[i]
             value, bounds = float(values[i]), bounds_at(every, i)
             if bounds is None or math.isnan(value):
                 reason = Reason.of(ReasonCode.PROTECTED_EMPTY)
@@ -646,17 +574,6 @@ class Slice:
             return {**sides, "value": value, "bounds": bounds, **known}
 
         return result, together
-
-    def _not_pooled(self, metric: Contrast, compared: Compared) -> Iterator[Estimate]:
-        for i in np.flatnonzero(compared.slots == 0).tolist():
-            yield replace(
-                self._unmeasured(metric),
-                **named(self.counts, int(compared.groups[i])),
-                reference=compared.each[i],
-                scope=POOLED,
-                status=Status.NOT_APPLICABLE,
-                reason=Reason.of(ReasonCode.PROTECTED),
-            )
 
     def _bounded_worst_cases(
         self, metric: Metric, sides: tuple[Index, Index]
@@ -669,6 +586,8 @@ class Slice:
         ours, theirs = (
             most_unknown(self.counts, self.outcome, self.spec.profile, which) for which in sides
         )
+        from fairgauge.inference.protected_counts import protected_worst_cases
+
         low, high = protected_worst_cases(
             metric,
             self._range(sides[0], margin),
@@ -689,7 +608,6 @@ class Slice:
         return Estimate(**self._of_every(metric, class_scope), group=None, reference=None)
 
     def _of_every(self, metric: Metric, class_scope: ClassScope | None) -> dict[str, Any]:
-        """Return the fields that all estimates of a metric have in common."""
         return {
             "metric": metric.name,
             "definition": metric,
@@ -700,12 +618,6 @@ class Slice:
             "threshold": self.outcome.threshold_of(metric),
         }
 
-    @property
-    def _has_cells(self) -> bool:
-        if self._per_class or self.spec.task is Task.REGRESSION:
-            return False
-        return self.counts.has_labels and self.counts.has_predictions
-
     def _all_slots(self, which: Index) -> tuple[Index, Index]:
         slots = np.arange(1 + len(self.counts.strata))
         return np.tile(which, len(slots)), np.repeat(slots, len(which))
@@ -715,21 +627,33 @@ _Results: TypeAlias = "tuple[Callable[[int], Result], Callable[[float], Limits] 
 """Returns the result of one comparison; and the limits of all of them at another level."""
 
 
-def _sides(sizes: tuple[Array, Array], rates: tuple[Array, Array], i: int) -> Result:
-    return {
-        "n_group": as_count(sizes[0][i]),
-        "n_reference": as_count(sizes[1][i]),
-        "rate_group": as_number(rates[0][i]),
-        "rate_reference": as_number(rates[1][i]),
-    }
+_SIDES = ("n_group", "n_reference", "rate_group", "rate_reference")
 
 
-def _of_weights(reason: Reason) -> Reason:
-    """Return a reason of weighted counts: an empty denominator has no weights above 0."""
-    if reason.code is not ReasonCode.EMPTY_DENOMINATOR:
+def _sides(sizes: tuple[Array, Array], rates: tuple[Array, Array]) -> list[Result]:
+    counts = [
+        [None if n != n else int(n) if n == int(n) else n for n in of.tolist()] for of in sizes
+    ]
+    shares = [[None if rate != rate else rate for rate in of.tolist()] for of in rates]
+    rows = zip(*counts, *shares, strict=True)
+    return [cast("Result", dict(zip(_SIDES, each, strict=True))) for each in rows]
+
+
+def _of_weights(reason: Reason | None) -> Reason | None:
+    # a reason of weighted counts: an empty denominator has no weights above 0
+    if reason is None or reason.code is not ReasonCode.EMPTY_DENOMINATOR:
         return reason
     return replace(reason, parameters=(*reason.parameters, ("weighted", True)))
 
 
 def _cells(counts: Array) -> dict[str, float]:
     return dict(zip(("tp", "fp", "fn", "tn"), map(as_count, counts), strict=True))
+
+
+def numbers_of_sides(estimate: Estimate, part: Slice) -> tuple[int, int]:
+    """Return the group and its reference by number, which data of other rows may not choose."""
+    groups = part.counts.groups
+    group = groups.index(estimate.group or "")
+    if estimate.reference is not None and estimate.reference.group is not None:
+        return group, groups.index(estimate.reference.group)
+    return group, int(part.references(estimate.definition).sides[group])

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, listing, quote
-from fairgauge.measure._missing_answers import Compared, LackingAnswers, answered_shares, doubts
+from fairgauge.inference.possible import difference_limits, mean_limits, reached
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answers import Answers
 from fairgauge.results.name_swaps import (
     UNDECIDED,
+    AnsweredShare,
     PlaceboSpread,
-    SwapComponents,
     SwapDifference,
     SwapGroup,
     SwapNote,
@@ -30,6 +29,7 @@ from fairgauge.results.name_swaps import (
     SwapVariant,
     SwapVerdict,
 )
+from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.stats.crossed_designs import (
     CrossedDifference,
@@ -41,8 +41,103 @@ from fairgauge.stats.crossed_designs import (
     two_sided_p,
     upper_tail,
 )
-from fairgauge.stats.multiplicity import holm
+from fairgauge.stats.significance import fisher, holm
 from fairgauge.values import matches
+
+Compared: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""The groups of both sides of a comparison."""
+_MOSTLY_CROSSED = 0.5
+"""Share of items that are asked under a name from which on those that are not are missing."""
+_USUAL = 0.9
+"""The quantile of rows of a cell that all cells of a group should have: a few may be repeated."""
+
+
+class _Asked(NamedTuple):
+    """How many answers of a model were to be given, have a row, and were given, of every cell."""
+
+    group: Index
+    asked: Array
+    rows: Array
+    answered: Array
+
+    def missing(self, groups: Sequence[int]) -> tuple[float, int]:
+        """Return of how many cells the answers are missing, parts of cells added up, of how many.
+
+        Answers of one cell are not independent, so that cells are compared and not answers.
+        """
+        own = np.isin(self.group, groups) & (self.asked > 0)
+        share = 1 - np.minimum(self.answered[own] / self.asked[own], 1)
+        return float(share.sum()), int(own.sum())
+
+
+def _asked(answers: Answers, model: int) -> _Asked:
+    # what was to be answered: where most items have most names, each under every name
+    mask = answers.model == model
+    named = np.isin(answers.group_of[answers.variant], answers.named)
+    items, variants = np.unique(answers.item[mask & named]), np.unique(answers.variant[mask])
+    mask &= np.isin(answers.item, items)
+    codes = (items, answers.item), (variants, answers.variant)
+    at = tuple(np.searchsorted(distinct, code[mask]) for distinct, code in codes)
+    rows, answered = np.zeros((2, len(items), len(variants)))
+    rows[at] = answers.n[mask] + answers.missing[mask]
+    answered[at] = answers.n[mask]
+    group, asked = answers.group_of[variants], rows.copy()
+    by_group = {g: rows[:, group == g] for g in np.unique(group).tolist()}
+    there = [float((by_group[g] > 0).mean()) for g in answers.named if g in by_group]
+    if max(there, default=0.0) >= _MOSTLY_CROSSED:
+        for g, own in by_group.items():
+            usual = np.quantile(own[own > 0], _USUAL, method="lower")
+            asked[:, group == g] = np.maximum(own, usual)
+    cells = np.broadcast_to(group, rows.shape)
+    return _Asked(cells.ravel(), asked.ravel(), rows.ravel(), answered.ravel())
+
+
+def answered_shares(answers: Answers) -> Iterator[AnsweredShare]:
+    """Yield how many answers the names of every group have in every model."""
+    for code, model in enumerate(answers.models):
+        asked = _asked(answers, code)
+        for g, name in enumerate(answers.groups):
+            own = asked.group == g
+            if own.any():
+                rows = asked.rows[own].sum()
+                yield AnsweredShare(
+                    model=model, group=name, n=int(rows), answered=int(asked.answered[own].sum()),
+                    absent=int(asked.asked[own].sum() - rows),
+                )  # fmt: skip
+
+
+class LackingAnswers(NamedTuple):
+    """The shares of the cells of two sides whose answers are missing, and p of equal ones.
+
+    It is adjusted for all models and comparisons (Holm); None where no answer is missing.
+    """
+
+    p: float | None
+    shares: tuple[float, float]
+
+
+def doubts(
+    answers: Answers, sides: Sequence[Compared]
+) -> dict[tuple[int, Compared], LackingAnswers]:
+    """Return what is not known of the answers, by model and sides."""
+    found: dict[tuple[int, Compared], tuple[float, float]] = {}
+    p_values: dict[tuple[int, frozenset[tuple[int, ...]]], float] = {}
+    for model in np.unique(answers.model).tolist():
+        asked = _asked(answers, model)
+        for each in sides:
+            (lost, of), (other, among) = map(asked.missing, each)
+            if of and among:
+                found[model, each] = lost / of, other / among
+                if lost + other:  # two comparisons that mirror each other are one
+                    p = float(fisher(int(lost), of, int(other), among))
+                    p_values[model, frozenset(each)] = p
+    adjusted = holm([*p_values.values()]).tolist() if p_values else []
+    p_of = dict(zip(p_values, adjusted, strict=True))
+    return {
+        (model, each): LackingAnswers(p_of.get((model, frozenset(each))), shares)
+        for (model, each), shares in found.items()
+    }
+
 
 FEWEST_ITEMS = 3
 FEWEST_VARIANTS = 3
@@ -71,8 +166,7 @@ class _Cells:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Sides:
+class _Sides(NamedTuple):
     """Two sides that are compared: a group, and the groups of its reference, with their names."""
 
     group: int
@@ -81,86 +175,65 @@ class _Sides:
 
     @property
     def groups(self) -> Compared:
-        """Return the groups of both."""
         return (self.group,), self.reference
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
+class _Draft(NamedTuple):
     """A comparison before it is judged together with the others.
 
-    ``result`` has the p-values and the reason of this comparison alone. It could be moved so far by
-    answers that one side is ``lacking`` more often.
+    ``result`` has the p-values and the reason of this comparison alone. Its interval could reach so
+    far if answers that are missing were given.
     """
 
     cells: _Cells
     sides: _Sides
     result: SwapDifference
-    lacking: float
-    difference: CrossedDifference | None = None
-
-    @property
-    def doubt(self) -> SwapReason | None:
-        """Return why a difference that is within the margin might be beyond it."""
-        value, margin = self.result.value or 0.0, self.result.margin or 0.0
-        if not self.lacking or abs(value) + self.lacking <= margin:
-            return None
-        return SwapReason.UNEQUAL_ANSWERS
+    reached: tuple[float, float] | None = None
 
 
 def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
-    """Compare names of every group with those of its reference; return fields of a `PairsAudit`.
-
-    Raises
-    ------
-    SpecError
-        The largest group is asked for, and two are equally large.
-    """
-    models = [*_by_model(answers)]
+    """Compare names of every group with those of its reference; return fields of a `PairsAudit`."""
+    models = []
+    for code, model in enumerate(answers.models):
+        mask = (answers.n > 0) & (answers.model == code)
+        if mask.any():
+            own = answers.item[mask], answers.variant[mask]
+            group = answers.group_of[own[1]]
+            models.append(_Cells(model, code, *own, group, answers.mean[mask], answers.n[mask]))
     sides = [*_sides(answers, question)]
-    effects = {cells.code: _placebo_effects(answers, cells) for cells in models}
+    edits = [g for g, placebo in enumerate(answers.placebo) if placebo]
+    effects = {each.code: _effects(each.of(np.isin(each.group, edits))) for each in models}
     doubtful = doubts(answers, [side.groups for side in sides])
-    span = 1.0 if question.decides else float(np.ptp(answers.mean[answers.n > 0]))
+    given = answers.mean[answers.n > 0]
+    ends = (0.0, 1.0) if question.decides else (float(given.min()), float(given.max()))
     drafts = [
         _draft(
-            cells, side, effects[cells.code], question, span, answers.family_of,
+            cells, side, effects[cells.code], question, ends, answers.family_of,
             doubtful.get((cells.code, side.groups)),
         )
         for cells in models
         for side in sides
     ]  # fmt: skip
     variants = tuple(v for cells in models for v in _variants(answers, cells, question))
+    names: dict[tuple[str | None, str], list[float]] = {}
+    for each in variants:
+        if not each.placebo:
+            names.setdefault((each.model, each.group), []).append(each.centred)
     return {
         "differences": tuple(_judged(drafts, question)),
         "variants": variants,
-        "groups": tuple(_group_means(variants)),
+        "groups": tuple(
+            SwapGroup(model=model, group=g, variants=len(of), centred=math.fsum(of) / len(of))
+            for (model, g), of in names.items()
+        ),
         "placebo": tuple(
             _spread(answers, cells, effects[cells.code], variants)
             for cells in models
             if len(effects[cells.code])
         ),
-        "components": tuple(_components(answers, cells, drafts) for cells in models),
         "answered": tuple(answered_shares(answers)),
         "notes": tuple(_notes(answers, question, drafts, effects)),
     }
-
-
-# ---- cells --------------------------------------------------------------------------------------
-
-
-def _by_model(answers: Answers) -> Iterator[_Cells]:
-    there = answers.n > 0
-    for code, model in enumerate(answers.models):
-        mask = there & (answers.model == code)
-        if mask.any():
-            variant = answers.variant[mask]
-            yield _Cells(
-                model, code, answers.item[mask], variant,
-                answers.group_of[variant], answers.mean[mask], answers.n[mask],
-            )  # fmt: skip
-
-
-# ---- sides --------------------------------------------------------------------------------------
 
 
 def _sides(answers: Answers, question: SwapQuestion) -> Iterator[_Sides]:
@@ -177,7 +250,7 @@ def _sides(answers: Answers, question: SwapQuestion) -> Iterator[_Sides]:
 
 
 def _reference(answers: Answers, question: SwapQuestion) -> int | None:
-    """Return the group that all others are compared with; None where each has all others."""
+    # the group that all others are compared with; None where each has all others
     name = named_reference(question)
     if name is not None:
         return next(g for g in answers.named if matches(name, answers.groups[g]))
@@ -196,15 +269,12 @@ def _reference(answers: Answers, question: SwapQuestion) -> int | None:
     return largest[0]
 
 
-# ---- one comparison -----------------------------------------------------------------------------
-
-
 def _draft(
     cells: _Cells,
     sides: _Sides,
     placebo: Array,
     question: SwapQuestion,
-    span: float,
+    ends: tuple[float, float],
     family_of: Index | None,
     doubt: LackingAnswers | None,
 ) -> _Draft:
@@ -231,9 +301,8 @@ def _draft(
         reason=SwapReason.NO_ITEMS,
         p_missing=None if doubt is None else doubt.p,
     )
-    reach = span * doubt.excess if doubt is not None and result.unequal else 0.0
     if not len(items):
-        return _Draft(cells, sides, result, reach)
+        return _Draft(cells, sides, result)
     _, item = np.unique(both.item, return_inverse=True)
     _, variant = np.unique(both.variant, return_inverse=True)
     family = None
@@ -250,7 +319,13 @@ def _draft(
             result = _with_interval(result, found.items)
     else:
         result = _of_names(result, found, both, placebo, question)
-    return _Draft(cells, sides, result, reach, found)
+    if doubt is None or result.low is None or result.high is None or not any(doubt.shares):
+        return _Draft(cells, sides, result)
+    means = (found.mean_group, found.mean_reference)
+    of_sides = (mean_limits(m, lacks, ends) for m, lacks in zip(means, doubt.shares, strict=True))
+    worst, interval = difference_limits(*of_sides), (np.array(result.low), np.array(result.high))
+    low, high = reached(interval, worst, np.array(found.value), ratio=False)
+    return _Draft(cells, sides, result, (float(low), float(high)))
 
 
 def _with_interval(result: SwapDifference, variance: Variance) -> SwapDifference:
@@ -303,11 +378,8 @@ def _varies(variance: Variance, cells: _Cells) -> bool:
     return variance.value > (_ROUNDING * float(np.abs(cells.y).max())) ** 2
 
 
-# ---- all comparisons together -------------------------------------------------------------------
-
-
 def _judged(drafts: Sequence[_Draft], question: SwapQuestion) -> Iterator[SwapDifference]:
-    """Yield the differences with the verdicts of one family: groups and models (Holm)."""
+    # the differences with the verdicts of one family: groups and models (Holm)
     alpha = 1 - question.spec.confidence
     differs = _adjusted(drafts, [each.result.p_value for each in drafts])
     equivalent = _adjusted(drafts, [each.result.p_equivalence for each in drafts])
@@ -316,57 +388,45 @@ def _judged(drafts: Sequence[_Draft], question: SwapQuestion) -> Iterator[SwapDi
         verdict, reason = SwapVerdict.CANNOT_TELL, result.reason
         # the margin comes first: then no further comparison makes one that differs equivalent
         if reason is None and p_equivalence is not None and p_equivalence <= alpha / 2:
-            reason = draft.doubt
-            verdict = SwapVerdict.EQUIVALENT if reason is None else verdict
+            reach = max(-draft.reached[0], draft.reached[1]) if draft.reached else 0.0
+            if reach > (result.margin or 0.0):  # it might be beyond the margin
+                reason = SwapReason.MISSING_ANSWERS
+            else:
+                verdict = SwapVerdict.EQUIVALENT
         elif reason is None and p is not None and p <= alpha:
             verdict = SwapVerdict.DIFFERS
         elif reason is None:
             reason = SwapReason.IMPRECISE
+        undefined = reason in (SwapReason.NO_ITEMS, SwapReason.NO_VARIATION)
+        status = Status.UNDEFINED if undefined else Status.TOO_FEW
         yield replace(
             result, p_adjusted=p, p_equivalence=p_equivalence, verdict=verdict,
-            status=_status(reason), reason=reason,
+            status=Status.OK if reason in UNDECIDED else status, reason=reason,
         )  # fmt: skip
 
 
-def _status(reason: SwapReason | None) -> Status:
-    if reason in UNDECIDED:
-        return Status.OK
-    undefined = reason in (SwapReason.NO_ITEMS, SwapReason.NO_VARIATION)
-    return Status.UNDEFINED if undefined else Status.TOO_FEW
-
-
 def _adjusted(drafts: Sequence[_Draft], p_values: Sequence[float | None]) -> list[float | None]:
-    """Return p-values adjusted for all comparisons with a verdict.
-
-    Two that mirror each other are one comparison.
-    """
-    places: dict[object, int] = {}
-    family: list[float] = []
-    place: list[int | None] = []
-    for draft, p in zip(drafts, p_values, strict=True):
-        if draft.result.reason is not None or p is None:
-            place.append(None)
-            continue
-        sides = frozenset(((draft.sides.group,), draft.sides.reference))
-        key = (draft.cells.code, sides)
-        if key not in places:
-            places[key] = len(family)
-            family.append(p)
-        place.append(places[key])
-    adjusted = holm(family).tolist() if family else []
-    return [None if at is None else adjusted[at] for at in place]
+    # P-values adjusted for all comparisons with a verdict; two that mirror are one
+    family: dict[object, float] = {}
+    keys = [
+        (draft.cells.code, frozenset(draft.sides.groups))
+        if draft.result.reason is None and p is not None
+        else None
+        for draft, p in zip(drafts, p_values, strict=True)
+    ]
+    for key, p in zip(keys, p_values, strict=True):
+        if key is not None and p is not None:
+            family.setdefault(key, p)
+    adjusted = dict(zip(family, holm([*family.values()]).tolist() if family else [], strict=True))
+    return [adjusted.get(key) for key in keys]
 
 
-# ---- variants, placebos, components -------------------------------------------------------------
-
-
-def _placebo_effects(answers: Answers, cells: _Cells) -> Array:
-    """Return the effects of irrelevant edits, beside those of items; their mean is 0."""
-    edits = cells.of(np.isin(cells.group, [g for g, p in enumerate(answers.placebo) if p]))
-    if not len(edits.y):
+def _effects(cells: _Cells) -> Array:
+    # the effects of variants, beside those of items; their mean is 0
+    if not len(cells.y):
         return np.zeros(0)
-    _, variant = np.unique(edits.variant, return_inverse=True)
-    return name_effects(edits.item, variant, edits.y)
+    _, variant = np.unique(cells.variant, return_inverse=True)
+    return name_effects(cells.item, variant, cells.y)
 
 
 def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterator[SwapVariant]:
@@ -397,16 +457,6 @@ def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterat
         )
 
 
-def _group_means(variants: Sequence[SwapVariant]) -> Iterator[SwapGroup]:
-    names: dict[tuple[str | None, str], list[float]] = {}
-    for each in variants:
-        if not each.placebo:
-            names.setdefault((each.model, each.group), []).append(each.centred)
-    for (model, group), means in names.items():
-        mean = math.fsum(means) / len(means)
-        yield SwapGroup(model=model, group=group, variants=len(means), centred=mean)
-
-
 def _spread(
     answers: Answers, cells: _Cells, effects: Array, variants: Sequence[SwapVariant]
 ) -> PlaceboSpread:
@@ -414,9 +464,8 @@ def _spread(
     squares, df = 0.0, 0
     for group in answers.named:
         own = cells.of(cells.group == group)
-        _, variant = np.unique(own.variant, return_inverse=True)
         if len(own.y):
-            names = name_effects(own.item, variant, own.y)
+            names = _effects(own)
             squares += float(names @ names)
             df += len(names) - 1
     return PlaceboSpread(
@@ -429,41 +478,8 @@ def _spread(
     )
 
 
-def _components(answers: Answers, cells: _Cells, drafts: Sequence[_Draft]) -> SwapComponents:
-    """Return what the answers of a model vary by: the mean over comparisons, by moments."""
-    mask = (answers.n > 1) & (answers.model == cells.code)
-    degrees = float((answers.n[mask] - 1).sum())
-    runs = float(answers.squares[mask].sum()) / degrees if degrees else 0.0
-    own = [each.difference for each in drafts if each.cells is cells and each.result.variance]
-    found: dict[str, list[float]] = {"names": [], "items": [], "interaction": []}
-    for each in filter(None, own):
-        cell = each.residual.value / each.of_cells
-        within = runs * float((1 / cells.n).mean())
-        found["names"].append((each.names.value - each.residual.value) / each.of_names)
-        found["items"].append((each.items.value - each.residual.value) / each.of_items)
-        found["interaction"].append(cell - within)
-
-    def deviation(name: str) -> float | None:
-        values = found[name]
-        return math.sqrt(max(math.fsum(values) / len(values), 0.0)) if values else None
-
-    return SwapComponents(
-        model=cells.model,
-        names=deviation("names"),
-        items=deviation("items"),
-        interaction=deviation("interaction"),
-        runs=math.sqrt(runs) if cells.n.max() > 1 else None,
-    )
-
-
-# ---- notes --------------------------------------------------------------------------------------
-
-
 def _notes(
-    answers: Answers,
-    question: SwapQuestion,
-    drafts: Sequence[_Draft],
-    effects: Mapping[int, Array],
+    answers: Answers, question: SwapQuestion, drafts: Sequence[_Draft], effects: Mapping[int, Array]
 ) -> Iterator[SwapNote]:
     reference = _reference(answers, question)
     if reference is not None:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from itertools import chain
+from statistics import fmean
+from typing import Any
 
 import numpy as np
 
 from fairgauge.catalogue.statistics import none_of
-from fairgauge.enums import ReferenceRule
-from fairgauge.monitoring._attribution import attribute, estimates, rates_of, sizes_of
-from fairgauge.monitoring._comparison_counts import (
+from fairgauge.checks.feed_rows import FeedRows, feed_rows
+from fairgauge.cube.cube import Cube
+from fairgauge.enums import Outcome, Role
+from fairgauge.errors import closest
+from fairgauge.identity import texts_of
+from fairgauge.measure.decide import OF_FEATURES, judge
+from fairgauge.measure.measure import measure
+from fairgauge.monitoring._counts import (
     ComparisonCounts,
     ComparisonId,
     SideCounts,
@@ -19,126 +26,74 @@ from fairgauge.monitoring._comparison_counts import (
     counts_in,
     exact_rates,
 )
-from fairgauge.monitoring._detection import (
-    LARGEST,
-    Fold,
-    baseline_limits,
-    detect,
-    divide_alpha,
-    pairs_of_counts,
-    tolerated,
-    without_mirrors,
-)
+from fairgauge.monitoring._detection import baseline_limits, detect, divide_alpha, tolerated
 from fairgauge.monitoring._estimates import (
     ALL_GROUPS,
     PeriodEstimate,
     alarm_of,
+    attribute,
     estimate_periods,
-    pairs_of_estimates,
+    estimates,
     point_of,
+    rates_of,
     signs_of,
+    sizes_of,
 )
 from fairgauge.monitoring._period_cubes import PeriodCubes
-from fairgauge.monitoring._period_rows import (
-    CountedRows,
-    counted_rows,
-    lacks_class,
-    lacks_values,
-    only_waits,
-    passing,
-    passing_class,
-    rows_of_group,
-)
-from fairgauge.monitoring.history import KeptDecisions
-from fairgauge.monitoring.monitor_spec import Labels, MonitoredRate, MonitorSpec
+from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
+from fairgauge.question.rules import Rule
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.estimates import as_number
+from fairgauge.resolve.group_counts import GroupCounts, count_groups
+from fairgauge.resolve.resolution import held_exclusions
+from fairgauge.results.estimates import Measured, as_number
 from fairgauge.results.monitor_results import (
+    PERIODS_NOW,
     Alarm,
     Baseline,
     Detector,
     MonitoredComparison,
     MonitorState,
     Point,
-    is_gone,
+    Unmatched,
+    periods_without_value,
 )
+from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Array
-from fairgauge.stats.sequential import Tolerated, running_contrast
+from fairgauge.stats.sequential import asymptotic_evidence, running_contrast
 
 MOST_WITHOUT_LABEL = 0.5
 """The share of rows without a label above which a period that enters is as good as unseen."""
-_ABSENT = Reason.of(ReasonCode.NO_ROWS).on("group")
-_NO_CLASS = Reason.of(ReasonCode.NO_ROW_OF_CLASS)
+_LACKING = (ReasonCode.MISSING_OUTCOMES, ReasonCode.MISSING_GROUPS, ReasonCode.NOT_COUNTED)
+"""Why a pass is withheld of rows that do not state what a rule needs."""
 
 
-class Followed(NamedTuple):
-    """All comparisons over the periods, and what is known of labels.
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """All comparisons over the periods, in the order of the rules.
 
-    Attributes
-    ----------
-    comparisons : in the order of the rules.
-    waiting, unlabelled, overdue : the periods that rules on labels have not entered, that lack a
-        label, and whose labels are due.
-    due : the later periods with which labels are due; None where nothing states it.
-    late, late_classes : the groups, and the classes of groups of before, that came later.
-    rows : the rows of every period.
-    fold : what the periods came to, to be kept.
+    ``entered`` is how many periods rules on labels have entered, in order, so that one that
+    completes later changes no evidence before it.
     """
 
     comparisons: tuple[MonitoredComparison, ...] = ()
-    waiting: tuple[str, ...] = ()
-    unlabelled: tuple[str, ...] = ()
+    rows: Sequence[FeedRows] = ()
+    entered: int = 0
     overdue: tuple[str, ...] = ()
-    due: int | None = None
-    late: tuple[tuple[str, str, str], ...] = ()
-    late_classes: tuple[tuple[str, str, str], ...] = ()
-    rows: Sequence[CountedRows] = ()
-    fold: Fold | None = None
 
 
 def follow(
-    names: Sequence[str],
-    cubes: PeriodCubes,
-    asked: MonitorSpec,
-    kept: Fold | None,
-    decisions: KeptDecisions | None,
-    *,
-    keep: bool,
+    names: Sequence[str], cubes: PeriodCubes, asked: MonitorSpec, of_two: Collection[str]
 ) -> Followed:
-    """Follow every comparison over the periods; return also a fold to keep.
-
-    ``keep`` is whether all periods are considered, so that what is seen of them is kept.
-    """
+    """Follow every comparison; ``of_two`` are features in which one stands for two groups."""
     if not cubes:
         return Followed()
     rates = exact_rates(asked)
     others = [i for i in range(len(asked.rules)) if i not in rates]
-    begin = 0 if kept is None else kept.periods
-    every = collect_counts(cubes, names, asked, rates, None if kept is None else kept.counts)
-    rows = [] if kept is None else [*kept.rows]
-    rows += [counted_rows(cubes[t], asked.question) for t in range(begin, len(cubes))]
-    pairs = pairs_of_counts(every, asked.rules, rates)
-    counts = without_mirrors(every, pairs)
-    if kept is not None and not kept.fits(every, counts):
-        kept = None  # a group that is new changes the shapes, and nothing that was decided
-    found = estimate_periods(cubes, asked, others)
-    came = dict(zip(every.ids, every.arrivals, strict=True))
-    came |= {each: min(periods) for each, periods in found.items()}
-    pairs_of_others = pairs_of_estimates(found, asked, len(cubes))
-    ids = [*found]
-    of_two = {ids[one] for one, _, _ in pairs_of_others} | {every.ids[one] for one, _, _ in pairs}
-    alone = {every.ids[one] for one, _, until in pairs if until == np.inf}
-    named = dict[ComparisonId, str]()
-    for one, other, until in pairs_of_others:
-        later = {t: each for t, each in found[ids[other]].items() if t >= until}
-        found[ids[other]] = later
-        if not later:
-            named[ids[one]] = ids[other].group
-            alone.add(ids[one])
-    found = {each: held for each, held in found.items() if held}
+    counts = collect_counts(cubes, names, asked, rates)
+    found, hiding = estimate_periods(cubes, asked, others)
+    ids = [*counts.ids, *found]
     arrivals = [*counts.arrivals, *(min(periods) for periods in found.values())]
     alphas = divide_alpha(asked.alpha, arrivals)
-    labels = _labels(names, every, asked, rates, decisions, keep=keep)
     held = _baseline_counts(asked, counts, rates, cubes)
     baselines = {
         each: baseline_limits(held[each], alpha, rates[each.rule], asked.rules[each.rule])
@@ -148,14 +103,14 @@ def follow(
     limits = [
         tolerated(
             each, asked.rules, (b.low, b.high) if (b := baselines.get(each)) else None,
-            for_two=each in of_two,
+            for_two=each.feature in of_two and not asked.rules[each.rule].groups,
         )
-        for each in (*counts.ids, *found)
+        for each in ids
     ]  # fmt: skip
-    detected = detect(
-        counts, alphas[: len(counts.ids)], limits[: len(counts.ids)], asked, rates, baselines, kept
-    )
-    made = _Maker(names, cubes, asked, rows, labels, alone)
+    size = len(counts.ids)
+    detected = detect(counts, alphas[:size], limits[:size], asked, rates, baselines)
+    labels = _Labels(names, cubes, asked)
+    made = _Maker(names, cubes, asked, labels, dict(zip(ids, arrivals, strict=True)))
     comparisons = [
         made.of_counts(
             each, rates[each.rule], counts.counts[:, i], counts.references[i], float(alphas[i]),
@@ -165,113 +120,63 @@ def follow(
         for i, each in enumerate(counts.ids)
     ]  # fmt: skip
     comparisons += [
-        made.of_estimates(each, periods, float(alphas[i]), limits[i], named.get(each))
-        for i, (each, periods) in enumerate(found.items(), start=len(counts.ids))
-    ]
-    ids = [*counts.ids, *found]
+        made.of_estimates(
+            each, periods, float(alphas[i]), limits[i],
+            hides=each.group == ALL_GROUPS and each.feature in hiding,
+        )
+        for i, (each, periods) in enumerate(found.items(), start=size)
+    ]  # fmt: skip
     order = sorted(range(len(ids)), key=lambda i: (ids[i].rule, ids[i].feature))
-    late, late_classes = _late(ids, [came[each] for each in ids], names)
-    fold = None
-    if begin < len(names) and not others and detected.evidence.size <= LARGEST:
-        fold = Fold(every, rows, detected.evidence, detected.detectors)
-    return Followed(
-        comparisons=tuple(comparisons[i] for i in order),
-        waiting=tuple(names[labels.complete :]) if labels.needed else (),
-        unlabelled=labels.without,
-        overdue=labels.overdue,
-        due=labels.due,
-        late=late,
-        late_classes=late_classes,
-        rows=rows,
-        fold=fold,
-    )
+    rows = [feed_rows(cube, asked.question) for cube in cubes]
+    return Followed(comparisons=tuple(
+            _withhold_passes([comparisons[i] for i in order], cubes, asked, labels, rows)),
+        rows=rows, entered=labels.entered, overdue=labels.overdue)  # fmt: skip
 
 
-class _Labels(NamedTuple):
-    """What is known of labels.
+class _Labels:
+    """What is known of labels; a label is due after as many later periods as the user states.
 
-    Attributes
-    ----------
-    needed : whether any rule needs them.
-    complete : the number of periods before the first that waits for labels. Periods enter in order,
-        so that one that completes later changes no evidence before it.
-    without, overdue : the periods that lack a label, and those whose labels are due.
-    due : the later periods with which labels are due.
+    A period enters the rules on labels once no row lacks one, or once they are due. Where most of
+    its rows then have none it is as good as not seen.
     """
 
-    needed: bool
-    complete: int
-    without: tuple[str, ...]
-    overdue: tuple[str, ...]
-    due: int | None
+    def __init__(self, names: Sequence[str], cubes: PeriodCubes, asked: MonitorSpec) -> None:
+        of_rules = [asked.catalogue.row(rule.metric).needs for rule in asked.rules]
+        self.needed = [("label" in needs) for needs in of_rules]
+        self.entered = len(names)
+        self.overdue = tuple[str, ...]()
+        within = asked.labels_within
+        if within is None or not any(self.needed):
+            return
+        lacks = np.array([_share_without_label(cube) for cube in cubes])
+        due = np.arange(len(names)) < len(names) - within
+        waits = (lacks > 0) & ~due
+        missing = due & (lacks > MOST_WITHOUT_LABEL)
+        self.overdue = tuple(name for name, each in zip(names, missing, strict=True) if each)
+        self.entered = int(np.argmax(waits)) if waits.any() else len(names)
 
 
-def _labels(
-    names: Sequence[str],
-    counts: ComparisonCounts,
-    asked: MonitorSpec,
-    rates: Mapping[int, MonitoredRate],
-    decisions: KeptDecisions | None,
-    *,
-    keep: bool,
-) -> _Labels:
-    """Return what is known of labels.
-
-    Unless it is asked, a label is due once it is missing for longer than runs have seen any wait.
-    Where they have seen none wait it is due at once, so that no monitor is green without a label,
-    however short its history. Where ``labels_within`` lets a period enter with the labels that it
-    has, they are missing where most of its rows have none: it is then as good as not seen.
-    """
-    size, within = len(names), asked.labels_within
-    waits = counts.unlabelled > 0
-    needed = any(_needs_label(asked, rates, i) for i in range(len(asked.rules)))
-    without = [names[i] for i in np.flatnonzero(waits).tolist()] if needed else []
-    due = within
-    if needed and asked.labels is Labels.LATER:
-        seen = {} if decisions is None else decisions.waits(names, without, keep=keep)
-        labelled = [name for name in names if name not in without]
-        if within is None and labelled:
-            due = 1 + max((seen.get(name, -1) for name in labelled), default=-1)
-    lacks = counts.unlabelled > (0.0 if within is None else MOST_WITHOUT_LABEL)
-    overdue = (
-        tuple(names[t] for t in np.flatnonzero(lacks[: max(size - due, 0)]).tolist())
-        if needed and due is not None
-        else ()
-    )
-    if within is not None:
-        waits[: max(size - within, 0)] = False
-    complete = int(np.argmax(waits)) if waits.any() else size
-    return _Labels(needed, complete, tuple(without), overdue, due if needed else None)
+def _share_without_label(cube: Cube) -> float:
+    axis = cube.plan.axis(Role.LABEL)
+    if axis is None:
+        return 0.0
+    held = cube.marginal((axis,))
+    rows = held.sums[cube.plan.cases]
+    return float(rows[held.codes[:, 0] < 0].sum() / max(rows.sum(), 1))
 
 
-def _needs_label(asked: MonitorSpec, rates: Mapping[int, MonitoredRate], rule: int) -> bool:
-    if rule in rates:
-        return "label" in rates[rule].rate.needs
-    return "label" in asked.catalogue.metric(asked.rules[rule].metric).needs
-
-
+@dataclass(frozen=True, slots=True)
 class _Maker:
-    """Makes comparisons of counts and of estimates from what all of them have in common.
+    """Makes comparisons of counts and of estimates from what all of them have in common."""
 
-    ``alone`` are the comparisons that stand for two groups in all periods.
-    """
+    names: Sequence[str]
+    cubes: PeriodCubes
+    asked: MonitorSpec
+    labels: _Labels
+    arrivals: Mapping[ComparisonId, int]
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        cubes: PeriodCubes,
-        asked: MonitorSpec,
-        rows: Sequence[CountedRows],
-        labels: _Labels,
-        alone: set[ComparisonId],
-    ) -> None:
-        self._names, self._cubes, self._asked, self._rows = names, cubes, asked, rows
-        self._labels, self._alone = labels, alone
-        self._rates = exact_rates(asked)
-
-    def _entered(self, each: ComparisonId) -> int:
-        needs = _needs_label(self._asked, self._rates, each.rule)
-        return self._labels.complete if needs else len(self._names)
+    def _periods_entered(self, each: ComparisonId) -> int:
+        return self.labels.entered if self.labels.needed[each.rule] else len(self.names)
 
     def of_counts(
         self,
@@ -286,114 +191,82 @@ class _Maker:
         baseline: Baseline | None,
         baseline_counts: SideCounts | None,
     ) -> MonitoredComparison:
-        """Return a comparison that counts decide exactly."""
-        asked, names, rule = self._asked, self._names, self._asked.rules[each.rule]
-        entered = self._entered(each)
+        asked, names = self.asked, self.names
+        entered = self._periods_entered(each)
         crossed = np.flatnonzero(evidence[:entered] >= threshold)
         alarm: Alarm | None = None
         if crossed.size:
-            of_rule = rule.baseline
-            alarm = attribute(
-                each, rate, counts[:entered], names[:entered], int(crossed[0]),
-                Tolerated(*limits, rate.by), self._cubes, asked.question,
-                (baseline_counts, of_rule.cube) if of_rule and baseline_counts else None,
-            )  # fmt: skip
-        points = _points(
-            names, counts, rate, evidence, entered, asked.min_n,
-            partial(_why_undefined, each, reference, rate, asked, self._rows),
-        )  # fmt: skip
+            at = int(crossed[0])
+            alarm = attribute(rate, counts[:entered], names[:entered], at, limits, baseline_counts)
+        points = tuple(_points(names, counts, rate, evidence, entered, asked.min_n))
         sizes = [int(n) for n in sizes_of(counts[:entered].sum(axis=0), rate)]
         if baseline is not None:
             sizes += [baseline.n_group, baseline.n_reference]
-        few = min(sizes[::2] if rate.by == "rate" else sizes) < asked.min_n
-        lacks_baseline = rule.baseline is not None and baseline is None
-        return self._made(
-            each, alarm, points, reference, Detector.E_DETECTOR, alpha, threshold, limits,
-            baseline, few=few, lacks_baseline=lacks_baseline, two_sided=rate.by != "rate",
+        return self._make_comparison(
+            each, alarm, points, limits, threshold,
+            few=min(sizes[::2] if rate.by == "rate" else sizes) < asked.min_n,
+            two_sided=rate.by != "rate", reference=reference, detector=Detector.E_DETECTOR,
+            alpha=alpha, baseline=baseline,
+            lacks_baseline=asked.rules[each.rule].baseline is not None and baseline is None,
         )  # fmt: skip
 
     def of_estimates(
         self,
         each: ComparisonId,
-        periods: dict[int, PeriodEstimate],
+        periods: Mapping[int, PeriodEstimate],
         alpha: float,
         limits: tuple[float, float],
-        reference: str | None,
+        *,
+        hides: bool,
     ) -> MonitoredComparison:
-        """Return a comparison that estimates decide asymptotically.
-
-        Data of all groups are insufficient where those of any group are.
-        """
-        names, asked, entered = self._names, self._asked, self._entered(each)
+        """Return a comparison that estimates decide; it ``hides`` groups of insufficient data."""
+        names, asked, entered = self.names, self.asked, self._periods_entered(each)
         signs, threshold = signs_of(periods, entered, limits), asked.horizon / alpha
-        evidence = signs.evidence
+        evidence = asymptotic_evidence(*signs)
         points = tuple(
             point_of(
                 name, periods[t].usual if t in periods else None,
-                float(evidence[t]) if t < entered else None, asked.min_n,
-                _NO_CLASS if lacks_class(self._rows[t], each.class_, asked.question) else _ABSENT,
-                waits=t >= entered,
+                float(evidence[t]) if t < entered else None, asked.min_n, waits=t >= entered,
             )
             for t, name in enumerate(names)
         )  # fmt: skip
         crossed = np.flatnonzero(evidence >= threshold)
         alarm = None
         if crossed.size:
-            alarm = alarm_of(
-                each, names[:entered], self._cubes, int(crossed[0]), signs, limits, asked
-            )
-        held_against = reference or str(next(iter(periods.values())).usual.reference or "")
-        one_sided = each.group == ALL_GROUPS or not held_against
-        few = all(point.sparse for point in points[:entered]) or self._hides_a_group(each)
-        return self._made(
-            each, alarm, points, "" if one_sided else held_against, Detector.ASYMPTOTIC, alpha,
-            threshold, limits, None, few=few, lacks_baseline=False, two_sided=not one_sided,
+            at = int(crossed[0])
+            alarm = alarm_of(each, names[:entered], self.cubes, at, signs, limits, asked)
+        reference = next(iter(periods.values())).usual.reference
+        one_sided = each.group == ALL_GROUPS or not reference
+        return self._make_comparison(
+            each, alarm, points, limits, threshold,
+            few=hides or all(point.sparse for point in points[:entered]), two_sided=not one_sided,
+            reference="" if one_sided else str(reference), detector=Detector.ASYMPTOTIC,
+            alpha=alpha, baseline=None,
         )  # fmt: skip
 
-    def _hides_a_group(self, each: ComparisonId) -> bool:
-        """Return whether a comparison of all groups is of the large ones, and hides a small one."""
-        question = self._asked.question
-        if each.group != ALL_GROUPS or question.feature(each.feature).values:
-            return False
-        apart = {*question.exclude_groups, *map(str, question.unknown)}
-        known = {name for rows in self._rows for name in rows.values.get(each.feature, ())}
-        held = (rows_of_group(self._rows, each.feature, name) for name in known - apart)
-        return any(max(n) < self._asked.min_n and not is_gone([*map(bool, n)]) for n in held)
-
-    def _made(
+    def _make_comparison(
         self,
         each: ComparisonId,
         alarm: Alarm | None,
         points: tuple[Point, ...],
-        reference: str,
-        detector: Detector,
-        alpha: float,
-        threshold: float,
         limits: tuple[float, float],
-        baseline: Baseline | None,
+        threshold: float,
         *,
         few: bool,
-        lacks_baseline: bool,
         two_sided: bool,
+        lacks_baseline: bool = False,
+        **fields: Any,
     ) -> MonitoredComparison:
-        """Return a comparison with its state: ``few`` is whether its data are insufficient."""
-        asked, names, rows = self._asked, self._names, self._rows
-        rule, entered = asked.rules[each.rule], self._entered(each)
-        expected = baseline is not None or rule.groups or each in self._alone
-        was_in = passing_class(names[:entered], rows, each.class_, asked.question)
-        if not expected:
-            was_in = passing(names[:entered], rows, each.feature, each.group) or was_in
-        waits = only_waits(rows, entered, each.feature, each.group, asked.min_n)
-        overdue = self._labels.overdue and entered < len(names)
+        asked, rule, entered = self.asked, self.asked.rules[each.rule], self._periods_entered(each)
         if alarm is not None:
             state = MonitorState.ALARM
-        elif overdue or not entered:
+        elif lacks_baseline:
+            state = MonitorState.INSUFFICIENT
+        elif entered <= max(self.arrivals[each], 0) or (
+            self.labels.overdue and self.labels.needed[each.rule]
+        ):
             state = MonitorState.WAITING
-        elif was_in:
-            state = MonitorState.NO_ALARM
-        elif waits and not lacks_baseline:
-            state = MonitorState.WAITING
-        elif few or lacks_baseline:
+        elif few:
             state = MonitorState.INSUFFICIENT
         elif lacks_values(points, asked.min_n, two_sided=two_sided):
             state = MonitorState.UNDEFINED
@@ -406,36 +279,96 @@ class _Maker:
             feature=each.feature,
             group=each.group,
             class_=each.class_,
-            reference=reference,
-            detector=detector,
-            alpha=alpha,
             threshold=float(f"{threshold:.12g}"),  # 18250, not 18249.999999999996
             low=limits[0],
             high=limits[1],
-            baseline=baseline,
             points=points,
             state=state,
             alarm=alarm,
-            was_in=was_in,
             lacks_baseline=lacks_baseline,
+            **fields,
         )
 
 
-def _late(
-    ids: Sequence[ComparisonId], arrivals: Sequence[int], names: Sequence[str]
-) -> tuple[tuple[tuple[str, str, str], ...], tuple[tuple[str, str, str], ...]]:
-    """Return the groups, and the classes of groups of before, that were not in the first period."""
-    entered = list(zip(ids, arrivals, strict=True))
-    begun: dict[tuple[str, str], int] = {}
-    for each, first in entered:
-        begun[each.feature, each.group] = min(first, begun.get((each.feature, each.group), first))
-    groups, classes = dict[tuple[str, str, str], None](), dict[tuple[str, str], str]()
-    for each, first in entered:
-        if each.class_ is not None and first > begun[each.feature, each.group]:
-            classes.setdefault((each.feature, each.class_), names[first])
-        elif first > 0:
-            groups[each.feature, each.group, names[first]] = None
-    return tuple(groups), tuple((*of, first) for of, first in classes.items())
+def lacks_values(points: Sequence[Point], min_n: int, *, two_sided: bool) -> bool:
+    """Return whether the last periods have no value, and at least ``min_n`` rows would.
+
+    A small group is absent from some periods by sampling variation, and the periods before decide.
+    """
+    lacking = periods_without_value(points)
+    if not lacking:
+        return False
+
+    def rows(point: Point) -> int:
+        if point.value is not None and not point.n_group and not point.n_reference:
+            return min_n  # a value without sizes
+        return min(point.n_group, point.n_reference) if two_sided else point.n_group
+
+    decided = [point for point in points if not point.waits]
+    usual = fmean([rows(point) for point in decided[: -len(lacking)]] or [0])
+    return sum(max(rows(point), usual) for point in lacking) >= min_n
+
+
+def _withhold_passes(
+    comparisons: Sequence[MonitoredComparison],
+    cubes: PeriodCubes,
+    asked: MonitorSpec,
+    labels: _Labels,
+    rows: Sequence[FeedRows],
+) -> Iterator[MonitoredComparison]:
+    # comparisons; none passes that rows without a group or an outcome may break lately
+    judged: dict[int, Reason] = {}
+    for entered in {labels.entered, len(rows)}:
+        last = range(max(entered - PERIODS_NOW[0], 0), entered)
+        open_ = [
+            each for each in comparisons
+            if each.state is MonitorState.NO_ALARM
+            and entered == (labels.entered if "label" in each.definition.needs else len(rows))
+        ]  # fmt: skip
+        if not open_ or all(rows[t].complete for t in last):
+            continue
+        cube = cubes.together(last)
+        owns = {rule.metric: rule.own for rule in asked.rules}
+        rules = [Rule(e.definition.name, e.low, e.high, own=owns[e.metric]) for e in open_]
+        question = replace(asked.question, metrics=tuple(
+                dict.fromkeys(r.own or r.metric for r in rules if r.definition is not None)),
+            rules=tuple(rules), exclude_groups=held_exclusions(cube, asked.question))  # fmt: skip
+        measured = cubes.answer(cube, partial(measure, spec=question))
+        for each, rule in zip(open_, rules, strict=True):
+            if why := _why_open(each, rule, measured):
+                judged[id(each)] = why
+    for each in comparisons:
+        why = judged.get(id(each))
+        yield replace(each, state=MonitorState.INSUFFICIENT, open=why) if why else each
+
+
+def _why_open(each: MonitoredComparison, rule: Rule, measured: Measured) -> Reason | None:
+    group = None if each.group == ALL_GROUPS else each.group
+    cases = [
+        case
+        for key, of in measured.worst_cases.items()
+        if key[:3] == (rule.metric, each.feature, group) and key[4].name == each.class_
+        for case in of
+    ]
+    for case in cases:
+        if case.low < each.low or case.high > each.high:
+            code = ReasonCode.MISSING_OUTCOMES if case.outcomes else ReasonCode.MISSING_GROUPS
+            return Reason.of(
+                code, rows=case.rows, at_most=case.at_most or None, unit=measured.unit,
+                low=case.low, high=case.high, by_value=True,
+                without_group=case.without_group or None,
+            )  # fmt: skip
+    for verdict in judge(measured, [rule]) if not cases else ():
+        reason, of_group = verdict.reason, group is None or group in (verdict.group, verdict.mirror)
+        if not of_group or verdict.feature != each.feature:
+            continue
+        if reason.code in _LACKING:
+            return reason
+        if rows := reason.get("open_rows"):  # beside what the interval leaves open
+            groups = reason.get("open_groups")
+            code = ReasonCode.MISSING_GROUPS if groups else ReasonCode.MISSING_OUTCOMES
+            return Reason.of(code, rows=rows, unit=measured.unit, alone=str(Outcome.PASS))
+    return None
 
 
 def _baseline_counts(
@@ -444,14 +377,12 @@ def _baseline_counts(
     rates: Mapping[int, MonitoredRate],
     cubes: PeriodCubes,
 ) -> dict[ComparisonId, SideCounts]:
-    """Return the counts of baselines, of each rule those of its own baseline."""
     found: dict[ComparisonId, SideCounts] = {}
     for i, rule in enumerate(asked.rules):
-        if rule.baseline is not None:
-            for held in counts_in(rule.baseline.cube, asked, rates, cubes):
-                if held.rule == i:
-                    rows = (SideCounts(*row) for row in held.counts[0].tolist())
-                    found |= dict(zip(held.ids, rows, strict=True))
+        for held in counts_in(rule.baseline.cube, asked, rates, cubes) if rule.baseline else ():
+            if held.rule == i:
+                rows = (SideCounts(*row) for row in held.counts[0].tolist())
+                found |= dict(zip(held.ids, rows, strict=True))
     return {each: found[each] for each in counts.ids if each in found}
 
 
@@ -462,95 +393,103 @@ def _points(
     evidence: Array,
     entered: int,
     min_n: int,
-    why_undefined: Callable[[int, Sequence[float]], Reason],
-) -> tuple[Point, ...]:
-    running = _running(counts, rate, entered)
-    columns = (
-        *estimates(counts, rate.by), *rates_of(counts, rate), *sizes_of(counts, rate), *running,
-    )  # fmt: skip
-    every = [each.tolist() for each in columns]
-    points = []
-    for t, row in enumerate(zip(*every, strict=True)):
-        value, low, high, group, reference, n_group, n_reference, *so_far = row
-        running_value, running_low, running_high = map(as_number, so_far)
-        fewest = n_group if rate.by == "rate" else min(n_group, n_reference)
-        points.append(
-            Point(
-                period=names[t],
-                value=as_number(value),
-                low=as_number(low),
-                high=as_number(high),
-                rate_group=as_number(group),
-                rate_reference=as_number(reference),
-                n_group=int(n_group),
-                n_reference=int(n_reference),
-                evidence=float(evidence[t]) if t < entered else None,
-                sparse=fewest < min_n,
-                running=running_value,
-                running_low=running_low,
-                running_high=running_high,
-                reason=why_undefined(t, (reference, n_reference, n_group))
-                if as_number(value) is None
-                else None,
-                waits=t >= entered,
-            )
-        )
-    return tuple(points)
-
-
-def _columns(rate: MonitoredRate, asked: MonitorSpec) -> list[str]:
-    """Return the columns without whose value a row is not in a rate."""
-    of = {"label": asked.question.label, "prediction": asked.question.prediction}
-    return [str(name) for need, name in of.items() if need in rate.rate.needs and name is not None]
-
-
-def _why_undefined(
-    each: ComparisonId,
-    reference: str,
-    rate: MonitoredRate,
-    asked: MonitorSpec,
-    rows: Sequence[CountedRows],
-    t: int,
-    counts: Sequence[float],
-) -> Reason:
-    """Return why a contrast of two rates, or a rate alone, has no value in a period.
-
-    Parameters
-    ----------
-    asked : the specification, with the columns without whose value a row is not in the rate.
-    rows, t : the rows of all periods, and the number of the period.
-    counts : the rate and the rows of the reference, and the rows of the group.
-    """
-    held, (rate_of_reference, n_reference, n_group) = rows[t], counts
-    alone = rate.by == "rate"
-    if lacks_class(held, each.class_, asked.question):
-        return Reason.of(ReasonCode.NO_ROW_OF_CLASS)
-    if n_group and n_reference and not alone:
-        title = rate.rate.title
-        return Reason.of(ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=title, value=rate_of_reference)
-    side, name = ("reference", reference) if n_group and not alone else ("group", each.group)
-
-    def of_side(by_group: Mapping[str, int]) -> int:
-        if name != ReferenceRule.OTHERS:
-            return by_group.get(name, 0)
-        return sum(by_group.values()) - by_group.get(each.group, 0)
-
-    lacking = {
-        n: of_side(held.lacking.get(n, {}).get(each.feature, {})) for n in _columns(rate, asked)
-    }
-    column = max(lacking, key=lambda n: lacking[n], default="")
-    why = none_of(rate.rate.among)
-    if lacking.get(column):
-        why = Reason.of(
-            ReasonCode.LACKING_VALUES, column=column, lacking=lacking[column],
-            rows=of_side(held.values.get(each.feature, {})), counts=why["counts"],
-        )  # fmt: skip
-    return why if alone else why.on(side)
-
-
-def _running(counts: Array, rate: MonitoredRate, entered: int) -> list[Array]:
-    """Return the running contrast and its confidence sequence, nan in periods that wait."""
+) -> Iterator[Point]:
     x_d, n_d, x_a, n_a = counts[:entered].T
     waiting = np.full(len(counts) - entered, np.nan)
-    found = running_contrast(rate.by, x_a, n_a, x_d, n_d)
-    return [np.concatenate([each, waiting]) for each in found]
+    running = [
+        np.concatenate([each, waiting]) for each in running_contrast(rate.by, x_a, n_a, x_d, n_d)
+    ]
+    columns = (
+        *estimates(counts, rate.by), *rates_of(counts, rate), *running, *sizes_of(counts, rate),
+    )  # fmt: skip
+    for t, row in enumerate(zip(*(each.tolist() for each in columns), strict=True)):
+        value, low, high, group, reference, *so_far = map(as_number, row[:-2])
+        n_group, n_reference = map(int, row[-2:])
+        alone = rate.by == "rate"
+        reason = None
+        if value is None and n_group and n_reference:
+            reason = Reason.of(
+                ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=rate.rate.title, value=reference
+            )
+        elif value is None:
+            why = none_of(rate.rate.among)
+            reason = why if alone else why.on("reference" if n_group else "group")
+        yield Point(
+            period=names[t], value=value, low=low, high=high, rate_group=group,
+            rate_reference=reference, n_group=n_group, n_reference=n_reference,
+            evidence=float(evidence[t]) if t < entered else None,
+            sparse=(n_group if alone else min(n_group, n_reference)) < min_n,
+            running=so_far[0], running_low=so_far[1], running_high=so_far[2],
+            reason=reason, waits=t >= entered,
+        )  # fmt: skip
+
+
+def unmatched(
+    asked: MonitorSpec, comparisons: Sequence[MonitoredComparison], cubes: PeriodCubes
+) -> Iterator[Unmatched]:
+    """Yield what rules are for and no comparison holds; ``asked`` has the references by name."""
+    if not cubes:
+        yield from (Unmatched(rule=text) for text in dict.fromkeys(map(str, asked.rules)))
+        return
+    features = {each.feature: each for each in count_groups(cubes.blank, asked.question)}
+    for rule in asked.rules:
+        own = [each for each in comparisons if each.rule == str(rule)]
+        found = [*_absent_groups(rule, own, features), *_lone_features(rule, own, features)]
+        if not own and not found:
+            reason = Reason.of(ReasonCode.NO_ESTIMATE, what="metric", name=rule.metric)
+            found = [Unmatched(rule=str(rule), reason=reason)]
+        yield from found
+
+
+def _features_of(
+    rule: MonitorRule, own: Sequence[MonitoredComparison], features: Iterable[str]
+) -> set[str]:
+    # the features in which a rule compares groups; the groups that it names have some
+    return {each.feature for each in own} if rule.groups else {*(rule.features or features)}
+
+
+def _absent_groups(
+    rule: MonitorRule, own: Sequence[MonitoredComparison], features: Mapping[str, GroupCounts]
+) -> Iterator[Unmatched]:
+    followed = {(each.feature, each.group) for each in own}
+    for feature in rule.features or (None,):  # a rule has its groups in each feature it names
+        held = [counts for counts in features.values() if feature in (counts.feature, None)]
+        texts: dict[tuple[str, str], tuple[str, ...]] = {
+            (of, group): (group,) for of, group in followed if feature in (of, None)
+        }
+        texts |= {
+            (counts.feature, group): texts_of(group, group_id)
+            for counts in held
+            for group, group_id in zip(counts.groups, counts.group_ids, strict=True)
+        }
+        references = {
+            (counts.feature, counts.groups[counts.named_reference])
+            for counts in held
+            if counts.named_reference is not None
+        }
+        for name in rule.groups:
+            meant = {key for key, of in texts.items() if name in of}
+            if meant & followed:
+                continue
+            nearest = reason = None
+            if not meant:
+                nearest = closest(name, chain(*texts.values()))
+            elif meant & references:
+                reason = Reason.of(ReasonCode.IS_REFERENCE, name=name)
+            else:
+                reason = Reason.of(ReasonCode.NO_ESTIMATE, what="group", name=name)
+            yield Unmatched(
+                rule=str(rule), group=name, nearest=nearest, feature=feature, reason=reason
+            )
+
+
+def _lone_features(
+    rule: MonitorRule, own: Sequence[MonitoredComparison], features: Mapping[str, GroupCounts]
+) -> Iterator[Unmatched]:
+    compares = rule.definition is not None and rule.definition.scope in OF_FEATURES
+    asked = _features_of(rule, own, features)
+    for feature, counts in features.items():
+        size = len(counts.groups)
+        if feature in asked and (size == 0 or (size == 1 and compares)):
+            code = ReasonCode.FEWER_THAN_TWO_GROUPS if size else ReasonCode.NO_GROUPS
+            yield Unmatched(rule=str(rule), feature=feature, reason=Reason.of(code))

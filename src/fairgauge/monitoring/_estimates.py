@@ -8,7 +8,8 @@ these are. A period with fewer than 5 effective rows or clusters on a side decid
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,27 +19,30 @@ from fairgauge.cube.cube import Cube
 from fairgauge.enums import ClassKind
 from fairgauge.measure.decide import is_judged
 from fairgauge.measure.measure import measure
-from fairgauge.monitoring._attribution import LEVEL, first_now
-from fairgauge.monitoring._comparison_counts import ComparisonId
-from fairgauge.monitoring._detection import Pair, one_of_two
+from fairgauge.monitoring._counts import ComparisonId, SideCounts
 from fairgauge.monitoring._period_cubes import PeriodCubes
-from fairgauge.monitoring.monitor_spec import MonitorSpec
+from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorSpec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.resolution import held_exclusions
-from fairgauge.results.estimates import Estimate
-from fairgauge.results.monitor_results import Alarm, Currently, Point, PooledPeriods
-from fairgauge.stats.arrays import Array, Mask
+from fairgauge.results.estimates import Estimate, as_number
+from fairgauge.results.monitor_results import PERIODS_NOW, Alarm, Currently, Point, PooledPeriods
+from fairgauge.stats.arrays import Array, Index
+from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
+from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.sequential import (
     LEVEL_OF_ERRORS,
-    asymptotic_evidence,
+    Contrasted,
+    Tolerated,
     deviations,
     likeliest_deviation,
+    likeliest_start,
 )
 
 ALL_GROUPS = "all groups"
 ALL_ROWS = "all rows"
 _FEW = (ReasonCode.FEW_EFFECTIVE_ROWS, ReasonCode.FEW_CLUSTERS)
+_ABSENT = Reason.of(ReasonCode.NO_ROWS).on("group")
 
 
 class PeriodEstimate(NamedTuple):
@@ -57,18 +61,13 @@ def period_estimates(
 ) -> dict[ComparisonId, Estimate]:
     """Return the estimates of some rules in one of all periods, or in several, by comparison."""
     asked = tuple(dict.fromkeys(spec.rules[i].own or spec.rules[i].metric for i in rules))
-    question = replace(
-        spec.question,
-        metrics=asked,
-        rules=(),
-        confidence=confidence,
-        exclude_groups=held_exclusions(cube, spec.question),
-    )
+    question = replace(spec.question, metrics=asked, rules=(), confidence=confidence,
+        exclude_groups=held_exclusions(cube, spec.question))  # fmt: skip
     found = cubes.answer(cube, lambda held: measure(held, question)).estimates
-    return {each: estimate for i in rules for each, estimate in _of_rule(i, spec, found)}
+    return {each: estimate for i in rules for each, estimate in _rule_estimates(i, spec, found)}
 
 
-def _of_rule(
+def _rule_estimates(
     i: int, spec: MonitorSpec, found: Sequence[Estimate]
 ) -> Iterator[tuple[ComparisonId, Estimate]]:
     rule = spec.rules[i]
@@ -94,74 +93,44 @@ def few(estimate: Estimate) -> Reason | None:
     return reason if reason is not None and reason.code in _FEW else None
 
 
-def estimate_periods(cubes: PeriodCubes, asked: MonitorSpec, rules: Sequence[int]) -> Estimated:
+def estimate_periods(
+    cubes: PeriodCubes, asked: MonitorSpec, rules: Sequence[int]
+) -> tuple[Estimated, set[str]]:
     """Return the estimates of the comparisons that counts do not decide exactly.
 
-    Those of groups without rows are none, as of intervals of numbers, or where a period is held
-    against the values of all: a group comes with its first rows.
+    A group comes with its first rows. Also the features that have groups of fewer rows than data
+    need: what is of the large ones hides these.
     """
     found: Estimated = {}
+    rows = Counter[tuple[str, str]]()
     for t, cube in enumerate(cubes if rules else ()):
         counted = cubes.answer(cube, lambda held: [*count_groups(held, asked.question)])
         with_rows = {
-            (each.feature, group)
+            (each.feature, group): int(n.sum())
             for each in counted
-            for group, rows in zip(each.groups, each.counts[cube.plan.cases], strict=False)
-            if rows.any()
+            for group, n in zip(each.groups, each.counts[cube.plan.cases][:, 0], strict=False)
+            if n.any()
         }
+        rows.update(with_rows)
         wide = period_estimates(cubes, cube, asked, rules, LEVEL_OF_ERRORS)
         for each, estimate in period_estimates(cubes, cube, asked, rules, LEVEL).items():
             if each.group == ALL_GROUPS or (each.feature, each.group) in with_rows:
                 found.setdefault(each, {})[t] = PeriodEstimate(estimate, wide[each])
-    return found
+    small = {feature for (feature, _), n in rows.items() if n < asked.min_n}
+    return found, {e for e in small if not asked.question.feature(e).values}
 
 
-def pairs_of_estimates(found: Estimated, asked: MonitorSpec, periods: int) -> list[Pair]:
-    """Return the comparisons of estimates of which one stands for two."""
-    ids = [*found]
-
-    def alike(i: int, j: int) -> tuple[Mask, Mask]:
-        sides = [(found[ids[i]].get(t), found[ids[j]].get(t)) for t in range(periods)]
-        mirrored = [
-            one is not None
-            and other is not None
-            and (
-                one.usual.mirror_of == other.usual.group or other.usual.mirror_of == one.usual.group
-            )
-            for one, other in sides
-        ]
-        compared = np.array([one is not None or other is not None for one, other in sides])
-        return compared, np.array(mirrored)
-
-    def rows(i: int) -> float:
-        sizes = (each.usual.n_group for each in found[ids[i]].values())
-        return next((float(n) for n in sizes if n), 0.0)
-
-    arrivals = [min(held) for held in found.values()]
-    return one_of_two(ids, arrivals, asked.rules, alike, rows)
-
-
-class Signs(NamedTuple):
-    """How far the estimates of a comparison lie beyond its limits, by period; nan of none."""
-
-    below: Array
-    above: Array
-
-    @property
-    def evidence(self) -> Array:
-        """Return the evidence after every period."""
-        return asymptotic_evidence(self.below, self.above)
-
-
-def signs_of(held: dict[int, PeriodEstimate], entered: int, limits: tuple[float, float]) -> Signs:
-    """Return how far estimates lie beyond limits, in the periods that have entered."""
+def signs_of(
+    held: Mapping[int, PeriodEstimate], entered: int, limits: tuple[float, float]
+) -> tuple[Array, Array]:
+    """Return how far estimates lie below and above limits, in the periods that have entered."""
     ends = np.full((3, entered), math.nan)
     for t, each in held.items():
         wide = each.wide
         if t < entered and wide.value is not None and wide.interval and not few(each.usual):
             ends[:, t] = wide.value, wide.interval.low, wide.interval.high
     value, low, high = ends
-    return Signs(*deviations(value, low, high, *limits))
+    return deviations(value, low, high, *limits)
 
 
 def alarm_of(
@@ -169,35 +138,25 @@ def alarm_of(
     names: Sequence[str],
     cubes: PeriodCubes,
     at: int,
-    signs: Signs,
+    signs: tuple[Array, Array],
     limits: tuple[float, float],
     asked: MonitorSpec,
 ) -> Alarm:
-    """Return an alarm: since when, the values since then and before, and what is now.
+    """Return an alarm; ``names`` are the periods that have entered."""
 
-    ``names`` are the periods that have entered.
-    """
-
-    def pooled(begin: int, end: int, *, chosen: bool) -> PooledPeriods | None:
-        together = cubes.together(range(begin, end))
+    def pool(which: Sequence[int], chosen: bool) -> PooledPeriods | None:
+        together = cubes.together(which)
         found = period_estimates(cubes, together, asked, [each.rule], LEVEL).get(each)
         if found is None or few(found):
             return None
-        held = PooledPeriods(first=names[begin], last=names[end - 1], **measured(found))
+        held = PooledPeriods(first=names[which[0]], last=names[which[-1]], **measured(found))
         return replace(held, low=None, high=None) if chosen else held
 
     side = max(signs, key=lambda z: float(np.nansum(z[: at + 1])))
-    since = likeliest_deviation(side[: at + 1])
-    end = len(names) - likeliest_deviation(side[since:][::-1])
-    after = pooled(since, max(end, at + 1), chosen=True)
-    assert after is not None
-    alarm = Alarm(
-        period=names[at], since=names[since], after=after,
-        before=pooled(0, since, chosen=True) if since else None,
-    )  # fmt: skip
-    begin = first_now(at, len(names))
-    now = pooled(begin, len(names), chosen=False) if begin < len(names) else None
-    return replace(alarm, now=now, currently=Currently.of(now, limits)) if now else alarm
+    known = np.flatnonzero(~np.isnan(side)).tolist()
+    return raise_alarm(
+        names, at, known, lambda which: likeliest_deviation(side[which]), pool, limits
+    )
 
 
 def measured(estimate: Estimate) -> dict[str, Any]:
@@ -208,23 +167,14 @@ def measured(estimate: Estimate) -> dict[str, Any]:
 
 
 def point_of(
-    name: str,
-    estimate: Estimate | None,
-    evidence: float | None,
-    min_n: int,
-    absent: Reason,
-    *,
-    waits: bool,
+    name: str, estimate: Estimate | None, evidence: float | None, min_n: int, *, waits: bool
 ) -> Point:
-    """Return a period of a comparison; a value without an interval decides nothing, and is none.
-
-    ``absent`` is why there is no estimate, if there is none.
-    """
+    """Return a period of a comparison; a value without an interval decides nothing, and is none."""
     if estimate is None or estimate.value is None:
         return Point(
             period=name, value=None, low=None, high=None, rate_group=None, rate_reference=None,
             n_group=0, n_reference=0, evidence=evidence, sparse=True, waits=waits,
-            reason=absent if estimate is None else estimate.reason,
+            reason=_ABSENT if estimate is None else estimate.reason,
         )  # fmt: skip
     sizes = [each for each in (estimate.n_group, estimate.n_reference) if each is not None]
     lacking = few(estimate)
@@ -235,3 +185,122 @@ def point_of(
     if estimate.interval is not None:
         return found
     return replace(found, value=None, rate_group=None, rate_reference=None, reason=estimate.reason)
+
+
+LEVEL = 0.95
+
+
+def estimates(counts: Array, by: Contrasted) -> tuple[Array, Array, Array]:
+    """Return contrasts with their 95% confidence intervals, nan where undefined.
+
+    ``counts`` have shape (..., 4): x_d, n_d, x_a, n_a.
+    """
+    x_d, n_d, x_a, n_a = np.moveaxis(counts, -1, 0)
+    z = critical(LEVEL)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        d, a = x_d / n_d, x_a / n_a
+        if by == "rate":
+            value, (low, high) = d, wilson(x_d, n_d, z)
+        elif by == "difference":
+            value, (low, high) = d - a, newcombe(x_d, n_d, x_a, n_a, z)
+        else:
+            value, (low, high) = d / a, mover_wilson_ratio(x_d, n_d, x_a, n_a, z)
+    known = ~np.isnan(value)
+    return value, np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+
+def pooled(
+    counts: Array, rate: MonitoredRate, first: str | None, last: str | None, *, chosen: bool = True
+) -> PooledPeriods:
+    """Return a comparison over periods; those ``chosen`` by their values have no interval."""
+    total = counts.sum(axis=0)
+    value, low, high = (as_number(float(each)) for each in estimates(total, rate.by))
+    group, reference = (as_number(float(each)) for each in rates_of(total, rate))
+    n_group, n_reference = (int(each) for each in sizes_of(total, rate))
+    return PooledPeriods(
+        first=first, last=last, value=value, low=None if chosen else low,
+        high=None if chosen else high, rate_group=group, rate_reference=reference,
+        n_group=n_group, n_reference=n_reference,
+    )  # fmt: skip
+
+
+def rates_of(counts: Array, rate: MonitoredRate) -> tuple[Array, Array]:
+    """Return the rates of the group and of its reference, nan where undefined."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        d, a = counts[..., 0] / counts[..., 1], counts[..., 2] / counts[..., 3]
+    return (a, d) if rate.turned else (d, np.full_like(d, np.nan) if rate.by == "rate" else a)
+
+
+def sizes_of(counts: Array, rate: MonitoredRate) -> tuple[Array, Array]:
+    """Return the denominators of the group and of its reference; 0 where there is none."""
+    n_d, n_a = counts[..., 1], counts[..., 3]
+    return (n_a, n_d) if rate.turned else (n_d, n_a * (rate.by != "rate"))
+
+
+def raise_alarm(
+    names: Sequence[str],
+    at: int,
+    held: Sequence[int],
+    start: Callable[[Index], int],
+    pool: Callable[[Sequence[int], bool], PooledPeriods | None],
+    limits: tuple[float, float],
+) -> Alarm:
+    """Return what an alarm is about.
+
+    ``names, at, held``: the periods that have entered, the alarm's, and those that have values.
+    ``start``: of numbers of periods in an order, the position of that with which a change began.
+    ``pool``: the comparison over some periods, and whether these were chosen by their values.
+    ``limits``: the tolerated values.
+    """
+    since, size = start(np.arange(at + 1)), len(names)
+    end = size - start(np.arange(since, size)[::-1])  # the same, from the other side
+    later = [t for t in held if since <= t < end]
+    earlier = [t for t in held if t < later[0]]
+    begin = first_now(at, size)
+    now = pool(range(begin, size), False) if begin < size else None
+    after = pool(range(later[0], later[-1] + 1), True)
+    assert after is not None
+    return Alarm(period=names[at], since=names[later[0]], after=after,
+        before=pool(range(earlier[0], earlier[-1] + 1), True) if earlier else None, now=now,
+        currently=Currently.of(now, limits) if now else None)  # fmt: skip
+
+
+def attribute(
+    rate: MonitoredRate,
+    counts: Array,
+    names: Sequence[str],
+    at: int,
+    limits: tuple[float, float],
+    baseline: SideCounts | None,
+) -> Alarm:
+    """Return what an alarm of counts is about.
+
+    The periods of the change are held against the baseline, or without one against the periods
+    before. A period that lacks the group is in none of the numbers.
+    """
+    tolerated = Tolerated(*limits, rate.by)
+
+    def start(which: Index) -> int:
+        x_d, n_d, x_a, n_a = counts[which].T
+        if rate.by == "rate":
+            x_a = n_a = np.zeros_like(n_d)
+        return likeliest_start(tolerated, x_a, n_a, x_d, n_d)
+
+    def pool(which: Sequence[int], chosen: bool) -> PooledPeriods:
+        return pooled(counts[which], rate, names[which[0]], names[which[-1]], chosen=chosen)
+
+    held = np.flatnonzero(counts[:, [1, 3]].any(axis=1)).tolist()
+    alarm = raise_alarm(names, at, held, start, pool, limits)
+    before = alarm.before
+    if baseline is not None:
+        before = pooled(np.array([baseline]), rate, None, None)
+    if before is not None and None in (before.value, alarm.after.value):
+        before = None
+    return replace(alarm, before=before)
+
+
+def first_now(at: int, periods: int) -> int:
+    """Return the number of the first period that states what is now, whatever its values."""
+    fewest, most = PERIODS_NOW
+    later = periods - at - 1
+    return periods - min(later, most, max(fewest, later // 2))

@@ -3,47 +3,44 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
+from itertools import chain
 from typing import TypeVar, overload
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, aggregate, pooled, settled, values_together, with_cases
+from fairgauge.checks.feed_rows import BY_DEFAULT
+from fairgauge.cube.cube import (
+    HANDFUL,
+    Cube,
+    aggregate,
+    pooled,
+    settled,
+    values_together,
+    with_cases,
+)
 from fairgauge.cube.identifiers import NUMBERED
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task, Uncounted
-from fairgauge.errors import SpecError
-from fairgauge.monitoring.periods import Period
-from fairgauge.resolve.outcomes import decide_task
-from fairgauge.values import meaning
+from fairgauge.errors import SpecError, ValuesError, cells, listing, quote
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.outcomes import decide_task, ways_of_writing
+from fairgauge.values import Value, meaning, name_of
 
 _Answer = TypeVar("_Answer")
 
 
 class PeriodCubes(Sequence[Cube]):
-    """The counts of periods, each parsed when it is first needed.
+    """The counts of periods."""
 
-    Attributes
-    ----------
-    texts : the texts of the cubes.
-    """
-
-    def __init__(
-        self,
-        periods: Sequence[Period],
-        texts: list[str],
-        parse: Callable[[Period, str], Cube],
-    ) -> None:
-        self.texts = texts
-        self._periods = periods
-        self._parse = parse
-        self._parsed: dict[int, Cube] = {}
+    def __init__(self, cubes: Iterable[Cube]) -> None:
+        self._cubes = [*cubes]
         self._sums: dict[tuple[int, ...], Cube] = {}
 
     def __len__(self) -> int:
-        return len(self.texts)
+        return len(self._cubes)
 
     @overload
     def __getitem__(self, at: int) -> Cube: ...
@@ -52,12 +49,7 @@ class PeriodCubes(Sequence[Cube]):
     def __getitem__(self, at: slice) -> list[Cube]: ...
 
     def __getitem__(self, at: int | slice) -> Cube | list[Cube]:
-        if isinstance(at, slice):
-            return [self[i] for i in range(*at.indices(len(self)))]
-        i = range(len(self))[at]
-        if i not in self._parsed:
-            self._parsed[i] = self._parse(self._periods[i], self.texts[i])
-        return self._parsed[i]
+        return self._cubes[at]
 
     def together(self, some: Sequence[int]) -> Cube:
         """Return the counts of some periods as one; made once for all alarms."""
@@ -101,15 +93,12 @@ def sum_cubes(cubes: Sequence[Cube]) -> Cube:
         alike.setdefault(levels_of(cube, cube.plan.axes), []).append(cube)
     sums = [*map(_sum_alike, alike.values())]  # at once: one after the other takes far longer
     if len(sums) > 1:
-        sums = [*map(_by_meaning, sums)]
+        sums = [*map(_merge_spellings, sums)]
     return reduce(pooled, sums)
 
 
-def _by_meaning(cube: Cube) -> Cube:
-    """Return counts with outcomes by what their values mean: one period may write 1, one True.
-
-    Counts of rows that write one outcome in two ways stay as they are, so that they are refused.
-    """
+def _merge_spellings(cube: Cube) -> Cube:
+    # counts of rows that write one outcome in two ways stay as they are, so that they are refused
     if decide_task(cube, cube.asked) is not Task.BINARY:
         return cube
     levels = {**cube.levels}
@@ -121,7 +110,6 @@ def _by_meaning(cube: Cube) -> Cube:
 
 
 def _sum_alike(cubes: Sequence[Cube]) -> Cube:
-    """Return the counts of cubes of the same levels as one."""
     first = cubes[0]
     if len(cubes) == 1:
         return first
@@ -142,15 +130,14 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
         tables=tuple(tables),
         rows=rows,
         excluded=dict(sorted(excluded.items())),
-        undecided=values_together(cube.undecided for cube in cubes),
+        left_out=values_together(cube.left_out for cube in cubes),
     )
 
 
 def without_rows(cube: Cube) -> Cube:
     """Return the levels of a cube with no rows: adding it makes values known that no row has.
 
-    So are the combinations of values of features that occur, of which intersections have groups.
-    Clusters are not among them: of these those count that have rows.
+    Combinations of features that occur are kept, for intersections; clusters are not.
     """
     levels = {axis: () if axis.role is Role.CLUSTER else held for axis, held in cube.levels.items()}
     tables = []
@@ -158,4 +145,90 @@ def without_rows(cube: Cube) -> Cube:
         of_features = [axis.role is Role.FEATURE for axis in table.axes]
         nothing = {m: np.zeros_like(sums) for m, sums in table.sums.items()}
         tables.append(aggregate(table.axes, np.where(of_features, table.codes, -1), nothing))
-    return replace(cube, levels=levels, tables=tuple(tables), rows=0, excluded={}, undecided=())
+    return replace(cube, levels=levels, tables=tuple(tables), rows=0, excluded={}, left_out=())
+
+
+def check_values(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -> None:
+    """Refuse periods whose labels or predictions have other values than those of other periods.
+
+    They have none in common, or write one outcome in two ways; or hold values that are recoded.
+    """
+    _check_recoded(names, cubes, question)
+    if len(cubes) < 2 or decide_task(cubes[0], question) is Task.REGRESSION:
+        return
+    columns: dict[tuple[int, ...], list[str]] = {}
+    for axis in cubes[0].plan.outcomes:
+        recoding = question.recoding(axis.column)
+        levels = [_levels(cube, axis) for cube in cubes]
+        held = [
+            {name_of(meaning(v)) for v in (recoding.apply(of) if recoding else of) if v is not None}
+            for of in levels
+        ]
+        positive = {name_of(v) for v in question.positive_of(axis.column) or BY_DEFAULT[1:]}
+        ways = ways_of_writing([*chain(*held), *positive], positive)
+        right = next((way for way in ways if way & {each.casefold() for each in positive}), set())
+        odd = tuple(
+            t for t, own in enumerate(held)
+            if (len(ways) > 1 and {each.casefold() for each in own} - right)
+            or _is_foreign(t, held, cubes, positive)
+        )  # fmt: skip
+        if odd and len(odd) < len(held):
+            others = [t for t in range(len(held)) if t not in odd]
+            usual = next((t for t in others if held[t]), others[0])
+            found = sorted({*chain(*(held[t] for t in odd))} - {*held[usual]})
+            columns.setdefault(odd, []).append(
+                f"column {quote(axis.column)} holds {cells(found)}, and none of these is known "
+                f"from {names[usual]} ({cells(sorted(held[usual]))})"
+            )
+    if columns:
+        stated = (
+            f"the {'period' if len(odd) == 1 else 'periods'} "
+            f"{names[odd[0]] if len(odd) == 1 else listing([names[t] for t in odd])}: "
+            f"{' and '.join(texts)}"
+            for odd, texts in columns.items()
+        )
+        raise ValuesError(
+            f"{'; '.join(stated)}; use the same values in all periods: correct the wrong rows and "
+            "count them again (--replace, if they are stored), or list with each stored value "
+            "those that mean the same, below [recode] in the specification",
+            {names[t] for t in chain(*columns)},
+        )
+
+
+def _is_foreign(
+    t: int, held: Sequence[set[str]], cubes: Sequence[Cube], positive: set[str]
+) -> bool:
+    # whether a period has no value of any other; a handful may have by coincidence
+    others = {*chain(*(own for s, own in enumerate(held) if s != t))} | positive
+    return bool(
+        held[t] and others - positive and held[t].isdisjoint(others) and cubes[t].rows > HANDFUL
+    )
+
+
+def _levels(cube: Cube, axis: Axis) -> list[Value]:
+    # the values of a column that rows have, without missing ones; none of cut numbers
+    if axis.bins:
+        return []
+    rows = cube.cases_by_level[axis][:-1]
+    return [level for level, n in zip(cube.levels[axis], rows, strict=True) if n > 0]
+
+
+def _check_recoded(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -> None:
+    for recoding in question.recode:
+        late: dict[str, list[str]] = {}
+        for name, cube in zip(names, cubes, strict=True):
+            texts: list[str] = []
+            for axis in cube.plan.axes if recoding.column else ():
+                held = _levels(cube, axis) if axis.column == recoding.column else []
+                outcome = axis.role in (Role.LABEL, Role.PREDICTION)  # of which True counts as 1
+                texts += [name_of(meaning(v) if outcome else v) for v in held]
+            categories = zip(texts, recoding.categories_of(texts), strict=True)
+            if raw := [text for text, category in categories if category not in (None, text)]:
+                late[name] = raw
+        if late:
+            raise ValuesError(
+                f"{quote(recoding.column)} holds {cells(dict.fromkeys(chain(*late.values())))} in "
+                f"the rows of {listing(late)}, which the specification recodes; values are recoded "
+                "while rows are counted, so add these periods again from their rows (--replace)",
+                late,
+            )

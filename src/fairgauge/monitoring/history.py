@@ -2,143 +2,30 @@
 
 Layout: ``period=2026-11-20/counts.cube.json``, which DuckDB, Spark and Athena list as a table
 partitioned by period. Names that begin with an underscore, which they ignore, hold the question
-(``_monitor.json``), the baselines (``_baseline=DIGEST``), the largest groups where one is the
-reference (``_largest.json``), and a fold of the periods that saves time and can
-always be computed again. The largest groups are a choice: without their file, they are those of
-the first period that the history holds by then. How long labels took to come, and that every row
-stood several times, is seen when rows are counted, and in no counts.
+(``_monitor.json``) and the baselines (``_baseline=DIGEST``).
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import asdict
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
-from fairgauge.catalogue.own_by_name import definition
+from fairgauge.atomic_files import create_whole, replace_whole
+from fairgauge.catalogue.own import definition
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.cube.identifiers import CLUSTER_KEY
-from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown
-from fairgauge.monitoring._comparison_counts import refuse_unfit
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown, shown_address
+from fairgauge.monitoring._counts import refuse_unfit
 from fairgauge.monitoring._period_cubes import PeriodCubes
-from fairgauge.monitoring._period_rows import fingerprint
-from fairgauge.monitoring._store import DraftStore, Store, open_store
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
-from fairgauge.results.monitor_results import (
-    LargestGroup,
-)
-
-_FOLD = "_fold.json"
-_LARGEST = "_largest"
-_LABELS = "_labels.json"
-_REPEATED = "_repeated.json"
-
-
-KEPT = 56
-"""Labelled periods whose waits are kept, so that an earlier delay is forgotten."""
-
-
-class KeptDecisions:
-    """What runs keep in a store, where it can be written."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    @property
-    def fold(self) -> str | None:
-        """Return the text of the fold that was kept; None where none was."""
-        return self._store.read(_FOLD)
-
-    def keep_fold(self, text: str) -> None:
-        """Keep a fold, where the history can be written: it is never needed."""
-        self._keep(_FOLD, text)
-
-    def largest_groups(self, start: Period | None) -> tuple[LargestGroup, ...]:
-        """Return the largest groups that were chosen for the periods from one on; empty before."""
-        name = _largest_file(start)
-        text = self._store.read(name)
-        try:
-            return () if text is None else tuple(LargestGroup(**e) for e in json.loads(text))
-        except (ValueError, TypeError) as error:
-            instead = "choose the largest group of the first period again"
-            raise self._unreadable(name, error, instead) from None
-
-    def keep_largest_groups(self, start: Period | None, chosen: Sequence[LargestGroup]) -> None:
-        """Keep the largest groups that were chosen for the periods from one on."""
-        self._keep(_largest_file(start), json.dumps([asdict(each) for each in chosen]))
-
-    def waits(
-        self, names: Sequence[str], without_label: Sequence[str], *, keep: bool
-    ) -> dict[str, int]:
-        """Return the most later periods with which a run saw recent periods without their labels.
-
-        Those are the last periods that have their labels by now, and the ones that have not; one
-        that no run saw without is not among them. A wait beyond the longest of these is an outage,
-        which makes the usual one longer by a period at most. What is known of periods before the
-        first of these stays as it is. A file that was changed is begun anew.
-        """
-        text = self._store.read(_LABELS)
-        try:
-            waits = {str(name): int(wait) for name, wait in json.loads(text or "{}").items()}
-        except (ValueError, TypeError, AttributeError):
-            waits = {}
-        place = {name: i for i, name in enumerate(names)}
-        labelled = [name for name in names if name not in set(without_label)][-KEPT:]
-        longest = 1 + max((waits.get(name, -1) for name in labelled), default=len(names))
-        for name in without_label:
-            wait = min(len(names) - 1 - place[name], longest)
-            waits[name] = max(wait, waits.get(name, wait))
-        kept = {name: waits[name] for name in (*labelled, *without_label) if name in waits}
-        earlier = {name: wait for name, wait in waits.items() if name < names[0]}
-        new = json.dumps(earlier | kept)
-        if keep and new != (text or "{}"):
-            self._keep(_LABELS, new)
-        return kept
-
-    @property
-    def repeated(self) -> dict[str, int]:
-        """Return how many times every row stands, by the fingerprints of the counts of the rows."""
-        try:
-            found = json.loads(self._store.read(_REPEATED) or "{}").items()
-            return {str(digest): int(times) for digest, times in found}
-        except (ValueError, TypeError, AttributeError) as error:
-            instead = "forget which periods have rows that stand several times"
-            raise self._unreadable(_REPEATED, error, instead) from None
-
-    def keep_repeated(self, cube: Cube, times: int) -> None:
-        """Keep how many times every row stands of which a cube was counted; 1 is as none."""
-        before = self.repeated
-        if times > 1 or before:
-            digest = fingerprint(cube)
-            kept = {each: n for each, n in before.items() if each != digest}
-            kept |= {digest: times} if times > 1 else {}
-            if kept != before:
-                self._keep(_REPEATED, json.dumps(kept))
-
-    def _unreadable(self, name: str, error: Exception, instead: str) -> DataError:
-        return DataError(
-            f"{quote(f'{self._store.name}/{name}')} cannot be read ({error}); restore it, or "
-            f"remove it to {instead}"
-        )
-
-    def take_over(self, draft: DraftStore) -> None:
-        """Keep what was decided on a draft of the history."""
-        for name, text in draft.written.items():
-            if name.startswith((_FOLD, _LARGEST, _LABELS, _REPEATED)):
-                self._keep(name, text)
-
-    def _keep(self, name: str, text: str) -> None:
-        with suppress(DataError):
-            self._store.replace(name, text)
-
-
-def _largest_file(start: Period | None) -> str:
-    """Return where the largest groups are: those of a new start are chosen anew."""
-    return f"{_LARGEST}.json" if start is None else f"{_LARGEST}={start}.json"
-
+from fairgauge.object_stores import MOST_SAVED, explained, filesystem, read_limited
+from fairgauge.results.monitor_results import IN_MEMORY
 
 NEW_HISTORY = "for another question, count the rows of all periods again, in a new history"
 COUNTS = "counts.cube.json"
@@ -172,18 +59,11 @@ class History:
 
     @property
     def name(self) -> str:
-        """Return where the history is."""
         return self._store.name
 
     @property
     def periods(self) -> list[Period]:
-        """Return the periods that it holds, in order.
-
-        Raises
-        ------
-        DataError
-            A folder names no period, or periods of different lengths are mixed.
-        """
+        """Return the periods that it holds, in order; mixed lengths are refused."""
         folders = self._store.names(COUNTS)
         found = sorted(
             parse_period(folder.removeprefix(_PARTITION))
@@ -199,36 +79,16 @@ class History:
         return found
 
     def cube(self, period: Period) -> Cube:
-        """Return the counts of a period.
-
-        Raises
-        ------
-        CubeError
-            They are cut off or were changed; the message names the file, and no other is touched.
-        DataError
-            The period is absent, or cannot be read.
-        """
-        return self._parsed(period, *self._texts([period]))
+        return self.cubes([period])[0]
 
     def cubes(self, periods: Sequence[Period]) -> PeriodCubes:
-        """Return the counts of several periods, each parsed where it is needed.
+        """Return the counts of several periods; one that was cut off or changed is refused."""
+        texts = self._store.read_all([*map(_file, periods)])
+        return PeriodCubes(map(self._parse_counts, periods, texts))
 
-        Raises
-        ------
-        DataError
-            A period is absent, or cannot be read.
-        """
-        return PeriodCubes(periods, self._texts(periods), self._parsed)
-
-    def _texts(self, periods: Sequence[Period]) -> list[str]:
-        found = []
-        for period, text in zip(periods, self._store.read_all([*map(_file, periods)]), strict=True):
-            if text is None:
-                raise DataError(f"the history {quote(self.name)} has no period {period}")
-            found.append(text)
-        return found
-
-    def _parsed(self, period: Period, text: str) -> Cube:
+    def _parse_counts(self, period: Period, text: str | None) -> Cube:
+        if text is None:
+            raise DataError(f"the history {quote(self.name)} has no period {period}")
         try:
             return read_cube(text, f"{self.name}/{_file(period)}")
         except CubeError as error:
@@ -285,7 +145,6 @@ class History:
         )
 
     def _check_fits(self, period: Period, cube: Cube) -> None:
-        """Refuse counts of another length or another question than those held, or unfit ones."""
         refuse_unfit(cube)
         periods = self.periods
         if periods and periods[0].length is not period.length:
@@ -295,31 +154,11 @@ class History:
             )
         others = [each for each in periods if each != period]
         if others:
-            self._check_plan(period, cube, others[-1], self.cube(others[-1]))
-
-    def _check_plan(self, period: Period, cube: Cube, other: Period, held: Cube) -> None:
-        """Refuse the counts of a period that count something else than those of another."""
-        difference = held.plan.difference(cube.plan)
-        if difference:
-            raise CubeError(
-                f"the counts of {period} and those of {other} in the history {quote(self.name)} "
-                f"answer different questions: {difference} ({other} first); {NEW_HISTORY}"
-            )
-        if held.clusters != cube.clusters:
-            raise CubeError(
-                f"the counts of {period} and those of {other} in the history {quote(self.name)} "
-                f"name clusters by different keys ({CLUSTER_KEY})"
-            )
+            refuse_unlike(self.name, (others[-1], self.cube(others[-1])), (period, cube))
 
     @property
     def spec(self) -> MonitorSpec | None:
-        """Return what the monitor was last asked; None where nothing was.
-
-        Raises
-        ------
-        DataError
-            It is cut off or was changed.
-        """
+        """Return what the monitor was last asked; None where nothing was."""
         text = self._store.read(_SPEC)
         if text is None:
             return None
@@ -333,19 +172,12 @@ class History:
             ) from None
 
     def keep_spec(self, spec: MonitorSpec) -> None:
-        """Keep what the monitor is asked, with its baselines, for runs that do not repeat it.
-
-        Raises
-        ------
-        SpecError
-            A statistic of a user's own is neither cells nor named by an import path.
-        """
+        """Keep what the monitor is asked, with its baselines, for runs that do not repeat it."""
         for i, rule in enumerate(spec.rules):
-            if rule.own is not None and rule.path is None and definition(rule.own) is None:
+            if rule.own is not None and definition(rule.own) is None:
                 message = (
-                    f"{rule.metric} is a function of your own, which a history does not keep; name "
-                    "it in a specification file by its import path (package.module:name), or make "
-                    "it of cells (fairgauge.rate, fairgauge.quotient)"
+                    f"{rule.metric} is a function of your own, which a history does not keep; "
+                    "make it of cells (fairgauge.rate, fairgauge.quotient)"
                 )
                 raise SpecError(Problem(f"monitor.rules[{i}].metric", message))
         for rule in spec.rules:
@@ -356,30 +188,54 @@ class History:
         if self._store.read(_SPEC) != text:
             self._store.replace(_SPEC, text)
 
-    @property
-    def kept(self) -> KeptDecisions:
-        """Return what runs keep beside the periods."""
-        return KeptDecisions(self._store)
-
-    def draft(self) -> DraftHistory:
-        """Return this history for changes that are not stored."""
-        return DraftHistory(self._store)
-
     def _baseline(self, digest: str) -> Cube | None:
         text = self._store.read(_baseline_file(digest)) if digest.startswith("sha256:") else None
         return None if text is None else read_cube(text, _baseline_file(digest))
 
+    def trying(self, period: Period, cube: Cube) -> History:
+        """Return this history as it would be with other counts of a period; nothing is stored."""
+        self._check_fits(period, cube)
+        return HeldHistory({period: cube}, self._store)
 
-class DraftHistory(History):
-    """A history whose changes stay in memory, so that a run decides before it stores anything."""
 
-    def __init__(self, base: Store) -> None:
-        self._draft = DraftStore(base)
-        self._store = self._draft
+class HeldHistory(History):
+    """A history whose counts, or some of them, are at hand and not stored."""
 
-    def store_decided(self, held: History) -> None:
-        """Keep what was decided on this draft in the history that it is a draft of."""
-        held.kept.take_over(self._draft)
+    def __init__(self, cubes: Mapping[Period, Cube], base: Store | None = None) -> None:
+        self._cubes, self._base = cubes, base
+        if base is not None:
+            self._store = base
+        if len({each.length for each in self.periods}) > 1:
+            raise DataError("the periods are of different lengths; monitor each length alone")
+
+    @property
+    def name(self) -> str:
+        return IN_MEMORY if self._base is None else self._base.name
+
+    @property
+    def periods(self) -> list[Period]:
+        return sorted({*self._cubes, *([] if self._base is None else super().periods)})
+
+    @property
+    def spec(self) -> MonitorSpec | None:
+        return None if self._base is None else super().spec
+
+    def cubes(self, periods: Sequence[Period]) -> PeriodCubes:
+        stored = [each for each in periods if each not in self._cubes]
+        found = dict(zip(stored, super().cubes(stored) if stored else (), strict=True))
+        return PeriodCubes(self._cubes.get(each) or found[each] for each in periods)
+
+
+def refuse_unlike(history: str, known: tuple[Period, Cube], new: tuple[Period, Cube]) -> None:
+    """Refuse the counts of a period that count something else than those of another."""
+    (other, held), (period, cube) = known, new
+    where = f"the counts of {period} and those of {other} in the history {quote(history)}"
+    if held.plan != cube.plan and (difference := held.plan.difference(cube.plan)):
+        raise CubeError(
+            f"{where} answer different questions: {difference} ({other} first); {NEW_HISTORY}"
+        )
+    if held.clusters != cube.clusters:
+        raise CubeError(f"{where} name clusters by different keys ({CLUSTER_KEY})")
 
 
 def _file(period: Period) -> str:
@@ -392,3 +248,126 @@ def _baseline_file(digest: str) -> str:
 
 def _short(cube: Cube) -> str:
     return cube.digest[:_SHOWN_DIGEST]
+
+
+_OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oci", "oss"})
+_URL = re.compile(r"[a-z][a-z0-9+.\-]+://", re.IGNORECASE)
+
+
+def open_store(where: str | Path) -> FolderStore | FsspecStore:
+    """Return the store of a folder or of an fsspec URL (``s3://bucket/model``).
+
+    Raises ``DataError``: it is no path, a file, or a URL of no known kind.
+    Raises ``MissingExtra``: the library of an object store is not installed.
+    """
+    if not isinstance(where, (str, Path)):
+        raise DataError(f"a history is a folder or a URL, not {shown(where)}")
+    if isinstance(where, str) and _URL.match(where):
+        return FsspecStore(where)
+    return FolderStore(Path(where))
+
+
+class FolderStore:
+    """A folder of this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        if folder.exists() and not folder.is_dir():
+            raise DataError(f"the history {quote(folder)} is a file, not a folder")
+        self.folder = folder
+        self.name = str(folder)
+
+    def names(self, file: str) -> list[str]:
+        """Return the folders of the store that hold a text of a name, sorted."""
+        with _explain_errors(self.name, "read"):
+            if not self.folder.is_dir():
+                return []
+            with os.scandir(self.folder) as entries:
+                folders = [entry.name for entry in entries if entry.is_dir()]
+            return sorted(each for each in folders if (self.folder / each / file).is_file())
+
+    def read(self, name: str) -> str | None:
+        with _explain_errors(f"{self.name}/{name}", "read"):
+            if not (self.folder / name).exists():
+                return None
+            content = read_limited(self.folder / name, MOST_SAVED, "a file of a history")
+            return content.decode("utf-8", "replace")
+
+    def read_all(self, names: Sequence[str]) -> list[str | None]:
+        return [self.read(name) for name in names]
+
+    def create(self, name: str, text: str) -> bool:
+        target = self.folder / name
+        with _explain_errors(str(target), "write"):
+            return create_whole(target, text, self.folder)
+
+    def replace(self, name: str, text: str) -> None:
+        target = self.folder / name
+        with _explain_errors(str(target), "write"):
+            replace_whole(target, text, self.folder)
+
+
+@contextlib.contextmanager
+def _explain_errors(what: str, doing: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"cannot {doing} {quote(what)}: {error.strerror or error}") from None
+
+
+class FsspecStore:
+    """A prefix of an object store, by fsspec: objects appear whole, and are created exclusively."""
+
+    def __init__(self, url: str) -> None:
+        self._files, root = filesystem(url)
+        self._root = root.rstrip("/")
+        self.name = shown_address(url)
+
+    def names(self, file: str) -> list[str]:
+        with explained(self.name, "read"):
+            self._files.invalidate_cache()
+            found = self._files.glob(f"{self._root}/*/{file}")
+            return sorted(str(path).split("/")[-2] for path in found)
+
+    def read(self, name: str) -> str | None:
+        with explained(f"{self.name}/{name}", "read"):
+            try:
+                data: bytes = self._files.cat_file(f"{self._root}/{name}")
+            except FileNotFoundError:
+                return None
+            return data.decode("utf-8", errors="replace")
+
+    def read_all(self, names: Sequence[str]) -> list[str | None]:
+        if not names:
+            return []
+        paths = [f"{self._root}/{name}" for name in names]
+        with explained(self.name, "read"):  # all at once: one after the other waits for each
+            found: dict[str, bytes] = self._files.cat(paths, on_error="omit")
+        texts = {path: data.decode("utf-8", errors="replace") for path, data in found.items()}
+        return [texts.get(path) for path in paths]
+
+    def create(self, name: str, text: str) -> bool:
+        path = f"{self._root}/{name}"
+        with explained(f"{self.name}/{name}", "write"):
+            try:
+                self._make_folder(path)
+                self._files.pipe_file(path, text.encode(), mode="create")
+            except FileExistsError:
+                return False
+            return True
+
+    def replace(self, name: str, text: str) -> None:
+        with explained(f"{self.name}/{name}", "write"):
+            path = f"{self._root}/{name}"
+            self._make_folder(path)
+            self._files.pipe_file(path, text.encode())
+
+    def _make_folder(self, path: str) -> None:
+        # make the folder of a file; an object store has none, and would make a bucket
+        protocol = self._files.protocol
+        spoken = {protocol} if isinstance(protocol, str) else set(protocol)
+        if not spoken & _OBJECT_STORES:
+            self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
+
+
+Store: TypeAlias = FolderStore | FsspecStore
+"""Texts under names such as ``period=2026-11-20/counts.cube.json``."""

@@ -7,36 +7,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-from fairgauge.api.exploring import Exploration, explore
-from fairgauge.catalogue.cells import FN, FP, TN, TP
-from fairgauge.catalogue.facts import described
-from fairgauge.checks.open_doubts import open_doubts, with_accepted
-from fairgauge.checks.rows import OF_VALUES, likely_mistakes
+from fairgauge.catalogue.lookup import described
+from fairgauge.checks.feed import Feed, FeedPeriod, check_feed
+from fairgauge.checks.feed_rows import fingerprint
+from fairgauge.checks.rows import OF_VALUES, likely_mistakes, open_doubts, with_accepted
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import DiagnosticCode, Level, Outcome, ReferenceRule
-from fairgauge.errors import CubeError, DataError, SpecError, cells, quote, refuse
-from fairgauge.monitoring._comparison_counts import (
-    exact_rates,
-    largest_groups,
-    refuse_unfit,
-    with_references,
+from fairgauge.cube.plan import plan
+from fairgauge.enums import DiagnosticCode, Level, Outcome
+from fairgauge.errors import CubeError, DataError, cells, quote, refuse
+from fairgauge.monitoring._comparisons import Followed, follow, unmatched
+from fairgauge.monitoring._counts import refuse_unfit, with_references
+from fairgauge.monitoring._period_cubes import PeriodCubes, check_values
+from fairgauge.monitoring.history import NEW_HISTORY, HeldHistory, History, refuse_unlike
+from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
+from fairgauge.monitoring.periods import (
+    Period,
+    absent_runs,
+    gaps,
+    kind_of,
+    parse_period,
+    weekday_of,
 )
-from fairgauge.monitoring._comparisons import Followed, follow
-from fairgauge.monitoring._detection import key_of, read_fold, write_fold
-from fairgauge.monitoring._estimates import ALL_GROUPS
-from fairgauge.monitoring._feed_checks import Feed, check_feed, labels_of_one_decision
-from fairgauge.monitoring._period_cubes import PeriodCubes
-from fairgauge.monitoring._period_rows import fingerprint, rows_of_periods
-from fairgauge.monitoring._period_values import check_recoded, check_values
-from fairgauge.monitoring._unmatched_rules import unmatched
-from fairgauge.monitoring.history import NEW_HISTORY, History
-from fairgauge.monitoring.monitor_spec import (
-    Labels,
-    MonitorSpec,
-    contrasted_rate,
-    read_monitor_spec,
-)
-from fairgauge.monitoring.periods import Period, gaps, last_within, misdated, ordinal, parse_period
 from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config
 from fairgauge.question.specification import Spec
@@ -44,15 +35,12 @@ from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import idle_recodings
 from fairgauge.resolve.resolution import absent_exclusions
 from fairgauge.results.monitor_results import (
-    IN_MEMORY,
     HistoryFinding,
     HistoryHealth,
     HistoryProblem,
     MonitoredComparison,
     MonitorReport,
-    MonitorState,
-    SparseGroup,
-    Unconsidered,
+    PeriodRows,
 )
 from fairgauge.results.shown_result import made_now
 from fairgauge.values import name_of
@@ -71,9 +59,6 @@ def monitor(
     tolerated range. The probability that any rule for any group raises an alarm within the
     horizon, where all of them keep within it, is at most ``alpha``, whatever the sizes of the
     batches and however the rates drift inside the range.
-
-    What it saw of all periods is kept in the history for the next time, as `fairgauge monitor run`
-    does; ``history.draft()`` in its place keeps nothing, as for another specification to look at.
 
     Parameters
     ----------
@@ -115,42 +100,33 @@ def monitor(
     >>> [(each.group, each.alarm.since, each.alarm.period) for each in report.alarms]
     [('F', '2026-11-12', '2026-11-16')]
     """
-    held = _held(history)
-    asked = _asked(held, config, options)
+    if isinstance(history, Mapping):
+        history = HeldHistory({parse_period(name): cube for name, cube in history.items()})
+    held = history if isinstance(history, History) else History(history)
+    spec = config if config is not None else held.spec
+    if spec is None and not options:  # they may be all that is asked
+        raise no_specification(held)
+    asked = read_monitor_spec({} if spec is None else spec, options=options)
     until = None if at is None else parse_period(at)
     every = held.periods
-    if until is not None and every:
-        until = last_within(until, every[0].length)
     periods = [
         p for p in every
-        if (until is None or p <= until) and (asked.start is None or p.start >= asked.start.start)
+        if (until is None or p.start < until.following().start)
+        and (asked.start is None or p.start >= asked.start.start)
     ]  # fmt: skip
-    misspelt = misdated(periods)
-    periods = periods[:-1] if misspelt else periods
     cubes = held.cubes(periods)
     if cubes and asked.question.task is None:  # as the first rows showed it when they were counted
         asked = replace(asked, question=replace(asked.question, task=cubes[0].plan.asked.task))
-    kept, wants_largest = held.kept, asked.question.reference is ReferenceRule.LARGEST
-    chosen = kept.largest_groups(asked.start) if kept is not None and wants_largest else ()
-    folded = read_fold(None if kept is None else kept.fold, asked, chosen, cubes.texts)
-    _check_alike(held, periods, cubes, asked, 0 if folded is None else folded.periods)
-    _check_exclusions(cubes, asked)
+    _check_alike(held, periods, cubes, asked)
     names = [str(period) for period in periods]
-    resolved, largest = asked, chosen
+    resolved, of_two = asked, frozenset[str]()
     if cubes:
         question = replace(asked.question, task=decide_task(cubes[0], asked.question))
-        largest = largest_groups(question, names, cubes, chosen)
-        resolved = replace(asked, question=with_references(question, largest))
-    followed = follow(names, cubes, resolved, folded, kept, keep=at is None)
-    fold, comparisons = followed.fold, followed.comparisons
-    feed = _feed(asked, periods, followed, {} if kept is None else kept.repeated, until)
-    findings = [*check_feed(feed)]
-    if misspelt is not None:
-        findings.append(_misdated(periods[-1], misspelt))
-    entered = len(names) - len(followed.waiting) * (feed.later and feed.due is not None)
-    if selective := labels_of_one_decision(feed, entered):
-        findings.append(selective)
-        comparisons = _withheld(comparisons, selective)
+        question, of_two = with_references(replace(asked, question=question), cubes)
+        resolved = replace(asked, question=question)
+    followed = follow(names, cubes, resolved, of_two)
+    comparisons = followed.comparisons
+    findings = [*check_feed(_feed(asked, periods, followed, until))] if periods else []
     spelt = str(DiagnosticCode.SAME_NAMES)
     findings = [
         each
@@ -169,88 +145,34 @@ def monitor(
         else replace(each, unit=unit)
         for each in findings
     ]
-    if at is None and kept is not None:
-        if largest != chosen:
-            kept.keep_largest_groups(asked.start, largest)
-        if fold is not None:
-            kept.keep_fold(write_fold(fold, key_of(asked, largest, cubes.texts)))
     return MonitorReport(
         **made_now(),
         history=held.name,
-        model=asked.question.document.title or _last_part(held.name),
+        model=asked.question.document.title or held.name.rstrip("/").rpartition("/")[2],
         spec=asked.to_dict(),
         periods=tuple(names),
         absent=tuple(str(each) for each in gaps(periods)),
-        waiting=followed.waiting,
-        unlabelled=followed.unlabelled,
+        waiting=tuple(names[followed.entered :]),
         overdue=followed.overdue,
-        labels_due=followed.due,
-        late_groups=followed.late,
-        late_classes=followed.late_classes,
         horizon=asked.horizon,
         alpha=asked.alpha,
         length=str(periods[0].length) if periods else "period",
         comparisons=comparisons,
         own=tuple(map(described, asked.catalogue.own)),
-        rows=tuple(rows_of_periods(periods, followed.rows)),
+        rows=tuple(
+            PeriodRows(
+                period=str(period), start=period.start.isoformat(), rows=held_rows.rows,
+                excluded=held_rows.excluded,
+            )
+            for period, held_rows in zip(periods, followed.rows, strict=True)
+        ),
         findings=tuple(findings),
         unmatched=tuple(unmatched(resolved, comparisons, cubes)),
-        unconsidered=None if periods else _unconsidered(every, asked.start, until),
-        sparse_groups=_sparse_groups(asked, comparisons),
-        largest_groups=largest,
         inconclusive=Outcome(asked.question.inconclusive or Outcome.INCONCLUSIVE),
-    )
+    )  # fmt: skip
 
 
-def explore_periods(
-    report: MonitorReport,
-    history: History | str | Path | Mapping[str, Cube] | None = None,
-    *,
-    exact: bool = False,
-) -> Exploration:
-    """Make the page of the counts of all periods of a report together, as `explore` does."""
-    if not report.periods:
-        raise DataError(f"the history {quote(report.history)} has no period to explore")
-    held = _held(report.history if history is None else history)
-    counts = held.cubes([parse_period(name) for name in report.periods])
-    return explore(counts.together(range(len(report.periods))), exact=exact)
-
-
-class _Cubes:
-    """Cubes at hand, as a history."""
-
-    name = IN_MEMORY
-    imported = ()
-    spec = None
-    kept = None
-
-    def __init__(self, cubes: Mapping[str, Cube]) -> None:
-        self._cubes = {parse_period(name): cube for name, cube in cubes.items()}
-        if len({each.length for each in self._cubes}) > 1:
-            raise DataError("the periods are of different lengths; monitor each length alone")
-        self.periods = sorted(self._cubes)
-
-    def cubes(self, periods: Sequence[Period]) -> PeriodCubes:
-        """Return the counts of several periods."""
-        return PeriodCubes(periods, [""] * len(periods), lambda period, _: self._cubes[period])
-
-
-def _held(history: History | str | Path | Mapping[str, Cube]) -> History | _Cubes:
-    if isinstance(history, Mapping):
-        return _Cubes(history)
-    return history if isinstance(history, History) else History(history)
-
-
-def _asked(held: History | _Cubes, config: MonitorSpec | Config, options: Options) -> MonitorSpec:
-    spec = config if config is not None else held.spec
-    if spec is None and options:
-        spec = {}  # the options are all that is asked
-    if spec is None:
-        raise no_specification(held)
-    return read_monitor_spec(spec, options=options)
-
-
-def no_specification(held: History | _Cubes) -> DataError:
+def no_specification(held: History) -> DataError:
     """Return the error of a history that was never asked anything, or that is not there."""
     if held.periods:
         what = f"the history {quote(held.name)} has no specification yet; give one (-c FILE)"
@@ -262,94 +184,54 @@ def no_specification(held: History | _Cubes) -> DataError:
     return DataError(what)
 
 
-def _last_part(name: str) -> str:
-    return name.rstrip("/").rpartition("/")[2] or name
-
-
 def _check_alike(
-    held: History | _Cubes,
-    periods: Sequence[Period],
-    cubes: Sequence[Cube],
-    asked: MonitorSpec,
-    checked: int,
+    held: History, periods: Sequence[Period], cubes: PeriodCubes, asked: MonitorSpec
 ) -> None:
-    """Refuse cubes that count different things, or not what is asked, or that are a baseline.
-
-    The first cubes may have been ``checked`` when they were folded.
-    """
-    from fairgauge.cube.plan import plan
-
-    new = list(zip(periods[checked:], cubes[checked:], strict=True))
-    for period, cube in new:
+    for period, cube in zip(periods, cubes, strict=True):
         refuse_unfit(cube)
-        if cubes[0].plan != cube.plan:
-            difference = cubes[0].plan.difference(cube.plan)
-            raise CubeError(
-                f"the counts of {period} and those of {periods[0]} in {quote(held.name)} answer "
-                f"different questions: {difference} ({periods[0]} first); "
-                f"{NEW_HISTORY}"
-            )
-    if cubes:
-        difference = plan(asked.question).difference(cubes[0].plan)
-        if difference:
-            raise CubeError(
-                f"the specification and the counts in {quote(held.name)} are of different "
-                f"questions: {difference} (the specification first); {NEW_HISTORY}"
-            )
-    names = [*map(str, periods)]
-    check_values(names, cubes, asked.question, checked=checked)
-    check_recoded(names[checked:], cubes[checked:], asked.question)
+        refuse_unlike(held.name, (periods[0], cubes[0]), (period, cube))
+    if not cubes:
+        return
+    difference = plan(asked.question).difference(cubes[0].plan)
+    if difference:
+        raise CubeError(
+            f"the specification and the counts in {quote(held.name)} are of different "
+            f"questions: {difference} (the specification first); {NEW_HISTORY}"
+        )
+    check_values([*map(str, periods)], cubes, asked.question)
     refuse(idle_recodings(cubes, asked.question))
-
-
-def _misdated(last: Period, misspelt: Period) -> HistoryFinding:
-    """Return that a period decides nothing, because it may be misdated."""
-    return HistoryFinding(
-        problem=HistoryProblem.MISDATED, period=str(misspelt), last=str(misspelt),
-        rows=ordinal(misspelt) - ordinal(last) - 1,
-    )  # fmt: skip
+    if [*absent_exclusions([cubes[len(cubes) - 1]], asked.question)]:
+        baselines = [rule.baseline.cube for rule in asked.rules if rule.baseline]
+        refuse([*absent_exclusions([cubes.blank, *baselines], asked.question)])
 
 
 def _feed(
-    asked: MonitorSpec,
-    periods: Sequence[Period],
-    followed: Followed,
-    repeated: Mapping[str, int],
-    until: Period | None,
+    asked: MonitorSpec, periods: Sequence[Period], followed: Followed, until: Period | None
 ) -> Feed:
-    """Return the feed whose rows are checked, of the columns that rules need."""
-    question, rates, metric = asked.question, exact_rates(asked), asked.catalogue.metric
-    needs = {
-        need
-        for i, rule in enumerate(asked.rules)
-        for need in (rates[i].rate.needs if i in rates else metric(rule.metric).needs)
-    }
+    question = asked.question
+    needs = frozenset().union(*(asked.catalogue.row(rule.metric).needs for rule in asked.rules))
     of = {"label": question.label, "prediction": question.prediction or question.score}
     return Feed(
-        periods=periods,
-        counted=followed.rows,
+        periods=[
+            FeedPeriod(str(period), rows, kind_of(period), weekday_of(period))
+            for period, rows in zip(periods, followed.rows, strict=True)
+        ],
         question=question,
         outcomes=[column for need, column in of.items() if need in needs and column],
-        later=asked.labels is Labels.LATER and question.label is not None,
-        due=followed.due,
+        gaps=absent_runs(periods, until),
+        due=asked.labels_within or 0,
         overdue=followed.overdue,
-        repeated=repeated,
         baselines={
             fingerprint(rule.baseline.cube): rule.baseline.source
             for rule in asked.rules
             if rule.baseline is not None
         },
-        until=until,
     )
 
 
 def _doubted_values(
-    period: str,
-    cubes: PeriodCubes,
-    question: Spec,
-    comparisons: Sequence[MonitoredComparison],
+    period: str, cubes: PeriodCubes, question: Spec, comparisons: Sequence[MonitoredComparison]
 ) -> Iterator[HistoryFinding]:
-    """Yield the values of the last period that may be none, and that a comparison stands on."""
     # a period need not have what is recoded
     last = replace(cubes[len(cubes) - 1], unseen=frozenset())
     notes = likely_mistakes(last, question, decide_task(last, question), OF_VALUES)
@@ -365,30 +247,6 @@ def _doubted_values(
                     column=column, value=cells(map(name_of, values)), rows=doubt.rows,
                     other=f"{note.code}:{column}",
                 )  # fmt: skip
-
-
-def _withheld(
-    comparisons: Sequence[MonitoredComparison], found: HistoryFinding
-) -> tuple[MonitoredComparison, ...]:
-    """Return comparisons, of which those that need the labels of both decisions state nothing.
-
-    An alarm that these periods raised would be of the labels alone, as a true positive rate of 0
-    where only refusals have any.
-    """
-    lacking = {"positive": TP + FP, "negative": TN + FN}[str(found.decision)]
-
-    def is_of_labels(each: MonitoredComparison) -> bool:
-        if each.alarm is not None and each.alarm.period < found.period:
-            return False
-        if "label" not in each.definition.needs:
-            return False
-        rate = contrasted_rate(each.definition)
-        return rate is None or not rate.rate.among.disjoint(lacking)
-
-    return tuple(
-        replace(each, state=MonitorState.INSUFFICIENT, alarm=None) if is_of_labels(each) else each
-        for each in comparisons
-    )
 
 
 def monitor_doctor(
@@ -429,57 +287,6 @@ def monitor_doctor(
     >>> [(each.problem.value, each.period) for each in health.findings]
     [('gap', '2026-11-03')]
     """
-    if not isinstance(history, Mapping):
-        held = history if isinstance(history, History) else History(history)
-        history = held.draft()  # nothing is kept of a look
     report = monitor(history, config, at=at)
-    return HistoryHealth(
-        version=report.version,
-        created=report.created,
-        history=report.history,
-        model=report.model,
-        periods=report.periods,
-        findings=report.findings,
-        unconsidered=report.unconsidered,
-    )
-
-
-def _check_exclusions(cubes: PeriodCubes, asked: MonitorSpec) -> None:
-    """Refuse a name of `exclude_groups` that no period and no baseline has."""
-    if cubes and list(absent_exclusions([cubes[len(cubes) - 1]], asked.question)):
-        baselines = [rule.baseline.cube for rule in asked.rules if rule.baseline]
-        if problems := list(absent_exclusions([cubes.blank, *baselines], asked.question)):
-            raise SpecError(problems)
-
-
-def _unconsidered(
-    held: Sequence[Period], start: Period | None, until: Period | None
-) -> Unconsidered | None:
-    """Return the periods of a history of which none is considered; None where it has none."""
-    if not held:
-        return None
-    return Unconsidered(
-        first=str(held[0]),
-        last=str(held[-1]),
-        start=str(start) if start is not None and held[0].start < start.start else None,
-        at=str(until) if until is not None and held[-1] > until else None,
-    )
-
-
-def _sparse_groups(
-    asked: MonitorSpec, comparisons: Sequence[MonitoredComparison]
-) -> tuple[SparseGroup, ...]:
-    """Return the groups that no rule names and that have insufficient data for every rule."""
-    named = {name for rule in asked.rules for name in rule.groups}
-    counted: dict[tuple[str, str], SparseGroup] = {}
-    for each in comparisons:
-        if each.group in {*named, ALL_GROUPS}:
-            continue
-        held = [point for point in each.points if point.n_group]
-        rows = sum(point.n_group for point in held)
-        known = counted.get((each.feature, each.group))
-        if held and (known is None or rows > known.rows):
-            counted[each.feature, each.group] = SparseGroup(
-                feature=each.feature, group=each.group, rows=rows, first=held[0].period
-            )
-    return tuple(each for each in counted.values() if each.rows < asked.min_n)
+    return HistoryHealth(version=report.version, created=report.created, history=report.history,
+        model=report.model, periods=report.periods, findings=report.findings)  # fmt: skip

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from fairgauge.api.loading import load
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import Catalogue, catalogue_of
-from fairgauge.catalogue.own_by_name import definition, import_paths
+from fairgauge.catalogue.own import definition
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan, read_question
@@ -20,25 +17,17 @@ from fairgauge.enums import ReferenceRule, Task, Threshold
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote, refuse, shown
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.question import spec_file
-from fairgauge.question.features import Ordered
-from fairgauge.question.needs import unmet_needs_of_rule
-from fairgauge.question.option_types import OptionType, number, plain, word
-from fairgauge.question.readers import items, read_names, read_number, unknown_keys
-from fairgauge.question.rules import Rule, check_rule, parse_rule, read_metric
+from fairgauge.question.option_types import OptionType, number, plain
+from fairgauge.question.readers import items, read_number, unknown_keys
+from fairgauge.question.rules import Rule, check_rule, parse_rule
 from fairgauge.question.spec_file import MONITOR, overridden, read_options
-from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask
+from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask, unmet_needs_of_rule
 from fairgauge.results.monitor_results import SMALLEST_GROUP
+from fairgauge.start.records import dataclass, fields, replace
 from fairgauge.stats.sequential import Contrasted
 from fairgauge.values import Json
 
 _RULE_KEYS = ("metric", "at_least", "at_most", "between", "within", "of", "features", "groups")
-
-
-class Labels(StrEnum):
-    """When a period enters the rules that need labels."""
-
-    NOW = "now"
-    LATER = "later"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,75 +39,38 @@ class BaselineCounts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MonitorRule:
-    """A contrast or rate that must stay within limits, or near its value in a baseline.
+class MonitorRule(Rule):
+    """A contrast or rate that must stay within limits, or within a distance of its ``baseline``."""
 
-    Attributes
-    ----------
-    metric : catalogue name of a metric, or of a rate of the groups themselves.
-    low, high : the limits; with a baseline, how far below and above it a value may be.
-    features, groups : the sensitive features and the groups that the rule is for; empty for all.
-    baseline : the counts that the limits are around, if they are.
-    own : the metric or rate itself where it is a user's, which no catalogue has.
-    path : the import path by which it was named, if it was.
-    """
-
-    metric: str
-    low: float
-    high: float
-    features: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
     baseline: BaselineCounts | None = None
-    own: Statistic | Metric | None = None
-    path: str | None = None
-
-    @property
-    def as_rule(self) -> Rule:
-        """Return the rule as one of an audit, which has no baseline."""
-        return Rule(self.metric, self.low, self.high, self.features, self.groups, own=self.own)
-
-    @property
-    def definition(self) -> Metric | None:
-        """Return the metric that the rule is about; None of a rate."""
-        return self.as_rule.definition
 
     def __str__(self) -> str:
         """Return the rule as it is written: ``DI >= 0.8``, ``DI within 0.05 of FILE``."""
         if self.baseline is not None:
             return f"{self.metric} within {self.high:g} of {self.baseline.source}"
-        return str(self.as_rule)
+        return Rule.__str__(self)
 
-    def to_dict(self) -> dict[str, Json]:
-        """Return the rule with the keys of a specification file."""
+    def written(self) -> dict[str, Json]:
         own = definition(self.own) if self.own is not None else None
-        found: dict[str, Json] = {"metric": own or self.path or self.metric}
+        keys: dict[str, Any] = {**self.to_dict()}
+        del keys["decide"], keys["insufficient"]
         if self.baseline is not None:
-            found |= {"within": self.high, "of": self.baseline.cube.digest}
-            found["source"] = self.baseline.source
-        else:
-            found |= {} if math.isinf(self.low) else {"at_least": self.low}
-            found |= {} if math.isinf(self.high) else {"at_most": self.high}
-        found |= {"features": list(self.features)} if self.features else {}
-        return found | ({"groups": list(self.groups)} if self.groups else {})
+            keys = {k: v for k, v in keys.items() if not k.startswith("at_")} | {
+                "within": self.high, "of": self.baseline.cube.digest,
+                "source": self.baseline.source,
+            }  # fmt: skip
+        return keys | {"metric": own or self.metric}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MonitorSpec:
     """The question of a monitor.
 
-    Attributes
-    ----------
-    question : the specification of an audit of one period.
-    rules : what is tolerated.
-    horizon : the periods that ``alpha`` is for.
-    alpha : the largest probability of at least one false alarm within the horizon, over all rules
-        and groups together.
-    worth_catching : the distance beyond a limit at which a shift should be found early; of a ratio
-        or of its inverse, whichever is below 1.
-    labels : whether a period enters the rules that need labels at once, or once no row lacks one.
-    labels_within : later periods after which labels are due, and a period enters with those that it
-        has; without it, a label that never comes holds up all rules that need labels.
-    start : the first period that counts: a new start after an alarm was looked into.
+    ``horizon, alpha``: the largest probability of any false alarm within so many periods.
+    ``worth_catching``: the distance beyond a limit at which a shift should be found early.
+    ``labels_within``: later periods after which labels are due; None where they come with their
+        rows.
+    ``start``: the first period that counts: a new start after an alarm was looked into.
     """
 
     question: Spec
@@ -126,13 +78,11 @@ class MonitorSpec:
     horizon: int = 365
     alpha: float = 0.05
     worth_catching: float = 0.05
-    labels: Labels = Labels.NOW
     labels_within: int | None = None
     start: Period | None = None
 
     @property
     def catalogue(self) -> Catalogue:
-        """Return the rates and metrics that rules can name: those of fairgauge, and the user's."""
         own = self.question.catalogue.own
         return catalogue_of([*own, *(rule.own for rule in self.rules if rule.own is not None)])
 
@@ -142,14 +92,12 @@ class MonitorSpec:
         return self.question.min_n or SMALLEST_GROUP
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the specification with the keys and values of a specification file."""
         settings: dict[str, Json] = {
             name: getattr(self, name) for name in SETTINGS if getattr(self, name) is not None
         }
-        settings["labels"] = str(self.labels)
         if self.start is not None:
             settings["start"] = str(self.start)
-        settings["rules"] = [rule.to_dict() for rule in self.rules]
+        settings["rules"] = [rule.written() for rule in self.rules]
         return self.question.to_dict() | {MONITOR: settings}
 
 
@@ -170,24 +118,15 @@ class Setting:
 
 
 SETTINGS: dict[str, Setting] = {
-    "horizon": Setting(number(1, 1e9, whole=True), "Periods that alpha is for"),
-    "alpha": Setting(
-        number(0, 1, inside=True), "Largest probability of any false alarm within the horizon"
-    ),
-    "worth_catching": Setting(
-        number(0, inside=True),
+    "horizon": Setting(number(1, 1e9, whole=True), "Periods that alpha is for"), "alpha": Setting(
+        number(0, 1, inside=True), "Largest probability of any false alarm within the horizon"),
+    "worth_catching": Setting(number(0, inside=True),
         "Distance beyond a limit at which a shift should be found early (of a ratio above 1: in "
-        "its inverse)",
-    ),
-    "labels": Setting(word(Labels, "L"), "When a period enters the rules that need labels"),
-    "labels_within": Setting(
-        number(1, whole=True),
-        "Later periods after which labels are due, and a period enters with those it has",
-    ),
-    "start": Setting(
+        "its inverse)"), "labels_within": Setting(number(1, whole=True),
+        "Where labels come later: later periods after which they are due, and a period enters with "
+        "those it has"), "start": Setting(
         OptionType(read=_start, schema={"type": "string"}, metavar="P"), "First period that counts"
-    ),
-}
+    )}  # fmt: skip
 
 
 def read_monitor_spec(
@@ -195,23 +134,12 @@ def read_monitor_spec(
     baselines: Callable[[str], Cube | None] | None = None,
     options: Mapping[str, object] | None = None,
 ) -> MonitorSpec:
-    """Read what a monitor is asked: a file, or its keys.
+    """Read what a monitor is asked: a file, or its keys, which options of an audit override.
 
-    Parameters
-    ----------
-    asked : MonitorSpec, mapping, str or Path
-        A specification of an audit with a table ``monitor``. Paths of baselines are relative to
-        the file, or to the working directory.
-    baselines : callable, optional
-        From the digest of a baseline to its counts, for specifications that a history keeps.
-    options : mapping, optional
-        Options of an audit that override those of the specification; rules also override those of
-        the table ``monitor``.
+    ``baselines`` gives counts by digest, for specifications that a history keeps.
 
-    Raises
-    ------
-    SpecError
-        Everything that is wrong, each with its path: a baseline that cannot be read, too.
+    Raises ``SpecError``: everything that is wrong, each with its path: a baseline that cannot be
+        read, too.
     """
     given = {name: value for name, value in (options or {}).items() if value is not None}
     folder = Path() if isinstance(asked, (Mapping, MonitorSpec)) else Path(asked).parent
@@ -226,7 +154,7 @@ def read_monitor_spec(
         return BaselineCounts(Path(source).name, cube)
 
     if isinstance(asked, MonitorSpec):
-        return _overridden(asked, given, load_baseline) if given else asked
+        return _override_options(asked, given, load_baseline) if given else asked
     if not isinstance(asked, Mapping):
         asked = read_options(asked)
     keys = dict(asked)
@@ -243,11 +171,6 @@ def read_monitor_spec(
         for name, setting in SETTINGS.items()
         if settings.get(name) is not None
     }
-
-    if "labels_within" in values and values.get("labels", Labels.NOW) is not Labels.LATER:
-        message = "has no effect without labels = 'later'; set it, or remove labels_within"
-        problems.append(Problem(f"{MONITOR}.labels_within", message))
-
     monitored = None if "rules" in given else settings.get("rules")
     rules = _rules(monitored, question, load_baseline, problems)
     if problems or question is None:
@@ -255,12 +178,9 @@ def read_monitor_spec(
     return MonitorSpec(question, rules, **values)
 
 
-def _overridden(
-    spec: MonitorSpec,
-    options: Mapping[str, Any],
-    load_baseline: Callable[[object], BaselineCounts],
+def _override_options(
+    spec: MonitorSpec, options: Mapping[str, Any], load_baseline: Callable[[object], BaselineCounts]
 ) -> MonitorSpec:
-    """Return a specification with other options of an audit."""
     question = ask(base=spec.question, **options)
     problems = [*_not_monitored(question)]
     rules = spec.rules
@@ -284,7 +204,6 @@ def _question(options: Mapping[str, Any], problems: list[Problem]) -> Spec | Non
 
 
 def _not_monitored(question: Spec) -> Iterator[Problem]:
-    """Yield what an audit may be asked, and a monitor may not."""
     if question.probabilities:
         names = listing([quote(each.name) for each in question.probabilities])
         message = (
@@ -292,6 +211,8 @@ def _not_monitored(question: Spec) -> Iterator[Problem]:
             "period (fairgauge audit), or monitor a column of recorded groups"
         )
         yield Problem("probabilities", message)
+    if question.design:
+        yield Problem(question.design, "a monitor has no survey design; audit each period with it")
     if question.candidate:
         yield Problem("candidate", f"a monitor follows one model; {MODELS_INSTEAD}")
     if question.reference is ReferenceRule.BEST:
@@ -307,9 +228,6 @@ def _not_monitored(question: Spec) -> Iterator[Problem]:
             "name the groups (reference = {COLUMN = GROUP, ...}), or compare with others"
         )
         yield Problem("reference", message)
-    if isinstance(question.positive, Ordered):
-        message = "is ordered levels, and a monitor follows one selection; give the values of one"
-        yield Problem("positive", message)
     if isinstance(question.threshold, Threshold):
         message = "the median of every period is another threshold; give a number"
         yield Problem("threshold", message)
@@ -323,7 +241,6 @@ def _rules(
     load_baseline: Callable[[object], BaselineCounts],
     problems: list[Problem],
 ) -> tuple[MonitorRule, ...]:
-    """Read the rules of the monitor; without any, the rules of the audit are monitored."""
     where = f"{MONITOR}.rules"
     if asked is None and question is not None and question.rules:
         asked, where = list(question.rules), "rules"
@@ -333,7 +250,7 @@ def _rules(
         rule = _rule(keys, path, load_baseline, problems)
         if rule is not None:
             found.append(rule)
-            problems += _misplaced(rule, path, question)
+            problems += _question_mistakes(rule, path, question)
     if not found and not problems:
         message = (
             "has no rule; write [[monitor.rules]] with a metric and at_least, at_most or within"
@@ -348,9 +265,8 @@ def _rule(
     load_baseline: Callable[[object], BaselineCounts],
     problems: list[Problem],
 ) -> MonitorRule | None:
-    if isinstance(keys, Mapping) and ("within" in keys or "of" in keys):
-        return _baseline_rule(keys, path, load_baseline, problems)
     rule: Rule | None = None
+    baseline: BaselineCounts | None = None
     if isinstance(keys, Rule):
         rule = keys
     elif isinstance(keys, str):
@@ -359,71 +275,60 @@ def _rule(
         except SpecError as error:
             problems += [Problem(path, each.message) for each in error.problems]
     elif isinstance(keys, Mapping):
-        rule, wrong = check_rule(keys, path)
-        problems += [*unknown_keys(keys, _RULE_KEYS, path), *wrong]
+        wrong = unknown_keys({k: keys[k] for k in keys if k != "source"}, _RULE_KEYS, path)
+        limits = {k: v for k, v in keys.items() if k not in ("within", "of", "source")}
+        if "within" in keys or "of" in keys:
+            within, baseline = _near(keys, path, load_baseline, wrong)
+            limits |= {"between": [-within, within]}
+        if not wrong:
+            rule, wrong = check_rule(limits, path)
+        problems += wrong
     else:
         problems.append(Problem(path, f"must be a rule, not {shown(keys)}"))
     if rule is None:
         return None
     if rule.alternatives:
-        limits = " and ".join(quote(str(each)) for each in rule.limits)
+        of_all = " and ".join(quote(str(each)) for each in rule.limits)
         message = (
             "has alternatives, which a monitor does not follow: the false alarms that it limits "
-            f"are those of single limits. Write {limits} as rules of their own; each then alarms "
+            f"are those of single limits. Write {of_all} as rules of their own; each then alarms "
             "by itself"
         )
         problems.append(Problem(path, message))
         return None
     return MonitorRule(
-        rule.metric, rule.low, rule.high, rule.features, rule.groups, own=rule.own,
-        path=_import_path(keys) if rule.own is not None else None,
+        rule.metric, rule.low, rule.high, features=rule.features, groups=rule.groups, own=rule.own,
+        baseline=baseline,
     )  # fmt: skip
 
 
-def _baseline_rule(
+def _near(
     keys: Mapping[str, object],
     path: str,
     load_baseline: Callable[[object], BaselineCounts],
-    problems: list[Problem],
-) -> MonitorRule | None:
-    """Read a rule that stays near a baseline."""
-    wrong = unknown_keys({key: keys[key] for key in keys if key != "source"}, _RULE_KEYS, path)
-    for needed in ("within", "of"):
-        if needed not in keys:
-            message = "within and of go together: how far, and the cube of the baseline"
-            wrong.append(Problem(f"{path}.{needed}", f"is missing; {message}"))
-    for limit in ("at_least", "at_most", "between"):
-        if limit in keys:
-            wrong.append(Problem(f"{path}.{limit}", "a rule has limits, or a baseline, not both"))
-    metric, own = read_metric(keys.get("metric"), f"{path}.metric", wrong)
+    wrong: list[Problem],
+) -> tuple[float, BaselineCounts | None]:
+    missing = "is missing; within and of go together: how far, and the cube of the baseline"
+    both = "a rule has limits, or a baseline, not both"
+    wrong += [Problem(f"{path}.{key}", missing) for key in ("within", "of") if key not in keys]
+    limits = ("at_least", "at_most", "between")
+    wrong += [Problem(f"{path}.{key}", both) for key in limits if key in keys]
     within = read_number(0)(keys.get("within", 0.0), f"{path}.within", wrong)
-    if not isinstance(keys.get("of", ""), (str, Path)):
+    of, baseline = keys.get("of", ""), None
+    if not isinstance(of, (str, Path)):
         message = "must be the file of a baseline that fairgauge count made (month.cube.json)"
-        wrong.append(Problem(f"{path}.of", f"{message}, not {shown(keys['of'])}"))
-    features = read_names(keys.get("features", ()), f"{path}.features", wrong)
-    groups = read_names(keys.get("groups", ()), f"{path}.groups", wrong)
-    problems += wrong
-    if wrong:
-        return None
-    try:
-        baseline = load_baseline(keys["of"])
-    except (DataError, CubeError) as error:
-        problems.append(Problem(f"{path}.of", str(error)))
-        return None
-    if "source" in keys:
-        baseline = BaselineCounts(str(keys["source"]), baseline.cube)
-    named = _import_path(keys) if own is not None else None
-    return MonitorRule(metric, -within, within, features, groups, baseline, own, named)
+        wrong.append(Problem(f"{path}.of", f"{message}, not {shown(of)}"))
+    elif of:
+        try:
+            baseline = load_baseline(of)
+        except (DataError, CubeError) as error:
+            wrong.append(Problem(f"{path}.of", str(error)))
+        else:
+            baseline = replace(baseline, source=str(keys.get("source", baseline.source)))
+    return within, baseline
 
 
-def _import_path(keys: object) -> str | None:
-    """Return the import path that a rule, or its text, names a metric by."""
-    written = keys.get("metric") if isinstance(keys, Mapping) else keys
-    return next(iter(import_paths([written])), None)
-
-
-def _misplaced(rule: MonitorRule, path: str, question: Spec | None) -> list[Problem]:
-    """Return what is wrong between a rule and the question."""
+def _question_mistakes(rule: MonitorRule, path: str, question: Spec | None) -> list[Problem]:
     if question is None:
         return []
     audited = question.audited
@@ -432,13 +337,11 @@ def _misplaced(rule: MonitorRule, path: str, question: Spec | None) -> list[Prob
         for name in rule.features
         if name not in audited
     ]
-    row = _row(rule, question.catalogue)
+    row = rule.own or question.catalogue.row(rule.metric)
     unmet = list(unmet_needs_of_rule(row, question, path))
     problems += unmet
     rate = contrasted_rate(row)
-    if (
-        rule.definition is None and not unmet
-    ):  # a rate of groups, which no interval of a comparison stands for
+    if rule.definition is None and not unmet:  # a rate, which no interval of a comparison is of
         dependent = question.weight or question.cluster
         if rate is None or dependent:
             why = "its rows have weights or clusters" if dependent else "it is no share of rows"
@@ -466,10 +369,7 @@ def _misplaced(rule: MonitorRule, path: str, question: Spec | None) -> list[Prob
 
 
 def is_exact(rate: MonitoredRate, question: Spec) -> bool:
-    """Return whether counts decide a rule on a rate exactly.
-
-    Weighted and clustered rows are not binomial, and a group is part of "overall".
-    """
+    """Return whether counts decide a rule exactly: rows are binomial, and sides share none."""
     plain = question.weight is None and question.cluster is None
     overlapping = question.reference is ReferenceRule.OVERALL and rate.by != "rate"
     return plain and question.task is not Task.REGRESSION and not overlapping
@@ -484,11 +384,6 @@ class MonitoredRate:
     turned: bool = False
 
 
-def monitored_rate(rule: MonitorRule, spec: MonitorSpec) -> MonitoredRate | None:
-    """Return the rate of rows that the metric of a rule contrasts; None of other kinds."""
-    return contrasted_rate(_row(rule, spec.question.catalogue))
-
-
 def contrasted_rate(row: Metric | Statistic) -> MonitoredRate | None:
     """Return the rate of rows that a metric contrasts; None of metrics of other kinds."""
     if isinstance(row, Rate):
@@ -499,57 +394,23 @@ def contrasted_rate(row: Metric | Statistic) -> MonitoredRate | None:
     return MonitoredRate(row.of, by, row.order == "reference - group")
 
 
-def _row(rule: MonitorRule, catalogue: Catalogue) -> Metric | Statistic:
-    """Return the metric of a rule, or the rate of the groups themselves."""
-    if rule.own is not None:
-        return rule.own
-    try:
-        return catalogue.metric(rule.metric)
-    except LookupError:
-        return catalogue.rate(rule.metric)
-
-
-def changed_settings(old: MonitorSpec, new: MonitorSpec) -> list[str]:
-    """Return which keys differ between two specifications of a monitor."""
-    before, after = (flat(each.to_dict()) for each in (old, new))
-    return [key for key in before | after if before.get(key) != after.get(key)]
-
-
-def flat(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a specification with the settings of the monitor as keys of their own."""
-    settings = found.get(MONITOR, {})
-    return {k: v for k, v in found.items() if k != MONITOR} | {
-        f"{MONITOR}.{key}": value for key, value in settings.items()
-    }
-
-
 _NUMBER: dict[str, Json] = {"type": "number"}
 _NAMES: dict[str, Json] = {
     "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
 }
-_RULE: dict[str, Json] = {
-    "type": "object",
-    "properties": {
-        "metric": {"$ref": "#/$defs/Metric"},
-        "at_least": _NUMBER,
-        "at_most": _NUMBER,
+_RULE: dict[str, Json] = {"type": "object", "properties": {"metric": {"$ref": "#/$defs/Metric"},
+        "at_least": _NUMBER, "at_most": _NUMBER,
         "between": {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
         "within": {"description": "Largest distance from the baseline.", **_NUMBER, "minimum": 0},
-        "of": {"description": "Cube file of the baseline.", "type": "string"},
-        "features": _NAMES,
-        "groups": _NAMES,
-    },
-    "required": ["metric"],
-    "dependentRequired": {"within": ["of"], "of": ["within"]},
-    "additionalProperties": False,
-}
+        "of": {"description": "Cube file of the baseline.", "type": "string"}, "features": _NAMES,
+        "groups": _NAMES}, "required": ["metric"],
+    "dependentRequired": {"within": ["of"], "of": ["within"]}, "additionalProperties": False,
+}  # fmt: skip
 
 
 def schema() -> dict[str, Json]:
     """Return the JSON Schema of a specification file of an audit or of a monitor.
 
-    Examples
-    --------
     >>> schema()["properties"]["monitor"]["properties"]["horizon"]["default"]
     365
     """
@@ -565,16 +426,10 @@ def schema() -> dict[str, Json]:
     rule: dict[str, Json] = {"anyOf": [{"type": "string"}, _RULE]}
     monitor: dict[str, Json] = {
         "description": "What a monitor of this question tolerates: fairgauge monitor.",
-        "type": "object",
-        "properties": {
-            **settings,
-            "rules": {
+        "type": "object", "properties": {**settings, "rules": {
                 "description": "What is tolerated; the rules of the audit where it is absent.",
-                "anyOf": [rule, {"type": "array", "items": rule}],
-            },
-        },
-        "additionalProperties": False,
-    }
+                "anyOf": [rule, {"type": "array", "items": rule}]}}, "additionalProperties": False,
+    }  # fmt: skip
     of_audit = spec_file.schema()
     properties = of_audit["properties"]
     assert isinstance(properties, dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -31,41 +31,20 @@ class Length(StrEnum):
 
 MONTHS = {Length.MONTH: 1, Length.QUARTER: 3, Length.YEAR: 12}
 """How many months a period has, of those that have whole ones."""
-LAGS = {
-    Length.HOUR: tuple(168 * k for k in (1, 2, 3, 4)),
-    Length.DAY: (7, 14, 21, 28),
-    Length.WEEK: (1, 2, 3, 4),
-    **dict.fromkeys(MONTHS, (1, 2, 3, 4)),
-}
-"""The same weekdays before a period: by how many periods they are earlier."""
-SATURDAY = 5
+SATURDAY, _WEEK = 5, 7
 _MONDAY = dt.date(1970, 1, 5).toordinal()
 """The day from which days are numbered, so that weeks begin on Mondays."""
-_MOST_ABSENT = 100_000
-"""Eleven years of hours."""
-_MISDATED = 300
-_FEWEST = 3
-"""Days and periods of a gap that may be due to a misspelt date, and periods before it."""
-_TO_THURSDAY = dt.timedelta(days=3)
+_MOST_ABSENT = 10_000
+"""More than a year of hours."""
 _QUARTER = re.compile(r"(\d{4})-?Q([1-4])")
-_CALENDAR = (
-    (r"\d{4}-W\d\d", "-1", Length.WEEK),
-    (r"\d{4}-\d\d", "-01", Length.MONTH),
-    (r"\d{4}-\d\d-\d\d", "", Length.DAY),
-    (r"\d{4}", "-01-01", Length.YEAR),
-)
+_CALENDAR = ((r"\d{4}-W\d\d", "-1", Length.WEEK), (r"\d{4}-\d\d", "-01", Length.MONTH),
+    (r"\d{4}-\d\d-\d\d", "", Length.DAY), (r"\d{4}", "-01-01", Length.YEAR))  # fmt: skip
 """How a period is written, what makes it its first day, and how long it is."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Period:
-    """A period of a history; periods sort by time.
-
-    Attributes
-    ----------
-    start : the first moment, in UTC.
-    length : how long it is.
-    """
+    """A period of a history, from a first moment in UTC; periods sort by time."""
 
     start: dt.datetime
     length: Length
@@ -97,13 +76,8 @@ def parse_period(text: object) -> Period:
     Hours are those of UTC; a stated offset is converted, and an hour without ``Z`` or an offset is
     refused, because the time zone of the machine must not decide.
 
-    Raises
-    ------
-    SpecError
-        The text names no period.
+    Raises ``SpecError``: the text names no period.
 
-    Examples
-    --------
     >>> str(parse_period("2026-11-20")), str(parse_period("2026-11-20T14+02:00"))
     ('2026-11-20', '2026-11-20T12Z')
     >>> str(parse_period("2026-W47").following())
@@ -114,8 +88,7 @@ def parse_period(text: object) -> Period:
     name = text.isoformat() if type(text) is dt.date else str(text)
     wrong = Problem("period", f"{quote(name)} is no period; write {_SHAPES}")
     try:
-        hour = _HOUR.fullmatch(name)
-        if hour:
+        if hour := _HOUR.fullmatch(name):
             return _hour(hour, name)
         if quarter := _QUARTER.fullmatch(name):
             first = dt.datetime(int(quarter[1]), 3 * int(quarter[2]) - 2, 1, tzinfo=dt.UTC)
@@ -138,64 +111,12 @@ def _hour(found: re.Match[str], name: str) -> Period:
         raise SpecError(Problem("period", message))
     moment = dt.datetime.fromisoformat(f"{date}T{hour}:00:00{offset}").astimezone(dt.UTC)
     if moment.minute:
-        message = f"{quote(name)} is no whole hour of UTC"
-        raise SpecError(Problem("period", message))
+        raise SpecError(Problem("period", f"{quote(name)} is no whole hour of UTC"))
     return Period(moment, Length.HOUR)
 
 
-def last_within(period: Period, length: Length) -> Period:
-    """Return the last period of a length within one that is as long or longer.
-
-    A week is within the month, quarter or year that its Thursday is in.
-
-    Raises
-    ------
-    SpecError
-        The period is shorter.
-
-    Examples
-    --------
-    >>> str(last_within(parse_period("2026-09"), Length.DAY))
-    '2026-09-30'
-    >>> str(last_within(parse_period("2026"), Length.WEEK))
-    '2026-W53'
-    """
-    if length is period.length:
-        return period
-    lengths = [*Length]
-    if lengths.index(length) > lengths.index(period.length):
-        message = (
-            f"{period} is shorter than the periods of the history, each a {length}; name a "
-            f"{length}, or a longer period"
-        )
-        raise SpecError(Problem("at", message))
-    end = period.following().start
-    last = end - dt.timedelta(days=1)
-    if length in MONTHS:
-        months = MONTHS[length]
-        first = (last.month - 1) // months * months + 1
-        return Period(last.replace(month=first, day=1), length)
-    if length is Length.WEEK:
-        within = last - _TO_THURSDAY
-        return Period(within - dt.timedelta(days=within.weekday()), length)
-    return Period(end - dt.timedelta(hours=1) if length is Length.HOUR else last, length)
-
-
-def is_one_hour_a_day(periods: Iterable[Period]) -> bool:
-    """Return whether periods are hours, of which no day has two: as of midnights of a time zone."""
-    found = [*periods]
-    days = {each.start.date() for each in found if each.length is Length.HOUR}
-    return len(days) == len(found)
-
-
 def gaps(periods: Sequence[Period]) -> list[Period]:
-    """Return the periods between the first and the last that are absent.
-
-    Raises
-    ------
-    DataError
-        More are absent than any feed leaves out: a year that is misspelt.
-    """
+    """Return the absent periods between the first and the last; far too many are refused."""
     absent: list[Period] = []
     for one, other in pairwise(periods):
         lacking = ordinal(other) - ordinal(one) - 1
@@ -212,29 +133,40 @@ def gaps(periods: Sequence[Period]) -> list[Period]:
     return absent
 
 
-def misdated(periods: Sequence[Period]) -> Period | None:
-    """Return the last period where it alone follows a gap like that of a year that is misspelt.
+def absent_runs(periods: Sequence[Period], until: Period | None) -> list[tuple[str, str, str, int]]:
+    """Return gaps: the first and the last of absent periods, the one after them, and how many.
 
-    That has 300 days and more, and ten times the periods of any gap before it.
+    Weekdays and hours that no period is of are no gap; ``until`` is the last one asked for.
     """
-    if len(periods) <= _FEWEST:
-        return None
-    *lacking, last = (ordinal(other) - ordinal(one) - 1 for one, other in pairwise(periods))
-    far = (periods[-1].start - periods[-2].start).days >= _MISDATED
-    unusual = max(10 * max(lacking), _FEWEST) < last <= _MOST_ABSENT
-    return periods[-1] if far and unusual else None
+    slots = {slot_of(each) for each in periods}
+    new = len(periods) < 2 * _WEEK  # too few to know which days there are
+    after = [*periods[-1:]]
+    while until is not None and after and after[-1].start < until.following().start:
+        after.append(after[-1].following())
+    runs: list[list[Period]] = []
+    for each in gaps([*periods, *after[2:][-1:]]):
+        if runs and runs[-1][-1].following() == each:
+            runs[-1].append(each)
+        else:
+            runs.append([each])
+    found = []
+    for run in runs:
+        lacking = [
+            each for each in run
+            if slot_of(each) in slots
+            or (new and each.length is Length.DAY and each.start.weekday() < SATURDAY)
+        ]  # fmt: skip
+        if lacking:
+            later = str(run[-1].following())
+            found.append((str(lacking[0]), str(lacking[-1]), later, len(lacking)))
+    return found
 
 
 def kind_of(period: Period) -> int:
     """Return which periods one is compared with: working days or weekends, of hours the same."""
-    hour = period.start.hour if period.length is Length.HOUR else 0
-    return 2 * hour + at_weekend(period)
-
-
-def at_weekend(period: Period) -> bool:
-    """Return whether a day or an hour is on a Saturday or Sunday."""
-    days = period.length in (Length.HOUR, Length.DAY)
-    return days and period.start.weekday() >= SATURDAY
+    hourly = period.length is Length.HOUR
+    weekend = (hourly or period.length is Length.DAY) and period.start.weekday() >= SATURDAY
+    return 2 * period.start.hour * hourly + weekend
 
 
 def slot_of(period: Period) -> int:
@@ -242,6 +174,12 @@ def slot_of(period: Period) -> int:
     if period.length is Length.DAY:
         return period.start.weekday()
     return period.start.hour if period.length is Length.HOUR else 0
+
+
+def weekday_of(period: Period) -> int:
+    """Return what of a week a period is: its weekday, of an hour with the hour."""
+    daily = period.length in (Length.HOUR, Length.DAY)
+    return slot_of(period) + 24 * period.start.weekday() * daily
 
 
 def ordinal(period: Period) -> int:

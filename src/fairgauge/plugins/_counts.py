@@ -24,7 +24,7 @@ from fairgauge.question.specification import ask
 from fairgauge.reasons import Reason
 from fairgauge.resolve.group_counts import count_everyone, count_groups
 from fairgauge.resolve.outcomes import outcome_masks
-from fairgauge.resolve.sides import CountsBySide
+from fairgauge.resolve.references import CountsBySide
 from fairgauge.values import Value, sort_key
 
 Codes = NDArray[np.int64]
@@ -59,7 +59,6 @@ def count_codes(columns: Mapping[str, tuple[Codes, Sequence[Value]]], **question
 
 
 def _in_order(codes: Codes, levels: Sequence[Value]) -> tuple[Codes, tuple[Value, ...]]:
-    """Put levels in the order of all cubes."""
     order = sorted(range(len(levels)), key=lambda i: sort_key(levels[i]))
     place = np.append(np.argsort(order), -1).astype(np.int64)
     return place[codes], tuple(levels[i] for i in order)
@@ -68,7 +67,6 @@ def _in_order(codes: Codes, levels: Sequence[Value]) -> tuple[Codes, tuple[Value
 def _count_cells(
     coded: Sequence[tuple[Codes, Sequence[Value]]], rows: int
 ) -> tuple[Codes, NDArray[np.int64]]:
-    """Combine the codes of every row to one number, and count the rows of each."""
     sizes = [len(levels) + 1 for _, levels in coded]
     combined = np.zeros(rows, dtype=np.int64)
     for (codes, _), size in zip(coded, sizes, strict=True):

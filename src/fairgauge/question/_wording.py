@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, TypeGuard
+from typing import Any
 
 from fairgauge.errors import Problem, shown
 from fairgauge.question.readers import unknown_keys
+from fairgauge.start.records import dataclass, field, fields
 from fairgauge.values import Json
 
 _LONGEST = 60
@@ -17,28 +17,30 @@ _LONGEST = 60
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
+def _key(text: str) -> str:
+    return field(default="", metadata={"text": text})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
     """What the first page of a report calls things; what is empty has a word by default.
 
     No number depends on them.
-
-    Attributes
-    ----------
-    unit, noun : what a row is (``loan applications``), and who the rows are of (``applicants``).
-    positive, negative : participles after "were", of a decision: ``approved``, ``refused``.
-    label_positive, label_negative : verb phrases after "who", of an outcome: ``repaid``.
-    groups : by feature, a name for each value, or a pattern of ``{value}`` and ``{noun}``; of an
-        intersection a pattern of its features in braces, the name of the last in the plural.
     """
 
-    unit: str = ""
-    noun: str = ""
-    positive: str = ""
-    negative: str = ""
-    label_positive: str = ""
-    label_negative: str = ""
-    groups: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict, hash=False)
+    unit: str = _key("What a row is, in the plural (loan applications)")
+    noun: str = _key("Who the rows are of, in the plural (applicants)")
+    positive: str = _key("Participle for a positive decision (approved)")
+    negative: str = _key("Participle for a negative decision (refused)")
+    label_positive: str = _key("Verb phrase for a positive outcome (repaid)")
+    label_negative: str = _key("Verb phrase for a negative outcome (did not repay)")
+    groups: Mapping[str, str | Mapping[str, str]] = field(
+        default_factory=dict,
+        hash=False,
+        metadata={
+            "text": "Names of groups by feature and value, or a pattern such as {value} applicants"
+        },
+    )  # of an intersection a pattern of its features in braces, the name of the last in the plural
 
     def to_dict(self) -> dict[str, Json]:
         """Return the keys of a specification file, without those that are as by default."""
@@ -54,15 +56,7 @@ class Words:
         return given | ({"groups": groups} if groups else {})
 
 
-WORD_KEYS = {
-    "unit": "What a row is, in the plural (loan applications)",
-    "noun": "Who the rows are of, in the plural (applicants)",
-    "positive": "Participle for a positive decision (approved)",
-    "negative": "Participle for a negative decision (refused)",
-    "label_positive": "Verb phrase for a positive outcome (repaid)",
-    "label_negative": "Verb phrase for a negative outcome (did not repay)",
-    "groups": "Names of groups by feature and value, or a pattern such as {value} applicants",
-}
+WORD_KEYS: dict[str, str] = {each.name: each.metadata["text"] for each in fields(Words)}
 """The keys of the table, each with its description."""
 
 
@@ -80,10 +74,6 @@ def read_words(value: object, path: str, problems: list[Problem]) -> Words:
     """Read the table ``[words]``."""
     if isinstance(value, Words):
         return value
-    if isinstance(value, Mapping) and "favourable" in value:
-        message = "is no word but an option of its own: favourable = ... (--favourable ...)"
-        problems.append(Problem(f"{path}.favourable", message))
-        value = {key: word for key, word in value.items() if key != "favourable"}
     given = _given(value, WORD_KEYS, path, problems)
     groups = _groups(given.pop("groups", {}), f"{path}.groups", problems)
     texts = {key: _text(text, f"{path}.{key}", problems) for key, text in given.items()}
@@ -109,7 +99,6 @@ def _groups(
 
 
 def _text(value: object, path: str, problems: list[Problem]) -> str:
-    """Read a word: text of at most 60 characters, invisible ones removed."""
     if not isinstance(value, str):
         problems.append(Problem(path, f"must be text, not {shown(value)}"))
         return ""
@@ -128,22 +117,20 @@ class Document:
     """Texts and dates that describe an audit, shown on the cover of a report unless empty.
 
     The caveat stands in the lead of reports and of comparisons of models.
-
-    `DOCUMENT_KEYS` describes what each of them holds.
     """
 
-    title: str = ""
-    author: str = ""
-    organisation: str = ""
-    purpose: str = ""
-    period: str = ""
-    source: str = ""
-    collected: str = ""
-    notes: str = ""
-    audit_date: str = ""
-    first_used: str = ""
-    response: str = ""
-    caveat: str = ""
+    title: str = _key("Title of the report")
+    author: str = _key("Person who made the audit")
+    organisation: str = _key("Organisation responsible for the audit")
+    purpose: str = _key("Purpose of the audit")
+    period: str = _key("Period that the data cover")
+    source: str = _key("Source of the data")
+    collected: str = _key("How and when the data were collected")
+    notes: str = _key("Further remarks")
+    audit_date: str = _key("Date of the audit (such as 2026-11-20)")
+    first_used: str = _key("Date on which the audited tool was first used (such as 2026-01-01)")
+    response: str = _key("What was done about the results")
+    caveat: str = _key("What readers must know to judge the numbers, shown first in every report")
 
     def to_dict(self) -> dict[str, str]:
         """Return the keys of a specification file, without the empty ones."""
@@ -151,20 +138,7 @@ class Document:
         return {key: text for key, text in texts.items() if text}
 
 
-DOCUMENT_KEYS = {
-    "title": "Title of the report",
-    "author": "Person who made the audit",
-    "organisation": "Organisation responsible for the audit",
-    "purpose": "Purpose of the audit",
-    "period": "Period that the data cover",
-    "source": "Source of the data",
-    "collected": "How and when the data were collected",
-    "notes": "Further remarks",
-    "audit_date": "Date of the audit (such as 2026-11-20)",
-    "first_used": "Date on which the audited tool was first used (such as 2026-01-01)",
-    "response": "What was done about the results",
-    "caveat": "What readers must know to judge the numbers, shown first in every report",
-}
+DOCUMENT_KEYS: dict[str, str] = {each.name: each.metadata["text"] for each in fields(Document)}
 _DATES = ("audit_date", "first_used")
 
 
@@ -173,18 +147,13 @@ def read_document(value: object, path: str, problems: list[Problem]) -> Document
     if isinstance(value, Document):
         return value
     texts = _given(value, DOCUMENT_KEYS, path, problems)
-    texts |= {key: texts[key].isoformat() for key in _DATES if _is_date(texts.get(key))}
     for key, text in texts.items():
-        if not isinstance(text, str):
-            problems.append(Problem(f"{path}.{key}", f"must be text, not {shown(text)}"))
-        elif key in _DATES and text and not _is_iso_date(text):
+        if key in _DATES and text and not _is_iso_date(str(text)):
             message = f"must be a date such as 2026-11-20, not {shown(text)}"
             problems.append(Problem(f"{path}.{key}", message))
+        elif not isinstance(text, str) and key not in _DATES:
+            problems.append(Problem(f"{path}.{key}", f"must be text, not {shown(text)}"))
     return Document(**{key: str(text) for key, text in texts.items()})
-
-
-def _is_date(value: object) -> TypeGuard[dt.date]:
-    return isinstance(value, dt.date) and not isinstance(value, dt.datetime)
 
 
 def _is_iso_date(text: str) -> bool:

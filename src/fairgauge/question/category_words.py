@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Iterable
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 
+from fairgauge.start.compiled import toml_table
 from fairgauge.values import Value, is_one_of, matches, name_of, unaccented
 
 
 @cache
 def _lists() -> dict[str, dict[str, list[str]]]:
-    return tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+    return toml_table(Path(__file__).with_name("words.toml").read_text("utf-8"))
 
 
 @cache
@@ -48,11 +48,7 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=1_024)
 def parted(text: str) -> str:
-    """Return a text with spaces between its words, which names in code write otherwise.
-
-    >>> parted("Approval_rate"), parted("approval-rate"), parted("ApprovalRate")
-    ('Approval rate', 'approval rate', 'Approval Rate')
-    """
+    """Return a text with spaces between its words, which names in code write otherwise."""
     return re.sub(r"[\s_-]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))
 
 
@@ -75,20 +71,12 @@ _MAY_BE_VALUE = re.compile(r"-|none|nil|new|no[\s_-]?show|open(ed)?")
 
 
 def may_be_value(name: str) -> bool:
-    """Return whether a word for a missing value is as often one: no disability, or no.
-
-    >>> may_be_value(" (None)"), may_be_value("No-show"), may_be_value("N/A")
-    (True, True, False)
-    """
+    """Return whether a word for a missing value is as often one: no disability, or no."""
     return bool(_MAY_BE_VALUE.fullmatch(_bare(name)))
 
 
 def is_total(category: str) -> bool:
-    """Return whether a category is that of all rows.
-
-    >>> [is_total(name) for name in ("Sub-total", "Suma", "Insgesamt", "Male")]
-    [True, True, True, False]
-    """
+    """Return whether a category is that of all rows."""
     return bool(_words("total").search(_plain(category)))
 
 
@@ -107,11 +95,7 @@ def _without_own_words(category: str) -> str:
 
 
 def means_missing(value: object) -> bool:
-    """Return whether a value of the data is a text that usually means that it is missing.
-
-    >>> means_missing(" "), means_missing("Decline to answer"), means_missing("Female")
-    (True, True, False)
-    """
+    """Return whether a value of the data is a text that usually means that it is missing."""
     return isinstance(value, str) and (
         is_unknown(value)
         or means_no_outcome(value)
@@ -120,11 +104,7 @@ def means_missing(value: object) -> bool:
 
 
 def means_no_outcome(value: object) -> bool:
-    """Return whether an outcome is a text that usually means that it is missing.
-
-    >>> means_no_outcome("N/A"), means_no_outcome("Status unknown"), means_no_outcome("Declined")
-    (True, True, False)
-    """
+    """Return whether an outcome is a text that usually means that it is missing."""
     return isinstance(value, str) and (
         _bare(value) in MISSING_MARKERS or bool(_words("not_known").search(_plain(value)))
     )
@@ -197,11 +177,7 @@ def is_harm(value: str, column: str = "") -> bool:
 
 
 def is_of_risk(score: str) -> bool:
-    """Return whether a higher score is more of a harm, by its name.
-
-    >>> [is_of_risk(name) for name in ("risk_score", "p_default", "low_risk", "credit_score")]
-    [True, True, False, False]
-    """
+    """Return whether a higher score is more of a harm, by its name."""
     return is_harm(score) or bool(re.search(r"(?<!low )\brisk\b", _plain(score)))
 
 
@@ -245,11 +221,7 @@ _CODE_OF_NO_NUMBER = re.compile(r"-(1|99?)|1111|-?(7{3,}|8{3,}|9{3,})")
 
 
 def may_be_no_number(number: float) -> bool:
-    """Return whether the least or the greatest of many numbers is one that codes often are.
-
-    >>> [may_be_no_number(n) for n in (8888.0, -1, -99, 99, 888.5, 98)]
-    [True, True, True, False, False, False]
-    """
+    """Return whether the least or the greatest of many numbers is one that codes often are."""
     return is_code_of_missing(f"{number:.15g}")
 
 

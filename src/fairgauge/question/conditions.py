@@ -7,42 +7,31 @@ import json
 import math
 import re
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import TypeAlias
 
 from fairgauge.enums import Closed, Ends
-from fairgauge.errors import Problem, SpecError, form_of, listing, quote, shown
+from fairgauge.errors import Problem, SpecError, form_of, quote, shown
 from fairgauge.identity import MissingValue, ValueSet
 from fairgauge.question.category_words import means_missing
 from fairgauge.question.readers import Problems, items, read_value
-from fairgauge.values import (
-    MISSING_NAME,
-    Json,
-    Value,
-    canonical,
-    is_number,
-    matches,
-    name_of,
-)
+from fairgauge.start.records import dataclass
+from fairgauge.values import MISSING_NAME, Json, Value, canonical, is_number, matches, name_of
 
 End: TypeAlias = float | dt.date
 """A number, a date or a time; an infinite number where there is no end."""
 
-_VALUES = re.compile(r"(?P<column>[^=]*[^=!<>\s])\s*(?P<sign>!=|==?)(?P<values>.*)", re.DOTALL)
+_VALUES = r"(?s)(?P<column>[^=]*[^=!<>\s])\s*(?P<sign>!=|==?)(?P<values>.*)"
 _SIGN = re.compile(r"[=<>]")
-_COMPARISON = re.compile(r"\s*(<=?|>=?)\s*")
+_COMPARISON = r"\s*(<=?|>=?)\s*"
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_MOMENT = re.compile(
-    r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d(:?\d\d)?)?)?)?"
-)
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_OTHER_DATE = re.compile(r"\d{1,4}[/.]\d{1,2}[/.]\d{1,4}")
+_MOMENT = r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d(:?\d\d)?)?)?)?"
 _ENDS_OF = {
     (True, True): Ends.BOTH, (True, False): Ends.LEFT, (False, True): Ends.RIGHT,
     (False, False): Ends.NEITHER,
 }  # fmt: skip
 """By whether the lower and the upper end belong to a range."""
-_QUOTED_OR_PLAIN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|.*?)\s*(?:\bor\b\s*|$)')
+_QUOTED_OR_PLAIN = r'\s*("(?:[^"\\]|\\.)*"|.*?)\s*(?:\bor\b\s*|$)'
 _ENDS = "a number, a date such as 2026-01-31 or a time such as 2026-01-31T12:00"
 _EXPECTED = (
     "a condition is COLUMN = VALUE, COLUMN = VALUE or VALUE, COLUMN != VALUE or VALUE (none of "
@@ -61,16 +50,11 @@ class Range:
 
     A date is the whole day: ``<= 2026-03-31`` holds for every time of this day. Times with a time
     zone are compared in UTC, in which an end that states no zone is taken to be.
-
-    Attributes
-    ----------
-    low, high : the ends.
-    closed : which ends belong to it.
     """
 
-    low: End
+    low: End  # the ends
     high: End
-    closed: Ends
+    closed: Ends  # which ends belong to it
 
     @property
     def of_moments(self) -> bool:
@@ -88,29 +72,17 @@ class Range:
         return self.closed in (Ends.RIGHT, Ends.BOTH)
 
     def cuts(self, closed: Closed) -> tuple[float, float]:
-        """Return the ends as those of an interval of numbers that is closed on a side.
-
-        >>> Range(18.0, 65.0, Ends.BOTH).cuts(Closed.LEFT)
-        (18.0, 65.00000000000001)
-        """
+        """Return the ends as those of an interval of numbers that is closed on a side."""
         low, high = float(self.low), float(self.high)  # type: ignore[arg-type]
         if closed is Closed.RIGHT:  # then all ranges are
             return low, high
-        after = (end if math.isinf(end) else math.nextafter(end, math.inf) for end in (low, high))
-        low_after, high_after = after
-        return low if self.has_low else low_after, high_after if self.has_high else high
+        after = [end if math.isinf(end) else math.nextafter(end, math.inf) for end in (low, high)]
+        return low if self.has_low else after[0], after[1] if self.has_high else high
 
     def holds(self, value: Value) -> bool:
         """Return whether a value lies in it; a text that means a missing value does not.
 
-        >>> this_year = Range(dt.date(2026, 1, 1), math.inf, Ends.LEFT)
-        >>> this_year.holds("2026-01-01 09:30"), this_year.holds("NA")
-        (True, False)
-
-        Raises
-        ------
-        LookupError
-            A date is compared with a value that is none.
+        Raises LookupError (a date is compared with a value that is none).
         """
         if means_missing(value):
             return False
@@ -121,27 +93,22 @@ class Range:
 
     def _moment(self, value: Value) -> dt.datetime:
         moment = _moment(value) if isinstance(value, str) else None
+        form = f"has a value of the form {quote(form_of(name_of(value)))}, which"
         if moment is None:
-            form = quote(form_of(name_of(value)))
             raise LookupError(
-                f"has a value of the form {form}, which is no date and no time in the form "
-                "2026-01-31 or 2026-01-31T12:00; write all in it, in a copy of the data"
+                f"{form} is no date and no time in the form 2026-01-31 or 2026-01-31T12:00; write "
+                "all in it, in a copy of the data"
             )
         for end in (self.low, self.high):
             if isinstance(end, dt.datetime) and end.tzinfo and not moment.tzinfo:
-                form = quote(form_of(name_of(value)))
                 raise LookupError(
-                    f"has a value of the form {form}, which has no time zone; compare it with a "
-                    f"time that has none: {end.replace(tzinfo=None).isoformat()}"
+                    f"{form} has no time zone; compare it with a time that has none: "
+                    f"{end.replace(tzinfo=None).isoformat()}"
                 )
         return _in_utc(moment)
 
     def to_text(self, column: str) -> str:
-        """Return the comparison of a column with it.
-
-        >>> Range(30.0, 60.0, Ends.RIGHT).to_text("age")
-        '30 < age <= 60'
-        """
+        """Return the comparison of a column with it: ``30 < age <= 60``."""
         above, below = "<=" if self.has_low else "<", "<=" if self.has_high else "<"
         if _is_open(self.low):
             return f"{column} {below} {_end_text(self.high)}"
@@ -152,11 +119,7 @@ class Range:
     def to_plain(self) -> Json:
         """Return it as a specification file has it."""
         low, high = (
-            end.isoformat()
-            if isinstance(end, dt.date)
-            else end
-            if math.isfinite(end)
-            else f"{'-' if end < 0 else ''}Infinity"
+            _end_text(end) if isinstance(end, dt.date) or math.isinf(end) else end
             for end in (self.low, self.high)
         )
         return {"low": low, "high": high, "closed": str(self.closed)}
@@ -171,7 +134,7 @@ def _end_text(end: End) -> str:
 
 
 def _moment(text: str) -> dt.datetime | None:
-    if not _MOMENT.fullmatch(text):
+    if not re.fullmatch(_MOMENT, text):
         return None
     try:
         return dt.datetime.fromisoformat(text)
@@ -212,7 +175,6 @@ def _first_times(end: dt.date) -> tuple[dt.datetime, dt.datetime]:
 
 
 def _read_end(raw: object) -> End | None:
-    """Read a number, a date or a time; None where it is none of them."""
     value = canonical(raw)
     if is_number(value):
         return float(value)
@@ -231,12 +193,8 @@ def _read_end(raw: object) -> End | None:
 class RowCondition:
     """Rows that have one of some values in a column, or none of them.
 
-    Attributes
-    ----------
-    column : the column.
-    parts : the values, ranges, or missing values; of a row one must hold.
-    negated : whether none may hold: every row meets a condition or its negation, rows with a
-        missing value too.
+    A row must meet one of the parts: values, ranges, or missing values. Negated, none may hold:
+    every row meets a condition or its negation, rows with a missing value too.
     """
 
     column: str
@@ -257,11 +215,7 @@ class RowCondition:
 
     @property
     def moments(self) -> tuple[dt.datetime, ...]:
-        """Return the first times of what it distinguishes; none where it does more than that.
-
-        >>> RowCondition("day", (Range(-math.inf, dt.date(2026, 3, 31), Ends.RIGHT),)).moments
-        (datetime.datetime(2026, 3, 31, 0, 0), datetime.datetime(2026, 4, 1, 0, 0))
-        """
+        """Return the first times of what it distinguishes; none where it does more than that."""
         plain = any(value is not None for value in self.values)
         if plain or not self.ranges or not all(each.of_moments for each in self.ranges):
             return ()
@@ -292,13 +246,7 @@ class RowCondition:
     def holds(self, value: Value) -> bool:
         """Return whether a row with a value in the column is among them.
 
-        >>> RowCondition("age", (Range(30.0, math.inf, Ends.RIGHT), MissingValue())).holds(31)
-        True
-
-        Raises
-        ------
-        SpecError
-            A date is compared with a value that is none.
+        Raises SpecError (a date is compared with a value that is none).
         """
         if value is None:
             return self.negated != (None in self.values)
@@ -315,26 +263,20 @@ class RowCondition:
 
         Nobody knows whether they meet a condition on it. They are rows without an outcome, which a
         pass allows for; excluded, nobody would hear of them. A condition may name them.
-
-        >>> RowCondition("approved", (ValueSet((1,)),)).keeps_missing({"approved"})
-        True
         """
         return self.holds(None) or (self.column in outcomes and None not in self.values)
 
     def to_text(self) -> str:
         """Return the condition as its flag has it.
 
-        >>> print(RowCondition("age", (Range(30.0, 60.0, Ends.RIGHT),)).to_text())
-        30 < age <= 60
         >>> print(RowCondition("race", (ValueSet(("A or B", 1)), MissingValue())).to_text())
         race = "A or B" or 1 or (missing)
         """
         missing = f"{self.column} = {MISSING_NAME}"
         if self.ranges:
-            texts = (
+            return " or ".join(
                 p.to_text(self.column) if isinstance(p, Range) else missing for p in self.parts
             )
-            return " or ".join(texts)
         sign = "!=" if self.negated else "="
         return f"{self.column} {sign} {' or '.join(map(_value_text, self.values))}"
 
@@ -400,7 +342,7 @@ def read_conditions(value: object, path: str, problems: Problems) -> Conditions:
 
 
 def _joined(one: RowCondition, other: RowCondition) -> RowCondition | None:
-    """Return the range between two ends that are stated apart; None of other conditions."""
+    # the range between two ends that are stated apart; None of other conditions
     parts = (*one.parts, *other.parts)
     above = [part for part in parts if isinstance(part, Range) and _is_open(part.high)]
     below = [part for part in parts if isinstance(part, Range) and _is_open(part.low)]
@@ -423,7 +365,6 @@ def _mixed(conditions: Conditions, path: str) -> Iterator[Problem]:
 def _parts(
     values: object, path: str, problems: Problems
 ) -> tuple[ValueSet | Range | MissingValue, ...]:
-    """Read the values of a column: None is a missing one, a table a range."""
     listed = [values] if values is None or isinstance(values, Mapping) else items(values)
     plain = [each for each in listed if each is not None and not isinstance(each, Mapping)]
     parts: list[ValueSet | Range | MissingValue] = []
@@ -461,16 +402,8 @@ def _read_table(column: str, values: object, path: str, problems: Problems) -> R
 
 
 def _read_text(text: str, path: str, problems: Problems) -> Iterator[RowCondition]:
-    """Read ``COLUMN = VALUE or VALUE``, the same with ``!=``, or comparisons joined by ``or``.
-
-    Several conditions are joined by ``&``, as in the names of the subgroups of a search.
-    """
-    both = re.split(r"\s+and\s+", text)
-    if '"' not in text and len(both) > 1 and all(map(_SIGN.search, both)):
-        message = f"holds {len(both)} conditions; state each by itself: {listing(both)}"
-        problems.append(Problem(path, f"{message} (--where may be repeated)"))
-        return
-    joined = text.split(" & ")
+    # several conditions are joined by ``&``, as in the names of the subgroups of a search
+    joined = re.split(r" & |\s+and\s+", text)
     if '"' not in text and len(joined) > 1 and all(map(_SIGN.search, joined)):
         for each in joined:
             yield from _read_text(each, path, problems)
@@ -478,41 +411,27 @@ def _read_text(text: str, path: str, problems: Problems) -> Iterator[RowConditio
     if compared := _compared(text):
         yield compared
         return
-    written = _VALUES.fullmatch(text.strip())
+    written = re.fullmatch(_VALUES, text.strip())
     rest = written["values"].strip() if written else ""
     if not written or not rest:
-        problems.append(Problem(path, f"{_EXPECTED}, not {quote(text)}{_misread_date(text)}"))
+        problems.append(Problem(path, f"{_EXPECTED}, not {quote(text)}"))
         return
     values: list[Value] = []
     at = 0
     while at < len(rest):
-        found = _QUOTED_OR_PLAIN.match(rest, at)
+        found = re.compile(_QUOTED_OR_PLAIN).match(rest, at)
         assert found is not None  # the pattern matches every text
         word, at = found[1], found.end()
-        values.append(_unquoted(word) if word != MISSING_NAME else None)
+        if word.startswith('"'):
+            with suppress(ValueError):
+                word = json.loads(word)
+        values.append(word if word != MISSING_NAME or found[1] != word else None)
     parts = _parts(values, path, problems)
     yield RowCondition(written["column"].strip(), parts, negated=written["sign"] == "!=")
 
 
-def _misread_date(text: str) -> str:
-    """Return what is wrong with a date of a condition that cannot be read; else nothing."""
-    if (day := _DAY.search(text)) and _moment(day[0]) is None:
-        return f": there is no day {day[0]}"
-    if other := _OTHER_DATE.search(text):
-        return f": {other[0]} is no date in the form year-month-day, such as 2026-01-31"
-    return ""
-
-
-def _unquoted(word: str) -> str:
-    try:
-        value = json.loads(word) if word.startswith('"') else word
-    except ValueError:
-        return word
-    return value if isinstance(value, str) else word
-
-
 def _compared(text: str) -> RowCondition | None:
-    """Read the comparisons of one column; None where the text is something else."""
+    # read the comparisons of one column; None where the text is something else
     either = re.split(r"\s+or\s+", text)
     read = [_comparison(each) for each in (either if all(map(_SIGN.search, either)) else [text])]
     found = [each for each in read if each]
@@ -526,7 +445,7 @@ def _comparison(text: str) -> tuple[str, Range | MissingValue] | None:
     column, equal, value = text.partition("=")
     if equal and value.strip() == MISSING_NAME:
         return column.strip(), MissingValue()
-    words = _COMPARISON.split(text.strip())
+    words = re.split(_COMPARISON, text.strip())
     match words:
         case [first, sign, column] if _read_end(column) is None:
             signs, ends = [_TURNED[sign]], [first]

@@ -1,61 +1,60 @@
-"""Sensitive features: which column, and which of its values make a group."""
+"""Sensitive features: which column, and which of its values make a group.
+
+Of those that nobody recorded, the columns of the probabilities of their groups.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Required, TypeAlias, TypedDict
+from pathlib import PurePath
+from typing import Any, TypeAlias
 
-from fairgauge.enums import Closed
+from fairgauge.enums import Assume, Closed, KnownDrawn
 from fairgauge.errors import Problem, SpecError, quote, refuse, shown
-from fairgauge.question.readers import is_finite, items, read_values, read_word, unknown_keys
-from fairgauge.values import Value, as_double, name_of
+from fairgauge.question.readers import (
+    escape,
+    is_finite,
+    items,
+    read_column,
+    read_values,
+    read_word,
+    split,
+    unescape,
+    unknown_keys,
+)
+from fairgauge.start.records import dataclass, replace
+from fairgauge.values import Json, Value, as_double, name_of
 
 QUANTILES = "quantiles"
-KEYS = ("column", "values", "cuts", "closed")
-
-
-class FeatureKeys(TypedDict, total=False):
-    """The keys of a feature in a specification file."""
-
-    column: Required[str]
-    values: list[list[Value]]
-    cuts: list[float]
-    closed: str
+KEYS = ("column", "values", "cuts", "closed", "order")
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
     """A sensitive feature.
 
-    Attributes
-    ----------
-    column : name of the column.
-    values : value sets, each one group; empty means every value is a group.
-    cuts : ascending cut points of a numeric column, whose intervals are groups.
-    closed : the edge that belongs to an interval: "right" makes (-inf, c1], (c1, c2], ...,
-        (ck, inf), "left" makes [-inf, c1), [c1, c2), ..., [ck, inf).
-    quantiles : whether the cut points are to be the quantiles of the rows, as strata of why alone.
-    control : whether it is a control of why, for which its regression alone is adjusted.
+    Cuts closed on the right make the groups (-inf, c1], (c1, c2], ..., (ck, inf); on the left they
+    make [-inf, c1), [c1, c2), ..., [ck, inf).
     """
 
     column: str
-    values: tuple[tuple[Value, ...], ...] = ()
-    cuts: tuple[float, ...] = ()
+    values: tuple[tuple[Value, ...], ...] = ()  # value sets, each one group; none: each value is
+    cuts: tuple[float, ...] = ()  # ascending cut points of a numeric column
     closed: Closed = Closed.RIGHT
-    quantiles: bool = False
-    control: bool = False
+    quantiles: bool = False  # whether the cuts are to be quantiles of the rows, as in why alone
+    control: bool = False  # whether the regression of why alone is adjusted for it
+    order: tuple[Value, ...] = ()  # the values in the order in which they are shown; others follow
 
-    def to_dict(self) -> FeatureKeys:
+    def to_dict(self) -> dict[str, Any]:
         """Return the keys of a specification file."""
-        keys: FeatureKeys = {"column": self.column}
-        if self.values:
-            keys["values"] = [list(each) for each in self.values]
-        if self.cuts:
-            keys["cuts"] = list(self.cuts)
-        if self.closed is not Closed.RIGHT:
-            keys["closed"] = str(self.closed)
-        return keys
+        keys = {
+            "values": [list(each) for each in self.values],
+            "cuts": list(self.cuts),
+            "closed": "" if self.closed is Closed.RIGHT else str(self.closed),
+            "order": list(self.order),
+        }
+        return {"column": self.column} | {key: value for key, value in keys.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +69,6 @@ class Above:
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
-    """Levels of an outcome, the most favourable first: every cut between two is a selection.
-
-    Attributes
-    ----------
-    levels : every value that label and prediction have.
-    """
-
-    levels: tuple[Value, ...]
-
-    @property
-    def selections(self) -> tuple[tuple[Value, ...], ...]:
-        """Return the sets of values that count as selected: the first level, the first two ..."""
-        return tuple(self.levels[:i] for i in range(1, len(self.levels)))
-
-    def to_dict(self) -> dict[str, list[Value]]:
-        """Return the keys of a specification file."""
-        return {"ordered": list(self.levels)}
-
-
-@dataclass(frozen=True, slots=True)
 class ByColumn:
     """Favourable values of label and of prediction, which have other words for the outcomes."""
 
@@ -101,7 +79,7 @@ class ByColumn:
         return {column: list(values) for column, values in self.columns}
 
 
-Positive: TypeAlias = tuple[Value, ...] | ByColumn | Above | Ordered
+Positive: TypeAlias = tuple[Value, ...] | ByColumn | Above
 """What is favourable: values, those of each column, numbers above a cut, or each cut of levels."""
 
 
@@ -156,52 +134,14 @@ def above(threshold: float) -> Above:
     return Above(as_double(threshold))
 
 
-def ordered(*levels: object) -> Ordered:
-    """Order the values of an outcome: each cut between two of them is a selection of its own.
-
-    Of "top", "middle" and "bottom", an audit compares who is "top", and who is "top or middle".
-
-    Parameters
-    ----------
-    *levels
-        Every value that the label and the prediction have, the most favourable first.
-
-    Raises
-    ------
-    SpecError
-        There are fewer than two levels, or one of them twice.
-
-    Examples
-    --------
-    >>> import fairgauge as fg
-    >>> fg.ordered("top", "middle", "bottom").selections
-    (('top',), ('top', 'middle'))
-    """
-    problems: list[Problem] = []
-    made = read_ordered(list(levels), "ordered", problems)
-    refuse(problems)
-    return made
-
-
-def read_ordered(value: object, path: str, problems: list[Problem]) -> Ordered:
-    """Read the levels of an outcome, the most favourable first."""
-    levels = read_values(value, path, problems)
-    if len(levels) < 2:
-        problems.append(Problem(path, "must be two levels or more, the most favourable first"))
-    elif len(set(levels)) < len(levels):
-        problems.append(Problem(path, "has a level twice"))
-    return Ordered(levels)
-
-
 def read_features(value: object, path: str, problems: list[Problem]) -> tuple[Feature, ...]:
     """Read every form of sensitive features; value sets of one column become one feature."""
     features = _read_features(value, path, problems)
     for each in features:
         if each.quantiles:
             message = (
-                f"the numbers of {quote(each.column)} are cut at quantiles for strata of rows that "
-                "why counts; give cut points, such as those that why found, which the spec of its "
-                "JSON report lists under strata"
+                f"only why cuts {quote(each.column)} at quantiles; give cut points, such as those "
+                "that it found, which the spec of its JSON report lists under strata"
             )
             problems.append(Problem(path, message))
     return features
@@ -245,11 +185,7 @@ def read_controls(value: object, path: str, problems: list[Problem]) -> tuple[Fe
 
 
 def strata_named(plain: object) -> str | None:
-    """Return the columns of strata as a sentence names them, from what a specification file has.
-
-    >>> strata_named(["product", {"column": "dti", "cuts": [36]}]), strata_named("branch")
-    ('product and dti', 'branch')
-    """
+    """Return the columns of strata as a sentence names them, from what a specification file has."""
     if plain is None:
         return None
     columns = strata_columns(plain)
@@ -269,25 +205,18 @@ def _features_of(item: object, path: str, problems: list[Problem]) -> list[Featu
     if not isinstance(item, Mapping):
         problems.append(Problem(path, f"must be the name of a column, not {shown(item)}"))
         return []
-    if set(KEYS) & set(item):
-        return _feature_of_table(item, path, problems)
-    return [
-        Feature(str(column), values=_value_sets(values, f"{path}.{column}", problems))
-        for column, values in item.items()
-    ]
-
-
-def _feature_of_table(
-    table: Mapping[str, object], path: str, problems: list[Problem]
-) -> list[Feature]:
-    problems += unknown_keys(table, KEYS, path)
-    column, values, cuts = (table.get(key) for key in ("column", "values", "cuts"))
-    closed = table.get("closed")
+    if not set(KEYS) & set(item):
+        return [
+            Feature(str(column), values=_value_sets(values, f"{path}.{column}", problems))
+            for column, values in item.items()
+        ]
+    problems += unknown_keys(item, KEYS, path)
+    column, values, cuts, closed = (item.get(key) for key in KEYS[:4])
     if not isinstance(column, str):
         message = f"must be the name of a column, not {shown(column)}"
         problems.append(Problem(f"{path}.column", "is missing" if column is None else message))
-    if values is not None and cuts is not None:
-        problems.append(Problem(path, "takes either values or cuts"))
+    if sum(each is not None for each in (values, cuts, item.get("order"))) > 1:
+        problems.append(Problem(path, "takes one of values, cuts and order"))
     if closed is not None and cuts is None:
         message = "is the closed edge of intervals and needs cuts, such as cuts = [40]"
         problems.append(Problem(f"{path}.closed", message))
@@ -295,7 +224,10 @@ def _feature_of_table(
     quantiles = cuts == QUANTILES
     points = () if cuts is None or quantiles else _cuts(cuts, f"{path}.cuts", problems)
     edge = Closed.RIGHT if closed is None else read_word(Closed)(closed, f"{path}.closed", problems)
-    return [Feature(column, sets, points, edge, quantiles)] if isinstance(column, str) else []
+    order = read_values(item["order"], f"{path}.order", problems) if "order" in item else ()
+    if not isinstance(column, str):
+        return []
+    return [Feature(column, sets, points, edge, quantiles, order=order)]
 
 
 def _value_sets(
@@ -317,24 +249,18 @@ def _joined(features: list[Feature], path: str, problems: list[Problem]) -> tupl
         elif before.values and feature.values:
             columns[feature.column] = Feature(feature.column, before.values + feature.values)
         else:
-            ways = "is asked for in two different ways"
-            if before == feature:
-                ways = "is asked for twice"
-            elif before.control is not feature.control and (before.cuts or before.quantiles):
+            ways = "is asked for twice"
+            if before.control is not feature.control:
                 ways = (
-                    "is a stratum in intervals, and a control, too; to adjust within intervals, "
-                    "copy it to a column of another name, and state that one as the control"
+                    "is a stratum, and a control, too; remove it from the controls, or, to adjust "
+                    "within intervals, copy it to a column of another name"
                 )
-            elif before.control is not feature.control:
-                ways = "is a stratum, within which it is the same; remove it from the controls"
             problems.append(Problem(path, f"column {quote(feature.column)} {ways}"))
     for feature in columns.values():
         listed = [value for each in feature.values for value in each]
-        twice = sorted({name_of(v) for v in listed if listed.count(v) > 1})
-        if twice:
-            problems.append(
-                Problem(path, f"value {quote(twice[0])} of {quote(feature.column)} is listed twice")
-            )
+        if twice := sorted({name_of(v) for v in listed if listed.count(v) > 1}):
+            message = f"value {quote(twice[0])} of {quote(feature.column)} is listed twice"
+            problems.append(Problem(path, message))
     return tuple(columns.values())
 
 
@@ -345,3 +271,290 @@ def _cuts(points: object, path: str, problems: list[Problem]) -> tuple[float, ..
         problems.append(Problem(path, f"must be finite numbers, not {shown(points)}"))
         return ()
     return tuple(sorted(set(cuts)))
+
+
+TOLERANCE = 1e-6
+_KEYS = (
+    "name", "probabilities", "known", "known_drawn", "table", "on", "assume", "tolerance",
+)  # fmt: skip
+_MOST_GROUPS = 12
+"""The cell of a row, a number to base 21, is then a whole number that every engine has exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probabilities:
+    """A sensitive feature of which only the probabilities of its groups are known."""
+
+    name: str  # what the groups are groups of
+    columns: tuple[tuple[str, str], ...]  # every group with the column of its probability
+    known: str | None = None  # column with the group of those who reported it, missing elsewhere
+    known_drawn: KnownDrawn = KnownDrawn.UNKNOWN  # whether these are a random sample of all rows
+    assume: Assume = Assume.GIVEN_GROUP  # what decides verdicts
+    tolerance: float = TOLERANCE  # how far the probabilities of a row may be from 1 together
+    table: str | None = None  # the file of the columns, by a column of the data
+    on: str | None = None  # this column, which both have: a place or a surname
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Return the names of the groups."""
+        return tuple(group for group, _ in self.columns)
+
+    @property
+    def cell(self) -> str:
+        """Return the name of the column that numbers the cells of the grid."""
+        return f"{self.name} (cell of probabilities)"
+
+    @property
+    def rounded(self) -> str:
+        """Return the name of the column that is 1 where the probabilities do not sum to 1."""
+        return f"{self.name} (rounded probabilities)"
+
+    def sum_of(self, group: str) -> str:
+        """Return the name of the column that is summed for a group."""
+        return f"{self.name} (probability of {group})"
+
+    @property
+    def summed(self) -> tuple[str, ...]:
+        """Return the names of the columns that are summed."""
+        return (*map(self.sum_of, self.groups), self.rounded)
+
+    @property
+    def counted(self) -> Probabilities:
+        """Return what decides the counts alone; of a table its name, wherever it lay."""
+        table = self.table and PurePath(self.table).name
+        return replace(self, known_drawn=KnownDrawn.UNKNOWN, assume=Assume.GIVEN_GROUP, table=table)
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the keys of a specification file."""
+        keys: dict[str, Json] = {
+            "known": self.known,
+            "known_drawn": str(self.known_drawn),
+            "table": self.table,
+            "on": self.on,
+            "assume": str(self.assume),
+            "tolerance": self.tolerance,
+        }
+        usual = (None, str(KnownDrawn.UNKNOWN), str(Assume.GIVEN_GROUP), TOLERANCE)
+        given: dict[str, Json] = {"name": self.name, "probabilities": dict(self.columns)}
+        return given | {key: value for key, value in keys.items() if value not in usual}
+
+
+def probabilities(
+    columns: Mapping[str, str] | None = None,
+    /,
+    *,
+    known: str | None = None,
+    known_drawn: str = "unknown",
+    assume: str = "given_group",
+    tolerance: float = TOLERANCE,
+    table: str | PurePath | None = None,
+    on: str | None = None,
+    **groups: str,
+) -> Probabilities:
+    """Name the columns with the probabilities of groups that nobody recorded.
+
+    It stands in place of a column: ``sensitive={"race": fg.probabilities(...)}``. The probabilities
+    of a row sum to 1.
+
+    Parameters
+    ----------
+    columns : mapping of str to str, optional
+        The column of the probability of each group, for groups whose names are no Python names.
+    known : str, optional
+        Column with the group of those who reported it, missing elsewhere.
+    known_drawn : {"unknown", "random"}
+        Whether the rows of known group are a random sample of all rows: then, and only then, they
+        make estimates that are right whatever the probabilities are.
+    assume : {"given_group", "nothing"}
+        What decides verdicts: the estimate that is right if the outcome does not depend on the
+        probabilities within a group, or the range that no assumption but right probabilities
+        leaves.
+    tolerance : float
+        How far the probabilities of a row may be from 1 together.
+    table : str or Path, optional
+        A CSV or Parquet file with the columns, where the data do not have them: one row for each
+        value of a column of the data, which is joined while rows are counted. A row whose value is
+        not in the table has no probabilities, and is excluded.
+    on : str, optional
+        This column, which both have: a place or a surname.
+    **groups : str
+        The column of the probability of each group: ``Black="p_black"``.
+
+    Raises
+    ------
+    SpecError
+        Fewer than two groups, a column for two of them, or a word that is not allowed.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> fg.probabilities(Black="p_black", White="p_white").groups
+    ('Black', 'White')
+    """
+    problems: list[Problem] = []
+    found: dict[str, Any] = {
+        "name": "probabilities", "probabilities": {**(columns or {}), **groups}, "known": known,
+        "known_drawn": known_drawn, "assume": assume, "tolerance": tolerance, "on": on,
+        "table": None if table is None else str(table),
+    }  # fmt: skip
+    made = _read_table(found, "probabilities", problems)
+    if problems or made is None:
+        raise SpecError(problems)
+    return made
+
+
+def read_probabilities(
+    value: object, path: str, problems: list[Problem]
+) -> tuple[Probabilities, ...]:
+    """Read features of which only the probabilities of their groups are known."""
+    read = []
+    for i, each in enumerate(items(value)):
+        if isinstance(each, Probabilities):
+            read.append(each)
+        elif isinstance(each, Mapping):
+            made = _read_table(each, f"{path}[{i}]", problems)
+            read += [made] if made else []
+        else:
+            message = f"must be a table with name and probabilities, not {shown(each)}"
+            problems.append(Problem(f"{path}[{i}]", message))
+    names = [each.name for each in read]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    problems += [Problem(path, f"has {quote(name)} twice") for name in twice]
+    return tuple(read)
+
+
+def separated(options: Mapping[str, object]) -> Mapping[str, object]:
+    """Return options in which features of probabilities are apart from recorded ones."""
+    sensitive = options.get("sensitive")
+    if sensitive is None or isinstance(sensitive, str):
+        return options
+    recorded: list[object] = []
+    unrecorded: list[object] = []
+    for each in items(sensitive):
+        if isinstance(each, Mapping) and "probabilities" in each and "column" not in each:
+            unrecorded.append(each)
+        elif isinstance(each, Mapping) and any(
+            isinstance(of, Probabilities) for of in each.values()
+        ):
+            of_columns = {k: v for k, v in each.items() if not isinstance(v, Probabilities)}
+            recorded += [of_columns] if of_columns else []
+            unrecorded += [
+                replace(v, name=str(k)) for k, v in each.items() if isinstance(v, Probabilities)
+            ]
+        else:
+            recorded.append(each)
+    if not unrecorded:
+        return options
+    given = options.get("probabilities")
+    unrecorded += [] if given is None else items(given)
+    return {**options, "sensitive": recorded or None, "probabilities": unrecorded}
+
+
+def _read_table(
+    table: Mapping[str, Any], path: str, problems: list[Problem]
+) -> Probabilities | None:
+    before = len(problems)
+    problems += unknown_keys(table, _KEYS, path)
+    name, columns, known = (table.get(key) for key in ("name", "probabilities", "known"))
+    if not isinstance(name, str) or not name:
+        problems.append(Problem(f"{path}.name", "must be the name of the feature, such as race"))
+    if not isinstance(columns, Mapping) or not all(isinstance(c, str) for c in columns.values()):
+        message = f"must be {{group: column}}, not {shown(columns)}"
+        problems.append(Problem(f"{path}.probabilities", message))
+    elif not 2 <= len(columns) <= _MOST_GROUPS or len(set(columns.values())) < len(columns):
+        message = (
+            f"must name 2 to {_MOST_GROUPS} groups, each with a column of its own, not "
+            f"{shown(columns)}; the probabilities of all groups of a row sum to 1"
+        )
+        problems.append(Problem(f"{path}.probabilities", message))
+    if known is not None:
+        known = read_column(known, f"{path}.known", problems)
+    file, on = table.get("table"), table.get("on")
+    if file is not None and not isinstance(file, str):
+        problems.append(Problem(f"{path}.table", f"must be the path of a file, not {shown(file)}"))
+    if on is not None:
+        on = read_column(on, f"{path}.on", problems)
+    if (file is None) is not (on is None):
+        key, what = ("on", "the column of both") if on is None else ("table", "the file of them")
+        message = f"name {what}: a file of probabilities (table) is joined by a column (on)"
+        problems.append(Problem(f"{path}.{key}", message))
+    drawn = read_word(KnownDrawn)(
+        table.get("known_drawn", KnownDrawn.UNKNOWN), f"{path}.known_drawn", problems
+    )
+    if drawn is KnownDrawn.RANDOM and known is None:
+        message = "needs the column of the groups that are known (known)"
+        problems.append(Problem(f"{path}.known_drawn", message))
+    assume = read_word(Assume)(table.get("assume", Assume.GIVEN_GROUP), f"{path}.assume", problems)
+    tolerance = table.get("tolerance", TOLERANCE)
+    if not is_finite(tolerance) or not 0 <= float(tolerance) < 0.5:
+        message = f"must be a number from 0 to below 0.5, not {shown(tolerance)}"
+        problems.append(Problem(f"{path}.tolerance", message))
+    if len(problems) > before:
+        return None
+    assert isinstance(name, str)
+    assert isinstance(columns, Mapping)
+    pairs = tuple((str(group), str(column)) for group, column in columns.items())
+    return Probabilities(name, pairs, known, drawn, assume, float(tolerance), file, on)
+
+
+def parse_probabilities(
+    texts: Sequence[str], path: str, problems: list[Problem]
+) -> list[dict[str, object]]:
+    r"""Read ``NAME: GROUP=COL, GROUP=COL; KEY=VALUE``.
+
+    >>> parse_probabilities(["race: Black=p_b, White=p_w; assume=given_group"], "", [])
+    [{'name': 'race', 'probabilities': {'Black': 'p_b', 'White': 'p_w'}, 'assume': 'given_group'}]
+    """
+    tables = []
+    for i, text in enumerate(texts):
+        first, *others = split(text, ";")
+        name, *columns = split(first, ":")
+        groups = _pairs(split(":".join(columns), ","), f"{path}[{i}]", problems)
+        table: dict[str, object] = {"name": _read(name), "probabilities": dict(groups)}
+        for key, value in _pairs(others, f"{path}[{i}]", problems):
+            number = re.fullmatch(r"[\d.eE+-]+", value)
+            table[key] = float(value) if key == "tolerance" and number else value
+        tables.append(table)
+    return tables
+
+
+def _pairs(parts: Sequence[str], path: str, problems: list[Problem]) -> list[tuple[str, str]]:
+    pairs = []
+    for part in filter(str.strip, parts):
+        key, *value = map(_read, split(part, "="))
+        if len(value) == 1:
+            pairs.append((key, value[0]))
+        else:
+            allowed = "write 'NAME: GROUP=COL, GROUP=COL', and after ';' keys such as known=COL"
+            problems.append(Problem(path, f"cannot read {quote(part.strip())}; {allowed}"))
+    return pairs
+
+
+def write_probabilities(tables: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Write the texts that `parse_probabilities` reads."""
+    texts = []
+    for table in tables:
+        pairs = [f"{_written(g)}={_written(c)}" for g, c in table["probabilities"].items()]
+        keys = [f"; {k}={_written(table[k])}" for k in _KEYS[2:] if table.get(k) is not None]
+        texts.append(f"{_written(table['name'])}: {', '.join(pairs)}{''.join(keys)}")
+    return texts
+
+
+def _read(text: str) -> str:
+    return unescape(text.strip()).replace("\\;", ";")
+
+
+def _written(value: object) -> str:
+    return escape(value).replace(";", r"\;")
+
+
+RECORD = "audit the feature alone (fairgauge audit), or name a column of recorded groups"
+"""What to do in place of what cannot be computed of probabilities."""
+
+
+def refuse_probabilities(given: Sequence[Probabilities], what: str, instead: str) -> None:
+    """Refuse features of which only probabilities are known, where these do not suffice."""
+    if given:
+        names = ", ".join(quote(each.name) for each in given)
+        message = f"{names}: {what} needs recorded groups, not their probabilities; {instead}"
+        raise SpecError(Problem("probabilities", message))

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Hashable
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from fairgauge.errors import Problem, SpecError
-from fairgauge.strict_json import unique_keys
+from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.values import unique_keys
 
 _LARGEST = 256_000
 """Bytes: a specification is written by hand, and a larger YAML file takes seconds to read."""
@@ -75,13 +76,57 @@ _KINDS: dict[str, Literal["TOML", "YAML", "JSON"]] = {
 
 
 def _read_yaml(text: str) -> object:
-    from fairgauge.question._yaml import read_yaml
+    import yaml  # most questions are in no YAML file
 
-    return read_yaml(text)
+    class Loader(yaml.SafeLoader):
+        """YAML 1.2's plain values, no key twice, no aliases (which could make a file explode)."""
+
+        def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+            if self.check_event(yaml.AliasEvent):
+                mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+                raise yaml.YAMLError(f"aliases (*name) are not supported, line {mark.line + 1}")
+            return super().compose_node(parent, index)
+
+        def construct_mapping(
+            self,
+            node: yaml.MappingNode,
+            deep: bool = False,  # noqa: ARG002
+        ) -> dict[Hashable, object]:
+            found: dict[Hashable, object] = {}
+            for key_node, value_node in node.value:
+                line = f"line {key_node.start_mark.line + 1}"
+                if not isinstance(key_node, yaml.ScalarNode):
+                    raise yaml.YAMLError(f"a key must be text, {line}")
+                key = key_node.value
+                if key in found:
+                    raise yaml.YAMLError(f"the key {quote(key)} is given twice, {line}")
+                found[key] = self.construct_object(value_node, deep=True)
+            return found
+
+    Loader.yaml_implicit_resolvers = {}
+    for tag, pattern, first in _PLAIN_YAML:
+        resolved = re.compile(f"^(?:{pattern})$")
+        Loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", resolved, first)
+    try:
+        return yaml.load(text, Loader=Loader)  # noqa: S506 - a SafeLoader
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise ValueError(f"{error.problem}{line}") from None
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None
+
+
+_NUMBER_YAML = r"[-+]?(?:\.\d+|(?:0|[1-9]\d*)(?:\.\d*)?)(?:[eE][-+]?\d+)?"
+_PLAIN_YAML = (
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"[-+]?(?:0|[1-9][0-9]*)", list("-+0123456789")),
+    ("float", rf"{_NUMBER_YAML}|[-+]?\.(?:inf|Inf)|\.(?:nan|NaN)", list("-+.0123456789")),
+)
 
 
 def _dates_as_text(value: object) -> object:
-    """Return dates in ISO form: groups are named by text, and TOML has dates of its own."""
+    # dates in ISO form: groups are named by text, and TOML has dates of its own
     if isinstance(value, dict):
         return {str(key): _dates_as_text(each) for key, each in value.items()}
     if isinstance(value, list):

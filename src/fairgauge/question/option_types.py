@@ -1,68 +1,28 @@
 """Types of options: how their values are read, described by JSON Schema and written as flags."""
 
+# ruff: noqa: E501 - a type is one row, so that the table reads as a table
+
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fairgauge.enums import (
-    DOUBTS,
-    DOUBTS_OF_A_COLUMN,
-    Assume,
-    Closed,
-    Decide,
-    Ends,
-    Insufficient,
-    KnownDrawn,
-    ReferenceRule,
-    Threshold,
-)
+from fairgauge import enums
 from fairgauge.errors import Problem, SpecError, nearest, quote, shown
-from fairgauge.question import _argument_syntax as syntax
+from fairgauge.question import features, readers
 from fairgauge.question._wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
-from fairgauge.question.features import (
-    Above,
-    ByColumn,
-    Feature,
-    Ordered,
-    Positive,
-    read_features,
-    read_ordered,
-    read_strata,
-)
 from fairgauge.question.presets import preset, preset_names
-from fairgauge.question.probabilities import (
-    parse_probabilities,
-    read_probabilities,
-    write_probabilities,
-)
-from fairgauge.question.readers import (
-    Problems,
-    Reader,
-    is_finite,
-    items,
-    one_of,
-    read_column,
-    read_names,
-    read_number,
-    read_numbers,
-    read_range,
-    read_value,
-    read_values,
-    read_word,
-)
 from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
 from fairgauge.question.rules import read_rules
+from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Json, Value, canonical, name_of
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
-from fairgauge.question.features import FeatureKeys
 
 Schema = dict[str, Json]
 """A JSON Schema."""
@@ -79,30 +39,18 @@ def plain(value: object) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OptionType:
-    """How values of an option are written, wherever they can be.
+    """How values of an option are written, wherever they can be."""
 
-    Attributes
-    ----------
-    read : the reader of what is written in Python or in a specification file.
-    schema : the JSON Schema of what a specification file may hold.
-    plain : the inverse of ``read``: a meaning as a specification file has it.
-    parse : the reader of the texts of its flag, into what ``read`` takes.
-    write : the inverse of ``parse``: the texts of its flag for what ``plain`` returns.
-    metavar : the value of its flag in help.
-    words : the closed vocabulary of its values, if there is one.
-    repeatable : whether its flag may be given more than once.
-    arguments : how many texts follow its flag.
-    """
-
-    read: Reader
-    schema: Schema
-    plain: Callable[[Any], Json] = plain
-    parse: Callable[[Sequence[str], str, Problems], object] = syntax.parse_text
-    write: Callable[[Any], list[str]] = syntax.write_text
-    metavar: str
-    words: tuple[str, ...] = ()
-    repeatable: bool = False
-    arguments: int = 1
+    read: readers.Reader  # the reader of what is written in Python or in a specification file
+    schema: Schema  # the JSON Schema of what a specification file may hold
+    plain: Callable[[Any], Json] = plain  # the inverse of `read`, for a specification file
+    # the reader of the texts of its flag, into what `read` takes
+    parse: Callable[[Sequence[str], str, readers.Problems], object] = readers.parse_text
+    write: Callable[[Any], list[str]] = readers.write_text  # the inverse of `parse`
+    metavar: str  # the value of its flag in help
+    words: tuple[str, ...] = ()  # the closed vocabulary of its values, if there is one
+    repeatable: bool = False  # whether its flag may be given more than once
+    arguments: int = 1  # how many texts follow its flag
 
 
 def one_or_many(schema: Schema, *others: Schema) -> Schema:
@@ -119,79 +67,60 @@ def _table(properties: Mapping[str, Schema], *required: str) -> Schema:
     return table | ({"required": list(required)} if required else {})
 
 
+# fmt: off
 _TEXT: Schema = {"type": "string"}
 _NUMBER: Schema = {"type": "number"}
+_NULL: Schema = {"type": "null"}
+_TWO: Schema = {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2}
 _SCALAR: Schema = {"type": ["string", "boolean", "number"]}
 _NAMES = one_or_many(_TEXT)
 _SCALARS: Schema = {"type": "array", "items": _SCALAR}
 _VALUE_SETS: Schema = {"anyOf": [_SCALAR, _SCALARS, {"type": "array", "items": _SCALARS}]}
+
+
+def _of_columns(each: Json, **more: Json) -> Schema:
+    return {"type": "object", "additionalProperties": each, **more}
+
+
 _FEATURE_KEYS: dict[str, Schema] = {
     "column": _TEXT,
     "values": _VALUE_SETS | {"description": "Values of one group; a list of lists: of several."},
     "cuts": one_or_many(_NUMBER) | {"description": "Cut points of a numeric column."},
-    "closed": {"enum": list(Closed), "description": "The edge that belongs to an interval."},
+    "closed": {"enum": list(enums.Closed), "description": "The edge that belongs to an interval."},
+    "order": _SCALARS | {"description": "Values in the order in which they are shown."},
 }
 _FEATURE_TABLE = _table(_FEATURE_KEYS, "column")
-_PROBABILITIES_TABLE = _table(
-    {
-        "name": _TEXT,
-        "probabilities": {
-            "type": "object",
-            "additionalProperties": _TEXT,
-            "description": "The column of the probability of each group.",
-        },
-        "known": _TEXT | {"description": "Column with the group of those who reported it."},
-        "known_drawn": {
-            "enum": list(KnownDrawn),
-            "description": "Whether the rows of known group are a random sample of all rows.",
-        },
-        "table": _TEXT | {"description": "A file with these columns, by a column of the data."},
-        "on": _TEXT | {"description": "This column, which both have: a place or a surname."},
-        "assume": {"enum": list(Assume), "description": "What decides verdicts."},
-        "tolerance": _NUMBER
-        | {"description": "How far the probabilities of a row may be from 1 together."},
-    },
-    "name",
-    "probabilities",
-)
-_VALUES_BY_COLUMN: Schema = {
-    "type": "object",
-    "propertyNames": {"not": {"enum": [*_FEATURE_KEYS, "probabilities"]}},
-    "additionalProperties": _VALUE_SETS,
-}
-_INTERVAL_KEYS: dict[str, Schema] = {
-    "low": {"anyOf": [_NUMBER, _TEXT], "description": "A number, a date, a time or -Infinity."},
-    "high": {"anyOf": [_NUMBER, _TEXT], "description": "A number, a date, a time or Infinity."},
-    "closed": {"enum": list(Ends)},
-}
-_LIMIT_KEYS: dict[str, Schema] = {
-    "metric": {"$ref": "#/$defs/Metric"},
-    "at_least": _NUMBER,
-    "at_most": _NUMBER,
-    "between": {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
-}
-_RULE_TABLE = _table(
-    {
-        **_LIMIT_KEYS,
-        "alternatives": one_or_many({"anyOf": [_TEXT, _table(_LIMIT_KEYS, "metric")]}),
-        "features": _NAMES,
-        "groups": _NAMES,
-        "insufficient": {"enum": list(Insufficient)},
-        "decide": {"enum": list(Decide)},
-    },
-    "metric",
-)
+_PROBABILITIES_TABLE = _table({
+    "name": _TEXT,
+    "probabilities": _of_columns(_TEXT, description="The column of the probability of each group."),
+    "known": _TEXT | {"description": "Column with the group of those who reported it."},
+    "known_drawn": {"enum": list(enums.KnownDrawn), "description": "Whether the rows of known group are a random sample of all rows."},
+    "table": _TEXT | {"description": "A file with these columns, by a column of the data."},
+    "on": _TEXT | {"description": "This column, which both have: a place or a surname."},
+    "assume": {"enum": list(enums.Assume), "description": "What decides verdicts."},
+    "tolerance": _NUMBER | {"description": "How far the probabilities of a row may be from 1 together."},
+}, "name", "probabilities")
+_VALUES_BY_COLUMN = _of_columns(_VALUE_SETS, propertyNames={"not": {"enum": [*_FEATURE_KEYS, "probabilities"]}})
+_END: Schema = {"anyOf": [_NUMBER, _TEXT], "description": "A number, a date, a time, Infinity or -Infinity."}
+_INTERVAL = _table({"low": _END, "high": _END, "closed": {"enum": list(enums.Ends)}}, "low", "high", "closed")
+_LIMIT_KEYS: dict[str, Schema] = {"metric": {"$ref": "#/$defs/Metric"}, "at_least": _NUMBER, "at_most": _NUMBER, "between": _TWO}
+_RULE_TABLE = _table({
+    **_LIMIT_KEYS,
+    "alternatives": one_or_many({"anyOf": [_TEXT, _table(_LIMIT_KEYS, "metric")]}),
+    "features": _NAMES, "groups": _NAMES,
+    "insufficient": {"enum": list(enums.Insufficient)}, "decide": {"enum": list(enums.Decide)},
+}, "metric")
+# fmt: on
 
 
 def _read_metrics(
-    value: object, path: str, problems: Problems
+    value: object, path: str, problems: readers.Problems
 ) -> tuple[str | Statistic | Metric, ...]:
-    """Read names, import paths and metrics of a user's own; names may be of these."""
     from fairgauge.catalogue.lookup import Catalogue, own_of  # not for --help
-    from fairgauge.catalogue.own_by_name import metric_or_name
+    from fairgauge.catalogue.own import metric_or_name
 
     asked: dict[int, str | Statistic | Metric] = {}
-    for i, item in enumerate(items(value)):
+    for i, item in enumerate(readers.items(value)):
         try:
             asked[i] = metric_or_name(item)
         except LookupError as error:
@@ -207,51 +136,50 @@ def _read_metrics(
     return tuple(asked.values())
 
 
-def _read_positive(value: object, path: str, problems: Problems) -> Positive:
-    if isinstance(value, (Above, Ordered)):
+def _read_positive(value: object, path: str, problems: readers.Problems) -> features.Positive:
+    if isinstance(value, features.Above):
         return value
     if not isinstance(value, Mapping):
-        return read_values(value, path, problems)
-    if set(value) == {"above"} and is_finite(value["above"]):
-        return Above(float(value["above"]))
-    if set(value) == {"ordered"}:
-        return read_ordered(value["ordered"], f"{path}.ordered", problems)
-    if set(value) <= {"above", "ordered"}:
-        allowed = "values, {COLUMN = VALUE, ...}, {above = NUMBER} or {ordered = [VALUE, ...]}"
+        return readers.read_values(value, path, problems)
+    if set(value) == {"above"} and readers.is_finite(value["above"]):
+        return features.Above(float(value["above"]))
+    if set(value) <= {"above"}:
+        allowed = "values, {COLUMN = VALUE, ...} or {above = NUMBER}"
         problems.append(Problem(path, f"must be {allowed}, not {shown(value)}"))
         return ()
-    return ByColumn(tuple(
-        (str(column), read_values(values, f"{path}.{column}", problems))
+    return features.ByColumn(tuple(
+        (str(column), readers.read_values(values, f"{path}.{column}", problems))
         for column, values in sorted(value.items())
     ))  # fmt: skip
 
 
-def _read_threshold(value: object, path: str, problems: Problems) -> tuple[float, ...] | Threshold:
+def _read_threshold(
+    value: object, path: str, problems: readers.Problems
+) -> tuple[float, ...] | enums.Threshold:
     if isinstance(value, str):
-        if value in list(Threshold):
-            return Threshold(value)
+        if value in list(enums.Threshold):
+            return enums.Threshold(value)
         problems.append(Problem(path, f"must be numbers or 'median', not {shown(value)}"))
         return ()
-    return read_numbers(value, path, problems)
+    return readers.read_numbers(value, path, problems)
 
 
 def _read_intersections(
-    value: object, path: str, problems: Problems
+    value: object, path: str, problems: readers.Problems
 ) -> tuple[tuple[str, ...], ...]:
-    every = items(value)
+    every = readers.items(value)
     if every and all(isinstance(each, str) and "*" not in each for each in every):
         every = [every]  # one intersection, without its list
     intersections = []
     for i, each in enumerate(every):
         columns = [part.strip() for part in each.split("*")] if isinstance(each, str) else each
-        names = read_names(columns, f"{path}[{i}]", problems)
-        if len(names) == len(items(columns)) and (len(names) < 2 or len(set(names)) < len(names)):
+        names = readers.read_names(columns, f"{path}[{i}]", problems)
+        if len(names) == len(readers.items(columns)) and (
+            len(names) < 2 or len(set(names)) < len(names)
+        ):
             problems.append(Problem(f"{path}[{i}]", "must name two or more different columns"))
         intersections.append(names)
     return tuple(dict.fromkeys(intersections))
-
-
-_SYNONYMS = {"rest": ReferenceRule.OTHERS}
 
 
 NamedReferences: TypeAlias = tuple[tuple[str, Value | tuple[Value, ...]], ...]
@@ -259,104 +187,58 @@ NamedReferences: TypeAlias = tuple[tuple[str, Value | tuple[Value, ...]], ...]
 
 
 def _read_reference(
-    value: object, path: str, problems: Problems
-) -> ReferenceRule | NamedReferences:
+    value: object, path: str, problems: readers.Problems
+) -> enums.ReferenceRule | NamedReferences:
     if isinstance(value, Mapping):
         named = tuple(
             (str(name), _read_group(group, f"{path}.{name}", problems))
             for name, group in value.items()
         )
-        return named or ReferenceRule.OTHERS
-    if isinstance(value, str) and value in _SYNONYMS:
-        return _SYNONYMS[value]
-    if isinstance(value, str) and value in list(ReferenceRule):
-        return ReferenceRule(value)
-    group = (
+        return named or enums.ReferenceRule.OTHERS
+    if isinstance(value, str) and value in (*enums.ReferenceRule, _SYNONYM):
+        return enums.ReferenceRule(value) if value != _SYNONYM else enums.ReferenceRule.OTHERS
+    allowed = readers.one_of([*enums.ReferenceRule, (
         "a group with its column: COLUMN=VALUE, in Python {'column': value} or of an "
         "intersection {'a*b': [value of a, value of b]}"
-    )
-    allowed = one_of([*ReferenceRule, group])
-    problems.append(
-        Problem(path, f"{shown(value)} is not allowed.{nearest(value, ReferenceRule)} {allowed}")
-    )
-    return ReferenceRule.OTHERS
+    )])  # fmt: skip
+    near = nearest(value, enums.ReferenceRule)
+    problems.append(Problem(path, f"{shown(value)} is not allowed.{near} {allowed}"))
+    return enums.ReferenceRule.OTHERS
 
 
-def _read_group(value: object, path: str, problems: Problems) -> Value | tuple[Value, ...]:
-    if isinstance(value, (list, tuple)) and len(value) > 1:
-        return read_values(value, path, problems)
-    return read_value(value, path, problems)
+_SYNONYM = "rest"
 
 
-def _plain_reference(value: ReferenceRule | NamedReferences) -> Json:
+def _read_group(value: object, path: str, problems: readers.Problems) -> Value | tuple[Value, ...]:
+    several = isinstance(value, (list, tuple)) and len(value) > 1
+    return (readers.read_values if several else readers.read_value)(value, path, problems)
+
+
+def _plain_reference(value: enums.ReferenceRule | NamedReferences) -> Json:
     if not isinstance(value, tuple):
         return str(value)
     return {name: [*group] if isinstance(group, tuple) else group for name, group in value}
 
 
-POPULATION_ROUNDING = 0.01
-"""How far rounded shares of a whole population may add up to more or less than 1."""
-
-Population = tuple[tuple[str, tuple[tuple[Value, float], ...]], ...]
-
-
-def _read_population(value: object, path: str, problems: Problems) -> Population:
-    """Read shares or counts of a population.
-
-    Whole numbers are counts, and numbers of which one is above 1, such as percentages, sum to the
-    whole. Shares are kept as they are, but for rounding: what they leave is of other groups.
-    """
-    if not isinstance(value, Mapping) or not all(isinstance(v, Mapping) for v in value.values()):
-        problems.append(Problem(path, f"must be {{column: {{value: share}}}}, not {shown(value)}"))
-        return ()
-    population = []
-    for column, shares in value.items():
-        numbers = [float(n) for n in shares.values() if is_finite(n)]
-        fit = len(numbers) == len(shares) and min(numbers, default=-1) >= 0
-        if not fit or not 0 < sum(numbers) < math.inf:
-            message = f"shares must be numbers, 0 or greater, not {shown(dict(shares))}"
-            problems.append(Problem(f"{path}.{column}", message))
-            continue
-        total = sum(numbers)
-        shared = max(numbers) <= 1 and not all(n.is_integer() for n in numbers)
-        if shared and total > 1 + POPULATION_ROUNDING:
-            message = f"the shares add up to {total:.4g}, more than 1; correct them, or give counts"
-            problems.append(Problem(f"{path}.{column}", message))
-            continue
-        if math.isclose(total, 1.0) or (shared and total < 1 - POPULATION_ROUNDING):
-            total = 1.0
-        each = tuple((canonical(v), n / total) for v, n in zip(shares, numbers, strict=True))
-        population.append((str(column), each))
-    return tuple(population)
-
-
 Margins = tuple[tuple[str, float], ...]
 
 
-def _plain_strata(strata: tuple[Feature, ...]) -> Json:
-    """Return the columns of strata: nothing where there are none, one plain column as its name."""
+def _plain_strata(strata: tuple[features.Feature, ...]) -> Json:
+    # the columns of strata: nothing where there are none, one plain column as its name
     columns: list[Any] = [each.to_dict() if each.cuts else each.column for each in strata]
     if len(columns) == 1 and isinstance(columns[0], str):
         return columns[0]
     return columns or None
 
 
-def _write_strata(plain: Any) -> list[str]:
-    listed = [] if plain is None else [plain] if isinstance(plain, str) else plain
-    columns: list[FeatureKeys] = [
-        {"column": each} if isinstance(each, str) else each for each in listed
-    ]
-    return syntax.write_sensitive(columns)
-
-
-def read_margins(value: object, path: str, problems: Problems) -> Margins:
+def read_margins(value: object, path: str, problems: readers.Problems) -> Margins:
     """Read how much worse each rate may be, in the unit of the rate."""
     if not isinstance(value, Mapping):
         problems.append(Problem(path, f"must be {{rate: margin}}, not {shown(value)}"))
         return ()
     margins = []
     for name, margin in value.items():
-        if is_finite(margin) and float(margin) >= 0:
+        if readers.is_finite(margin) and float(margin) >= 0:
             margins.append((str(name), float(margin)))
         else:
             message = f"must be a number, 0 or greater, not {shown(margin)}"
@@ -364,23 +246,11 @@ def read_margins(value: object, path: str, problems: Problems) -> Margins:
     return tuple(margins)
 
 
-def _any_values(value: object, path: str, problems: Problems) -> tuple[Value, ...]:
-    return read_values(value, path, problems) if value != [] else ()
+def _any_values(value: object, path: str, problems: readers.Problems) -> tuple[Value, ...]:
+    return readers.read_values(value, path, problems) if value != [] else ()
 
 
-COLUMN = OptionType(read=read_column, schema=_TEXT, metavar="COL")
-COLUMNS = OptionType(
-    read=read_names,
-    schema=_NAMES,
-    parse=syntax.parse_names,
-    write=syntax.write_names,
-    metavar="COL,...",
-    repeatable=True,
-)
-NAMES = replace(COLUMNS, metavar="NAME,...")
-
-
-def _read_preset(value: object, path: str, problems: Problems) -> str | None:
+def _read_preset(value: object, path: str, problems: readers.Problems) -> str | None:
     try:
         return preset(str(value)).name
     except SpecError as error:
@@ -388,230 +258,81 @@ def _read_preset(value: object, path: str, problems: Problems) -> str | None:
         return None
 
 
-PRESET = OptionType(
-    read=_read_preset,
-    schema={"type": "string", "examples": list(preset_names())},
-    metavar="NAME",
-    words=preset_names(),
-)
-
-
-def _read_accepted(value: object, path: str, problems: Problems) -> tuple[str, ...]:
-    """Read doubts that are accepted: a code, written with blanks or not, and a column."""
+def _read_accepted(value: object, path: str, problems: readers.Problems) -> tuple[str, ...]:
+    # read doubts that are accepted: a code, written with blanks or not, and a column
     found = []
-    for name in read_names(value, path, problems):
+    for name in readers.read_names(value, path, problems):
         code, _, column = name.partition(":")
         code, column = code.strip().replace(" ", "_"), column.strip()
-        if code not in DOUBTS:
-            message = f"has no doubt {quote(code)}.{nearest(code, sorted(DOUBTS))}"
+        if code not in enums.DOUBTS:
+            message = f"has no doubt {quote(code)}.{nearest(code, sorted(enums.DOUBTS))}"
             problems.append(Problem(path, message))
-        elif code in DOUBTS_OF_A_COLUMN and not column:
+        elif code in enums.DOUBTS_OF_A_COLUMN and not column:
             problems.append(Problem(path, f"name the column, as in {code}:COLUMN"))
         found.append(f"{code}:{column}" if column else code)
     return tuple(found)
 
 
-ACCEPTED = replace(COLUMNS, read=_read_accepted, metavar="CODE[:COLUMN]")
-VALUE = OptionType(read=read_value, schema=_SCALAR, metavar="VALUE")
-VALUES = replace(
-    COLUMNS,
-    read=_any_values,
-    schema=one_or_many(_SCALAR),
-    metavar="VALUE,...",
-)
-GROUPS = replace(
-    VALUES,
-    read=lambda *given: tuple(map(name_of, _any_values(*given))),
-    metavar="NAME,...",
-)
+def _as_written(texts: Sequence[str], *_: object) -> list[str]:
+    return [*texts]
+
+
+# fmt: off
+COLUMN = OptionType(read=readers.read_column, schema=_TEXT, metavar="COL")
+PRESET = OptionType(read=_read_preset, schema=_TEXT | {"examples": [*preset_names()]}, metavar="NAME", words=preset_names())
+REPLICATES = OptionType(read=readers.read_replicates, schema=_TEXT, plain=lambda value: value and value.written, metavar="'COLS; RULE'")
+VALUE = OptionType(read=readers.read_value, schema=_SCALAR, metavar="VALUE")
 RANGE = OptionType(
-    read=read_range,
-    schema={"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
-    parse=syntax.parse_range,
-    write=lambda value: [name_of(canonical(bound)) for bound in value],
-    metavar="LOW HIGH",
-    arguments=2,
-)
-THRESHOLD = replace(
-    COLUMNS,
-    read=_read_threshold,
-    schema=one_or_many(_NUMBER, {"enum": list(Threshold)}),
-    parse=syntax.parse_numbers,
-    metavar="T,...",
-)
-POSITIVE = OptionType(
-    read=_read_positive,
-    schema=one_or_many(
-        _SCALAR,
-        _table({"above": _NUMBER}, "above"),
-        _table({"ordered": {**_SCALARS, "minItems": 2}}, "ordered"),
-        {
-            "type": "object",
-            "minProperties": 1,
-            "propertyNames": {"not": {"enum": ["above", "ordered"]}},
-            "additionalProperties": one_or_many(_SCALAR),
-        },
-    ),
-    plain=lambda value: plain(value) or None,  # no values: they are not asked for
-    parse=syntax.parse_positive,
-    write=syntax.write_positive,
-    metavar="VALUE,...",
-    repeatable=True,
-)
-FEATURES = OptionType(
-    read=read_features,
-    schema=one_or_many({"anyOf": [_TEXT, _FEATURE_TABLE, _PROBABILITIES_TABLE, _VALUES_BY_COLUMN]}),
-    parse=syntax.parse_sensitive,
-    write=syntax.write_sensitive,
-    metavar="COL...",
-    repeatable=True,
-)
-LISTED_FEATURES = replace(FEATURES, parse=syntax.parse_listed_features, metavar="A,B,C")
-STRATA = replace(
-    FEATURES,
-    read=read_strata,
-    schema=one_or_many({"anyOf": [_TEXT, _FEATURE_TABLE]}),
-    plain=_plain_strata,
-    write=_write_strata,
-)
-PROBABILITIES = OptionType(
-    read=read_probabilities,
-    schema=one_or_many(_PROBABILITIES_TABLE),
-    parse=parse_probabilities,
-    write=write_probabilities,
-    metavar="SPEC",
-    repeatable=True,
-)
-INTERSECTIONS = OptionType(
-    read=_read_intersections,
-    schema=one_or_many(_NAMES),
-    parse=syntax.parse_intersections,
-    write=syntax.write_intersections,
-    metavar="A*B",
-    repeatable=True,
-)
-REFERENCE = OptionType(
-    read=_read_reference,
-    schema={
-        "anyOf": [
-            {"enum": [*ReferenceRule, *_SYNONYMS]},
-            {"type": "object", "additionalProperties": one_or_many(_SCALAR)},
-        ]
-    },
-    plain=_plain_reference,
-    parse=syntax.parse_reference,
-    write=syntax.write_reference,
-    metavar="R",
-    repeatable=True,
-)
+    read=readers.read_range, schema=_TWO, metavar="LOW HIGH", arguments=2,
+    parse=lambda texts, path, problems: [readers.parse_number([text], path, problems) for text in texts],
+    write=lambda value: [name_of(canonical(bound)) for bound in value])
+COLUMNS = OptionType(read=readers.read_names, schema=_NAMES, parse=readers.parse_names, write=readers.write_names, metavar="COL,...", repeatable=True)
+NAMES = replace(COLUMNS, metavar="NAME,...")
+ACCEPTED = replace(COLUMNS, read=_read_accepted, metavar="CODE[:COLUMN]")
+VALUES = replace(COLUMNS, read=_any_values, schema=one_or_many(_SCALAR), metavar="VALUE,...")
+GROUPS = replace(VALUES, read=lambda *given: tuple(map(name_of, _any_values(*given))), metavar="NAME,...")
+THRESHOLD = replace(COLUMNS, read=_read_threshold, schema=one_or_many(_NUMBER, {"enum": list(enums.Threshold)}), parse=readers.parse_numbers, metavar="T,...")
 METRICS = replace(
-    NAMES,
-    read=_read_metrics,
-    plain=lambda metrics: [each if isinstance(each, str) else each.name for each in metrics],
-    schema=one_or_many({"$ref": "#/$defs/Name"}),
-)
+    NAMES, read=_read_metrics, schema=one_or_many({"$ref": "#/$defs/Name"}),
+    plain=lambda metrics: [each if isinstance(each, str) else each.name for each in metrics])
+POSITIVE = replace(
+    VALUES, read=_read_positive, parse=readers.parse_positive, write=readers.write_positive,
+    schema=one_or_many(_SCALAR, _table({"above": _NUMBER}, "above"), _of_columns(one_or_many(_SCALAR), minProperties=1, propertyNames={"not": {"enum": ["above"]}})),
+    plain=lambda value: plain(value) or None)  # no values: they are not asked for
+FEATURES = OptionType(
+    read=features.read_features, parse=readers.parse_sensitive, write=readers.write_sensitive, metavar="COL...", repeatable=True,
+    schema=one_or_many({"anyOf": [_TEXT, _FEATURE_TABLE, _PROBABILITIES_TABLE, _VALUES_BY_COLUMN]}))
+LISTED_FEATURES = replace(FEATURES, parse=readers.parse_listed_features, metavar="A,B,C")
+STRATA = replace(
+    FEATURES, read=features.read_strata, schema=one_or_many({"anyOf": [_TEXT, _FEATURE_TABLE]}), plain=_plain_strata,
+    write=lambda columns: readers.write_sensitive(readers.items(columns or [])))
+PROBABILITIES = OptionType(
+    read=features.read_probabilities, schema=one_or_many(_PROBABILITIES_TABLE), parse=features.parse_probabilities, write=features.write_probabilities, metavar="SPEC", repeatable=True)
+INTERSECTIONS = OptionType(
+    read=_read_intersections, schema=one_or_many(_NAMES), metavar="A*B", repeatable=True,
+    parse=lambda texts, *_: [[readers.unescape(part) for part in readers.split(text, "*")] for text in texts],
+    write=lambda columns: ["*".join(map(readers.escape, each)) for each in columns])
+REFERENCE = OptionType(
+    read=_read_reference, schema={"anyOf": [{"enum": [*enums.ReferenceRule, _SYNONYM]}, _of_columns(one_or_many(_SCALAR))]},
+    plain=_plain_reference, parse=readers.parse_reference, write=readers.write_reference, metavar="R", repeatable=True)
 MARGINS = OptionType(
-    read=read_margins,
-    schema={"type": "object", "additionalProperties": {"type": "number", "minimum": 0}},
-    plain=dict,
-    parse=syntax.parse_margins,
-    write=syntax.write_margins,
-    metavar="RATE=MARGIN",
-    repeatable=True,
-)
-POPULATION = OptionType(
-    read=_read_population,
-    schema={
-        "type": "object",
-        "additionalProperties": {
-            "type": "object",
-            "additionalProperties": {"type": "number", "minimum": 0},
-        },
-    },
-    plain=lambda columns: {
-        column: {name_of(v): s for v, s in shares} for column, shares in columns
-    },
-    parse=syntax.parse_population,
-    write=syntax.write_population,
-    metavar="COL:V=SHARE,...",
-    repeatable=True,
-)
+    read=read_margins, schema=_of_columns({"type": "number", "minimum": 0}), plain=dict, parse=readers.parse_margins,
+    write=lambda margins: [f"{name}={margin!r}" for name, margin in margins.items()], metavar="RATE=MARGIN", repeatable=True)
 RULES = OptionType(
-    read=read_rules,
-    schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}),
-    parse=syntax.parse_rules,
-    write=syntax.write_rules,
-    metavar="RULE",
-    repeatable=True,
-)
+    read=read_rules, schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}), parse=_as_written, write=readers.write_rules, metavar="RULE", repeatable=True)
 RECODE = replace(
-    RULES,
-    read=read_recodings,
-    schema=one_or_many(
-        _TEXT,
-        {
-            "type": "object",
-            "additionalProperties": {
-                "anyOf": [_TEXT, {"type": "object", "additionalProperties": one_or_many(_SCALAR)}]
-            },
-        },
-    ),
-    plain=plain_recodings,
-    write=write_recodings,
-    metavar="FILE",
-)
+    RULES, read=read_recodings, plain=plain_recodings, write=write_recodings, metavar="FILE",
+    schema=one_or_many(_TEXT, _of_columns({"anyOf": [_TEXT, _of_columns(one_or_many(_SCALAR))]})))
 CONDITIONS = replace(
-    RULES,
-    read=read_conditions,
-    schema=one_or_many(
-        _TEXT,
-        {
-            "type": "object",
-            "additionalProperties": {
-                "anyOf": [
-                    one_or_many(
-                        {
-                            "anyOf": [
-                                _SCALAR,
-                                {"type": "null"},
-                                _table(_INTERVAL_KEYS, *_INTERVAL_KEYS),
-                            ]
-                        }
-                    ),
-                    _table({NOT: one_or_many({"anyOf": [_SCALAR, {"type": "null"}]})}, NOT),
-                ]
-            },
-        },
-    ),
-    plain=plain_conditions,
-    write=write_conditions,
-    metavar="CONDITION",
-)
+    RULES, read=read_conditions, plain=plain_conditions, write=write_conditions, metavar="CONDITION",
+    schema=one_or_many(_TEXT, _of_columns({"anyOf": [one_or_many({"anyOf": [_SCALAR, _NULL, _INTERVAL]}), _table({NOT: one_or_many({"anyOf": [_SCALAR, _NULL]})}, NOT)]})))
 DOCUMENT = OptionType(
-    read=read_document,
-    schema=_table(
-        {key: {**_TEXT, "description": f"{text}."} for key, text in DOCUMENT_KEYS.items()}
-    ),
-    metavar="TEXT",
-)
-_NAMES_OF_GROUPS: Schema = {
-    "type": "object",
-    "additionalProperties": {"anyOf": [_TEXT, {"type": "object", "additionalProperties": _TEXT}]},
-}
-_WORD_SCHEMAS: dict[str, Schema] = {
-    **dict.fromkeys(WORD_KEYS, _TEXT),
-    "groups": _NAMES_OF_GROUPS,
-}
+    read=read_document, schema=_table({key: {**_TEXT, "description": f"{text}."} for key, text in DOCUMENT_KEYS.items()}), metavar="TEXT")
+_WORD_SCHEMAS = dict.fromkeys(WORD_KEYS, _TEXT) | {"groups": _of_columns({"anyOf": [_TEXT, _of_columns(_TEXT)]})}
 WORDS = OptionType(
-    read=read_words,
-    schema=_table(
-        {key: {**_WORD_SCHEMAS[key], "description": f"{text}."} for key, text in WORD_KEYS.items()}
-    ),
-    parse=syntax.parse_words,
-    write=syntax.write_words,
-    metavar="KEY=TEXT",
-    repeatable=True,
-)
+    read=read_words, schema=_table({key: {**_WORD_SCHEMAS[key], "description": f"{text}."} for key, text in WORD_KEYS.items()}),
+    parse=readers.parse_words, write=readers.write_words, metavar="KEY=TEXT", repeatable=True)
+# fmt: on
 
 
 def number(
@@ -628,9 +349,9 @@ def number(
     if high < math.inf:
         limits[most] = high
     return OptionType(
-        read=read_number(low, high, inside=inside, whole=whole),
+        read=readers.read_number(low, high, inside=inside, whole=whole),
         schema={"type": "integer" if whole else "number", **limits},
-        parse=syntax.parse_number,
+        parse=readers.parse_number,
         metavar=metavar,
     )
 
@@ -638,5 +359,8 @@ def number(
 def word(words: type[StrEnum], metavar: str) -> OptionType:
     """Return the type of a closed vocabulary."""
     return OptionType(
-        read=read_word(words), schema={"enum": list(words)}, metavar=metavar, words=tuple(words)
+        read=readers.read_word(words),
+        schema={"enum": list(words)},
+        metavar=metavar,
+        words=tuple(words),
     )

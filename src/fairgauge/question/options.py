@@ -9,65 +9,27 @@ the keywords of `fairgauge.audit` accept, cannot be derived for type checkers: a
 the table.
 """
 
-# ruff: noqa: E501, RUF009 - an option is one row, so that the table reads as a table; `option` is
-# `dataclasses.field` with metadata
+# ruff: noqa: E501 - an option is one row, so that the table reads as a table
 
 from __future__ import annotations
 
+import inspect
 import shlex
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack
+import textwrap
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, ForwardRef, Protocol, TypedDict, TypeVar
 
-from fairgauge.enums import (
-    Favourable,
-    Method,
-    Missing,
-    Multiplicity,
-    Person,
-    Profile,
-    ReferenceRule,
-    Task,
-    Threshold,
-    Undecided,
-)
+from fairgauge import enums
 from fairgauge.identity import FeatureId, feature_names
-from fairgauge.question import _argument_syntax as syntax
+from fairgauge.question import option_types as types
+from fairgauge.question import readers as syntax
 from fairgauge.question._wording import DOCUMENT_KEYS, Document, Words
 from fairgauge.question.category_words import is_code_of_missing, means_missing
-from fairgauge.question.features import Above, ByColumn, Feature, Ordered, Positive
-from fairgauge.question.option_types import (
-    ACCEPTED,
-    COLUMN,
-    COLUMNS,
-    CONDITIONS,
-    DOCUMENT,
-    FEATURES,
-    GROUPS,
-    INTERSECTIONS,
-    MARGINS,
-    METRICS,
-    POPULATION,
-    POSITIVE,
-    PRESET,
-    PROBABILITIES,
-    RANGE,
-    RECODE,
-    REFERENCE,
-    RULES,
-    STRATA,
-    THRESHOLD,
-    VALUE,
-    VALUES,
-    WORDS,
-    Margins,
-    NamedReferences,
-    OptionType,
-    Population,
-    number,
-    word,
-)
+from fairgauge.question.features import Above, ByColumn, Feature, Positive
 from fairgauge.question.readers import items
 from fairgauge.question.recoding import Recoding, write_recodings
+from fairgauge.start.records import dataclass, field, fields, replace
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
@@ -79,7 +41,8 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.errors import Problem
     from fairgauge.question.conditions import Conditions
-    from fairgauge.question.probabilities import Probabilities
+    from fairgauge.question.features import Probabilities
+    from fairgauge.question.readers import ReplicateWeights
     from fairgauge.question.recoding import Recodings
     from fairgauge.question.rules import Rule
     from fairgauge.values import Json, Value
@@ -90,33 +53,20 @@ Column = str | None
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Option:
-    """An option of an audit.
+    """An option of an audit."""
 
-    Attributes
-    ----------
-    name : the keyword of `fairgauge.audit` and the key of a specification file.
-    default : the meaning where it is not given; None means not asked.
-    type : how its values are read and written.
-    description : a noun phrase, for help, documentation and JSON Schema.
-    flags : its flags on the command line, each with its description; several only where the option
-        is a table, whose keys they then give.
-    syntax : the forms that the values of its flag have, for help.
-    counted : whether it decides what is counted, so that a cube must be asked for it.
-    effect : what follows if two reports differ in it, for their comparison.
-    comparable : whether changes between two reports that differ in it can have intervals.
-    described : whether it only describes the audit, so that no number depends on it.
-    """
-
-    name: str = ""
-    default: object = None
-    type: OptionType
-    description: str
+    name: str = ""  # the keyword of `fairgauge.audit` and the key of a specification file
+    default: object = None  # the meaning where it is not given; None means not asked
+    type: types.OptionType  # how its values are read and written
+    description: str  # a noun phrase, for help, documentation and JSON Schema
+    # its flags on the command line, each with its description; several only where the option is a
+    # table, whose keys they then give
     flags: Mapping[str, str]
-    syntax: str = ""
-    counted: bool = False
-    effect: str = ""
-    comparable: bool = True
-    described: bool = False
+    syntax: str = ""  # the forms that the values of its flag have, for help
+    counted: bool = False  # whether it decides what is counted, so that a cube must be asked for it
+    effect: str = ""  # what follows if two reports differ in it, for their comparison
+    comparable: bool = True  # whether changes have intervals where it differs
+    described: bool = False  # whether it only describes the audit, so that no number depends on it
 
     @property
     def usual(self) -> str:
@@ -134,24 +84,14 @@ class Option:
         return f"{description}{noted}. {self.syntax if flag else ''}".strip()
 
 
-class Notes(TypedDict, total=False):
-    """What a row of the table states beyond its default, type, description and flags."""
-
-    syntax: str
-    counted: bool
-    effect: str
-    comparable: bool
-    described: bool
-
-
 def option(
     default: Default,
-    type_: OptionType,
+    type_: types.OptionType,
     description: str,
     *,
     flag: str = "",
     flags: Mapping[str, str] | None = None,
-    **notes: Unpack[Notes],
+    **notes: Any,
 ) -> Default:
     """Return the field of an option; its flag is named like the field unless ``flag`` is given."""
     named = {flag: description} if flags is None else flags
@@ -164,160 +104,59 @@ def option(
 class Spec:
     """Everything that is asked of an audit, defaults included; see `fairgauge.audit`."""
 
-    label: Column = option(
-        None, COLUMN, "Column of the observed outcome",
-        counted=True, effect="one of the reports has no label")
-    prediction: Column = option(
-        None, COLUMN, "Column of the model's decision",
-        counted=True)
-    score: Column = option(
-        None, COLUMN, "Column of the model's score, a probability unless score_range is given",
-        counted=True)
-    candidate: tuple[str, ...] = option(
-        (), COLUMNS, "Columns of the decisions (or scores) of candidate models, which are compared with the model in use on the same rows",
-        syntax="Repeatable.",
-        counted=True)
-    margins: Margins = option(
-        (), MARGINS, "By how much a candidate may be worse: in a rate of all rows, in the distance of disparities from no difference and in the groups' own rates that they compare",
-        flag="--margin", syntax="In the unit of the rate: accuracy=0.01; of every disparity: disparity=0.05, of ratios a share; of one: true_positive_rate.difference=0.1. Repeatable.")
-    score_of: Value = option(
-        None, VALUE, "Label value whose probability the score gives, if not the positive one",
-        counted=True)
-    score_range: tuple[float, float] = option(
-        (0.0, 1.0), RANGE, "Range of the score",
-        counted=True)
-    threshold: tuple[float, ...] | Threshold = option(
-        (0.5,), THRESHOLD, "Scores from which the prediction is positive, where no prediction is given (default the middle of score_range)",
-        syntax="Several: 0.3,0.5. The median of all rows: median.",
-        counted=True, effect="scores decide differently")
-    positive: Positive = option(
-        (), POSITIVE, "Positive label values (default 1 and true; favourable unless --favourable states otherwise), those of each column, the number above which a label is positive, or all values in order",
-        syntax="Where label and prediction have other words: decision=Hired and label=yes, by the names of these columns; any other text is a value. A cut of numbers: '>50000'. Ordered, the best first: 'top > middle > bottom'.",
-        counted=True)
-    favourable: Favourable | None = option(
-        None, word(Favourable, "F"), "What is better for a person: the positive (default) or the negative outcome, of amounts the higher or the lower one, or neither",
-        effect="who is worse off is another side")
-    sensitive: tuple[Feature, ...] = option(
-        (), FEATURES, "Columns whose values define groups",
-        syntax="COL=V1,V2: these values as one group; the others are judged only where they are named, too. COL:40,60: intervals cut at 40 and 60, COL:40:left with closed left edges. Repeatable.",
-        counted=True)
-    probabilities: tuple[Probabilities, ...] = option(
-        (), PROBABILITIES, "Sensitive features that are not recorded, with the columns of the probabilities of their groups",
-        syntax="'race: Black=p_black, White=p_white; known=COL; known_drawn=random; assume=given_group'. Columns of another file, by place or surname: '...; table=FILE; on=COL'. Repeatable.",
-        counted=True, effect="the groups are estimated from other probabilities, or under another assumption")
-    recode: Recodings = option(
-        (), RECODE, "Categories of the values of a column, by which they are counted",
-        syntax="A file (.toml, .yaml, .json), or a line of TOML: 'sex = {Male = [\"M\", \"male\"], unknown = [\"?\"]}', of ranges of numbers 'age = {inside = \"25-60\", outside = \"<25 or >60\"}'. Repeatable; those of one column are joined.",
-        effect="values are in other groups or outcomes")
-    where: Conditions = option(
-        (), CONDITIONS, "Rows that are counted, by values or ranges of columns; all conditions must hold",
-        syntax="'region = North or South', 'code != 4 or 5', 'income = (missing)', 'age < 40', '2026-01-01 <= applied_on < 2026-04-01'. Repeatable.",
-        counted=True, effect="other rows are counted")
-    intersections: tuple[tuple[str, ...], ...] = option(
-        (), INTERSECTIONS, "Columns whose combined values define groups",
-        flag="--intersect", syntax="Repeatable.",
-        counted=True)
-    strata: tuple[Feature, ...] = option(
-        (), STRATA, "Columns that comparisons are stratified by, at most six, which are crossed",
-        syntax="COL:40,60: intervals cut at 40 and 60. Repeatable.",
-        counted=True, effect="the comparisons are stratified differently")
-    count: Column = option(
-        None, COLUMN, "Column of the number of cases that a row stands for",
-        counted=True, effect="the rows stand for different numbers of cases")
-    weight: Column = option(
-        None, COLUMN, "Column of sampling weights",
-        counted=True, effect="the rows have different weights")
-    cluster: Column = option(
-        None, COLUMN, "Column identifying clusters of non-independent rows (for example user or session)",
-        counted=True, effect="the intervals are computed differently")
-    person: Column = option(
-        None, COLUMN, "Column identifying people, who are counted in place of rows",
-        counted=True, effect="people are counted differently", comparable=False)
-    per_person: Person = option(
-        Person.ANY, word(Person, "P"), "What counts of a person: any favourable decision, the last decision, or each (as clusters)",
-        counted=True, effect="people are counted differently", comparable=False)
-    order: Column = option(
-        None, COLUMN, "Column of numbers or dates that orders the decisions of a person",
-        counted=True)
-    reference: ReferenceRule | NamedReferences = option(
-        ReferenceRule.OTHERS, REFERENCE, "Reference that a group is compared with: all other groups, all rows, the largest group, the group that fares best, or a named group",
-        syntax="One of others, overall, largest, best, or COL=VALUE; of an intersection 'sex*race=Female & Black'. Repeatable.",
-        effect="the groups are compared with another reference", comparable=False)
-    min_n: int | None = option(
-        None, replace(number(1, whole=True), parse=syntax.parse_count), "Smallest number of cases of a group that is a reference or has a verdict",
-        flag="--min-group", syntax="2%: smallest share of all cases. Repeatable.")
-    min_share: float | None = option(
-        None, replace(number(0, 1, inside=True, metavar="P%"), parse=syntax.parse_percentage, write=syntax.write_percentage),
-        "Smallest share of all cases of a group that is a reference or has a verdict",
-        flag="--min-group")
-    unknown: tuple[Value, ...] = option(
-        (), VALUES, "Values of sensitive features that mean that the group is missing (for example Unknown)",
-        effect="rows without a group are treated differently")
-    exclude_groups: tuple[str, ...] = option(
-        (), GROUPS, "Groups whose rows are excluded from their feature, the other side of comparisons included",
-        effect="other groups are compared")
-    metrics: tuple[str | Statistic | Metric, ...] = option(
-        ("standard",), METRICS, "Metrics, rates or sets of metrics: standard, clarify, vertex, native, all",
-        syntax="See: fairgauge metrics.")
-    preset: str | None = option(
-        None, PRESET, "Preset of a regulation, whose options hold unless they are given",
-        syntax="See: fairgauge presets.",
-        described=True)
-    features: tuple[str, ...] = option(
-        (), COLUMNS, "Columns for the metrics that compare rows")
-    task: Task | None = option(
-        None, word(Task, "T"), "Task of the model, otherwise inferred from the labels",
-        counted=True)
-    confidence: float = option(
-        0.95, number(0, 1, inside=True, metavar="C"), "Confidence level",
-        effect="the intervals of the two reports have different confidence levels", comparable=False)
-    method: Method = option(
-        Method.DEFAULT, word(Method, "M"), "Method of the confidence intervals",
-        effect="the intervals are computed differently")
-    multiplicity: Multiplicity = option(
-        Multiplicity.PER_DECISION, word(Multiplicity, "M"), "What the confidence level of a verdict of fail covers: each comparison, or all together (Holm)",
-        effect="the verdicts control different error rates")
-    seed: int = option(
-        0, number(0, whole=True), "Random seed for resampling methods")
-    replicates: int = option(
-        2_000, number(1, 10_000_000, whole=True, metavar="R"), "Number of replicates of resampling methods")
-    profile: Profile = option(
-        Profile.DOCUMENTED, word(Profile, "P"), "Formulas of the metrics: as documented, or as smclarify computes them",
-        counted=True,
-        effect="the two profiles compute some metrics differently", comparable=False)
-    missing: Missing = option(
-        Missing.EXCLUDE, word(Missing, "M"), "Treatment of rows without a group: excluded, a group of their own, or an error",
-        effect="rows without a group are treated differently", comparable=False)
-    population: Population = option(
-        (), POPULATION, "Shares or counts of a population that the shares of the groups are compared with",
-        syntax="Shares of the whole population: what they leave is of other groups. Counts are of every group. Repeatable.",
-        effect="the shares of the groups are compared with another population")
-    rules: tuple[Rule, ...] = option(
-        (), RULES, "Limits that metrics, or rates of groups, must keep to",
-        flag="--rule", syntax="'DI >= 0.8', '-0.1 <= RD <= 0.1' or '|RD| <= 0.1', or several with 'or' between them. Repeatable.")
-    inconclusive: Undecided | None = option(
-        None, word(Undecided, "V"), "Verdict that what cannot be decided counts as, in every output",
-        effect="undecided verdicts count differently")
-    accept: tuple[str, ...] = option(
-        (), ACCEPTED, "Doubts that are accepted, by their code in the JSON report: what a check takes for a mistake is meant, and withholds no pass",
-        syntax="undecided_outcomes, or of one column missing_marker:race. Repeatable.",
-        effect="other doubts are accepted")
-    max_groups: int = option(
-        1_000, number(1, 100_000, whole=True), "Largest number of values of a column")
-    max_classes: int = option(
-        100, number(1, whole=True), "Largest number of classes of a multiclass audit")
-    document: Document = option(
-        Document(), DOCUMENT, "Title, author and other descriptions of the audit",
-        flags={f"--{key.replace('_', '-')}": text for key, text in DOCUMENT_KEYS.items()}, described=True)
-    words: Words = option(
-        Words(), WORDS, "What the brief calls rows, people, decisions, outcomes and groups",
-        flag="--word", syntax="positive=approved, noun=applicants, groups.sex.F=women. Repeatable.",
-        described=True)
+    label: Column = option(None, types.COLUMN, "Column of the observed outcome", counted=True, effect="one of the reports has no label")
+    prediction: Column = option(None, types.COLUMN, "Column of the model's decision", counted=True)
+    score: Column = option(None, types.COLUMN, "Column of the model's score, a probability unless score_range is given", counted=True)
+    candidate: tuple[str, ...] = option((), types.COLUMNS, "Columns of the decisions (or scores) of candidate models, which are compared with the model in use on the same rows", syntax="Repeatable.", counted=True)
+    margins: types.Margins = option((), types.MARGINS, "By how much a candidate may be worse: in a rate of all rows, in the distance of disparities from no difference and in the groups' own rates that they compare", flag="--margin", syntax="In the unit of the rate: accuracy=0.01; of every disparity: disparity=0.05, of ratios a share; of one: true_positive_rate.difference=0.1. Repeatable.")
+    score_of: Value = option(None, types.VALUE, "Label value whose probability the score gives, if not the positive one", counted=True)
+    score_range: tuple[float, float] = option((0.0, 1.0), types.RANGE, "Range of the score", counted=True)
+    threshold: tuple[float, ...] | enums.Threshold = option((0.5,), types.THRESHOLD, "Scores from which the prediction is positive, where no prediction is given (default the middle of score_range)", syntax="Several: 0.3,0.5. The median of all rows: median.", counted=True, effect="scores decide differently")
+    positive: Positive = option((), types.POSITIVE, "Positive label values (default 1 and true; favourable unless --favourable states otherwise), those of each column, or the number above which a label is positive", syntax="Where label and prediction have other words: decision=Hired and label=yes, by the names of these columns; any other text is a value. A cut of numbers: '>50000'.", counted=True)
+    favourable: enums.Favourable | None = option(None, types.word(enums.Favourable, "F"), "What is better for a person: the positive (default) or the negative outcome, of amounts the higher or the lower one, or neither", effect="who is worse off is another side")
+    sensitive: tuple[Feature, ...] = option((), types.FEATURES, "Columns whose values define groups", syntax="COL=V1,V2: these values as one group; the others are judged only where they are named, too. COL:40,60: intervals cut at 40 and 60, COL:40:left with closed left edges. Repeatable.", counted=True)
+    probabilities: tuple[Probabilities, ...] = option((), types.PROBABILITIES, "Sensitive features that are not recorded, with the columns of the probabilities of their groups", syntax="'race: Black=p_black, White=p_white; known=COL; known_drawn=random; assume=given_group'. Columns of another file, by place or surname: '...; table=FILE; on=COL'. Repeatable.", counted=True, effect="the groups are estimated from other probabilities, or under another assumption")
+    recode: Recodings = option((), types.RECODE, "Categories of the values of a column, by which they are counted", syntax="A file (.toml, .yaml, .json), or a line of TOML: 'sex = {Male = [\"M\", \"male\"], unknown = [\"?\"]}', of ranges of numbers 'age = {inside = \"25-60\", outside = \"<25 or >60\"}'. Repeatable; those of one column are joined.", effect="values are in other groups or outcomes", comparable=False)
+    where: Conditions = option((), types.CONDITIONS, "Rows that are counted, by values or ranges of columns; all conditions must hold", syntax="'region = North or South', 'code != 4 or 5', 'income = (missing)', 'age < 40', '2026-01-01 <= applied_on < 2026-04-01'. Repeatable.", counted=True, effect="other rows are counted")
+    intersections: tuple[tuple[str, ...], ...] = option((), types.INTERSECTIONS, "Columns whose combined values define groups", flag="--intersect", syntax="Repeatable.", counted=True)
+    strata: tuple[Feature, ...] = option((), types.STRATA, "Columns that comparisons are stratified by, at most six, which are crossed", syntax="COL:40,60: intervals cut at 40 and 60. Repeatable.", counted=True, effect="the comparisons are stratified differently")
+    count: Column = option(None, types.COLUMN, "Column of the number of cases that a row stands for", counted=True, effect="the rows stand for different numbers of cases")
+    weight: Column = option(None, types.COLUMN, "Column of sampling weights", counted=True, effect="the rows have different weights")
+    cluster: Column = option(None, types.COLUMN, "Column identifying clusters of non-independent rows (for example user or session)", counted=True, effect="the intervals are computed differently")
+    strata_of_sample: Column = option(None, types.COLUMN, "Column of the strata that a survey was sampled within; cluster then names its primary sampling units", counted=True, effect="the intervals are computed differently")
+    population_size: Column = option(None, types.COLUMN, "Column of the finite population correction: how many sampling units the stratum of a row has, or the share of them in the sample", flag="--fpc", counted=True, effect="the intervals are computed differently")
+    replicate_weights: ReplicateWeights | None = option(None, types.REPLICATES, "Replicate weights of a survey, and the rule of their variance", syntax="'PWGTP1-PWGTP80; acs'. Rules: brr, fay K, jk1, jkn FACTORS, acs.", counted=True, effect="the intervals are computed differently")
+    lonely: enums.Lonely = option(enums.Lonely.REFUSE, types.word(enums.Lonely, "L"), "Strata of the sample with one sampling unit: no interval, or about the mean of all", effect="the intervals are computed differently")
+    person: Column = option(None, types.COLUMN, "Column identifying people, who are counted in place of rows", counted=True, effect="people are counted differently", comparable=False)
+    per_person: enums.Person = option(enums.Person.ANY, types.word(enums.Person, "P"), "What counts of a person: any favourable decision, or each (as clusters)", counted=True, effect="people are counted differently", comparable=False)
+    reference: enums.ReferenceRule | types.NamedReferences = option(enums.ReferenceRule.OTHERS, types.REFERENCE, "Reference that a group is compared with: all other groups, all rows, the largest group, the group that fares best, or a named group", syntax="One of others, overall, largest, best, or COL=VALUE; of an intersection 'sex*race=Female & Black'. Repeatable.", effect="the groups are compared with another reference", comparable=False)
+    min_n: int | None = option(None, replace(types.number(1, whole=True), parse=syntax.parse_minimum), "Smallest number of cases of a group that is a reference or has a verdict", flag="--min-group", syntax="2%: smallest share of all cases. Repeatable.")
+    min_share: float | None = option(None, replace(types.number(0, 1, inside=True, metavar="P%"), parse=partial(syntax.parse_minimum, share=True), write=syntax.write_percentage), "Smallest share of all cases of a group that is a reference or has a verdict", flag="--min-group")
+    unknown: tuple[Value, ...] = option((), types.VALUES, "Values of sensitive features that mean that the group is missing (for example Unknown)", effect="rows without a group are treated differently")
+    exclude_groups: tuple[str, ...] = option((), types.GROUPS, "Groups whose rows are excluded from their feature, the other side of comparisons included", effect="other groups are compared")
+    metrics: tuple[str | Statistic | Metric, ...] = option(("standard",), types.METRICS, "Metrics, rates or sets of metrics: standard, clarify, vertex, native, all", syntax="See: fairgauge metrics.")
+    preset: str | None = option(None, types.PRESET, "Preset of a regulation, whose options hold unless they are given", syntax="See: fairgauge presets.", described=True)
+    features: tuple[str, ...] = option((), types.COLUMNS, "Columns for the metrics that compare rows")
+    task: enums.Task | None = option(None, types.word(enums.Task, "T"), "Task of the model, otherwise inferred from the labels", counted=True)
+    confidence: float = option(0.95, types.number(0, 1, inside=True, metavar="C"), "Confidence level", effect="the intervals of the two reports have different confidence levels", comparable=False)
+    method: enums.Method = option(enums.Method.DEFAULT, types.word(enums.Method, "M"), "Method of the confidence intervals", effect="the intervals are computed differently")
+    multiplicity: enums.Multiplicity = option(enums.Multiplicity.PER_DECISION, types.word(enums.Multiplicity, "M"), "What the confidence level of a verdict of fail covers: each comparison, or all together (Holm)", effect="the verdicts control different error rates")
+    seed: int = option(0, types.number(0, whole=True), "Random seed for resampling methods")
+    replicates: int = option(2_000, types.number(1, 10_000_000, whole=True, metavar="R"), "Number of replicates of resampling methods")
+    profile: enums.Profile = option(enums.Profile.DOCUMENTED, types.word(enums.Profile, "P"), "Formulas of the metrics: as documented, or as smclarify computes them", counted=True, effect="the two profiles compute some metrics differently", comparable=False)
+    missing: enums.Missing = option(enums.Missing.EXCLUDE, types.word(enums.Missing, "M"), "Treatment of rows without a group: excluded, a group of their own, or an error", effect="rows without a group are treated differently", comparable=False)
+    rules: tuple[Rule, ...] = option((), types.RULES, "Limits that metrics, or rates of groups, must keep to", flag="--rule", syntax="'DI >= 0.8', '-0.1 <= RD <= 0.1' or '|RD| <= 0.1', or several with 'or' between them. Repeatable.")
+    inconclusive: enums.Undecided | None = option(None, types.word(enums.Undecided, "V"), "Verdict that what cannot be decided counts as, in every output", effect="undecided verdicts count differently")
+    accept: tuple[str, ...] = option((), types.ACCEPTED, "Doubts that are accepted, by their code in the JSON report: what a check takes for a mistake is meant, and withholds no pass", syntax="undecided_outcomes, or of one column missing_marker:race. Repeatable.", effect="other doubts are accepted")
+    max_groups: int = option(1_000, types.number(1, 100_000, whole=True), "Largest number of values of a column")
+    max_classes: int = option(100, types.number(1, whole=True), "Largest number of classes of a multiclass audit")
+    document: Document = option(Document(), types.DOCUMENT, "Title, author and other descriptions of the audit", flags={f"--{key.replace('_', '-')}": text for key, text in DOCUMENT_KEYS.items()}, described=True)
+    words: Words = option(Words(), types.WORDS, "What the brief calls rows, people, decisions, outcomes and groups", flag="--word", syntax="positive=approved, noun=applicants, groups.sex.F=women. Repeatable.", described=True)
 # fmt: on
 
     def columns(self) -> list[tuple[str, str]]:
         """Return every column asked for, with the path of the question: (path, column)."""
-        single = [each.name for each in OPTIONS if each.type is COLUMN]
+        single = [each.name for each in OPTIONS if each.type is types.COLUMN]
         asked = [(name, getattr(self, name)) for name in single if getattr(self, name) is not None]
         for key, control in (("strata", False), ("controls", True)):
             of = [each.column for each in self.strata if each.control is control]
@@ -337,7 +176,14 @@ class Spec:
         asked += [(f"where.{each.column}", each.column) for each in self.where]
         asked += [(f"recode.{each.column}", each.column) for each in self.recode]
         asked += [(f"candidate[{i}]", name) for i, name in enumerate(self.candidate)]
+        if self.replicate_weights:
+            asked += [("replicate_weights", name) for name in self.replicate_weights.columns]
         return asked + [(f"features[{i}]", name) for i, name in enumerate(self.features)]
+
+    @property
+    def design(self) -> str | None:
+        """Return the option that states the design of a survey; None where none does."""
+        return next((name for name in DESIGN if getattr(self, name) is not None), None)
 
     @property
     def limits(self) -> list[tuple[int, Rule]]:
@@ -348,10 +194,7 @@ class Spec:
     def catalogue(self) -> Catalogue:
         """Return the rates and metrics that can be named: those of fairgauge, and the user's own.
 
-        Raises
-        ------
-        LookupError
-            Two different metrics of the user's own have one name.
+        Raises LookupError (two different metrics of the user's own have one name).
         """
         from fairgauge.catalogue.lookup import catalogue_of  # not for --help
 
@@ -377,8 +220,8 @@ class Spec:
 
     @property
     def names_values(self) -> bool:
-        """Return whether outcomes are favourable by their values, not by a cut or an order."""
-        return not isinstance(self.positive, Above | Ordered)
+        """Return whether outcomes are favourable by their values, not by a cut."""
+        return not isinstance(self.positive, Above)
 
     @property
     def words_of_predictions(self) -> str | None:
@@ -402,12 +245,12 @@ class Spec:
     @property
     def of_people(self) -> bool:
         """Return whether people are counted, each once, in place of rows."""
-        return self.person is not None and self.per_person is not Person.EACH
+        return self.person is not None and self.per_person is not enums.Person.EACH
 
     @property
     def groups_missing(self) -> bool:
         """Return whether rows without a group are a group of their own."""
-        return self.missing is Missing.GROUP or self.profile.rules.missing_facet_is_reference
+        return self.missing is enums.Missing.GROUP or self.profile.as_smclarify
 
     def recoding(self, column: str) -> Recoding | None:
         """Return the categories of a column, None where its values are counted as they are."""
@@ -474,7 +317,7 @@ class Options(TypedDict, total=False):
     score_of: Value
     score_range: tuple[float, float]
     threshold: float | Sequence[float] | str
-    positive: Value | Sequence[Value] | Above | Ordered | Mapping[str, Value | Sequence[Value]]
+    positive: Value | Sequence[Value] | Above | Mapping[str, Value | Sequence[Value]]
     favourable: str
     sensitive: str | Feature | Array | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
     probabilities: Mapping[str, Any] | Sequence[Probabilities | Mapping[str, Any]]
@@ -485,9 +328,12 @@ class Options(TypedDict, total=False):
     count: str | Array | None
     weight: str | Array | None
     cluster: str | Array | None
+    strata_of_sample: str | Array | None
+    population_size: str | Array | None
+    replicate_weights: str | None
+    lonely: str
     person: str | Array | None
     per_person: str
-    order: str | Array | None
     reference: str | Mapping[str, Value | Sequence[Value]]
     min_n: int | None
     min_share: float | None
@@ -504,7 +350,6 @@ class Options(TypedDict, total=False):
     replicates: int
     profile: str
     missing: str
-    population: Mapping[str, Mapping[Any, float]]
     rules: str | Rule | Mapping[str, object] | Sequence[str | Rule | Mapping[str, object]]
     inconclusive: str | None
     accept: str | Sequence[str]
@@ -532,15 +377,8 @@ BY_NAME = {each.name: each for each in OPTIONS}
 
 
 def flag_of(name: str, value: Any, flag: str = "") -> str:
-    r"""Return an option as a shell takes it: its flag, and a value that the flag reads as it is.
+    r"""Return an option as a shell takes it: its flag (or one that is written alike), and a value.
 
-    Parameters
-    ----------
-    value : what a specification file holds.
-    flag : another flag that is written in the same way.
-
-    Examples
-    --------
     >>> print(flag_of("unknown", ["refused, or no answer"]))
     --unknown 'refused\, or no answer'
     >>> print(flag_of("reference", {"sex*race": ["F", "Black"]}))
@@ -555,15 +393,46 @@ def parse_flag(
     row: Option, texts: Sequence[str], problems: list[Problem], given: Mapping[str, object]
 ) -> object:
     """Return the texts of a flag as a specification file has them, beside other options."""
-    if row.type is not POSITIVE:
+    if row.type is not types.POSITIVE:
         return row.type.parse(texts, row.name, problems)
     columns = [c for name in ("label", "prediction", "candidate") for c in items(given.get(name))]
     return syntax.parse_positive(texts, row.name, problems, [*map(str, columns)])
 
 
+DESIGN = ("replicate_weights", "strata_of_sample", "population_size")
+"""The options that state the design of a survey."""
+
 OF_ROWS = (
     "label", "prediction", "score", "score_of", "score_range", "threshold", "positive",
-    "favourable", "recode", "where", "count", "person", "per_person", "order", "unknown", "weight",
+    "favourable", "recode", "where", "count", "person", "per_person", "unknown", "weight",
     "cluster", "accept",
 )  # fmt: skip
 """The options that state what rows are, whatever is asked of them: those that a search takes."""
+
+
+Function = TypeVar("Function", bound="Callable[..., object]")
+
+_CONFIG = """\
+config : str, Path or mapping, optional
+    A specification file (.toml, .yaml, .json), or its keys, which the options override.
+"""
+
+
+def with_options(function: Function) -> Function:
+    """Put the parameters of all options in the places of ``{config}`` and ``{options}``."""
+    if function.__doc__ is not None:  # python -OO has none
+        # Python 3.13 takes the indentation off docstrings, earlier versions do not
+        text = inspect.cleandoc(function.__doc__).replace("{config}\n", _CONFIG)
+        function.__doc__ = text.replace("{options}\n", parameters())
+    return function
+
+
+def parameters() -> str:
+    """Return the options as the parameters of a numpy docstring."""
+    lines = []
+    for option in OPTIONS:
+        annotation = Options.__annotations__[option.name]
+        type_ = annotation.__forward_arg__ if isinstance(annotation, ForwardRef) else annotation
+        text = textwrap.fill(option.help(), 92, break_on_hyphens=False)
+        lines.append(f"{option.name} : {type_}\n{textwrap.indent(text, '    ')}\n")
+    return "".join(lines)

@@ -3,19 +3,30 @@
 A reader takes what is written in Python or in a specification file, the path to it and the problems
 so far; it returns what the value means and adds what is wrong to the problems. What it returns
 where there is a problem is never used: a specification with problems is not made.
+
+On the command line, a backslash removes the meaning of ``=``, ``:``, ``*`` and ``,`` in a name; any
+other backslash is part of the name. A ``parse`` function takes the texts of a flag and returns what
+a specification file would hold; a ``write`` function is its inverse.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any, SupportsFloat, TypeGuard, TypeVar
 
-from fairgauge.errors import Problem, nearest, shown
-from fairgauge.values import Value, as_double, canonical, is_number, sort_key
+from fairgauge.enums import Closed
+from fairgauge.errors import Problem, nearest, quote, shown
+from fairgauge.identity import name_of_values
+from fairgauge.start.records import dataclass
+from fairgauge.values import Value, as_double, canonical, is_number, name_of, sort_key
 
 Word = TypeVar("Word", bound=StrEnum)
 Problems = list[Problem]
@@ -23,11 +34,7 @@ Reader = Callable[[object, str, Problems], object]
 
 
 def items(value: object) -> list[object]:
-    """Return the items of a list, or a list of one value.
-
-    >>> items(["a", "b"]), items("ab"), items(5)
-    (['a', 'b'], ['ab'], [5])
-    """
+    """Return the items of a list, or a list of one value."""
     if isinstance(value, AbstractSet):
         return sorted(value, key=lambda each: sort_key(canonical(each)))
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
@@ -36,11 +43,7 @@ def items(value: object) -> list[object]:
 
 
 def controls_as_strata(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a question about counts, in which the controls of a decomposition are strata.
-
-    >>> controls_as_strata({"strata": "branch", "controls": ["dti:36"]})
-    {'strata': ['branch', 'dti:36']}
-    """
+    """Return a question about counts, in which the controls of a decomposition are strata."""
     asked = dict(asked)
     if (controls := asked.pop("controls", None)) is not None:
         asked["strata"] = [*items(asked.get("strata") or ()), *items(controls)]
@@ -109,34 +112,19 @@ def read_values(value: object, path: str, problems: Problems) -> tuple[Value, ..
 
 def read_word(words: type[Word]) -> Callable[[object, str, Problems], Word]:
     """Return the reader of a closed vocabulary."""
-    read_name = one_name(tuple(words))
 
     def read(value: object, path: str, problems: Problems) -> Word:
-        name = read_name(value, path, problems)
-        return next(iter(words)) if name is None else words(name)
-
-    return read
-
-
-def one_name(names: Sequence[str]) -> Callable[[object, str, Problems], str | None]:
-    """Return the reader of one of some names."""
-
-    def read(value: object, path: str, problems: Problems) -> str | None:
-        if isinstance(value, str) and value in names:
-            return value
-        close = nearest(value, names)
-        problems.append(Problem(path, f"{shown(value)} is not allowed.{close} {one_of(names)}"))
-        return None
+        if isinstance(value, str) and value in list(words):
+            return words(value)
+        message = f"{shown(value)} is not allowed.{nearest(value, words)} {one_of(words)}"
+        problems.append(Problem(path, message))
+        return next(iter(words))
 
     return read
 
 
 def one_of(words: Sequence[str] | type[StrEnum]) -> str:
-    """Return what is allowed, in words.
-
-    >>> one_of(["pass", "fail", "ignore"])
-    'Use pass, fail or ignore'
-    """
+    """Return what is allowed, in words."""
     *others, last = list(words)
     return f"Use {', '.join(others)} or {last}"
 
@@ -191,3 +179,388 @@ def _allowed(low: float, high: float, noun: str) -> str:
     if high < math.inf:
         return f"a {noun} between {low:,.10g} and {high:,.10g}"
     return f"a {noun}, {low:g} or greater" if low > -math.inf else f"a finite {noun}"
+
+
+_RANGE = re.compile(r"(?P<stem>.*?)(?P<first>\d+)-(?P=stem)(?P<last>\d+)", re.DOTALL)
+_MOST_REPLICATES = 10_000
+_RULES = {
+    "brr": "balanced repeated replication",
+    "fay": "with Fay's coefficient: fay 0.3",
+    "jk1": "the jackknife without strata",
+    "jkn": "the jackknife within strata, with the factor of every replicate or of all: jkn 0.5",
+    "acs": "successive differences, as of the American Community Survey",
+}
+ALLOWED = "'COLUMNS; RULE', RULE being " + ", ".join(f"{k} ({v})" for k, v in _RULES.items())
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicateWeights:
+    """Replicate weights, and what their rule multiplies squared deviations by."""
+
+    columns: tuple[str, ...]  # one of each replicate
+    rule: str  # brr, fay, jk1, jkn or acs
+    numbers: tuple[float, ...]  # Fay's coefficient; of jkn the factors of replicates
+    written: str  # how it was stated
+
+    @property
+    def factors(self) -> tuple[float, ...]:
+        """Return the factor of every replicate's squared deviation from the full estimate.
+
+        >>> read_replicates("w1-w80; acs", "", []).factors[0]
+        0.05
+        >>> round(read_replicates("w1-w4; fay 0.5", "", []).factors[0], 3)
+        1.0
+        """
+        n = len(self.columns)
+        if self.rule == "jkn":
+            return self.numbers if len(self.numbers) == n else self.numbers * n
+        of_rule = {"brr": 1 / n, "jk1": (n - 1) / n, "acs": 4 / n}
+        if self.rule == "fay":
+            of_rule["fay"] = 1 / (n * (1 - self.numbers[0]) ** 2)
+        return (of_rule[self.rule],) * n
+
+
+def read_replicates(value: object, path: str, problems: list[Problem]) -> ReplicateWeights | None:
+    """Read the columns of replicate weights and their rule."""
+    named, _, rule = str(value).rpartition(";")
+    word, *numbers = rule.replace(",", " ").split() or [""]
+    columns = tuple(name for part in named.split(",") for name in _expanded(part.strip()))
+    try:
+        found = ReplicateWeights(columns, word.casefold(), tuple(map(float, numbers)), str(value))
+    except ValueError:
+        found = ReplicateWeights(columns, "", (), str(value))
+    wanted = {"fay": (1,), "jkn": (1, len(columns))}.get(found.rule, (0,))
+    if not isinstance(value, str) or found.rule not in _RULES or len(found.numbers) not in wanted:
+        problems.append(Problem(path, f"must be {ALLOWED}, not {shown(value)}"))
+        return None
+    if not 1 < len(columns) <= _MOST_REPLICATES or len(set(columns)) < len(columns):
+        message = f"names {len(columns)} columns; name two or more, each once, not {quote(named)}"
+        problems.append(Problem(path, message))
+    if any(not each >= 0 for each in found.numbers) or (
+        found.rule == "fay" and found.numbers[0] >= 1
+    ):
+        problems.append(Problem(path, "has a coefficient of 0 to 1 (fay), or factors of 0 or more"))
+        return None
+    return found
+
+
+def _expanded(name: str) -> list[str]:
+    found = _RANGE.fullmatch(name)
+    if found is None:
+        return [name] if name else []
+    stem, first, last = found["stem"], found["first"], found["last"]
+    width = len(first) if first.startswith("0") else 0
+    numbers = range(int(first), min(int(last), int(first) + _MOST_REPLICATES) + 1)
+    return [f"{stem}{number:0{width}d}" for number in numbers]
+
+
+Texts = Sequence[str]
+
+_CUT = r"(?s)>\s*([+-]?[0-9.].*)"
+_TWICE = "is given twice; give it once"
+
+
+def unescape(text: str) -> str:
+    """Return a name without its escapes."""
+    return re.sub(r"\\([=:*,])", r"\1", text)
+
+
+def escape(value: object) -> str:
+    r"""Return the text of a value with its special characters escaped.
+
+    >>> print(escape("a=b"), escape(1.0), escape(True))
+    a\=b 1 true
+    """
+    return re.sub(r"([=:*,])", r"\\\1", _text(value))
+
+
+def split(text: str, separator: str) -> list[str]:
+    """Split at every separator that is not escaped; the parts keep their escapes."""
+    return re.split(rf"(?<!\\){re.escape(separator)}", text)
+
+
+def parse_text(texts: Texts, path: str, problems: list[Problem]) -> str:
+    """Read a name or a value."""
+    del path, problems
+    return unescape(texts[0])
+
+
+def write_text(value: object) -> list[str]:
+    """Write a name or a value."""
+    return [escape(value)]
+
+
+def parse_number(texts: Texts, path: str, problems: list[Problem]) -> float | str:
+    """Read a number, an int if written so; other text is returned, and refused by the reader."""
+    del path, problems
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(texts[0])
+    return texts[0]
+
+
+def parse_numbers(
+    texts: Texts, path: str, problems: list[Problem]
+) -> float | str | list[float | str]:
+    """Read numbers, or a word, separated by commas."""
+    numbers = [parse_number([part], path, problems) for part in parse_names(texts, path, problems)]
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def parse_minimum(
+    texts: Texts, path: str, problems: list[Problem], *, share: bool = False
+) -> float | str | None:
+    """Read the number, or the percentage as a share, of a flag that takes both; None without it.
+
+    >>> texts = ["30", "2%"]
+    >>> parse_minimum(texts, "", []), parse_minimum(texts, "", [], share=True)
+    (30, 0.02)
+    """
+    given = [text.strip() for text in texts if text.strip().endswith("%") == share]
+    if len(given) > 1:
+        problems.append(Problem(path, _TWICE))
+    if not given or not share:
+        return parse_number(given, path, problems) if given else None
+    try:
+        return float(Decimal(given[0].removesuffix("%")) / 100)
+    except InvalidOperation:
+        return given[0]
+
+
+def write_percentage(value: float) -> list[str]:
+    """Write a share as a percentage, 0.07 as 7%."""
+    return [f"{(Decimal(repr(float(value))) * 100).normalize():f}%"]
+
+
+def parse_names(texts: Texts, path: str, problems: list[Problem]) -> list[str]:
+    """Read names separated by commas, in one flag or several."""
+    del path, problems
+    return [unescape(part) for text in texts for part in split(text, ",")]
+
+
+def write_names(values: Value | Sequence[Value]) -> list[str]:
+    """Write names separated by commas."""
+    every = [values] if isinstance(values, str) or not isinstance(values, Sequence) else values
+    return [",".join(map(escape, every))] if every else []
+
+
+def parse_sensitive(
+    texts: Texts, path: str, problems: list[Problem]
+) -> list[str | dict[str, object]]:
+    """Read ``COL``, ``COL=V1,V2``, ``COL:40,60``, ``COL:40,60:left`` or ``COL: A > B > C``."""
+    return [_feature(text, f"{path}[{i}]", problems) for i, text in enumerate(texts)]
+
+
+def parse_listed_features(
+    texts: Texts, path: str, problems: list[Problem]
+) -> list[str | dict[str, object]]:
+    """Read ``A,B:1,2,C``, where numbers after ``B:`` are cut points of B, and the forms of one.
+
+    >>> parse_listed_features(["sex,age:40,60,race"], "", [])
+    ['sex', {'column': 'age', 'cuts': [40.0, 60.0]}, 'race']
+    """
+    listed: list[str] = []
+    for text in texts:
+        begun = ""
+        for part in split(text, ","):
+            number = isinstance(_finite(part.partition(":")[0]), float)
+            if (begun == ":" and number) or begun == "=":
+                listed[-1] += f",{part}"
+                continue
+            special = re.search(_SPECIAL, part)
+            begun = special[0] if special else ""
+            listed.append(part)
+    return parse_sensitive(listed, path, problems)
+
+
+_SPECIAL = r"(?<!\\)[=:]"
+
+
+def _feature(text: str, path: str, problems: list[Problem]) -> str | dict[str, object]:
+    special = re.search(_SPECIAL, text)
+    if special is None:
+        return unescape(text)
+    column, rest = unescape(text[: special.start()]), text[special.end() :]
+    if special[0] == "=":
+        return {"column": column, "values": parse_names([rest], path, problems)}
+    if len(order := split(rest, ">")) > 1:
+        return {"column": column, "order": [unescape(part).strip() for part in order]}
+    points, *closed = split(rest, ":")
+    if rest == "quantiles":
+        return {"column": column, "cuts": rest}
+    cuts = [_finite(part) for part in split(points, ",")]
+    if any(isinstance(cut, str) for cut in cuts) or len(closed) > 1:
+        message = (
+            f"the cut points after {quote(column + ':')} must be numbers, not {quote(rest)}; "
+            r"if the colon belongs to the column's name, write \:"
+        )
+        problems.append(Problem(path, message))
+        return column
+    table: dict[str, object] = {"column": column, "cuts": cuts}
+    return table | ({"closed": closed[0]} if closed else {})
+
+
+def write_sensitive(features: Iterable[Any]) -> list[str]:
+    """Write every feature, and every value set of one, as a text of its own."""
+    return [text for feature in features for text in _feature_texts(feature)]
+
+
+def _feature_texts(feature: str | Mapping[str, Any]) -> list[str]:
+    if isinstance(feature, str):
+        return [escape(feature)]
+    column = escape(feature["column"])
+    if feature.get("cuts"):
+        closed = feature.get("closed", Closed.RIGHT)
+        side = "" if closed == Closed.RIGHT else f":{closed}"
+        return [f"{column}:{','.join(map(_text, feature['cuts']))}{side}"]
+    if feature.get("order"):
+        return [f"{column}: {' > '.join(map(escape, feature['order']))}"]
+    if feature.get("values"):
+        return [f"{column}={','.join(map(escape, values))}" for values in feature["values"]]
+    return [column]
+
+
+def parse_positive(
+    texts: Texts, path: str, problems: list[Problem], columns: Sequence[str] = ()
+) -> list[str] | dict[str, float] | dict[str, list[str]]:
+    """Read values separated by commas, or a cut (``>50000``).
+
+    Values after the name of a column of outcomes and ``=`` are those of this column.
+
+    >>> parse_positive([">50000"], "", [])
+    {'above': 50000.0}
+    >>> parse_positive(["y=yes,1", "p=a"], "", [], ["y", "p"]), parse_positive(["y=1"], "", [])
+    ({'y': ['yes', '1'], 'p': ['a']}, ['y=1'])
+    """
+    by_column: dict[str, list[str]] = {}
+    column = ""
+    for part in (part for text in texts for part in split(text, ",")):
+        first, *rest = re.split(r"(?<!\\)=", part, maxsplit=1)
+        named = bool(rest) and unescape(first) in columns
+        column = unescape(first) if named else column
+        by_column.setdefault(column, []).append(unescape(rest[0] if named else part))
+    if "" not in by_column:
+        return by_column
+    values = parse_names(texts, path, problems)
+    cuts = [number for value in values if (number := _cut(value)) is not None]
+    if cuts and len(values) > 1:
+        message = f"a cut such as {quote(f'>{cuts[0]:g}')} stands alone, without other values"
+        problems.append(Problem(path, message))
+    return {"above": cuts[0]} if cuts else values
+
+
+def write_positive(value: Value | Sequence[Value] | Mapping[str, Any]) -> list[str]:
+    """Write values separated by commas, or a cut."""
+    if not isinstance(value, Mapping):
+        return write_names(value)
+    if isinstance(value.get("above"), int | float):
+        return [f">{_text(value['above'])}"]
+    return [
+        f"{escape(column)}={text}" for column, held in value.items() for text in write_names(held)
+    ]
+
+
+def parse_reference(texts: Texts, path: str, problems: list[Problem]) -> str | dict[str, str]:
+    """Read a word (others, overall, largest, best), or ``COL=VALUE`` once or more."""
+    named: dict[str, str] = {}
+    for text in texts:
+        column, *value = map(unescape, re.split(r"(?<!\\)=", text, maxsplit=1))
+        if not value and len(texts) == 1:
+            return column
+        if not value:
+            wanted = "either one word, or COL=VALUE once for each column"
+            problems.append(Problem(path, f"cannot use {quote(text)} here; give {wanted}"))
+        elif column in named:
+            either = dict.fromkeys((quote(named[column]), quote(value[0])))
+            problems.append(Problem(f"{path}.{column}", f"{_TWICE}: {' or '.join(either)}"))
+        else:
+            named[column] = value[0]
+    return named
+
+
+def write_reference(value: str | Mapping[str, Value | Sequence[Value]]) -> list[str]:
+    """Write a word, or ``COL=VALUE`` once for each feature."""
+    if isinstance(value, Mapping):
+        return [f"{escape(name)}={escape(name_of_values(group))}" for name, group in value.items()]
+    return [str(value)]
+
+
+def parse_margins(texts: Texts, path: str, problems: list[Problem]) -> dict[str, float]:
+    """Read ``RATE=MARGIN``."""
+    margins: dict[str, float] = {}
+    for text in texts:
+        name, _, margin = (part.strip() for part in text.rpartition("="))
+        number = _finite(margin)
+        if name in margins:
+            problems.append(Problem(f"{path}.{name}", _TWICE))
+        if not name or isinstance(number, str):
+            message = f"cannot read {quote(text)}; write RATE=MARGIN, such as accuracy=0.01"
+            problems.append(Problem(path, message))
+        else:
+            margins[name] = number
+    return margins
+
+
+def write_rules(rules: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Write the limits of rules; what else a rule holds has no text form."""
+    return [" or ".join(map(_limit, [rule, *rule.get("alternatives", ())])) for rule in rules]
+
+
+def _limit(rule: Mapping[str, object]) -> str:
+    metric, low, high = rule["metric"], rule.get("at_least"), rule.get("at_most")
+    if low is not None and high is not None:
+        return f"{_text(low)} <= {metric} <= {_text(high)}"
+    return f"{metric} >= {_text(low)}" if high is None else f"{metric} <= {_text(high)}"
+
+
+def _text(value: object) -> str:
+    return name_of(canonical(value))
+
+
+def _finite(text: str) -> float | str:
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return value if math.isfinite(value) else text
+
+
+def _cut(value: str) -> float | None:
+    cut = re.fullmatch(_CUT, value)
+    bound = _finite(cut[1]) if cut else ""
+    return bound if isinstance(bound, float) else None
+
+
+def parse_words(texts: Texts, path: str, problems: list[Problem]) -> object:
+    """Read ``KEY=TEXT``; a key of a group's name has its feature and value: ``groups.sex.F``.
+
+    >>> parse_words(["noun=applicants", "groups.sex.F=women"], "words", [])
+    {'noun': 'applicants', 'groups': {'sex': {'F': 'women'}}}
+    """
+    table: dict[str, Any] = {}
+    for text in texts:
+        key, equals, word = text.partition("=")
+        if not equals:
+            problems.append(Problem(path, f"must be KEY=TEXT, not {shown(text)}"))
+        first, *names = key.split(".", 2)
+        place = table
+        for part, name in pairwise([first, *names]):
+            place = place.setdefault(part, {})
+            if not isinstance(place, dict):
+                problems.append(Problem(f"{path}.{part}", f"is text already, besides {name}"))
+                return table
+        place[[first, *names][-1]] = word
+    return table
+
+
+def write_words(words: Mapping[str, Any]) -> list[str]:
+    """Return the texts that `parse_words` reads."""
+    groups = words.get("groups", {}).items()
+    named = [(f, "", names) for f, names in groups if isinstance(names, str)]
+    named += [
+        (feature, f".{value}", name)
+        for feature, names in groups if not isinstance(names, str)
+        for value, name in names.items()
+    ]  # fmt: skip
+    texts = [f"{key}={word}" for key, word in words.items() if key != "groups"]
+    return texts + [f"groups.{feature}{value}={name}" for feature, value, name in named]

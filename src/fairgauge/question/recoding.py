@@ -11,7 +11,6 @@ import math
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -27,11 +26,11 @@ from fairgauge.errors import (
     shown,
 )
 from fairgauge.question.readers import Problems, items, read_value
+from fairgauge.start.records import dataclass
 from fairgauge.values import Json, Value, is_number, name_of, plain_number, sort_key, typed_texts
 
 UNKNOWN = "unknown"
 """The key of the values that mean that nothing is known."""
-
 _FORMS = (
     'must map columns to categories and their values, such as {"sex": {"Male": ["M", "male"], '
     '"unknown": ["Decline to answer"]}}, or name a file of it'
@@ -40,18 +39,13 @@ _FORMS = (
 
 @dataclass(frozen=True, slots=True)
 class Recoding:
-    """The categories of one column.
+    """The categories of one column."""
 
-    Attributes
-    ----------
-    column : the column.
-    categories : every category with the values that it has in the data, or with ranges of its
-        numbers (`ranges_of`); those of ``unknown`` mean that nothing is known. The empty text
-        stands for missing values, too. They are in one order, however they were written, so that
-        the same recoding is equal and has one digest.
-    """
-
-    column: str
+    column: str  # the column
+    # every category with the values that it has in the data, or with ranges of its numbers
+    # (`ranges_of`); those of `unknown` mean that nothing is known. The empty text stands for
+    # missing values, too. They are in one order, however they were written, so that the same
+    # recoding is equal and has one digest
     categories: tuple[tuple[str, tuple[Value, ...]], ...]
 
     @property
@@ -81,10 +75,7 @@ class Recoding:
     def categories_of(self, values: Iterable[Value]) -> list[str | None]:
         """Return the category of each value: by its name, or else by the range that it is in.
 
-        Raises
-        ------
-        DataError
-            A number is in ranges of two categories.
+        Raises DataError (a number is in ranges of two categories).
         """
         category_of, ranges = self.category_of, self.ranges
         found = []
@@ -96,8 +87,7 @@ class Recoding:
                     raise DataError(
                         f"column {quote(self.column)} has {name_of(value)}, which is in the ranges "
                         f"{' and '.join(map(quote, texts.values()))} of different categories "
-                        "(recode); both ends belong to a range: end one of them before it, or list "
-                        f"{name_of(value)} in the category that it belongs to"
+                        "(recode): list it in the category that it belongs to"
                     )
                 name = next(iter(texts), None)
             found.append(name)
@@ -124,12 +114,6 @@ class Recoding:
         """Return the categories with further values, each once; several that are one become it.
 
         A category that is among the unknown values is none.
-
-        >>> recoding = Recoding("sex", (("Male", ("M",)), ("male", ("Male",))))
-        >>> recoding.joined({"Male": ["Male", "male"]})
-        {'Male': ['M', 'Male', 'male']}
-        >>> Recoding("decision", (("pending", ("WIP",)),)).joined({"unknown": ["pending"]})
-        {'unknown': ['WIP', 'pending']}
         """
         found = {name: list(values) for name, values in self.categories}
         for name, values in more.items():
@@ -145,10 +129,8 @@ class Recoding:
     def unseen(self, values: Iterable[Value]) -> list[str]:
         """Return the listed values that a column does not have; blanks may have been missing.
 
-        Raises
-        ------
-        DataError
-            A listed text is a value of the column, and a range of other values of it, too.
+        Raises DataError (a listed text is a value of the column, and a range of other
+        values of it, too).
         """
         seen = {name_of(value): _number(value) for value in values if value is not None}
         listed = self.category_of
@@ -171,7 +153,7 @@ class Recoding:
 Recodings: TypeAlias = tuple[Recoding, ...]
 
 _A_NUMBER = r"-?\d+(?:\.\d+)?"
-_RANGE = re.compile(
+_RANGE = (
     rf"(?P<sign>[<>\u2264\u2265]=?)\s*(?P<end>{_A_NUMBER})"
     rf"|(?P<low>{_A_NUMBER})(?:\s*\+|\s*(?:-|\u2013|to)\s*(?P<high>{_A_NUMBER}))?"
 )
@@ -185,7 +167,7 @@ def ranges_of(text: str) -> list[tuple[float, float]]:
     """
     found = []
     for part in re.split(r"\s+or\s+", text.strip()):
-        if (read := _RANGE.fullmatch(part)) is None:
+        if (read := re.fullmatch(_RANGE, part)) is None:
             return []
         if sign := read["sign"]:
             side = -math.inf if sign[0] in "<\u2264" else math.inf
@@ -233,12 +215,18 @@ def read_recodings(value: object, path: str, problems: Problems) -> Recodings:
 
 
 def _tables(item: object, path: str, problems: Problems) -> Mapping[str, object]:
-    from fairgauge.question.file_formats import Unreadable, parse  # not for --help
+    from fairgauge.question.file_formats import Unreadable, loads, parse  # not for --help
 
     try:
         if isinstance(item, (str, Path)):
-            suffix = Path(item).suffix.lower() if "=" not in str(item) else ""
-            item = parse(Path(item)) if suffix else _read_line(str(item))
+            text = str(item)
+            if "=" not in text and Path(item).suffix:
+                item = parse(Path(item))
+            else:
+                try:
+                    item = loads(text, "TOML")
+                except Unreadable:  # a line that was copied from a report, which wrapped it
+                    item = loads(" ".join(text.split("\n")), "TOML")
             if isinstance(item, Mapping) and isinstance(item.get("recode"), Mapping):
                 item = item["recode"]  # [recode.sex], as in the file of a whole audit
     except SpecError as error:
@@ -251,16 +239,6 @@ def _tables(item: object, path: str, problems: Problems) -> Mapping[str, object]
         problems.append(Problem(path, f"{_FORMS}, not {shown(item)}"))
         return {}
     return {str(column): categories for column, categories in item.items()}
-
-
-def _read_line(text: str) -> object:
-    """Read TOML; a line that was copied from a report may have been wrapped there."""
-    from fairgauge.question.file_formats import Unreadable, loads
-
-    try:
-        return loads(text, "TOML")
-    except Unreadable:
-        return loads(" ".join(text.split("\n")), "TOML")
 
 
 def _categories(
@@ -279,14 +257,12 @@ def _categories(
                 problems.append(Problem(f"{path}.{name}", f"{message}; list it once"))
             elif name_of(value) not in map(name_of, kept):
                 kept.append(value)
-    return tuple(
-        (name, tuple(sorted(found[name], key=sort_key)))
-        for name in sorted(found, key=lambda name: (name == UNKNOWN, name))
-    )
+    names = sorted(found, key=lambda name: (name == UNKNOWN, name))
+    return tuple((name, tuple(sorted(found[name], key=sort_key))) for name in names)
 
 
 def _listed(categories: object, path: str, problems: Problems) -> Mapping[object, object]:
-    """Return the values that are listed for every category; nothing where that is a problem."""
+    # the values that are listed for every category; nothing where that is a problem
     if not isinstance(categories, Mapping) or not categories:
         message = 'must map categories to their values, such as {"Male": ["M", "male"]}, not '
         problems.append(Problem(path, f"{message}{shown(categories)}"))
@@ -294,52 +270,34 @@ def _listed(categories: object, path: str, problems: Problems) -> Mapping[object
     return categories
 
 
-NO_CUT_POINTS = (
-    "cut points, as in COLUMN:30,60, are of numbers: to compare the values of the column, name it "
-    "without them"
-)
-
-
 def not_numbers(
-    column: str,
-    texts: Iterable[str],
-    listed: Sequence[Value] = (),
-    *,
-    recoded: bool = True,
-    condition: bool = False,
-    cut: bool = False,
+    column: str, texts: Iterable[str], listed: Sequence[Value] = (), *, recoded: bool = True
 ) -> str:
     """Return that a column must hold numbers, which texts are none, and what to do.
 
     ``texts`` may be cut off after some more than are shown. ``listed`` are the values that are
-    listed as unknown already; a column that is not ``recoded`` has no such list. Of a ``condition``
-    on a range the values are named instead. Of a column that is ``cut`` and has no number at all,
-    cut points were not meant.
+    listed as unknown already; a column that is not ``recoded`` has no such list.
 
-    >>> print(not_numbers("n", ["0,25"], recoded=False))
-    column 'n' must hold numbers, but has '0,25'; write plain numbers, and an empty cell for none
+    >>> not_numbers("n", ["0,25"], recoded=False).partition("; ")[2]
+    'write plain numbers with a point for the decimals, and an empty cell for none'
     """
     every = sorted(set(texts))
-    hidden = may_name_people(every)
     infinite = {"inf", "infinity"}
     words = [
         text
         for text in every
         if not re.search(r"\d", text) and text.strip(" +-").casefold() not in infinite
     ]
-    if hidden:
-        every = sorted(set(map(form_of, every)))
+    of = ""
+    if may_name_people(every):
+        of, every = "values of the form ", sorted(set(map(form_of, every)))
     found, more = every[:MOST_CELLS], " and others" if len(every) > MOST_CELLS else ""
-    of = "values of the form " if hidden else ""
-    message = f"column {quote(column)} must hold numbers, but has {of}{listing(found)}{more}"
-    if cut:
-        return f"{message}; {NO_CUT_POINTS}"
-    message += "; write plain numbers, and an empty cell for none"
-    if condition:
-        message += f", or name its values in place of a range ({column} = VALUE or VALUE)"
+    message = (
+        f"column {quote(column)} must hold numbers, but has {of}{listing(found)}{more}; write "
+        "plain numbers with a point for the decimals, and an empty cell for none"
+    )
     if recoded and words and not may_name_people(words):
-        unknown = [*listed, *words[:MOST_CELLS]]
-        line = write_recodings({column: {UNKNOWN: unknown}})[0]
+        line = write_recodings({column: {UNKNOWN: [*listed, *words[:MOST_CELLS]]}})[0]
         message += f", or list it as unknown: {recoding_flag(line)}"
     return message
 
@@ -354,13 +312,7 @@ def recoding_flag(line: str) -> str:
 
 
 def write_recodings(recodings: Mapping[str, Mapping[str, Iterable[Value]]]) -> list[str]:
-    r"""Write each recoding as a line of TOML, which a specification file and the flag take.
-
-    >>> write_recodings({"sex": {"Male": ["M", "male "], "unknown": [""]}})
-    ['sex = {Male = ["M", "male "], unknown = [""]}']
-    >>> write_recodings({"sex": {"Male": ["M\N{NO-BREAK SPACE}"]}})
-    ['sex = {Male = ["M\\U000000a0"]}']
-    """
+    """Write each recoding as a line of TOML, which a specification file and the flag take."""
     return [
         f"{_key(column)} = {{{', '.join(_line(*each) for each in categories.items())}}}"
         for column, categories in recodings.items()

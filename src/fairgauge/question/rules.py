@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Required, TypedDict, TypeGuard, TypeVar, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairgauge.enums import Decide, Insufficient
 from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.question.readers import items, read_names, read_word, unknown_keys
-from fairgauge.values import canonical, name_of
+from fairgauge.start.records import dataclass, replace
+from fairgauge.values import canonical, is_number, name_of
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
@@ -23,36 +24,13 @@ _LIMIT_KEYS = ("metric", "at_least", "at_most", "between")
 _KEYS = (*_LIMIT_KEYS, "alternatives", "features", "groups", "insufficient", "decide")
 _OF_GROUPS = ("group", "pooled")
 """The scopes of metrics that every group has a value of."""
-_OR = re.compile(r"\s+or\s+", re.IGNORECASE)
+_ROUNDING = 1e-12
+_OR = r"(?i)\s+or\s+"
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
-_ONE_SIDED = re.compile(
-    rf"(?P<metric>[^<>]+?)\s*(?P<sign><=|>=)\s*(?P<bound>{_NUMBER})", re.IGNORECASE
-)
-_SIZE = re.compile(rf"\|\s*(?P<metric>[^<>|]+?)\s*\|\s*<=\s*(?P<bound>{_NUMBER})", re.IGNORECASE)
-_TWO_SIDED = re.compile(
-    rf"(?P<low>{_NUMBER})\s*<=\s*(?P<metric>[^<>]+?)\s*<=\s*(?P<high>{_NUMBER})", re.IGNORECASE
-)
-
-
-_PERCENT = re.compile(rf"(?P<number>{_NUMBER})\s*%")
-
-
-class LimitKeys(TypedDict, total=False):
-    """The keys of a limit in a specification file."""
-
-    metric: Required[str]
-    at_least: float
-    at_most: float
-
-
-class RuleKeys(LimitKeys, total=False):
-    """The keys of a rule in a specification file."""
-
-    alternatives: list[LimitKeys]
-    features: list[str]
-    groups: list[str]
-    decide: str
-    insufficient: str
+_ONE_SIDED = rf"(?i)(?P<metric>[^<>]+?)\s*(?P<sign><=|>=)\s*(?P<bound>{_NUMBER})"
+_SIZE = rf"(?i)\|\s*(?P<metric>[^<>|]+?)\s*\|\s*<=\s*(?P<bound>{_NUMBER})"
+_TWO_SIDED = rf"(?i)(?P<low>{_NUMBER})\s*<=\s*(?P<metric>[^<>]+?)\s*<=\s*(?P<high>{_NUMBER})"
+_PERCENT = rf"(?P<number>{_NUMBER})\s*%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,30 +102,26 @@ class Rule:
         return f"{low} <= {self.metric} <= {high}"
 
     def allows(self, value: float) -> bool:
-        """Return whether a value lies inside the limits."""
-        return self.low <= value <= self.high
+        """Return whether a value lies inside the limits, or only rounding puts it outside.
 
-    def to_dict(self) -> RuleKeys:
+        12 of 20 are four fifths of 15 of 20, but 0.6 / 0.75 is 0.7999999999999999.
+        """
+        slack = _ROUNDING * max(1.0, abs(value))
+        return self.low - slack <= value <= self.high + slack
+
+    def to_dict(self) -> dict[str, Any]:
         """Return the rule with the keys of a specification file."""
-        keys = cast("RuleKeys", _limit_keys(self))
+        keys = _limit_keys(self)
         if self.alternatives:
             keys["alternatives"] = [_limit_keys(each) for each in self.alternatives]
-        if self.features:
-            keys["features"] = list(self.features)
-        if self.groups:
-            keys["groups"] = list(self.groups)
-        keys["decide"] = str(self.decide)
-        keys["insufficient"] = str(self.insufficient)
-        return keys
+        lists = {"features": [*self.features], "groups": [*self.groups]}
+        keys |= {key: names for key, names in lists.items() if names}
+        return keys | {"decide": str(self.decide), "insufficient": str(self.insufficient)}
 
 
-def _limit_keys(rule: Rule) -> LimitKeys:
-    keys: LimitKeys = {"metric": rule.metric}
-    if not math.isinf(rule.low):
-        keys["at_least"] = rule.low
-    if not math.isinf(rule.high):
-        keys["at_most"] = rule.high
-    return keys
+def _limit_keys(rule: Rule) -> dict[str, Any]:
+    ends = {"at_least": rule.low, "at_most": rule.high}
+    return {"metric": rule.metric} | {k: end for k, end in ends.items() if not math.isinf(end)}
 
 
 def rule(
@@ -199,20 +173,15 @@ def rule(
     >>> print(fg.rule("DI", at_least=0.9, alternatives="DPPL <= 0.05", decide="significant"))
     DI >= 0.9 or DPPL <= 0.05
     """
-    made, problems = check_rule(
-        {
-            "metric": metric,
-            "at_least": at_least,
-            "at_most": at_most,
-            "between": between,
-            "alternatives": alternatives,
-            "features": features,
-            "groups": groups,
-            "decide": decide,
-            "insufficient": insufficient,
-        },
-        "rule",
-    )
+    return _made({
+        "metric": metric, "at_least": at_least, "at_most": at_most, "between": between,
+        "alternatives": alternatives, "features": features, "groups": groups, "decide": decide,
+        "insufficient": insufficient,
+    })  # fmt: skip
+
+
+def _made(keys: Mapping[str, object]) -> Rule:
+    made, problems = check_rule(keys, "rule")
     if made is None:
         raise SpecError(problems)
     return made
@@ -223,54 +192,35 @@ def parse_rule(text: str) -> Rule:
 
     ``|RD| <= 0.1`` is short for ``-0.1 <= RD <= 0.1``.
     """
-    first, *others = _OR.split(text)
-    if not others:
-        return _parse_limit(text)
-    made, problems = check_rule({**_parse_limit(first).to_dict(), "alternatives": others}, "rule")
-    if made is None:
-        raise SpecError(problems)
-    return made
+    first, *others = re.split(_OR, text)
+    metric, low, high = _split_limit(first)
+    at_least, at_most = (None if math.isinf(end) else end for end in (low, high))
+    limit = {"metric": metric, "at_least": at_least, "at_most": at_most}
+    return _made(limit | ({"alternatives": others} if others else {}))
 
 
 def limits_of(text: str) -> tuple[float, float]:
-    """Return the limits of the text form of a rule, whatever its metric is; of several, the first.
-
-    >>> limits_of("DI >= 0.8"), limits_of("-0.1 <= my_own.difference <= 0.1 or DI >= 0.9")
-    ((0.8, inf), (-0.1, 0.1))
-    """
-    _, low, high = _split_limit(_OR.split(text)[0])
+    """Return the limits of the text of a rule, whatever its metric is; of several, the first."""
+    _, low, high = _split_limit(re.split(_OR, text)[0])
     return low, high
 
 
-def _parse_limit(text: str) -> Rule:
-    metric, low, high = _split_limit(text)
-    return rule(
-        metric,
-        at_least=None if math.isinf(low) else low,
-        at_most=None if math.isinf(high) else high,
-    )
-
-
 def _split_limit(text: str) -> tuple[str, float, float]:
-    """Return the name of the metric of a limit, and its ends; infinite where there is none."""
+    # the name of the metric of a limit, and its ends; infinite where there is none
     stripped = text.strip()
-    if size := _SIZE.fullmatch(stripped):
+    if size := re.fullmatch(_SIZE, stripped):
         bound = float(size["bound"])
         return size["metric"], -bound, bound
-    if two := _TWO_SIDED.fullmatch(stripped):
+    if two := re.fullmatch(_TWO_SIDED, stripped):
         return two["metric"], float(two["low"]), float(two["high"])
-    if one := _ONE_SIDED.fullmatch(stripped):
+    if one := re.fullmatch(_ONE_SIDED, stripped):
         bound = float(one["bound"])
         above = one["sign"] == ">="
         return (one["metric"], bound, math.inf) if above else (one["metric"], -math.inf, bound)
-    if (percent := _PERCENT.search(stripped)) is not None:
-        share = f"{float(percent['number']) / 100:g}"
-        fraction = f"{stripped[: percent.start()]}{share}{stripped[percent.end() :]}"
-        fraction = re.sub("([<>])(?!=)", r"\1=", fraction)  # as it can be read
-        message = f"cannot read {quote(text)}; shares are written as {share}: {quote(fraction)}"
-        raise SpecError(Problem("rule", message))
-    shapes = "'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
-    raise SpecError(Problem("rule", f"cannot read {quote(text)}; write {shapes}"))
+    message = "write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
+    if (percent := re.search(_PERCENT, stripped)) is not None:
+        message = f"shares are written as {float(percent['number']) / 100:g}, not in per cent"
+    raise SpecError(Problem("rule", f"cannot read {quote(text)}; {message}"))
 
 
 def read_rules(value: object, path: str, problems: list[Problem]) -> tuple[Rule, ...]:
@@ -294,15 +244,11 @@ def _read_rule(item: object, path: str, problems: list[Problem]) -> Rule | None:
         try:
             return parse_rule(item)
         except SpecError as error:
-            problems += [
-                Problem(p.path.replace("rule", path, 1), p.message) for p in error.problems
-            ]
+            problems += [p._replace(path=p.path.replace("rule", path, 1)) for p in error.problems]
             return None
     if not isinstance(item, Mapping):
-        message = (
-            f"must be a rule, such as {quote('selection_rate.ratio >= 0.8')}, not {shown(item)}"
-        )
-        problems.append(Problem(path, message))
+        message = "must be a rule, such as 'selection_rate.ratio >= 0.8', not "
+        problems.append(Problem(path, f"{message}{shown(item)}"))
         return None
     unknown = unknown_keys(item, _KEYS, path)
     rule, wrong = check_rule(item, path)
@@ -337,13 +283,12 @@ def check_rule(keys: Mapping[str, object], path: str) -> tuple[Rule | None, list
     )
     if metric:
         problems += _too_narrow(rule, path)
-        problems += _undecidable(rule, path)
-        problems += _always_met(rule, path)
+        problems += _contradictions(rule, path)
     return (None if problems else rule), problems
 
 
 def _alternatives(value: object, path: str, problems: list[Problem]) -> tuple[Rule, ...]:
-    """Read the alternatives of a rule: texts, or tables with a metric and its limits alone."""
+    # read the alternatives of a rule: texts, or tables with a metric and its limits alone
     found = []
     for i, item in enumerate(items(value) if value is not None else []):
         at = f"{path}[{i}]"
@@ -358,8 +303,8 @@ def _alternatives(value: object, path: str, problems: list[Problem]) -> tuple[Ru
     return tuple(found)
 
 
-def _undecidable(rule: Rule, path: str) -> Iterator[Problem]:
-    """Yield the limits that cannot be decided as the rule asks: by significance, or together."""
+def _contradictions(rule: Rule, path: str) -> Iterator[Problem]:
+    # what a limit can never fail, or cannot be decided by: significance, or together
     for each in rule.limits:
         metric = each.definition
         if rule.decide is Decide.SIGNIFICANT and (metric is None or math.isnan(metric.neutral)):
@@ -368,10 +313,6 @@ def _undecidable(rule: Rule, path: str) -> Iterator[Problem]:
         if rule.alternatives and metric is not None and metric.scope not in _OF_GROUPS:
             message = f"{each.metric} is no number of a single group, and has no alternatives"
             yield Problem(f"{path}.alternatives", message)
-
-
-def _always_met(rule: Rule, path: str) -> Iterator[Problem]:
-    """Yield a limit that no value is beyond, as of 10 in place of 0.1: it could never fail."""
     low, high = rule.row.range
     limits = [limit for limit in (rule.low, rule.high) if math.isfinite(limit)]
     if limits and rule.low <= low and high <= rule.high:
@@ -386,7 +327,7 @@ def _always_met(rule: Rule, path: str) -> Iterator[Problem]:
 
 
 def _too_narrow(rule: Rule, path: str) -> Iterator[Problem]:
-    from fairgauge.catalogue.row_metrics import RowMetric  # not for --help
+    from fairgauge.catalogue.comparisons import RowMetric  # not for --help
 
     metric = rule.definition
     if metric is None:
@@ -414,7 +355,7 @@ def read_metric(
         find_rate,
         is_own,
     )
-    from fairgauge.catalogue.own_by_name import metric_or_name
+    from fairgauge.catalogue.own import metric_or_name
 
     if asked is None:
         problems.append(Problem(path, "is missing"))
@@ -438,45 +379,31 @@ def read_metric(
 def _bounds(asked: Mapping[str, object], path: str, problems: list[Problem]) -> tuple[float, float]:
     low, high = asked.get("at_least"), asked.get("at_most")
     between = asked.get("between")
+    before = len(problems)
     if between is not None:
         if low is not None or high is not None:
             problems.append(Problem(path, "takes either between, or at_least and at_most"))
-        try:
-            low, high = between if isinstance(between, Iterable) else ()
-        except (TypeError, ValueError):
+        if not isinstance(between, Sequence) or len(between) != 2:
             problems.append(Problem(f"{path}.between", "must be two numbers: [low, high]"))
             return -math.inf, math.inf
+        low, high = between
     if low is None and high is None:
         problems.append(Problem(path, "has no limit; give at_least, at_most or between"))
+    ends = []
+    for key, value, none in (("at_least", low, -math.inf), ("at_most", high, math.inf)):
+        end = none if value is None else math.nan
+        if value is not None:
+            with suppress(OverflowError):
+                end = float(value) if is_number(value) else math.nan
+        if math.isnan(end):
+            problems.append(Problem(f"{path}.{key}", f"must be a number, not {shown(value)}"))
+        ends.append(end)
+    if len(problems) > before:
         return -math.inf, math.inf
-    if not (
-        _is_bound(low, f"{path}.at_least", problems)
-        and _is_bound(high, f"{path}.at_most", problems)
-    ):
-        return -math.inf, math.inf
-    try:
-        lowest = -math.inf if low is None else float(low)
-        highest = math.inf if high is None else float(high)
-    except OverflowError:
-        problems.append(Problem(path, "has a limit too large for a number"))
-        return -math.inf, math.inf
+    lowest, highest = ends
     if lowest > highest:
-        problems.append(
-            Problem(path, f"is impossible: at least {lowest:g} and at most {highest:g}")
-        )
+        message = f"is impossible: at least {lowest:g} and at most {highest:g}"
+        problems.append(Problem(path, message))
     if math.isinf(lowest) and math.isinf(highest):
         problems.append(Problem(path, "allows every value; give a finite limit"))
     return lowest, highest
-
-
-def _is_bound(value: object, path: str, problems: list[Problem]) -> TypeGuard[float | None]:
-    """Return whether a value is a limit, or none; NaN is not."""
-    if value is None:
-        return True
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        problems.append(Problem(path, f"must be a number, not {shown(value)}"))
-        return False
-    if isinstance(value, float) and math.isnan(value):
-        problems.append(Problem(path, "must be a number, not NaN"))
-        return False
-    return True

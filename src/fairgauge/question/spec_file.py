@@ -3,48 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from fairgauge.errors import Problem, SpecError, listing, refuse, shown
-from fairgauge.question.conditions import plain_conditions, read_conditions
+from fairgauge.errors import Problem, SpecError, refuse, shown
 from fairgauge.question.file_formats import parse
 from fairgauge.question.option_types import one_or_many
-from fairgauge.question.options import OPTIONS, Options, Spec
+from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
 from fairgauge.question.readers import items
-from fairgauge.question.recoding import plain_recodings, read_recodings
 from fairgauge.values import Json
 
 Config: TypeAlias = "str | Path | Mapping[str, Any] | None"
 """A specification file, or its keys; None where there is none."""
 
-_OF_COLUMNS: dict[str, tuple[Callable[..., Any], Callable[..., Json]]] = {
-    "recode": (read_recodings, plain_recodings),
-    "where": (read_conditions, plain_conditions),
-}
 MONITOR = "monitor"
 """The table of a specification file that `fairgauge.monitor` alone reads."""
 
 
 def schema() -> dict[str, Json]:
-    """Return the JSON Schema of a specification file.
-
-    Examples
-    --------
-    >>> schema()["properties"]["label"]["description"]
-    'Column of the observed outcome.'
-    """
+    """Return the JSON Schema of a specification file."""
     from fairgauge.catalogue.catalogue import METRICS, RATES
     from fairgauge.catalogue.lookup import SETS
-    from fairgauge.catalogue.own_by_name import KEYS
+    from fairgauge.catalogue.own import KEYS
 
     text: dict[str, Json] = {"type": "string"}
-    keys: dict[str, Json] = {**dict.fromkeys(KEYS, text), "cite": one_or_many(text)}
     own: Json = {
         "description": "A metric of one's own, by sums of cells such as 5 FN + FP.",
         "type": "object",
-        "properties": keys,
+        "properties": {**dict.fromkeys(KEYS, text), "cite": one_or_many(text)},
         "required": ["name"],
         "additionalProperties": False,
     }
@@ -99,7 +86,11 @@ def with_config(
     if rules is not None and keys.get("rules") is None and "rules" not in given:
         of_baselines = _of_baselines(rules)
         if judges:
-            refuse([_needs_baseline(i) for i in of_baselines])
+            message = (
+                "an audit has no baseline to hold rows against; give the rules that it judges by "
+                "(rules, --rule), or let the monitor judge (fairgauge monitor run)"
+            )
+            refuse([Problem(f"{MONITOR}.rules[{i}].of", message) for i in of_baselines])
         if judges or counts:
             keys["rules"] = [rule for i, rule in enumerate(items(rules)) if i not in of_baselines]
     return cast("Options", overridden(keys, given))
@@ -115,44 +106,36 @@ def overridden(keys: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
     {'label': 'z', 'where': [{'year': [2025]}, 'site = B']}
     """
     found = {**keys, **given}
-    for name, (read, plain) in _OF_COLUMNS.items():
-        if keys.get(name) is None or given.get(name) is None:
-            continue
-        columns = {each.column for each in read(given[name], name, [])}
-        problems: list[Problem] = []
-        kept = tuple(e for e in read(keys[name], name, problems) if e.column not in columns)
-        refuse(problems)
-        found[name] = [*([plain(kept)] if kept else []), *items(given[name])]
+    for name in ("recode", "where"):
+        if keys.get(name) is not None and given.get(name) is not None:
+            of, problems = BY_NAME[name].type, list[Problem]()
+            columns = {each.column for each in cast("Any", of.read(given[name], name, []))}
+            former = cast("Any", of.read(keys[name], name, problems))
+            refuse(problems)
+            kept = tuple(each for each in former if each.column not in columns)
+            found[name] = [*([of.plain(kept)] if kept else []), *items(given[name])]
     return found
 
 
-def labels_come_later(config: Config) -> bool:
-    """Return whether a specification is of a monitor whose rows have their labels later.
-
-    >>> labels_come_later({"monitor": {"labels": "later"}}), labels_come_later({"label": "y"})
-    (True, False)
-    """
+def _with_monitor(config: Config) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    # the keys of a specification, and those of its table of a monitor; empty without it
     if not isinstance(config, (str, Path, Mapping)):
-        return False
-    monitor = (config if isinstance(config, Mapping) else read_options(config)).get(MONITOR)
-    return isinstance(monitor, Mapping) and monitor.get("labels") == "later"
+        return {}, {}
+    keys = config if isinstance(config, Mapping) else read_options(config)
+    found = keys.get(MONITOR)
+    return keys, found if isinstance(found, Mapping) else {}
+
+
+def labels_come_later(config: Config) -> bool:
+    """Return whether a specification is of a monitor whose rows have their labels later."""
+    return _with_monitor(config)[1].get("labels_within") is not None
 
 
 def without_baselines(config: Config) -> str | None:
-    """Return a sentence on the rules of a monitor that counts cannot carry; None without any.
-
-    >>> near = {"metric": "recall.difference", "within": 0.05, "of": "2024.cube.json"}
-    >>> without_baselines({"monitor": {"rules": ["DI >= 0.8", near]}})[:40]
-    'monitor.rules[1]: counts do not carry a '
-    """
-    if not isinstance(config, (str, Path, Mapping)):
-        return None
-    keys = config if isinstance(config, Mapping) else read_options(config)
-    monitor = keys.get(MONITOR)
-    if not isinstance(monitor, Mapping) or keys.get("rules") is not None:
-        return None
+    """Return a sentence on the rules of a monitor that counts cannot carry; None without any."""
+    keys, monitor = _with_monitor(config)
     named = [f"{MONITOR}.rules[{i}]" for i in _of_baselines(monitor.get("rules"))]
-    if not named:
+    if not named or keys.get("rules") is not None:
         return None
     return (
         f"{', '.join(named)}: counts do not carry a rule that holds rows against a baseline; an "
@@ -168,14 +151,6 @@ def _of_baselines(rules: object) -> list[int]:
     ]
 
 
-def _needs_baseline(i: int) -> Problem:
-    return Problem(
-        f"{MONITOR}.rules[{i}].of",
-        "an audit has no baseline to hold rows against; give the rules that it judges by "
-        "(rules, --rule), or let the monitor judge (fairgauge monitor run)",
-    )
-
-
 def read_options(path: str | Path) -> dict[str, object]:
     """Read a specification file into options of `fairgauge.audit`, which `ask` checks."""
     options = parse(Path(path))
@@ -189,45 +164,10 @@ def read_options(path: str | Path) -> dict[str, object]:
     if options.get("recode"):
         options["recode"] = _located(options["recode"], Path(path).parent)
     for key in ("sensitive", "probabilities"):
-        every = options.get(key)
-        for each in every if isinstance(every, list) else [every]:
-            if (
-                isinstance(each, dict)
-                and "probabilities" in each
-                and isinstance(each.get("table"), str)
-            ):
+        for each in items(options.get(key)):
+            if isinstance(each, dict) and isinstance(each.get("table"), str):
                 each["table"] = str(Path(path).parent / each["table"])
-    from fairgauge.catalogue.own_by_name import ALLOW, not_imported  # not for --help
-
-    code = _import_paths(options)
-    if modules := not_imported(code):
-        message = (
-            f"names code, {listing(code)}: reading it would import {listing(modules)} from "
-            f"{Path(path).parent}; {ALLOW} allows it"
-        )
-        raise SpecError(Problem(str(path), message))
     return options
-
-
-def import_code(path: str | Path) -> None:
-    """Import the modules that a specification file names, which are in its folder."""
-    from fairgauge.catalogue.own_by_name import import_beside, not_imported  # not for --help
-
-    for module in not_imported(_import_paths(parse(Path(path)))):
-        import_beside(module, Path(path).parent)
-
-
-def _import_paths(keys: object) -> list[str]:
-    from fairgauge.catalogue.own_by_name import import_paths  # not for --help
-
-    keys = keys if isinstance(keys, Mapping) else {}
-    monitor = keys.get(MONITOR)
-    tables = (keys, monitor) if isinstance(monitor, Mapping) else (keys,)
-    rules = [each for table in tables for each in items(table.get("rules"))]
-    tables_of_rules = [each for each in rules if isinstance(each, Mapping)]
-    rules += [other for each in tables_of_rules for other in items(each.get("alternatives"))]
-    named = (each.get("metric") if isinstance(each, Mapping) else each for each in rules)
-    return import_paths([*items(keys.get("metrics")), *named])
 
 
 def _located(recode: object, folder: Path) -> object:

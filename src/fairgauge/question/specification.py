@@ -1,57 +1,42 @@
 """Specifications: `ask` makes a `Spec` from options, or reports everything that is wrong."""
 
+# ruff: noqa: E501 - a contradiction is one row, so that the table reads as a table
+
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
-from fairgauge.catalogue.comparisons import Metric
+from fairgauge import enums
+from fairgauge.catalogue.cells import Need
+from fairgauge.catalogue.comparisons import Metric, RowMetric
+from fairgauge.catalogue.distributions import ConditionalDisparity
+from fairgauge.catalogue.lookup import SETS
+from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import (
-    Better,
-    Favourable,
-    Method,
-    Missing,
-    Person,
-    Profile,
-    ReferenceRule,
-    Task,
-    Threshold,
-)
 from fairgauge.errors import Problem, SpecError, alternatives, listing, nearest, quote, refuse
-from fairgauge.question._argument_syntax import parse_sensitive
-from fairgauge.question.features import Above, ByColumn, Ordered
+from fairgauge.identity import ValueSet
+from fairgauge.question.features import Above, ByColumn, separated
 from fairgauge.question.option_types import NamedReferences
 from fairgauge.question.options import BY_NAME, Spec, flag_of
-from fairgauge.question.presets import find_preset, preset
-from fairgauge.question.probabilities import separated
-from fairgauge.question.spec_file import toml_value
-from fairgauge.values import Json, name_of
+from fairgauge.question.presets import Preset, find_preset, preset
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.values import Value, is_one_of, matches, name_of, sort_key
 
 __all__ = ["Spec", "ask", "check_names"]
 
 OTHER_NAMES = {
-    "y_true": "label",
-    "labels": "label",
-    "target": "label",
-    "y_pred": "prediction",
-    "predictions": "prediction",
-    "y_score": "score",
-    "y_prob": "score",
-    "scores": "score",
-    "sensitive_features": "sensitive",
-    "sensitive_attributes": "sensitive",
-    "protected_attributes": "sensitive",
-    "prot_attr": "sensitive",
-    "facet": "sensitive",
-    "control_features": "strata",
-    "sample_weight": "weight",
-    "weights": "weight",
+    "y_true": "label", "labels": "label", "target": "label", "y_pred": "prediction",
+    "predictions": "prediction", "y_score": "score", "y_prob": "score", "scores": "score",
+    "sensitive_features": "sensitive", "sensitive_attributes": "sensitive",
+    "protected_attributes": "sensitive", "prot_attr": "sensitive", "facet": "sensitive",
+    "control_features": "strata", "sample_weight": "weight", "weights": "weight",
     "pos_label": "positive",
-}
+}  # fmt: skip
 """What scikit-learn, fairlearn, AIF360 and Clarify call an option."""
 
 _AS_HERE = """\
@@ -59,7 +44,7 @@ Write: fg.audit(label=y_true, prediction=y_pred, sensitive={"sex": sex})
 or:    fg.audit(frame, label="y", prediction="p", sensitive="sex")"""
 
 _NEEDED = (
-    "label", "prediction", "score", "score_range", "strata", "population", "features", "weight",
+    "label", "prediction", "score", "score_range", "strata", "features", "weight",
 )  # fmt: skip
 """The options that a metric may need, or not allow."""
 
@@ -81,19 +66,13 @@ def refuse_candidates(options: Mapping[str, object]) -> None:
 def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **options: object) -> Spec:
     """Make a specification, or report everything that is wrong with it at once.
 
-    Parameters
-    ----------
-    columns : list of str, optional
-        The columns that the data have, of which all that are asked for must be.
-    base : Spec, optional
-        The specification that holds where an option is not given.
-    **options
-        The options of `fairgauge.audit`, but for its data; None is an option that is not given.
+    ``columns``: list of str, optional The columns that the data have, of which all that are asked
+        for must be.
+    ``base``: Spec, optional The specification that holds where an option is not given.
+    ``**options``: the options of `fairgauge.audit`, but for its data; None is an option that is not
+        given.
 
-    Raises
-    ------
-    SpecError
-        With a path, what is allowed and the nearest name for every mistake.
+    Raises SpecError (with a path, what is allowed and the nearest name for every mistake).
     """
     problems: list[Problem] = []
     given: dict[str, Any] = {}  # every reader returns the type of its field
@@ -112,12 +91,74 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
         spec = replace(spec, cluster=spec.person)  # each decision counts: those of a person cluster
     contradictions = _contradictions(spec, given)
     problems += [p for p in contradictions if _option(p) not in misread]
-    problems += _unmet_needs(spec, misread)
+    if {"metrics", "rules", *_NEEDED}.isdisjoint(misread):
+        problems += unmet_needs(spec)
     problems += _unknown_columns(spec, columns)
     if columns is not None:
         problems += strata_alone(spec)
     refuse(problems)
     return spec
+
+
+def ask_rows(source: Any, **options: object) -> Spec:
+    """Make a specification of rows; codes of a statistics package stand for their labels in it."""
+    spec = ask(source.columns, None, **options)
+    codes: Mapping[str, Mapping[Value, str]] = getattr(source, "codes", {})
+    if not codes:
+        return spec
+
+    def label(column: str | None, value: Value) -> Value:
+        of = codes.get(column or "", {})
+        if is_one_of(value, of.values()):
+            return value
+        return next((name for code, name in of.items() if matches(value, code)), value)
+
+    def labels(column: str | None, values: Iterable[Value]) -> tuple[Value, ...]:
+        return tuple(label(column, value) for value in values)
+
+    parts = dict.fromkeys(part for each in spec.recorded.values() for part in each.columns)
+
+    def group(value: Value) -> Value:
+        return next((name for part in parts if (name := label(part, value)) != value), value)
+
+    changes: dict[str, Any] = {
+        "score_of": label(spec.label, spec.score_of),
+        "unknown": tuple(map(group, spec.unknown)),
+        "exclude_groups": tuple(name_of(group(name)) for name in spec.exclude_groups),
+        "sensitive": tuple(
+            replace(each, values=tuple(labels(each.column, some) for some in each.values),
+                    order=labels(each.column, each.order)) for each in spec.sensitive
+        ),
+        "rules": tuple(
+            replace(each, groups=tuple(name_of(group(name)) for name in each.groups))
+            for each in spec.rules
+        ),
+        "where": tuple(
+            replace(each, parts=tuple(
+                ValueSet(labels(each.column, part.values)) if isinstance(part, ValueSet) else part
+                for part in each.parts)) for each in spec.where
+        ),
+        "recode": tuple(
+            replace(each, categories=tuple(
+                (name, tuple(sorted(labels(each.column, values), key=sort_key)))
+                for name, values in each.categories)) for each in spec.recode
+        ),
+    }  # fmt: skip
+    if isinstance(spec.reference, tuple):
+        columns = {name: each.columns for name, each in spec.recorded.items()}
+        changes["reference"] = tuple(
+            (name, tuple(map(label, columns[name], of)) if isinstance(of, tuple)
+             else label(columns.get(name, (name,))[0], of)) for name, of in spec.reference
+        )  # fmt: skip
+    if isinstance(spec.positive, ByColumn):
+        changes["positive"] = ByColumn(tuple((c, labels(c, v)) for c, v in spec.positive.columns))
+    elif isinstance(spec.positive, tuple):
+        by = {c: labels(c, spec.positive) for c in (spec.label, spec.prediction) if c}
+        one = len(set(by.values())) < 2
+        changes["positive"] = (
+            next(iter(by.values()), spec.positive) if one else ByColumn(tuple(sorted(by.items())))
+        )
+    return replace(spec, **changes)
 
 
 def read_part(names: Collection[str], options: Mapping[str, object]) -> Spec:
@@ -137,16 +178,8 @@ def read_part(names: Collection[str], options: Mapping[str, object]) -> Spec:
 
 
 def _option(problem: Problem) -> str:
-    """Return the option that a problem is of: ``rules`` of ``rules[0].metric``."""
+    # the option that a problem is of: ``rules`` of ``rules[0].metric``
     return problem.path.split(".")[0].split("[")[0]
-
-
-def _unmet_needs(spec: Spec, misread: Collection[str]) -> Iterator[Problem]:
-    if not {"metrics", "rules", *_NEEDED}.isdisjoint(misread):
-        return
-    from fairgauge.question.needs import unmet_needs  # not for --help
-
-    yield from unmet_needs(spec)
 
 
 def check_names(options: Mapping[str, object], positional: Sequence[object]) -> None:
@@ -171,139 +204,142 @@ def _with_preset(options: Mapping[str, object]) -> Mapping[str, object]:
     return options if found is None else {**options, **found.options_for(options)}
 
 
+Rows = tuple[tuple[object, str, str], ...]
+"""What contradicts other options of a specification: whether, its path, and what to do."""
+
+
+def _stated(rows: Rows) -> Iterator[Problem]:
+    return (Problem(path, message) for wrong, path, message in rows if wrong)
+
+
 def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
-    if not spec.sensitive and not spec.intersections and not spec.probabilities:
-        yield Problem("sensitive", "name at least one sensitive feature (--sensitive COL)")
     try:
         _ = spec.catalogue
     except LookupError as error:
         yield Problem("metrics", str(error))
     yield from _unaudited(spec)
-    yield from _wrong_candidates(spec)
     yield from _wrong_margins(spec)
-    if spec.weight is not None and spec.weight == spec.count:
-        yield Problem("weight", f"{quote(spec.weight)} is already the count column")
-    if spec.cluster is not None and spec.method is not Method.DEFAULT:
-        message = (
-            f"{spec.method} assumes independent rows; with a cluster only 'default' is allowed, "
-            "whose intervals are cluster-robust"
-        )
-        yield Problem("method", message)
-    compared = spec.positive != () or spec.label is not None or spec.prediction is not None
-    if spec.score_of is not None and not compared:
-        message = "needs a label, or the positive value (positive), to be compared with"
-        yield Problem("score_of", message)
+    each = "count each decision (per_person, --per-person each)"
+    design, people, exact = spec.design, spec.of_people, spec.method is not enums.Method.DEFAULT
+    decided = spec.label is not None or spec.prediction is not None
+    in_use = spec.prediction or spec.score
+    own = preset(spec.preset) if spec.preset else None
+    default = Spec()
+    low, high = spec.score_range
+    # fmt: off
+    yield from _stated((
+        (not (spec.sensitive or spec.intersections or spec.probabilities), "sensitive", "name at least one sensitive feature (--sensitive COL)"),
+        (spec.candidate and in_use is None, "candidate", "needs the model in use, whose decisions are its prediction or its score"),
+        (spec.candidate and spec.prediction is None and isinstance(spec.threshold, enums.Threshold), "threshold", "the median of the scores of one model is no threshold of another; with candidates give a number"),
+        (spec.weight is not None and spec.weight == spec.count, "weight", f"{quote(spec.weight)} is already the count column"),
+        (spec.cluster is not None and exact, "method", f"{spec.method} assumes independent rows; with a cluster only 'default' is allowed, whose intervals are cluster-robust"),
+        (spec.replicate_weights and spec.weight is None, "weight", "name the full-sample weight, which the replicate weights vary"),
+        *((design and getattr(spec, name), name, f"cannot be combined with {design}, which states how rows were sampled")
+          for name in (*(_CLUSTERED if spec.replicate_weights else ()), "candidate", "probabilities", "person")),
+        (spec.population_size and not (spec.strata_of_sample or spec.cluster), "population_size", "needs the strata of the sample (strata_of_sample) or its sampling units (cluster)"),
+        (design and exact and spec.cluster is None, "method", f"{spec.method} assumes independent rows; the design of a survey has its own"),
+        (spec.score_of is not None and spec.positive == () and not decided, "score_of", "needs a label, or the positive value (positive), to be compared with"),
+        *((column in (spec.prediction, spec.score, *spec.candidate), "strata", same_in_a_stratum(column, "the prediction", "name a column that is known before the decision"))
+          for column in (each.column for each in spec.strata)),
+        (spec.person is None and spec.per_person is not default.per_person, "per_person", "needs the column that identifies people (person, --person)"),
+        (spec.person and not people and spec.cluster not in (None, spec.person), "cluster", f"the decisions of a person, {quote(spec.person)}, cluster"),
+        *((people and getattr(spec, name), name, f"cannot be combined with people, each of whom counts once; to use it, {each}{more}") for name, more in _NOT_OF_PEOPLE.items()),
+        (people and not (decided or spec.score), "person", "needs the decisions that count: a prediction or a label"),
+        (people and spec.label and spec.prediction, "per_person", f"any favourable decision is one of the prediction or of the label, and both are given; remove one, or {each}"),
+        (people and spec.task in (enums.Task.REGRESSION, enums.Task.MULTICLASS), "per_person", f"no number or class is favourable; {each}"),
+        (spec.missing is enums.Missing.GROUP and own and own.states_unknown, "missing", f"group gives those without a category a rate and a ratio of their own, and the preset {spec.preset} states them apart, as of unknown category; remove it (missing=exclude)"),
+        ("threshold" in given and spec.prediction is not None, "threshold", f"has no effect: the prediction is given by the column {quote(spec.prediction)}; remove one of the two"),
+        # saved cubes state the default
+        ("threshold" in given and in_use is None and spec.threshold != default.threshold, "threshold", "has no effect without a score (score, --score COL)"),
+        *((spec.prediction is None and spec.score and not low <= value <= high, "threshold", f"{f'{value:g}' if 'threshold' in given else f'the default, {value:g},'} is outside the range of the score, {low:g} to {high:g}; set another threshold (--threshold T) or the range of the score (--score-range LOW HIGH)")
+          for value in (spec.threshold if isinstance(spec.threshold, tuple) else ())),
+    ))
+    # fmt: on
+    seen = {spec.label: "the label", in_use: "the model in use"}
+    for i, column in enumerate(spec.candidate):
+        if column in seen:
+            yield Problem(f"candidate[{i}]", f"{quote(column)} is already {seen[column]}")
+        seen[column] = "a candidate"
     yield from _wrong_probabilities(spec)
-    predicted = (spec.prediction, spec.score, *spec.candidate)
-    for column in (each.column for each in spec.strata):
-        if column in predicted:
-            instead = "name a column that is known before the decision"
-            yield Problem("strata", same_in_a_stratum(column, "the prediction", instead))
     yield from _wrong_recodings(spec)
-    if spec.person is None:
-        for name in {"per_person", "order"} & set(given):
-            if getattr(spec, name) != getattr(Spec(), name):
-                yield Problem(name, "needs the column that identifies people (person, --person)")
-    elif not spec.of_people and spec.cluster not in (None, spec.person):
-        yield Problem("cluster", f"the decisions of a person, {quote(spec.person)}, cluster")
-    elif spec.of_people:
-        yield from _wrong_decisions_of_people(spec)
-    if spec.missing is Missing.GROUP and spec.preset and preset(spec.preset).states_unknown:
-        message = (
-            "group gives those without a category a rate and a ratio of their own, and the preset "
-            f"{spec.preset} states them apart, as of unknown category; remove it (missing=exclude)"
-        )
-        yield Problem("missing", message)
-    yield from _wrong_threshold(spec, given="threshold" in given)
-    yield from _wrong_order(spec)
     yield from _wrong_columns_of_positive(spec)
-    yield from _wrong_favourable(spec)
+    yield from _wrong_favourable(spec, own)
 
 
-_OF_OUTCOMES = (Favourable.POSITIVE, Favourable.NEGATIVE, Favourable.NEITHER)
-_OF_AMOUNTS = (Favourable.HIGHER, Favourable.LOWER, Favourable.NEITHER)
+_CLUSTERED = ("cluster", "strata_of_sample", "population_size")
+_NOT_OF_PEOPLE = {
+    **dict.fromkeys(("count", "weight", "cluster"), ""),
+    "score": ", or give one row for each person, with the score that counts, such as the highest, without person",
+    "candidate": "",
+}
 
 
-def _wrong_favourable(spec: Spec) -> Iterator[Problem]:
-    of_amounts, favourable = spec.task is Task.REGRESSION, spec.favourable
+def refuse_design(spec: Spec, verb: str) -> None:
+    """Refuse the design of a survey where only an audit takes account of it."""
+    if spec.design is not None:
+        message = (
+            f"{verb} knows no variance under the design of a survey: audit with it, or state the "
+            "primary sampling units alone (cluster)"
+        )
+        raise SpecError(Problem(spec.design, message))
+
+
+_OF_OUTCOMES = (enums.Favourable.POSITIVE, enums.Favourable.NEGATIVE, enums.Favourable.NEITHER)
+_OF_AMOUNTS = (enums.Favourable.HIGHER, enums.Favourable.LOWER, enums.Favourable.NEITHER)
+
+
+def _wrong_favourable(spec: Spec, own: Preset | None) -> Iterator[Problem]:
+    of_amounts, favourable = spec.task is enums.Task.REGRESSION, spec.favourable
     allowed, what = (_OF_AMOUNTS, "amounts") if of_amounts else (_OF_OUTCOMES, "outcomes")
-    unstated = of_amounts and favourable in (None, Favourable.POSITIVE)
+    unstated = of_amounts and favourable in (None, enums.Favourable.POSITIVE)
     if favourable not in (None, *allowed) and not unstated:
         also = "; of amounts, state --task regression" if favourable in _OF_AMOUNTS else ""
         message = f"must be {alternatives(allowed)} of {what}, not {favourable}{also}"
         yield Problem("favourable", message)
         return
-    if spec.reference is ReferenceRule.BEST and (unstated or favourable is Favourable.NEITHER):
-        either = _OF_AMOUNTS if of_amounts else _OF_OUTCOMES
-        message = (
-            "best needs to know which outcome is better for a person: state "
-            f"{alternatives(either[:2])} (favourable, --favourable), or another reference"
-        )
-        yield Problem("reference", message)
-    if spec.preset is None:
+    best = spec.reference is enums.ReferenceRule.BEST
+    # fmt: off
+    yield from _stated((
+        (best and (unstated or favourable is enums.Favourable.NEITHER), "reference", f"best needs to know which outcome is better for a person: state {alternatives(allowed[:2])} (favourable, --favourable), or another reference"),
+    ))
+    if own is None:
         return
-    about = preset(spec.preset)
     stated = dict(spec.reference) if isinstance(spec.reference, tuple) else {}
-    unnamed = dict.fromkeys([name for name in spec.recorded if name not in stated], "GROUP")
-    if about.compared_with and unnamed and not (of_amounts and about.with_amounts):
-        message = (
-            f"the preset {quote(about.name)} compares with {about.compared_with}: name their group "
-            f"({flag_of('reference', unnamed)})"
-        )
-        yield Problem("reference", message)
-    own = about.options.get("favourable", favourable)
-    if own != favourable and not (of_amounts and own == Favourable.POSITIVE):
-        word = about.words.get("positive", own)
-        message = (
-            f"{favourable} contradicts the preset {quote(about.name)}, in which {quote(word)} is "
-            "the favourable outcome; remove it, and state the values that mean it (--positive)"
-        )
-        yield Problem("favourable", message)
+    unnamed = dict.fromkeys([name for name in spec.audited if name not in stated], "GROUP")
+    meant = own.options.get("favourable", favourable)
+    alone = {name: each for name, each in unnamed.items() if "*" not in name} if stated else {}
+    yield from _stated((
+        (own.compared_with and unnamed and not (of_amounts and own.with_amounts), "reference", f"the preset {quote(own.name)} compares with {own.compared_with}: name their group ({flag_of('reference', unnamed)})"),
+        (alone and "reference" in own.options, "reference", f"names no group of {listing(alone)}: name one of each feature ({flag_of('reference', stated | alone)}), or none, for that of the preset {quote(own.name)} ({own.options.get('reference')})"),
+        (meant != favourable and not (of_amounts and meant == enums.Favourable.POSITIVE), "favourable", f"{favourable} contradicts the preset {quote(own.name)}, in which {quote(own.words.get('positive', meant))} is the favourable outcome; remove it, and state the values that mean it (--positive)"),
+    ))
+    # fmt: on
 
 
 def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
     if not spec.probabilities:
         return
     names = {each.name for each in spec.probabilities}
-    for each in spec.sensitive:
-        if each.column in names:
-            message = f"{quote(each.column)} is given by its column and by probabilities, too"
-            yield Problem("probabilities", message)
-    for i, columns in enumerate(spec.intersections):
-        for name in sorted(names & set(columns)):
-            message = (
-                f"{quote(name)} is not recorded, and the joint probabilities with other columns "
-                "are not given; audit it alone, in the rows of one group of the others at a time "
-                "(where, --where 'sex = F')"
-            )
-            yield Problem(f"intersections[{i}]", message)
-    if spec.task is Task.REGRESSION:
-        message = (
-            "are for shares of rows, and the label is a number; state which values are positive "
-            "(fairgauge.above, --positive '>x')"
-        )
-        yield Problem("probabilities", message)
-    for option, given, instead in (
-        ("person", spec.of_people, "count each decision (per_person each)"),
-        ("candidate", bool(spec.candidate), "audit the decisions of each model by itself"),
-        ("method", spec.method is not Method.DEFAULT, "remove it: they have methods of their own"),
-        ("strata", bool(spec.strata and spec.cluster), "remove it, or the cluster"),
-    ):
-        if given:
-            of = listing(sorted(names))
-            message = f"cannot be combined with {of}, of which only probabilities are known"
-            yield Problem(option, f"{message}; {instead}")
-    if spec.reference in (ReferenceRule.LARGEST, ReferenceRule.BEST):
-        named = {each.name: each.columns[0][0] for each in spec.probabilities}
-        named |= dict.fromkeys(spec.recorded, "GROUP")
-        message = (
-            "is chosen from groups that are recorded; name the group that others are compared "
-            f"with, of every feature, such as {flag_of('reference', named)}; the groups of a "
-            "feature without one are compared with all other groups"
-        )
-        yield Problem("reference", message)
-    if spec.profile is not Profile.DOCUMENTED:
-        yield Problem("profile", "of smclarify knows recorded groups alone; remove it")
+    apart = (
+        f"cannot be combined with {listing(sorted(names))}, of which only probabilities are known"
+    )
+    named = {each.name: each.columns[0][0] for each in spec.probabilities}
+    chosen = spec.reference in (enums.ReferenceRule.LARGEST, enums.ReferenceRule.BEST)
+    named |= dict.fromkeys(spec.recorded, "GROUP")
+    # fmt: off
+    yield from _stated((
+        *((each.column in names, "probabilities", f"{quote(each.column)} is given by its column and by probabilities, too") for each in spec.sensitive),
+        *((True, f"intersections[{i}]", f"{quote(name)} is not recorded, and the joint probabilities with other columns are not given; audit it alone, in the rows of one group of the others at a time (where, --where 'sex = F')")
+          for i, columns in enumerate(spec.intersections) for name in sorted(names & set(columns))),
+        (spec.task is enums.Task.REGRESSION, "probabilities", "are for shares of rows: the average of an amount is not estimated from them. Name columns of recorded groups (sensitive), or add a column that states which amounts are favourable, and name it as the prediction, without task regression"),
+        (spec.of_people, "person", f"{apart}; count each decision (per_person each)"),
+        (spec.candidate, "candidate", f"{apart}; audit the decisions of each model by itself"),
+        (spec.method is not enums.Method.DEFAULT, "method", f"{apart}; remove it: they have methods of their own"),
+        (spec.strata and spec.cluster, "strata", f"{apart}; remove it, or the cluster"),
+        (chosen, "reference", f"is chosen from groups that are recorded; name the group that others are compared with, of every feature, such as {flag_of('reference', named)}; the groups of a feature without one are compared with all other groups"),
+        (spec.profile is not enums.Profile.DOCUMENTED, "profile", "of smclarify knows recorded groups alone; remove it"),
+    ))
+    # fmt: on
 
 
 def same_in_a_stratum(
@@ -321,7 +357,7 @@ def strata_alone(spec: Spec) -> Iterator[Problem]:
 
     The services compute their metrics all the same.
     """
-    if spec.profile is not Profile.DOCUMENTED:
+    if spec.profile is not enums.Profile.DOCUMENTED:
         return
     compared = {each.column for each in spec.sensitive}
     for column in (each.column for each in spec.strata):
@@ -329,66 +365,26 @@ def strata_alone(spec: Spec) -> Iterator[Problem]:
             yield Problem("strata", same_in_a_stratum(column))
 
 
-def _wrong_decisions_of_people(spec: Spec) -> Iterator[Problem]:
-    each = "count each decision (per_person, --per-person each)"
-    last = spec.per_person is Person.LAST
-    if last and spec.order is None:
-        message = "last needs the column that orders a person's decisions (order, --order COL)"
-        yield Problem("per_person", message)
-    if not last and spec.order is not None:
-        yield Problem("order", "has no effect unless the last decision counts (per_person last)")
-    if last and spec.order == spec.person:
-        yield Problem("order", "is the column of persons; name the one that orders their decisions")
-    for name in ("count", "weight", "cluster", "score", "candidate"):
-        if getattr(spec, name):
-            message = f"cannot be combined with people, each of whom counts once; to use it, {each}"
-            if name == "score":
-                message += (
-                    ", or give one row for each person, with the score that counts, such as the "
-                    "highest, without person"
-                )
-            yield Problem(name, message)
-    if not (spec.label or spec.prediction or spec.score):
-        yield Problem("person", "needs the decisions that count: a prediction or a label")
-    if not last and spec.label and spec.prediction:
-        message = (
-            "any favourable decision is one of the prediction or of the label, and both are given; "
-            f"remove one, count the last (per_person last), or {each}"
-        )
-        yield Problem("per_person", message)
-    if not last and spec.task in (Task.REGRESSION, Task.MULTICLASS):
-        yield Problem("per_person", f"no number or class is favourable; {each}")
-
-
 def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
-    """Yield the recoded columns whose numbers are cut, summed or compared, not counted by value.
-
-    Of these the values that mean that the number is not known can be listed, and no categories.
-    """
+    # of these the values that mean that the number is not known can be listed, and no categories
     never = {spec.count: "is the count", spec.weight: "is the weight"}
     cut = (each.column for each in (*spec.sensitive, *spec.strata) if each.cuts)
     numeric: dict[str | None, str] = dict.fromkeys(cut, "is cut into intervals")
     numeric[spec.score] = "is the score"
-    if isinstance(spec.positive, Above) or spec.task is Task.REGRESSION:
+    if isinstance(spec.positive, Above) or spec.task is enums.Task.REGRESSION:
         numeric |= dict.fromkeys((spec.label, spec.prediction, *spec.candidate), "holds numbers")
+    # fmt: off
     for each in spec.recode:
+        column, names = quote(each.column), each.names
+        path = f"recode.{each.column}"
+        listed = quote(each.ranges[0][1]) if each.ranges else ""
         if each.column in never:
-            what, how = never[each.column], "which is not recoded; correct the column itself"
-        elif not each.names and each.ranges:
-            what = "has no categories, only unknown values"
-            how = (
-                f"of which {quote(each.ranges[0][1])} is a range: list them one by one, or exclude "
-                f"the range by a condition (where, --where {quote(f'{each.column} <= NUMBER')})"
-            )
-        elif each.column in numeric and each.names:
-            what = numeric[each.column]
-            how = (
-                f"and has no categories such as {quote(each.names[0])}: list as unknown the "
-                "values that mean that the number is not known, and nothing else"
-            )
-        else:
-            continue
-        yield Problem(f"recode.{each.column}", f"{quote(each.column)} {what}, {how}")
+            yield Problem(path, f"{column} {never[each.column]}, which is not recoded; correct the column itself")
+        elif not names and each.ranges:
+            yield Problem(path, f"{column} has no categories, only unknown values, of which {listed} is a range: list them one by one, or exclude the range by a condition (where, --where {quote(f'{each.column} <= NUMBER')})")
+        elif each.column in numeric and names:
+            yield Problem(path, f"{column} {numeric[each.column]}, and has no categories such as {quote(names[0])}: list as unknown the values that mean that the number is not known, and nothing else")
+    # fmt: on
 
 
 def _wrong_columns_of_positive(spec: Spec) -> Iterator[Problem]:
@@ -396,32 +392,13 @@ def _wrong_columns_of_positive(spec: Spec) -> Iterator[Problem]:
         return
     stated = [column for column, _ in spec.positive.columns]
     wanted = [each for each in (spec.label, spec.prediction) if each]
-    for column in stated:
-        if column not in (*wanted, *spec.candidate):
-            of = listing(wanted) or "these columns, once they are named (label, prediction)"
-            message = f"is no label and no prediction; name the favourable values of {of}"
-            yield Problem(f"positive.{column}", message)
-    for column in wanted:
-        if column not in stated:
-            yield Problem("positive", f"names no value of {quote(column)}; name one of each column")
-
-
-def _wrong_order(spec: Spec) -> Iterator[Problem]:
-    if not isinstance(spec.positive, Ordered):
-        return
-    if spec.score is not None and spec.prediction is None:
-        message = "is ordered levels, of which a score predicts none; give a prediction"
-        yield Problem("positive", message)
-    if spec.candidate:
-        cuts = (quote(",".join(map(name_of, each))) for each in spec.positive.selections[:2])
-        message = (
-            "is ordered levels; compare candidates at one cut, by the values above it, such as "
-            f"{' or '.join(cuts)}"
-        )
-        yield Problem("positive", message)
-    if spec.task not in (None, Task.BINARY):
-        message = "is ordered levels, each cut of which is binary; remove task, or make it binary"
-        yield Problem("positive", message)
+    of = listing(wanted) or "these columns, once they are named (label, prediction)"
+    yield from _stated((
+        *((column not in (*wanted, *spec.candidate), f"positive.{column}",
+           f"is no label and no prediction; name the favourable values of {of}") for column in stated),
+        *((column not in stated, "positive", f"names no value of {quote(column)}; name one of each column")
+          for column in wanted),
+    ))  # fmt: skip
 
 
 def _unaudited(spec: Spec) -> Iterator[Problem]:
@@ -431,16 +408,14 @@ def _unaudited(spec: Spec) -> Iterator[Problem]:
     tables = {name for named in spec.audited.items() for name in (named[0], named[1].name())}
     if isinstance(spec.reference, tuple):
         yield from _wrong_references(spec, spec.reference, parts)
-    for column, _ in spec.population:
-        if column not in single:
-            yield Problem(f"population.{column}", _not_audited(column, single))
-    for name in spec.words.groups:
+    named = [(f"words.groups.{name}", name) for name in spec.words.groups]
+    named += [
+        (f"rules[{i}].features", name)
+        for i, rule in enumerate(spec.rules) for name in rule.features
+    ]  # fmt: skip
+    for path, name in named:
         if name not in tables:
-            yield Problem(f"words.groups.{name}", _not_audited(name, tables))
-    for i, rule in enumerate(spec.rules):
-        for name in rule.features:
-            if name not in tables:
-                yield Problem(f"rules[{i}].features", _not_audited(name, tables))
+            yield Problem(path, _not_audited(name, tables))
 
 
 def _wrong_references(
@@ -449,31 +424,14 @@ def _wrong_references(
     crossed = {name: each for name, each in spec.recorded.items() if len(each.columns) > 1}
     for name, group in references:
         path = f"reference.{name}"
+        of = len(crossed[name].columns) if name in crossed else 1
         if name in columns and name in crossed:
             yield Problem(path, "is a column and an intersection; rename the column")
         elif name not in columns and name not in crossed:
-            features = crossed if "*" in name else columns
-            yield Problem(path, _reference_of_none(name, features, references))
-            continue
-        of = len(crossed[name].columns) if name in crossed else 1
-        if isinstance(group, tuple) and len(group) != of:
+            yield Problem(path, _not_audited(name, crossed if "*" in name else columns))
+        elif isinstance(group, tuple) and len(group) != of:
             message = f"has {len(group)} values; name one of each of its columns, of which it has"
             yield Problem(path, f"{message} {of}")
-
-
-def _reference_of_none(name: str, features: Collection[str], references: NamedReferences) -> str:
-    """Return that a reference is of no audited feature, and how to state those that are of one.
-
-    A feature that has a reference of its own is not the one that a wrong name means.
-    """
-    stated = {each: group for each, group in references if each in features}
-    others = set(features) - set(stated)
-    if not stated or nearest(name, others):
-        return _not_audited(name, others)
-    return (
-        f"{_not_audited(name, ())} Audited: {listing(sorted(features))}; state references of "
-        f"audited features alone: {flag_of('reference', stated)} replaces those of a file"
-    )
 
 
 def _not_audited(name: str, features: Collection[str]) -> str:
@@ -481,43 +439,24 @@ def _not_audited(name: str, features: Collection[str]) -> str:
     return f"{quote(name)} is not an audited feature.{hint}"
 
 
-def _wrong_candidates(spec: Spec) -> Iterator[Problem]:
-    in_use = spec.prediction or spec.score
-    if spec.candidate and in_use is None:
-        message = "needs the model in use, whose decisions are its prediction or its score"
-        yield Problem("candidate", message)
-    if spec.candidate and spec.prediction is None and isinstance(spec.threshold, Threshold):
-        message = (
-            "the median of the scores of one model is no threshold of another; with candidates "
-            "give a number"
-        )
-        yield Problem("threshold", message)
-    seen = {spec.label: "the label", in_use: "the model in use"}
-    for i, column in enumerate(spec.candidate):
-        if column in seen:
-            yield Problem(f"candidate[{i}]", f"{quote(column)} is already {seen[column]}")
-        seen[column] = "a candidate"
-
-
 def _wrong_margins(spec: Spec) -> Iterator[Problem]:
-    """Yield the margins of what is no rate, or of a rate that is neither better high nor low.
-
-    With candidates, disparities have margins, too.
-    """
+    # with candidates, disparities have margins, too
     for name, margin in spec.margins:
         path = f"margins.{name}"
         if spec.candidate and name == EVERY_DISPARITY:
             if margin >= 1:
                 yield Problem(path, f"must be below 1: of a ratio it is a share, not {margin:g}")
             continue
+        row: Statistic | Metric | None = None
+        with suppress(LookupError):
+            row = spec.catalogue.metric(name) if spec.candidate else None
         try:
-            row: Statistic | Metric = spec.catalogue.rate(name)
+            row = spec.catalogue.rate(name)
         except LookupError as error:
-            if not spec.candidate or (metric := _metric(spec, name)) is None:
+            if row is None:
                 yield Problem(path, f"a margin is set on a rate, such as accuracy: {error}")
                 continue
-            row = metric
-        if isinstance(row, Statistic) and row.better is Better.NEITHER:
+        if isinstance(row, Statistic) and row.better is enums.Better.NEITHER:
             message = "has no margin: neither a higher nor a lower value of it is better"
             yield Problem(path, message)
         low, high = row.range
@@ -536,52 +475,128 @@ def never_exceeded(name: str, margin: float, most: float) -> Problem:
     return Problem(f"margins.{name}", message)
 
 
-def _metric(spec: Spec, name: str) -> Metric | None:
-    try:
-        return spec.catalogue.metric(name)
-    except LookupError:
-        return None
-
-
-def _wrong_threshold(spec: Spec, *, given: bool) -> Iterator[Problem]:
-    if spec.prediction is not None or spec.score is None:
-        if given and spec.prediction is not None:
-            message = (
-                f"has no effect: the prediction is given by the column {quote(spec.prediction)}; "
-                "remove one of the two"
-            )
-            yield Problem("threshold", message)
-        elif given and spec.threshold != Spec().threshold:  # saved cubes state the default
-            yield Problem("threshold", "has no effect without a score (score, --score COL)")
-    elif not isinstance(spec.threshold, Threshold):
-        low, high = spec.score_range
-        for value in spec.threshold:
-            if not low <= value <= high:
-                which = f"{value:g}" if given else f"the default, {value:g},"
-                message = (
-                    f"{which} is outside the range of the score, {low:g} to {high:g}; set another "
-                    "threshold (--threshold T) or the range of the score (--score-range LOW HIGH)"
-                )
-                yield Problem("threshold", message)
-
-
-def _unknown_columns(spec: Spec, columns: Sequence[str] | None) -> list[Problem]:
-    if columns is None:
-        return []
-    return [
-        Problem(path, f"no column {quote(name)} in the data.{_instead(path, name, columns)}")
-        for path, name in spec.columns()
-        if name not in columns
-    ]
+def _unknown_columns(spec: Spec, columns: Sequence[str] | None) -> Iterator[Problem]:
+    for path, name in spec.columns() if columns is not None else ():
+        if columns is not None and name not in columns:
+            hint = _instead(path, name, columns)
+            yield Problem(path, f"no column {quote(name)} in the data.{hint}")
 
 
 def _instead(path: str, name: str, columns: Sequence[str]) -> str:
     parts = re.split("[,*]" if path.startswith("strata") else ",", name)  # strata are crossed
     if len(parts) > 1 and all(part.strip() in columns for part in parts):
         return f" Name {listing(part.strip() for part in parts)} one by one"
-    (asked,) = parse_sensitive([name], path, [])
-    if isinstance(asked, dict) and "cuts" in asked and asked["column"] in columns:
-        # as it is written on the command line
-        return f" To cut a column write {asked} (in TOML {toml_value(cast('Json', asked))})"
-    has = listing(columns) if columns else "no columns"
-    return nearest(name, columns) or f" It has {has}"
+    return nearest(name, columns) or f" It has {listing(columns) if columns else 'no columns'}"
+
+
+_TO_ADD: dict[str, str] = {
+    "label": "label (--label COL)",
+    "prediction": "prediction (--prediction COL), or score (--score COL)",
+    "score": "score (--score COL)",
+}
+
+
+def given_columns(spec: Spec) -> frozenset[Need]:
+    """Return the columns of an outcome that a specification has; a score makes predictions."""
+    columns: dict[Need, str | None] = {
+        "label": spec.label, "prediction": spec.prediction or spec.score, "score": spec.score,
+    }  # fmt: skip
+    return frozenset(need for need, column in columns.items() if column is not None)
+
+
+def unmet_need(row: Metric | Statistic, spec: Spec) -> Reason | None:
+    """Return what a metric or a rate needs that the specification does not give it."""
+    return next(_obstacles(row, spec), None)
+
+
+def _obstacles(row: Metric | Statistic, spec: Spec) -> Iterator[Reason]:
+    missing = sorted(row.needs - given_columns(spec))
+    if missing:
+        yield Reason.of(ReasonCode.NEEDS_COLUMNS, columns=" and ".join(missing))
+    of = row if isinstance(row, Statistic) else getattr(row, "of", None)
+    if isinstance(of, ScoreStatistic) and of.probability and spec.score_range != (0.0, 1.0):
+        yield Reason.of(ReasonCode.NEEDS_PROBABILITIES)
+    if spec.weight is not None and isinstance(row, RowMetric):
+        yield Reason.of(ReasonCode.NO_WEIGHTS)
+    if isinstance(row, RowMetric) and row.by_features and not spec.features:
+        yield Reason.of(ReasonCode.NEEDS_FEATURES)
+    if isinstance(row, ConditionalDisparity) and not spec.strata:
+        yield Reason.of(ReasonCode.NEEDS_STRATA)
+
+
+def unmet_needs(spec: Spec) -> Iterator[Problem]:
+    """Yield the named metrics without a column that they need, and the rules without anything.
+
+    The rates of margins need columns, too. A set such as ``clarify`` takes what the data allow. A
+    metric that lacks anything but a column of the outcome is reported as not applicable; a rule on
+    it could never be evaluated.
+    """
+    try:
+        catalogue = spec.catalogue
+    except LookupError:
+        return  # two metrics have one name, which is reported as such
+    for name, _ in spec.margins if spec.candidate else ():
+        with suppress(LookupError):  # which is reported as such
+            rate = catalogue.rate(name)
+            if rate.needs - given_columns(spec):
+                yield Problem(f"margins.{name}", _columns_to_add(rate, spec))
+    no_decisions = _no_decisions(spec)
+    if no_decisions is not None:
+        yield no_decisions
+    for i, asked in enumerate(spec.metrics):
+        if asked in SETS or (
+            no_decisions and asked in preset(spec.preset or "").options["metrics"]
+        ):
+            continue
+        for metric in catalogue.expand([asked]):
+            reason = unmet_need(metric, spec)
+            if reason is not None and reason.code is ReasonCode.NEEDS_COLUMNS:
+                yield Problem(f"metrics[{i}]", _what_to_add(metric, reason, spec))
+                break  # the ratio of a rate needs what its difference needs
+    for i, rule in spec.limits:
+        metric_or_rate = rule.own or rule.definition or catalogue.rate(rule.metric)
+        yield from unmet_needs_of_rule(metric_or_rate, spec, f"rules[{i}]")
+
+
+def _no_decisions(spec: Spec) -> Problem | None:
+    # that a preset compares decisions and none are given; a label may well hold them
+    if spec.preset is None or "prediction" in given_columns(spec):
+        return None
+    metrics = [each for each in preset(spec.preset).options["metrics"] if each in spec.metrics]
+    if not any("prediction" in row.needs for row in spec.catalogue.expand(metrics)):
+        return None
+    instead = f"add {_TO_ADD['prediction']}"
+    if spec.label is not None:
+        instead = (
+            f"if {quote(spec.label)} holds them, such as approvals or hirings, use prediction in "
+            f"place of label ({flag_of('prediction', spec.label)}); if it is a number, such as a "
+            "price, compare its mean without the preset (--task regression)"
+        )
+    message = f"preset {spec.preset} compares decisions, and none are given; {instead}"
+    return Problem("prediction", message)
+
+
+def unmet_needs_of_rule(row: Metric | Statistic, spec: Spec, path: str) -> Iterator[Problem]:
+    """Yield what the metric or rate of a rule needs that the specification does not give it."""
+    reason = unmet_need(row, spec)
+    if reason is not None:
+        yield Problem(f"{path}.metric", _what_to_add(row, reason, spec))
+
+
+def _what_to_add(row: Metric | Statistic, reason: Reason, spec: Spec) -> str:
+    if reason.code is ReasonCode.NEEDS_COLUMNS:
+        return _columns_to_add(row, spec)
+    low, high = spec.score_range
+    wanted = {
+        ReasonCode.NEEDS_PROBABILITIES: f"needs scores that are probabilities; score_range is {low:g} to {high:g}",
+        ReasonCode.NO_WEIGHTS: "is not defined of weighted rows; remove weight (--weight), or the rule",
+        ReasonCode.NEEDS_FEATURES: "needs columns to compare rows by; add features (--features COL,...)",
+        ReasonCode.NEEDS_STRATA: "needs strata; add strata (--strata COL)",
+    }
+    return f"{row.name} {wanted[reason.code]}"
+
+
+def _columns_to_add(row: Metric | Statistic, spec: Spec) -> str:
+    missing = sorted(row.needs - given_columns(spec))
+    columns = " and ".join(f"a {need}" for need in missing)
+    return f"{row.name} needs {columns}; " + "; ".join(f"add {_TO_ADD[n]}" for n in missing)

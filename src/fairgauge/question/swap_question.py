@@ -7,13 +7,13 @@ table of answers, and the values of the sensitive feature that are irrelevant ed
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from fairgauge.errors import Problem, SpecError, alternatives, nearest, quote, refuse
 from fairgauge.identity import name_of_values
 from fairgauge.question.options import Spec
 from fairgauge.question.readers import read_column, read_values
 from fairgauge.question.specification import read_part
+from fairgauge.start.records import dataclass
 from fairgauge.values import Json, Value
 
 SHARED = (
@@ -33,22 +33,14 @@ _REFUSED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapQuestion:
-    """What is asked of a table of answers.
+    """What is asked of a table of answers."""
 
-    Attributes
-    ----------
-    item, variant, model : the columns of what was asked, under which name, and of which model.
-    family : the column of the text that items are made from; None where each is of its own.
-    placebo : values of the sensitive feature whose variants are irrelevant edits.
-    spec : the options that are shared with audits.
-    """
-
-    item: str
+    item: str  # the columns of what was asked, under which name, and of which model
     variant: str
     model: str | None
-    family: str | None
-    placebo: tuple[Value, ...]
-    spec: Spec
+    family: str | None  # the text that items are made from; None where each is of its own
+    placebo: tuple[Value, ...]  # values whose variants are irrelevant edits
+    spec: Spec  # the options that are shared with audits
 
     @property
     def feature(self) -> tuple[str, ...]:
@@ -101,14 +93,12 @@ class SwapQuestion:
 def check_swap_options(given: Collection[str]) -> None:
     """Check the names of options that are given beside those of a specification file."""
     allowed = (*COLUMNS, "placebo", *SHARED)
-    problems = [
-        Problem(
-            name, f"is no option of pairs.{nearest(name, allowed)} Allowed: {', '.join(allowed)}"
-        )
-        for name in given
-        if name not in allowed and name not in _REFUSED
-    ]
-    refuse(problems)
+    unknown = [name for name in given if name not in allowed and name not in _REFUSED]
+    message = f"Allowed: {', '.join(allowed)}"
+    refuse([
+        Problem(name, f"is no option of pairs.{nearest(name, allowed)} {message}")
+        for name in unknown
+    ])  # fmt: skip
 
 
 def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
@@ -122,9 +112,8 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
         Problem(name, f"remove it: {why}") for name, why in _REFUSED.items() if name in options
     ]
     own = {name: read_column(options[name], name, problems) for name in COLUMNS if name in options}
-    placebo: tuple[Value, ...] = ()
-    if "placebo" in options:
-        placebo = read_values(options["placebo"], "placebo", problems)
+    given = options.get("placebo")
+    placebo = () if given is None else read_values(given, "placebo", problems)
     rest = {name: v for name, v in options.items() if name not in (*COLUMNS, "placebo")}
     spec = Spec()
     try:
@@ -144,8 +133,13 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
         item=item, variant=variant, model=own.get("model"), family=own.get("family"),
         placebo=placebo, spec=spec,
     )  # fmt: skip
-    twice = [*_used_twice(question)]
-    refuse(twice)
+    seen: dict[str, str] = {}
+    for option, column in question.columns():
+        if column in seen:
+            message = f"column {quote(column)} is already the {seen[column]}; name another column"
+            problems.append(Problem(option, message))
+        seen.setdefault(column, option)
+    refuse(problems)
     return question
 
 
@@ -156,11 +150,8 @@ def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:
         yield Problem("sensitive", f"{message}, not {features}" if features else message)
     for feature in spec.sensitive:
         if feature.values or feature.cuts:
-            message = (
-                f"name the column {quote(feature.column)} alone; recode (--recode) makes groups of "
-                "several values"
-            )
-            yield Problem("sensitive", message)
+            alone = f"name the column {quote(feature.column)} alone"
+            yield Problem("sensitive", f"{alone}; recode (--recode) makes groups of several values")
     if (spec.score is None) == (spec.prediction is None) and not wrong & {"score", "prediction"}:
         what = "both" if spec.score is not None else "neither"
         message = "name the column of answers, either a score or a prediction (a decision)"
@@ -170,29 +161,17 @@ def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:
         path = f"margins.{name}"
         if name != rate:
             yield Problem(path, f"is not audited.{nearest(name, (rate,))} The margin is of {rate}")
-        elif margin <= 0:
-            yield Problem(path, f"must be above 0, not {margin:g}")
-        elif margin >= 1 and rate == "selection_rate":
-            share = "of a share, 0.05 is 5 percentage points"
-            yield Problem(path, f"must be below 1, not {margin:g}: {share}")
+        elif margin <= 0 or (margin >= 1 and rate == "selection_rate"):
+            yield Problem(path, f"must be above 0, and of a share below 1, not {margin:g}")
     if spec.reference in ("overall", "best"):
         message = "must be others, largest, or a group (COL=VALUE)"
         yield Problem("reference", f"{message}, not {spec.reference}")
     elif isinstance(spec.reference, tuple) and features == 1:
-        names = [*spec.audited]
+        (name,) = spec.audited
         for column, _ in spec.reference:
-            if column not in names:
+            if column != name:
                 message = f"names {quote(column)}, which is not the sensitive feature"
-                yield Problem("reference", f"{message}; name a group of {quote(names[0])}")
-
-
-def _used_twice(question: SwapQuestion) -> Iterator[Problem]:
-    seen: dict[str, str] = {}
-    for option, column in question.columns():
-        if column in seen:
-            message = f"column {quote(column)} is already the {seen[column]}; name another column"
-            yield Problem(option, message)
-        seen.setdefault(column, option)
+                yield Problem("reference", f"{message}; name a group of {quote(name)}")
 
 
 def check_swap_columns(question: SwapQuestion, columns: Sequence[str]) -> None:
@@ -209,6 +188,5 @@ def check_swap_columns(question: SwapQuestion, columns: Sequence[str]) -> None:
 
 def named_reference(question: SwapQuestion) -> str | None:
     """Return the name of the group that is the reference, None where a rule chooses it."""
-    if not isinstance(question.spec.reference, tuple):
-        return None
-    return name_of_values(question.spec.reference[0][1])
+    named = question.spec.reference
+    return name_of_values(named[0][1]) if isinstance(named, tuple) else None

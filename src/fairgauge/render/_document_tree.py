@@ -6,13 +6,12 @@ Texts are plain and hold users' names as they are; a walker makes them harmless 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
 from fairgauge.enums import Outcome
-from fairgauge.results.brief import Brief
-from fairgauge.results.scopes import Interval
+from fairgauge.results.shown_result import Brief
+from fairgauge.start.records import dataclass
 
 
 class Tone(StrEnum):
@@ -44,20 +43,10 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph.
-
-    Attributes
-    ----------
-    text, tone : what it states, and how it is meant.
-    spare : 0 where it is always shown; of others, the highest is omitted first where one screen has
-        no room.
-    about : what it is about, for the list of what is not shown; of paragraphs that can be spared.
-    """
+    """A paragraph, and how it is meant."""
 
     text: str
     tone: Tone = Tone.PLAIN
-    spare: int = 0
-    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,22 +81,11 @@ class Mark:
     sparse: bool = False
 
 
-def mark_of(value: float | None, interval: Interval | None, *, sparse: bool = False) -> Mark:
-    """Return a number with its confidence interval, where it has one."""
-    low, high = interval or (None, None)
-    return Mark(value, low, high, sparse)
-
-
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table.
+    """A cell of a table: a text, what stands below it in small letters, and how it is meant.
 
-    Attributes
-    ----------
-    text : what it shows.
-    below : what stands below it in small letters.
-    tone : how it is meant.
-    name : whether it is a user's name.
+    ``name`` is whether it is a user's name.
     """
 
     text: str
@@ -118,118 +96,63 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table.
-
-    Attributes
-    ----------
-    heading : what it holds.
-    numeric : whether it holds numbers.
-    joined : whether it belongs to the column before it.
-    """
+    """A column of a table."""
 
     heading: str
     numeric: bool = True
-    joined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table.
+    """A table."""
 
-    Attributes
-    ----------
-    caption : what it shows; renderers without captions may leave it to the heading above.
-    columns, rows : its columns and cells.
-    totals : rows below a rule: all rows together.
-    notes : what stands below it.
-    stacked : whether a narrow window shows each row as a list of labelled cells.
-    titled : whether text and Markdown show its caption, because no heading above it names it.
-    id : the anchor, of a table that can be searched and may be long.
-    """
-
+    # what it shows; text and Markdown show it where it is ``titled``, because no heading
+    # above names the table
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    totals: tuple[tuple[Cell, ...], ...] = ()
+    totals: tuple[tuple[Cell, ...], ...] = ()  # rows below a rule: all rows together
     notes: tuple[str, ...] = ()
-    stacked: bool = False
+    stacked: bool = False  # whether a narrow window shows each row as a list of labelled cells
     titled: bool = False
-    id: str = ""
+    id: str = ""  # the anchor, of a table that can be searched and may be long
 
 
 @dataclass(frozen=True, slots=True)
 class ChartRow:
-    """A row of a chart.
-
-    Attributes
-    ----------
-    label : whose number it is.
-    mark : the number; ``before`` is another that it is compared with.
-    text, below : the number in words, and what stands below it.
-    badge, tone : the outcome of a rule, and how it is meant.
-    emphasis : whether it stands out, as a total does.
-    start : of a part of a sum, where the parts before it end; the mark is where this one does.
-    """
+    """A row of a chart: whose number it is, the number, and in words what stands beside it."""
 
     label: str
     mark: Mark
     text: str
     below: str = ""
-    badge: str = ""
-    tone: Tone = Tone.PLAIN
-    before: Mark | None = None
-    emphasis: bool = False
-    start: float | None = None
+    before: Mark | None = None  # another number that it is compared with
+    emphasis: bool = False  # whether it stands out, as a total does
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Numbers with their confidence intervals on one axis, a row each.
-
-    Attributes
-    ----------
-    caption, link : what it shows, and where the glossary explains it.
-    rows : the numbers.
-    unit : what they are.
-    neutral : the number that means "no difference", if there is one.
-    allowed : the range that a rule allows, open ends as infinities.
-    notes : what stands below it.
-    legend : what its marks mean, for formats that draw them.
-    """
+    """Numbers with their confidence intervals on one axis, a row each."""
 
     caption: str
     rows: tuple[ChartRow, ...]
     unit: Unit
-    neutral: float | None = None
-    allowed: tuple[float, float] | None = None
-    link: str = ""
+    neutral: float | None = None  # the number that means "no difference", if there is one
     notes: tuple[str, ...] = ()
-    legend: str = ""
+    legend: str = ""  # what its marks mean, for formats that draw them
 
 
 @dataclass(frozen=True, slots=True)
 class TimeChart:
-    """One number over time, with its confidence intervals or against a threshold.
-
-    Attributes
-    ----------
-    caption : what it shows.
-    times, marks : the periods, and the number in each; a mark without a value is a gap.
-    unit : what the numbers are.
-    running : the running number of all periods so far, with its confidence sequence, in each.
-    allowed : the range that a rule tolerates, open ends as infinities.
-    threshold : the number that raises an alarm; numbers are then drawn by their logarithms.
-    since, alarm : the positions of the periods with which a change began and that raised an alarm.
-    notes : what stands below it.
-    """
+    """One number over time, with its confidence intervals."""
 
     caption: str
-    times: tuple[str, ...]
+    times: tuple[str, ...]  # the periods, and the number in each; a mark without a value is a gap
     marks: tuple[Mark, ...]
     unit: Unit
-    running: tuple[Mark, ...] = ()
+    # the range that a rule tolerates, open ends as infinities
     allowed: tuple[float, float] | None = None
-    threshold: float | None = None
+    # the positions of the periods with which a change began and that raised an alarm
     since: int | None = None
     alarm: int | None = None
     notes: tuple[str, ...] = ()
@@ -237,33 +160,21 @@ class TimeChart:
 
 @dataclass(frozen=True, slots=True)
 class DotArray:
-    """A hundred people as dots, some of them filled.
-
-    Attributes
-    ----------
-    filled : how many are filled.
-    ringed : how many more would be filled at the rate of the other side; fewer, where negative.
-    people : what follows the number: "of 100 women".
-    counted : what was counted, "826 of 2,282"; empty of weighted or protected rows.
-    name : what the array shows, in words.
-    """
+    """A hundred people as dots, some of them filled."""
 
     filled: int
+    # how many more would be filled at the rate of the other side; fewer, where negative
     ringed: int
-    people: str
-    counted: str
-    name: str
+    people: str  # what follows the number: "of 100 women"
+    counted: str  # what was counted, "826 of 2,282"; empty of weighted or protected rows
+    name: str  # what the array shows, in words
 
 
 @dataclass(frozen=True, slots=True)
 class DotArrays:
-    """Two arrays of dots below the sentence that states them.
+    """Two arrays of dots below the sentence that states them, first that of the worse off.
 
-    Attributes
-    ----------
-    sentence : the sentence.
-    arrays : of the group that is worse off, and of the one it is compared with.
-    key : what a filled dot, a ringed one and a pale one are.
+    ``key`` is what a filled dot, a ringed one and a pale one are.
     """
 
     sentence: str
@@ -289,65 +200,26 @@ class GridRule:
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """What a rule comes to for a group.
+    """What a rule comes to for a group."""
 
-    Attributes
-    ----------
-    counts : the rates of both sides, "36 v 53"; the value where there are no counts.
-    mark, interval : the number on the axis; it and its interval in words.
-    outcome : what it comes to.
-    notes : the letters of the notes below that are of it.
-    """
-
-    counts: str
-    mark: Mark
+    counts: str  # the rates of both sides, "36 v 53"; the value where there are no counts
+    mark: Mark  # the number on the axis; it and its interval in words
     interval: str
     outcome: Outcome
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # the letters of the notes below that are of it
 
 
 @dataclass(frozen=True, slots=True)
 class RuleGrid:
-    """Every rule for every group, the worst rows of each feature first.
-
-    Attributes
-    ----------
-    caption : what it shows.
-    rules : the columns.
-    parts : the rows by feature, each with a title; a group has its value in the data below its
-        name, as tables have it. A cell is None where a rule judges nothing.
-    notes : what stands below it.
-    legend : what its marks mean, for formats that draw them.
-    """
+    """Every rule for every group, the worst rows of each feature first."""
 
     caption: str
     rules: tuple[GridRule, ...]
+    # the rows by feature, each with a title; a group has its value in the data below its
+    # name, as tables have it. A cell is None where a rule judges nothing
     parts: tuple[tuple[str, tuple[tuple[Cell, tuple[GridCell | None, ...]], ...]], ...]
     notes: tuple[str, ...] = ()
-    legend: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An entry of the glossary."""
-
-    anchor: str
-    name: str
-    title: str
-    text: str
-    facts: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Glossary:
-    """What every name in a document means."""
-
-    entries: tuple[Entry, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreCharts:
-    """Curves of scores: drawn where scripts or pictures can be."""
+    legend: str = ""  # what its marks mean, for formats that draw them
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,21 +231,13 @@ class SignOff:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a document.
+    """A part of a document."""
 
-    Attributes
-    ----------
-    id, title : its anchor and heading.
-    blocks : what it holds, in order.
-    folded : whether it opens on demand where a renderer can.
-    short : its name in a list of contents; without one it is not listed.
-    """
-
-    id: str
+    id: str  # its anchor and heading
     title: str
     blocks: tuple[Block, ...]
-    folded: bool = False
-    short: str = ""
+    folded: bool = False  # whether it opens on demand where a renderer can
+    short: str = ""  # its name in a list of contents; without one it is not listed
 
 
 Block: TypeAlias = (
@@ -387,8 +251,6 @@ Block: TypeAlias = (
     | TimeChart
     | DotArrays
     | RuleGrid
-    | Glossary
-    | ScoreCharts
     | SignOff
     | Section
 )
@@ -396,42 +258,26 @@ Block: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class DocumentTree:
-    """A whole document.
+    """A whole document."""
 
-    Attributes
-    ----------
-    title : what it is called.
-    beside : what stands beside the title in few words, such as the number of rows.
-    lead : what was asked, in one or two sentences.
-    warnings, warned : what may invalidate the whole, the gravest in words, and how many there are.
-    cover : who made it, of what, for what.
-    verdict, tone : what all rules come to, in few words; empty without rules.
-    subject : whose verdict it is, where the verdict alone does not state it.
-    sections : its parts.
-    not_shown : what the whole record has besides, where this is not the whole.
-    created, version : when and by which fairgauge it was made.
-    file_name : the file that is proposed for it, without its suffix.
-    to_publish : the tables that a preset calls for, which are among its sections too.
-    brief : the sentences of its first page, for readers without statistics.
-    exhibits : what stands beside what they found: arrays of dots, the grid of rules, charts.
-    filed : what follows the first page in a short PDF: what an auditor keeps with it.
-    """
-
-    title: str
-    beside: str
-    lead: tuple[str, ...]
-    cover: tuple[tuple[str, str], ...]
-    verdict: str
+    title: str  # what it is called
+    beside: str  # what stands beside the title in few words, such as the number of rows
+    lead: tuple[str, ...]  # what was asked, in one or two sentences
+    cover: tuple[tuple[str, str], ...]  # who made it, of what, for what
+    verdict: str  # what all rules come to, in few words; empty without rules
     tone: Tone
-    sections: tuple[Section, ...]
-    created: str
+    sections: tuple[Section, ...]  # its parts
+    created: str  # when and by which fairgauge it was made
     version: str
-    brief: Brief
+    brief: Brief  # the sentences of its first page, for readers without statistics
+    # what stands beside what they found: arrays of dots, the grid of rules, charts
     exhibits: tuple[Block, ...] = ()
+    # what the whole record has besides, where this is not the whole
     not_shown: tuple[str, ...] = ()
-    subject: str = ""
+    subject: str = ""  # whose verdict it is, where the verdict alone does not state it
+    # what may invalidate the whole, the gravest in words, and how many there are
     warnings: tuple[str, ...] = ()
     warned: int = 0
-    file_name: str = "report"
-    to_publish: tuple[Table, ...] = ()
-    filed: tuple[Block, ...] = ()
+    file_name: str = "report"  # the file that is proposed for it, without its suffix
+    # the document that a preset calls for, which is among its sections too
+    to_publish: tuple[Block, ...] = ()

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from fairgauge.render.words.numbers import minus
+from fairgauge.start.records import dataclass
 
 DENOMINATORS = (100, 1_000, 10_000, 100_000)
-ANY = "any amount"
-"""An end of an interval that the data do not bound."""
 _NEAR, _TOLERATED = Fraction(1, 10), Fraction(1, 400)
 """By how much of itself, and by how much at least, a stated difference may miss the true one."""
 _DIGITS, _MOST_DECIMALS = 2, 6
@@ -24,16 +22,11 @@ _DIGITS, _MOST_DECIMALS = 2, 6
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many of a group an event happened to.
+    """How many of a group an event happened to."""
 
-    Attributes
-    ----------
-    rate : the share.
-    hits, size : the counted rows that it is of; None where rows are weighted or protected, so that
-        no count stands for the share.
-    """
-
-    rate: Fraction
+    rate: Fraction  # the share
+    # the counted rows that it is of; None where rows are weighted or protected, so that no
+    # count stands for the share
     hits: int | None = None
     size: int | None = None
 
@@ -75,8 +68,6 @@ def counted_changes(
     The number of people, None where each is stated as it was counted; and of each side its number
     of people, and the counts before and after. None where there are no counts.
 
-    Examples
-    --------
     >>> counted_changes([(Share.counted(1_217, 2_214), Share.counted(1_214, 2_214))])
     (1000, [('1,000', '550', '548')])
     >>> counted_changes([(Share.counted(46, 80), Share.counted(31, 50))])
@@ -114,7 +105,6 @@ def counted_changes(
 
 
 def _differences(rates: Sequence[Fraction]) -> list[Fraction]:
-    """Return each change and, of two sides, their difference before and after, and its change."""
     changes = [after - before for before, after in zip(rates[::2], rates[1::2], strict=True)]
     if len(rates) == 2:
         return changes
@@ -167,7 +157,6 @@ def ends_of(interval: tuple[float, float], denominator: int) -> list[str]:
 
 
 def _rounded(value: float, decimals: int = 0) -> str:
-    """Round a number of people; what is not 0 does not become 0."""
     for digits in range(decimals, 7):
         text = f"{value:,.{digits}f}"
         if float(text.replace(",", "")) != 0 or value == 0:
@@ -176,9 +165,9 @@ def _rounded(value: float, decimals: int = 0) -> str:
 
 
 def unsigned(text: str) -> str:
-    """Return the size of a number; "no difference" of 0."""
+    """Return the size of a number; nothing of 0."""
     number = text.lstrip("-")
-    return "no difference" if float(number.replace(",", "")) == 0 else number
+    return number if float(number.replace(",", "")) else ""
 
 
 def agreeing(values: Sequence[float], scale: float) -> tuple[list[str], bool]:
@@ -203,6 +192,6 @@ def decimals_for(scale: float) -> int:
 def number_text(value: float, decimals: int) -> str:
     """Return a number with so many decimals, never "-0"."""
     if math.isinf(value):
-        return ANY
+        return "∞"  # an end that the data do not bound
     text = f"{value:,.{decimals}f}"
     return minus(text if float(text.replace(",", "")) else text.removeprefix("-"))

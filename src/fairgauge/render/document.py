@@ -11,89 +11,59 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import StrictUndefined, Template
 
 from fairgauge.enums import Outcome
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.documents.document_parts import TONES, document_of
-from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
+from fairgauge.render.documents.report_notes import TONES, opening_warnings, report_warnings
+from fairgauge.render.grammar import Grammar, Templates, in_words, spoken
 from fairgauge.render.streams import field, fields_with_rows, layouts, stream, streams_of
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import all_called, called, capitalised
-from fairgauge.render.words.metric_words import (
-    metric_number,
-    metric_range,
-    metric_value,
-    metric_words,
-    shown_range,
-)
-from fairgauge.render.words.verdict_sentences import outcome_word
+from fairgauge.render.words.display_names import called, capitalised, printable
+from fairgauge.render.words.metric_words import published_ratio, shown_range
+from fairgauge.render.words.question_sentences import chosen_rows
+from fairgauge.render.words.verdict_sentences import verdict_word
 from fairgauge.results.shown_result import ShownResult
 
 # ---- formats: how a value is written. A new one is a line here, never one in a kind.
 
 
-_MET: dict[Outcome, str] = {
-    Outcome.PASS: "yes",
-    Outcome.FAIL: "no",
-    Outcome.INCONCLUSIVE: "inconclusive",
-    Outcome.NOT_EVALUATED: "insufficient data",
-}
-
-
-def _ends(ends: Iterable[float] | None) -> str:
-    if ends is None:
-        return ""
-    low, high = ends
-    return shown_range(low, high, tree.Unit.POINTS, sign=True)
-
-
 def _people(value: float | None) -> str:
-    return "no practical number" if value == float("inf") else numbers.count(value)
+    return spoken().terms["too_many"] if value == float("inf") else numbers.count(value)
 
 
 FORMATS: dict[str, Callable[[Any], str]] = {
     "": lambda v: "" if v is None else called(v),
     "code": lambda v: "" if v is None else str(v),
     "value": lambda v: "" if v is None else str(v),
-    "words": metric_words,
     "count": numbers.count,
     "people": _people,
-    "practical": lambda v: "-" if v is None else "more than practical" if v > 1e6 else f"{v:,}",
+    "practical": lambda v: "-" if v is None else _people(v if v <= 1e6 else float("inf")),
     "pct": numbers.percent,
     "points": lambda v: "-" if v is None else numbers.points(v),
     "amount": lambda v: "-" if v is None else numbers.amount(v, 2),
-    "ratio": lambda v: "" if v is None else f"{v:.2f}",
-    "fixed": lambda v: "" if v is None else f"{v:.4f}",
-    "g": lambda v: "" if v is None else numbers.minus(f"{v:g}"),
-    "ends": _ends,
+    "ratio": lambda v: "" if v is None else numbers.minus(f"{v:.2f}"),
+    "published": published_ratio,
+    "tenths": lambda v: numbers.minus(f"{v:,.1f}"),
+    "ends": lambda v: "" if v is None else shown_range(v.low, v.high, tree.Unit.POINTS, sign=True),
     "p": lambda v: numbers.probability(v, ""),
-    "verdict": lambda v: outcome_word(v) if isinstance(v, Outcome) else str(v),
-    "met": lambda v: _MET[v],
-    "yes": lambda v: "" if v is None else "yes" if v else "no",
+    "verdict": lambda v: in_words(verdict_word(v) if isinstance(v, Outcome) else str(v)),
+    "met": lambda v: spoken().terms["met"][str(v)],
+    "yes": lambda v: "" if v is None else spoken().terms["met"]["pass" if v else "fail"],
 }
-OF_METRIC: dict[str, Callable[[Any, Any], str]] = {
-    "metric": metric_value,
-    "number": metric_number,
-    "range": lambda metric, ends: "" if ends is None else metric_range(metric, *ends),
-}
-"""Of values of the metric, or the rate, of which the row is."""
-_TEXTS = frozenset(("", "code", "words", "verdict", "met", "yes"))
+_TEXTS = frozenset(("", "code", "verdict", "met", "yes"))
 _TONED = frozenset(("verdict", "met"))
 
 
-def _written(row: Any, path: str, form: str) -> str:
-    if form in OF_METRIC:
-        return OF_METRIC[form](field(row, "definition"), field(row, path))
-    return FORMATS[form](field(row, path))
-
-
-def _cell(row: Any, path: str, form: str) -> tree.Cell:
-    """Return the cell of a column ``field:format``, with another ``/field=format`` below it."""
+def _cell(g: Grammar, row: Any, path: str, form: str) -> tree.Cell:
+    # the cell of a column ``field:format``, with another ``/field=format`` below it
     above, _, under = form.partition("/")
-    below = _written(row, *under.split("=")) if under else ""
+    path_below, _, form_below = under.partition("=")
+    text = FORMATS[above](field(row, path))
+    below = g.cell(FORMATS[form_below](field(row, path_below))) if under else ""
     tone = TONES.get(field(row, path), tree.Tone.PLAIN) if form in _TONED else tree.Tone.PLAIN
-    return tree.Cell(_written(row, path, above), below=below, tone=tone, name=not form)
+    text = text if above in _TEXTS else g.cell(text)
+    return tree.Cell(text, below=below, tone=tone, name=not form)
 
 
 # ---- texts
@@ -104,24 +74,20 @@ _SPACES = re.compile("[ \n]+")
 
 
 @cache
-def _environment() -> Environment:
-    made = Environment(autoescape=False, undefined=StrictUndefined)  # noqa: S701 - writers escape
+def _environment() -> Templates:
+    made = Templates(autoescape=False, undefined=StrictUndefined)
     made.filters |= {
         "called": called,
         "cap": capitalised,
         "count": numbers.count,
         "g": lambda value: f"{value:g}",
         "many": lambda n, one, many: numbers.plural(n, one, many),
-        "names": all_called,
         "numbered": numbers.numbered,
         "pct": numbers.percent,
-        "pp": lambda value: f"{100 * value:.1f} pp",
-        "points": numbers.points,
         "sentence": lambda parts: (
             "; ".join(text) + "." if (text := list(filter(None, parts))) else ""
         ),
         "series": numbers.listing,
-        "words": metric_words,
     }
     return made
 
@@ -131,21 +97,30 @@ def _template(text: str) -> Template:
     return _environment().from_string(text)
 
 
-class _Document:
+class DocumentParts:
     """Makes the parts of one document."""
 
-    def __init__(self, result: ShownResult, *, full: bool) -> None:
+    def __init__(self, result: ShownResult, *, full: bool = True, paper: bool = False) -> None:
         self.kind = result.KIND.name
         self.layout = layouts().get(self.kind) or _layout_of_fields(result)
-        self.full = full
+        self.full, self.paper = full, paper
+        self.translated: Mapping[str, str] = spoken().table.get("layout", {})
         facts = streams_of(self.kind).get("facts")
         self.facts = {"r": result, "full": full, **(facts(result) if facts else {})}
 
     def text(self, text: str, **more: Any) -> str:
-        """Return a text with what it names; most of them name nothing."""
+        """Return a text, in the language that is asked for, with what it names."""
+        text = self.translated.get(_SPACES.sub(" ", text), text)
         if "{" in text:
             text = _template(text).render(**self.facts, **more)
         return _SPACES.sub(" ", text).strip(" \n")
+
+    def opening(self, part: str) -> str:
+        """Return a part of the first lines, in the language of the first page where it has them."""
+        own = spoken().table.get("document", {}).get(self.kind, {}).get(part)
+        if own is None:
+            return self.text(self.layout.get(part, ""))
+        return spoken().made(own).render(self.facts).strip()
 
     def texts(self, texts: Iterable[str], **more: Any) -> tuple[str, ...]:
         return tuple(filter(None, (self.text(each, **more) for each in texts)))
@@ -154,7 +129,8 @@ class _Document:
         self, parts: Iterable[Mapping[str, Any]], root: Any, place: str = "", **more: Any
     ) -> Iterator[tree.Section]:
         for part in parts:
-            if part.get("full", self.full) != self.full:
+            filed = self.paper and part.get("filed")
+            if part.get("full", self.full) != self.full and not filed:
                 continue
             if "each" not in part:
                 yield from self.section(part, root, place, **more)
@@ -189,7 +165,7 @@ class _Document:
             return
         if name in self.layout.get("facts", {}):
             facts = self.layout["facts"][name].items()
-            pairs = ((word, self.text(text, **more)) for word, text in facts)
+            pairs = ((self.text(word), self.text(text, **more)) for word, text in facts)
             if kept := tuple(pair for pair in pairs if pair[1]):
                 yield tree.Facts(kept)
             return
@@ -220,10 +196,11 @@ class _Document:
                 form = form[1:]
                 if all(field(row, path) in (None, "") for row in every):
                     continue
-            head = self.text(heading, **more) or path.rpartition(".")[2].replace("_", " ")
+            head = self.text(heading or path.rpartition(".")[2].replace("_", " "), **more)
             columns.append(tree.Column(head, numeric=form not in _TEXTS))
             cells.append((path, form))
-        rows = [(row, tuple(_cell(row, *cell) for cell in cells)) for row in every]
+        g = spoken()
+        rows = [(row, tuple(_cell(g, row, *cell) for cell in cells)) for row in every]
         if "across" in layout:
             keys = list(dict.fromkeys(row[layout["across"]["by"]] for row in every))
             columns += [tree.Column(called(key)) for key in keys]
@@ -240,11 +217,12 @@ class _Document:
             id=layout.get("id", ""),
         )
         if len(rows) > most:
-            yield tree.Paragraph(f"{len(rows) - most:,} more in the JSON report.", tree.Tone.SOFT)
+            text = spoken().say("read", "more_rows", n=len(rows) - most) or ""
+            yield tree.Paragraph(text, tree.Tone.SOFT)
 
 
 def _layout_of_fields(result: ShownResult) -> dict[str, Any]:
-    """Return the layout of a kind of a plug-in that states none: a table of each of its fields."""
+    # the layout of a kind of a plug-in that states none: a table of each of its fields
     tables = {
         name: {
             "rows": name,
@@ -264,40 +242,45 @@ def _is_total(row: Any) -> bool:
 def _across(
     rows: Iterable[tuple[Any, tuple[tree.Cell, ...]]], layout: Mapping[str, str], keys: list[str]
 ) -> Iterator[tuple[Any, tuple[tree.Cell, ...]]]:
-    """Yield rows that begin alike as one, with a cell for every value of a field."""
-    made: dict[Any, tuple[Any, dict[str, tree.Cell]]] = {}
+    g, made = spoken(), dict[Any, tuple[Any, dict[str, tree.Cell]]]()
     for row, cells in rows:
         _, line = made.setdefault(cells, (row, {}))
         below = row[layout["below"]] if "below" in layout else ""
-        line[row[layout["by"]]] = tree.Cell(row[layout["cell"]], below=below)
+        line[row[layout["by"]]] = tree.Cell(g.cell(row[layout["cell"]]), below=g.cell(below))
     for cells, (row, line) in made.items():
         yield row, (*cells, *(line.get(key, tree.Cell("")) for key in keys))
 
 
-def document(result: ShownResult, *, full: bool = False) -> tree.DocumentTree:
-    """Return the document of a result, by the layout of its kind.
+def document(
+    result: ShownResult, *, full: bool = False, paper: bool = False, quiet: bool = False
+) -> tree.DocumentTree:
+    """Return the document of a result, by the layout of its kind; if ``quiet`` without sections.
 
-    A stream ``frame`` makes what else the whole document has, such as its exhibits.
+    A stream ``frame`` makes what else the whole document has, such as its exhibits. On ``paper``
+    there is what is filed beside what one screen has.
     """
-    made = _Document(result, full=full)
+    made = DocumentParts(result, full=full, paper=paper)
     layout = made.layout
-    frame: dict[str, Any] = {
-        "title": made.text(layout["title"]),
-        "beside": made.text(layout["beside"]),
-        "lead": made.texts(layout.get("lead", ())),
-        "verdict": made.text(layout.get("verdict", "")),
-        "tone": tree.Tone(made.text(layout.get("tone", "plain"))),
-        "not_shown": () if full else layout.get("not_shown", ()),
-        "file_name": layout.get("file_name", made.kind),
-        "warnings": opening_warnings(report_warnings(getattr(result, "diagnostics", ()))),
-        "sections": made.sections(layout["sections"], result),
-    }
-    if full:  # what a short PDF has beside its first page
-        filed = [{**each, "full": True} for each in layout["sections"] if each.get("filed")]
-        frame["filed"] = [
-            block
-            for section in made.sections(filed, result)
-            for block in (tree.Heading(section.title), *section.blocks)
-        ]
     more: Callable[..., dict[str, Any]] | None = streams_of(made.kind).get("frame")
-    return document_of(result, **(frame | (more(result, full=full) if more else {})))
+    own = more(result, full=full) if more else {}
+    lead = own.get("lead", made.texts(layout.get("lead", ())))
+    warnings = opening_warnings(report_warnings(getattr(result, "diagnostics", ())))
+    return tree.DocumentTree(
+        title=made.opening("title"),
+        beside=own.get("beside") or made.opening("beside"),
+        lead=(*lead, *chosen_rows(result)),
+        cover=tuple(own.get("cover", ())),
+        verdict=made.opening("verdict"),
+        tone=tree.Tone(made.text(layout.get("tone", "plain"))),
+        sections=() if quiet else tuple(made.sections(layout["sections"], result)),
+        created=printable(getattr(result, "created", "")),
+        version=printable(getattr(result, "version", "")),
+        brief=own.get("brief") or result.brief(),
+        exhibits=tuple(own.get("exhibits", ())),
+        not_shown=() if full else made.texts(layout.get("not_shown", ())),
+        subject=own.get("subject", ""),
+        warnings=tuple(own.get("warnings", warnings)),
+        warned=own.get("warned", 0),
+        file_name=layout.get("file_name", made.kind),
+        to_publish=tuple(own.get("to_publish", ())),
+    )

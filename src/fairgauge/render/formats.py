@@ -5,7 +5,6 @@ File suffixes, the choices of the command line, and the messages about them deri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError, nearest, quote
 from fairgauge.render.language import in_language
 from fairgauge.render.words.numbers import listing, plural
-from fairgauge.results.describers import function_at
+from fairgauge.start.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,28 +22,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format.
+    """A format."""
 
-    Attributes
-    ----------
-    name : its name.
-    writer : the function of `render` that makes it, ``module:function``.
-    suffixes : the file suffixes that ask for it.
-    tree : whether it is made from a document tree; otherwise from the values themselves.
-    full : whether this is the tree of the whole record, whatever the options.
-    binary : whether it is bytes, which are saved and never printed.
-    of : the kinds of results that it shows, by their names; empty where it shows all.
-    options : the options that its ``write`` takes.
-    """
-
-    name: str
-    writer: str
-    suffixes: tuple[str, ...] = ()
+    name: str  # its name
+    writer: str  # the function of `render` that makes it, ``module:function``
+    suffixes: tuple[str, ...] = ()  # the file suffixes that ask for it
+    # whether it is made from a document tree; otherwise from the values themselves
     tree: bool = False
-    full: bool = False
-    binary: bool = False
+    full: bool = False  # whether this is the tree of the whole record, whatever the options
+    paper: bool = False  # whether it has what is filed, too
+    binary: bool = False  # whether it is bytes, which are saved and never printed
+    # the kinds of results that it shows, by their names; empty where it shows all
     of: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()  # the options that its ``write`` takes
 
     def shows(self, kinds: Iterable[str]) -> bool:
         """Return whether it shows one of some kinds of results, of any kind where none is named."""
@@ -60,12 +50,12 @@ FORMATS: tuple[Format, ...] = (
         tree=True,
         options=("colour", "width", "full", "quiet", "python"),
     ),
-    Format("json", "formats:write_json", (".json",), options=("indent",)),
+    Format("json", "formats:write_json", (".json",)),
     Format("csv", "streams:write_csv", (".csv",), options=("table",)),
     Format("markdown", "writers.markdown:write", (".md",), tree=True, options=("full",)),
     Format("html", "writers.html:write", (".html", ".htm"), tree=True, full=True),
     Format(
-        "pdf", "writers.pdf:write", (".pdf",), tree=True, full=True, binary=True, options=("full",)
+        "pdf", "writers.pdf:write", (".pdf",), tree=True, paper=True, binary=True, options=("full",)
     ),
     Format("xlsx", "writers.xlsx:write", (".xlsx",), tree=True, full=True, binary=True),
     Format("junit", "writers.junit:write", (".xml",), of=("report", "monitor")),
@@ -120,8 +110,7 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
         decisions are called in it. Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one
         line, and one for each rule that does not pass), ``width`` (columns, 80 to 120), ``python``
         (bool, names functions in place of the options of the command line). Of markdown: ``full``.
-        Of json: ``indent``. Of csv: ``table`` ("estimates", "groups", "verdicts", "pairs" or
-        "findings").
+        Of csv: ``table`` ("estimates", "groups", "verdicts", "pairs" or "findings").
 
     Returns
     -------
@@ -156,37 +145,37 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
 
 
 def _written(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
-    """Return the text or the bytes of a format that is known."""
     found = next(each for each in FORMATS if each.name == format_)
     unknown = sorted(set(options) - set(found.options))
     if unknown:
         allowed = ", ".join(found.options) or "no options"
         raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
+    from fairgauge.results.describers import function_at
+
     writer = function_at(f"fairgauge.render.{found.writer}")
     if not found.tree:
         return writer(shown, **options)
     from fairgauge.render.document import document
 
     full = bool(options.get("full")) or found.full
-    return writer(document(shown, full=full), shown, **options)
+    quiet = bool(options.get("quiet"))
+    return writer(document(shown, full=full, paper=found.paper, quiet=quiet), shown, **options)
 
 
-def write_json(shown: ShownResult, *, indent: int | None = 2) -> str:
+def write_json(shown: ShownResult) -> str:
     """Write strict JSON; names stay as they are in the data."""
-    return shown.to_json(indent) + "\n"
+    return shown.to_json() + "\n"
 
 
 def save(shown: ShownResult, path: str | Path, **options: Any) -> None:
     """Write a report or a comparison to a file, whole or not at all, in the format of its suffix.
 
     ``lang`` and ``words`` are as of `render`. A file is a record: text and Markdown have the full
-    report, unless ``full=False`` is given. A PDF has two pages, the whole report with
+    report, unless ``full=False`` is given. A PDF has the first page
+    and what is filed, the whole report with
     ``full=True``.
 
-    Raises
-    ------
-    DataError
-        The suffix is of no known format, or the file cannot be written.
+    Raises ``DataError``: the suffix is of no known format, or the file cannot be written.
     """
     with in_language(options.pop("lang", "en"), options.pop("words", None)):
         content = _file_content(shown, path, options)
@@ -194,27 +183,18 @@ def save(shown: ShownResult, path: str | Path, **options: Any) -> None:
 
 
 def save_all(
-    shown: ShownResult,
-    paths: Iterable[str],
-    *,
-    full: bool = False,
-    lang: str = "en",
+    shown: ShownResult, paths: Iterable[str], *, full: bool = False, lang: str = "en"
 ) -> None:
     """Write several files, all or none of them, apart from those that cannot be made.
 
     A file that cannot be made, such as a PDF without a browser, keeps no other from being written.
 
-    Parameters
-    ----------
-    shown : what is rendered, in the formats of the paths.
-    paths : the files that hold it.
-    full : whether a PDF is the whole report, not two pages.
-    lang : the language of first pages.
+    ``shown``: what is rendered, in the formats of the paths.
+    ``paths``: the files that hold it.
+    ``full``: whether a PDF is the whole report.
+    ``lang``: the language of first pages.
 
-    Raises
-    ------
-    DataError
-        A suffix is of no known format, or a file cannot be made or written.
+    Raises ``DataError``: A suffix is of no known format, or a file cannot be made or written.
     """
     asked = list(paths)
     for path in asked:
@@ -236,7 +216,7 @@ def save_all(
 
 
 def _file_content(shown: ShownResult, path: str | Path, options: Mapping[str, Any]) -> Any:
-    """Return what a file holds: everything, where its format also has a summary."""
+    # what a file holds: everything, where its format also has a summary
     name = format_of(path, shown.KIND.name)
     has_summary = any(
         each.name == name and "full" in each.options and not each.binary for each in FORMATS

@@ -24,6 +24,7 @@ from fairgauge.errors import quote
 from fairgauge.question.options import flag_of
 from fairgauge.question.recoding import recoding_flag
 from fairgauge.reasons import WITHOUT_METHOD, Reason, ReasonCode
+from fairgauge.render._document_tree import Unit
 from fairgauge.render.counts import (
     Share,
     agreeing,
@@ -35,19 +36,38 @@ from fairgauge.render.counts import (
     size_words,
     unsigned,
 )
-from fairgauge.render.language import ASKED
+from fairgauge.render.language import ASKED, in_language
 from fairgauge.render.streams import toml_of_all
 from fairgauge.render.words.display_names import called, capitalised, group_called
-from fairgauge.render.words.metric_words import metric_words, shown_range, unit, with_unit
+from fairgauge.render.words.metric_words import metric_words, shown, written_rule_words
 from fairgauge.render.words.numbers import amount, decimals_beside, percent, probability
-from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import plug_in_packages
 from fairgauge.results.statement import Event, Side, Statement
+from fairgauge.start.compiled import compiled
 from fairgauge.values import is_number, reading, spelling
 
+_BAND = re.compile(r"([(\[])(?!-inf,\sinf)(-inf|-?[\d.]+), (inf|-?[\d.]+)([)\]])")
 _PLACE = re.compile(r"{([^{}]*)}")
+_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _HUNDRED = 100
+
+
+_FILTERS = (
+    "name", "whom", "such", "some", "now", "was", "equals", "both", "count", "counted",
+    "range", "pick", "even", "means", "changes", "feature", "names", "by_side", "points",
+    "insufficient", "reason", "left_out", "about", "share_of", "under", "spelt",
+)  # fmt: skip
+"""Methods of a language that are filters of its texts, by their names."""
+
+
+class Templates(jinja2.Environment):
+    """An environment whose templates are compiled once, and not in each process."""
+
+    def compile(self, source: Any, name: Any = None, filename: Any = None, *options: Any) -> Any:
+        how = f"jinja {jinja2.__version__} {self.autoescape} {self.trim_blocks} {name}"
+        make = super().compile
+        return compiled(source, how, lambda text: make(text, name, filename, *options))
 
 
 class Grammar:
@@ -67,55 +87,29 @@ class Grammar:
         of_rows = self.noun == self.unit and self.noun not in self.people["nouns"]
         self.which = self.people["that" if of_rows else "who"]
         # texts are plain: writers escape what they write
-        self.env = jinja2.Environment(autoescape=False, undefined=Missing, trim_blocks=True)  # noqa: S701
+        self.env = Templates(autoescape=False, undefined=Missing, trim_blocks=True)
         self._templates: dict[str, jinja2.Template] = {}
-        self.env.filters |= {
-            "name": self.name,
-            "whom": self.whom,
-            "such": self.such,
-            "some": self.some,
-            "now": self.now,
-            "was": self.was,
+        self.env.filters |= {name: getattr(self, name) for name in _FILTERS} | {
             "aux": lambda e: self.event(e)["aux"],
             "part": lambda e: self.event(e)["part"],
             "who": lambda e: self.event(e)["who"],
-            "equals": self.equals,
-            "both": self.both,
-            "count": self.count,
             "of": self.numbered,
             "called": called,
             "cap": capitalised,
             "series": self.listing,
-            "counted": self.counted,
-            "range": self.range,
             "sizes": lambda i: [
                 self.localised(end.lstrip("-")) for end in ends_of((i.low, i.high), _HUNDRED)
             ],
-            "ends": self.ends,
-            "pick": self.pick,
-            "times": self.times,
             "num": self.number,
-            "means": self.means,
-            "changes": self.changes,
-            "feature": self.feature,
             "colname": lambda c: self.feature((c, None)),
-            "names": self.names,
-            "by_side": self.by_side,
             "level": lambda r: f"{100 * r.level:.4g}",
             "abs": abs,
-            "points": self.points,
             "space": lambda text: f" {text}" if text else "",
             "quoted_name": quote,
-            "place": self.place,
-            "judged": self.judged,
             "described": self.note,
-            "insufficient": self.insufficient,
-            "reason": self.reason,
-            "constant": self.constant,
             "rule_words": written_rule_words,
             "metric": metric_words,
-            "reach": self.reach,
-            "about": self.about,
+            "rate_title": self.title,
             "after": lambda text, mark: f"{mark}{text}" if text else "",
             "before": lambda text, mark: f"{text}{mark}" if text else "",
             "fixed": lambda v, digits, unit="": f"{self.decimals(v, digits)}{unit}",
@@ -128,14 +122,10 @@ class Grammar:
             "pct": lambda v: self.localised(f"{100 * v:.1f}%"),
             "percent": lambda v: self.localised(percent(v)),
             "amount": lambda v: self.localised(amount(v)),
-            "share_of": self.share_of,
-            "under": self.under,
-            "spelt": self.spelt,
             "all_called": lambda each, *how: self.listing([*map(called, each)], *how),
             "shown_value": lambda v: v if v == v.strip() != "" else quote(v),
             "numeric": lambda values: any(map(is_number, map(reading, values))),
             "repr": lambda v: repr(v) if isinstance(v, str) else str(v),
-            "in_unit": in_unit,
         }
         self.env.globals |= {
             "say": self.say,
@@ -178,13 +168,30 @@ class Grammar:
     def localised(self, text: str) -> str:
         return text
 
+    def cell(self, text: str) -> str:
+        """Return the numbers of a cell, which are made as English writes them."""
+        return text
+
+    def title(self, name: str) -> str:
+        """Return what a rate is called."""
+        found: str = self.terms.get("titles", {}).get(name, called(name))
+        return found
+
     def count(self, value: float) -> str:
         """Return a count with separators."""
         return self.localised(f"{value:,.0f}" if value == int(value) else f"{value:,.1f}")
 
-    def number(self, value: float, digits: int = 4) -> str:
-        """Return a number with few digits, its minus sign a minus sign."""
+    def number(self, value: float | str, digits: int = 4) -> str:
+        """Return a number with few digits, its minus sign a minus sign; a text as it is."""
+        if isinstance(value, str):
+            return value
         return self.localised(f"{value:.{digits}g}").replace("-", "−")
+
+    def even(self, value: float, s: Statement) -> str:
+        """Return a number of a rule in the digits of a column, on its own side of the limits."""
+        limits = tuple(filter(math.isfinite, s.facts["limits"]))
+        kind = Unit.RATIO if s.by == "ratio" else Unit.NUMBER
+        return self.localised(shown(value, kind, limits=limits))
 
     def decimals(self, value: float, digits: int, *, sign: bool = False) -> str:
         """Return a number in so many decimals, also with the sign of a difference."""
@@ -286,7 +293,8 @@ class Grammar:
 
         None either of a race alone among values of another kind: a White and a Red wine.
         """
-        known = self.people["adjectives"].get(column.casefold(), {})
+        feature = re.sub(r"\s*\(self\b.*\)$", "", column.casefold())  # "Gender (self-reported)"
+        known = self.people["adjectives"].get(feature, {})
         adjective: str | None = known.get(value.casefold())
         every = self.words.get("values", {}).get(column)
         if adjective is None or every is None:
@@ -298,6 +306,11 @@ class Grammar:
 
     def quoted(self, value: str) -> str:
         """Return a value, in quotation marks where a sentence would read on through it."""
+        if band := _BAND.fullmatch(value):
+            opens, low, high, closes = band.groups()
+            kind = f"below{closes}" if low == "-inf" else f"between{opens}{closes}"
+            kind = f"above{opens}" if high == "inf" else kind
+            return str(self.terms["bands"][kind]).format(low=low, high=high)
         pronoun = value.casefold().partition(" ")[0] in self.people["pronouns"]
         return f"“{called(value)}”" if pronoun else called(value)
 
@@ -371,18 +384,25 @@ class Grammar:
         stated = place or s.of is None or s.of.event is None
         return named + self.place(s) * stated
 
-    def reason(self, reason: Reason) -> str:
-        """Return why something is undefined, has no interval or decides nothing, as a clause."""
+    def reason(self, reason: Reason, **facts: Any) -> str:
+        """Return why something is undefined, has no interval or decides nothing, as a clause.
+
+        ``facts`` stand in place of its own, such as a limit in the unit of a metric.
+        """
         texts = self.table["reason"]
         side = texts["side"].get(reason.side, "")
         of_side = {"the_side": side, "in_side": side and texts["in_side"].format(side=side)}
         text = texts[reason.code]
-        said = self.made(text).render({"unit": "rows"} | of_side | dict(reason.parameters))
+        said = self.made(text).render({"unit": "rows"} | of_side | dict(reason.parameters) | facts)
         return said if not side or "_side" in text else f"{side}: {said}"
 
     def insufficient(self, reasons: Iterable[Reason | None]) -> str:
         """Return in few words why data decide nothing: in general, or for the minimum asked."""
-        every = [part for each in reasons for part in _parts(each)]
+        every = [
+            part
+            for each in reasons
+            for part in (each["reasons"] if each and each.code is ReasonCode.ALL_OF else (each,))
+        ]
         known = [part for part in every if part is not None]
         said, rest = [], []
         for part in known:
@@ -421,9 +441,10 @@ class Grammar:
 
     def note(self, d: Diagnostic, part: str | None = None) -> str:
         """Return a note or a warning, or a part of it, without a capital and a full stop."""
-        texts = self.table.get("diagnostic")
-        if texts is None:  # a language that has first pages alone
-            return plain().note(d, part)
+        texts = self.table.get("diagnostic", {})
+        if (part or d.code) not in texts:  # what full documents alone state is in English
+            with in_language("en"):  # the metrics that it names, too
+                return plain().note(d, part)
         facts = {"unit": "rows", "d": d, "feature": d.feature, "definition": d.definition}
         said = self.made(texts[part or d.code]).render(facts | dict(d.parameters)).strip()
         if part is None and d.get("accepted"):
@@ -445,27 +466,20 @@ class Grammar:
         shown = amount(value, digits)
         return f"{self.localised(shown)} {unit.removesuffix('s') if shown == '1' else unit}".strip()
 
+    def left_out(self, why: str) -> str:
+        """Return why rows are excluded, as saved counts word it."""
+        known: str | None = self.terms.get("excluded", {}).get(why)
+        lacking = self.terms.get("lacking")
+        if known or not lacking or not why.startswith("missing "):
+            return known or called(why)
+        return str(lacking.format(name=called(why.removeprefix("missing "))))
+
     def spelt(self, values: Sequence[str]) -> str:
         """Return in what names of one value differ."""
         forms = set(map(spelling, values))
         stops = len(forms) > len({form.rstrip(".") for form in forms}) == 1
         how = "case" if len(forms) == 1 else "stop" if stops else "form"
         return str(self.table["diagnostic"]["spelt"][how])
-
-    def constant(self, reasons: Sequence[Any]) -> str:
-        """Return what is the same in all rows."""
-        found = dict.fromkeys(
-            self.terms["one_rate"] if each.code == "few_expected" else self.reason(each)
-            for each in reasons
-        )
-        return f" {self.terms['and']} ".join(found)
-
-    def reach(self, s: Any) -> str | None:
-        """Return the largest difference of amounts that an interval includes."""
-        ends = s.interval and (s.interval.low, s.interval.high)
-        if ends is None or s.by == "ratio" or ends == (0, 0) or not all(map(math.isfinite, ends)):
-            return None
-        return self.localised(number_text(max(map(abs, ends)), decimals_for(self._scale(s))))
 
     def names(
         self, parts: Sequence[Any], most: int = 3, last: str = "and", *, place: bool = False
@@ -540,6 +554,7 @@ class Grammar:
             "=": "=",
             "not": self.terms["other_than"],
             "from": self.terms["at_least" if event.positive else "below"],
+            "above": ">" if event.positive else "≤",
         }[event.op]
         values = [called(v) for v in event.values] or [self.terms["that_class"]]
         return f"{called(event.column)} {op} {self.listing(values, 'or')}"
@@ -647,16 +662,11 @@ class Grammar:
             return self._amounts(ends, s)
         found = self.counted(s)
         per = found["per"] if found and found["per"] else _HUNDRED
-        if ends[0] >= 0 or ends[1] <= 0:
-            near, far = (
-                self.localised(each) if each != "no difference" else self.terms["none"]
-                for each in size_words(ends, per)
-            )
-            return texts["more" if ends[1] > 0 else "fewer"].format(
-                near=near, far=far, of=self.count(per)
-            )
-        low, high = (self.localised(unsigned(end)) for end in ends_of(ends, per))
-        return texts["both"].format(low=low, high=high, of=self.count(per))
+        one_sided = ends[0] >= 0 or ends[1] <= 0
+        sizes = size_words(ends, per) if one_sided else map(unsigned, ends_of(ends, per))
+        near, far = (self.localised(size) if size else self.terms["none"] for size in sizes)
+        form = "both" if not one_sided else "more" if ends[1] > 0 else "fewer"
+        return texts[form].format(near=near, far=far, low=near, high=far, of=self.count(per))
 
     def _amounts(self, ends: tuple[float, float], s: Any) -> str:
         texts, decimals = self.table["range"], decimals_for(self._scale(s))
@@ -706,9 +716,6 @@ class Grammar:
             ],
         }
 
-    def times(self, value: float) -> str:
-        return self.number(value, 3)
-
 
 class German(Grammar):
     """German: decimal commas, the dative after "von", and verbs around what they frame."""
@@ -717,6 +724,12 @@ class German(Grammar):
 
     def localised(self, text: str) -> str:
         return text.translate(str.maketrans(",.", ".,"))
+
+    def cell(self, text: str) -> str:
+        text = _NUMBER.sub(lambda number: self.localised(number[0]), text)
+        text = re.sub(r" to (?=[−+∞\d])", " bis ", text)
+        text = text.replace("% CI ", "-%-KI ").replace("CI ", "KI ")
+        return re.sub(r"\bpp\b", "PP", text)
 
     def joined(self, people: str, among: Event | None) -> str:
         """Return people with a condition: a clause after a comma, or "with" a value."""
@@ -780,22 +793,15 @@ def insufficiency(reasons: Iterable[Reason | None] = ()) -> str:
     return spoken().insufficient(reasons)
 
 
+def in_words(word: str) -> str:
+    """Return what a verdict comes to, in the words of the language that is asked for."""
+    found: str = spoken().terms.get("in_words", {}).get(word, word)
+    return found
+
+
 def describe_diagnostic(diagnostic: Diagnostic) -> str:
     """Return a note or a warning, without a capital and a full stop."""
     return spoken().note(diagnostic)
-
-
-def in_unit(value: float, of: Any, low: Any = None, high: Any = None, level: float = 0) -> str:
-    """Return a difference in the unit of a metric, with its confidence interval if it has one."""
-    text = with_unit(value, unit(of), sign=True)
-    if low is None:
-        return text
-    return f"{text} ({100 * level:.4g}% CI {shown_range(low, high, unit(of), sign=True)})"
-
-
-def _parts(reason: Reason | None) -> Sequence[Reason | None]:
-    joined = reason is not None and reason.code is ReasonCode.ALL_OF
-    return reason["reasons"] if reason is not None and joined else (reason,)
 
 
 def _share(side: Side | None) -> Share | None:

@@ -18,10 +18,7 @@ ASKED: ContextVar[tuple[str, Mapping[str, Any]]] = ContextVar("ASKED", default=(
 def in_language(language: str, words: Mapping[str, Any] | None = None) -> Iterator[None]:
     """Make first pages in a language, with the user's words in it.
 
-    Raises
-    ------
-    DataError
-        There is no such language.
+    Raises ``DataError``: there is no such language.
     """
     if language not in NAMES:
         raise DataError(

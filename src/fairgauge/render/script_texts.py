@@ -7,7 +7,6 @@ error, so that no text can mean one thing in Python and another one in a page.
 from __future__ import annotations
 
 import json
-import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -18,22 +17,8 @@ from jinja2 import nodes
 from fairgauge.render.grammar import LANGUAGES
 
 _TABLES = ("terms", "people", "events", "range", "why", "page")
-_KNOWN: dict[str, Any] = {
-    "s.of.kind": "share", "s.of.threshold": None, "s.of.class_": None, "s.adjusted_for": [],
-    "s.facts.across": False, "s.facts.of_all": False, "s.facts.significant": False,
-    "task": "binary", "estimator": None, "after": None, "opposite": None, "worst_class": False,
-    "largest_of": None, "each_of": None, "counts_as": 0, "each_class": False, "ignored": False,
-    "within": None, "conditions": [], "assumed": False, "changes": None, "together": None,
-}  # fmt: skip
-"""What every statement of a page has, so that what texts state of others is not in it."""
-_OPEN: Any = object()
 _BINARY = {nodes.Add: "+", nodes.Sub: "-", nodes.Mul: "*", nodes.Div: "/"}
 _COMPARED = {"eq": "===", "ne": "!==", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">="}
-_DECIDED: dict[str, Any] = {
-    "eq": operator.eq, "ne": operator.ne, "in": lambda a, b: a in b,
-    "notin": lambda a, b: a not in b,
-}  # fmt: skip
-_KINDS = frozenset({"share", "fit", "misfit", "mean", "number", "rank", "other"})
 
 
 def script_texts(language: str, codes: Iterable[str]) -> str:
@@ -60,84 +45,55 @@ class _Compiler:
         self.said: list[str] = []
 
     def entry(self, entry: Mapping[str, Any]) -> str:
-        """Return the places of a statement, or the kinds of a place, as an object."""
         parts = (
             f"{json.dumps(key)}:{self.text(text) if isinstance(text, str) else self.entry(text)}"
             for key, text in entry.items()
-            if isinstance(text, (str, Mapping)) and key not in _KINDS - {"share"}
+            if isinstance(text, (str, Mapping))
         )
         return f"{{{','.join(parts)}}}"
 
     def text(self, text: str) -> str:
-        body = self.block(self.env.parse(text).body)
-        return f'c=>{{let o="";{body}return o}}'
+        parts = self.env.parse(text).body
+        if all(isinstance(part, nodes.Output) for part in parts):
+            return f"c=>{self.sum(parts)}"
+        return f'c=>{{let o="";{self.block(parts)}return o}}'
 
     def block(self, statements: Sequence[nodes.Node]) -> str:
         return "".join(map(self.statement, statements))
 
     def statement(self, node: nodes.Node) -> str:
         match node:
-            case nodes.Output(nodes=parts):
-                return self.output(parts)
+            case nodes.Output():
+                return f"o+={made};" if (made := self.sum([node])) != '""' else ""
             case nodes.If(test=test, body=body, elif_=[first, *others], else_=last):
                 rest = nodes.If(first.test, first.body, others, last)
                 return self.statement(nodes.If(test, body, [], [rest]))
             case nodes.If(test=test, body=body, else_=last):
-                if (known := self.known(test)) is not _OPEN:
-                    return self.block(body if known else last)
                 other = self.block(last)
                 made = f"if({self.test(test)}){{{self.block(body)}}}"
                 return made + (f"else{{{other}}}" if other else "")
             case nodes.For(target=target, iter=iterable, body=body, test=test):
                 taken = self.target(target, "e")
                 kept = f".filter(e=>{{{taken}return T({self.of(test)})}})" if test else ""
-                run = f"{taken}c.loop={{first:!i,last:i===a.length-1}};{self.block(body)}"
-                return f"L({self.of(iterable)}){kept}.forEach((e,i,a)=>{{{run}}});"
+                run = self.block(body)
+                loop = "c.loop={first:!i,last:i===a.length-1};" if "c.loop" in run else ""
+                return f"L({self.of(iterable)}){kept}.forEach((e,i,a)=>{{{taken}{loop}{run}}});"
             case nodes.Assign(target=target, node=value):
+                if isinstance(target, nodes.Name):
+                    return self.target(target, self.of(value))
                 return f"{{const e={self.of(value)};{self.target(target, 'e')}}}"
             case nodes.AssignBlock(target=nodes.Name(name=name), body=body):
                 return f'c.{name}=(()=>{{let o="";{self.block(body)}return o}})();'
         raise TypeError(f"a text in a page cannot have {node}")
 
-    def output(self, parts: Sequence[nodes.Node]) -> str:
-        texts = [self.written(part) for part in parts]
-        kept = [text for text in texts if text != '""']
-        return f"o+={'+'.join(kept)};" if kept else ""
+    def sum(self, outputs: Sequence[Any]) -> str:
+        texts = [self.written(part) for output in outputs for part in output.nodes]
+        return "+".join(text for text in texts if text != '""') or '""'
 
     def written(self, node: nodes.Node) -> str:
         """Return a part of a text; of a known one, what it comes to."""
         made = self.of(node)
         return made if re.fullmatch(r'"[^"\\]*"', made) else f"S({made})"
-
-    def known(self, node: Any) -> Any:
-        """Return what an expression comes to in every page, `_OPEN` where it depends."""
-        if (path := _path(node)) in _KNOWN:
-            return _KNOWN[path]
-        match node:
-            case nodes.Const(value=value):
-                return value
-            case nodes.Tuple(items=items) | nodes.List(items=items):
-                held = [self.known(each) for each in items]
-                return _OPEN if _OPEN in held else held
-            case nodes.Not(node=of) if (value := self.known(of)) is not _OPEN:
-                return not value
-            case nodes.Test(node=of, name="none") if (value := self.known(of)) is not _OPEN:
-                return value is None
-            case nodes.And(left=left, right=right):
-                sides = [self.known(left), self.known(right)]
-                if any(each is not _OPEN and not each for each in sides):
-                    return False
-                return _OPEN if _OPEN in sides else sides[1]
-            case nodes.Or(left=left, right=right):
-                sides = [self.known(left), self.known(right)]
-                if any(each is not _OPEN and each for each in sides):
-                    return True
-                return _OPEN if _OPEN in sides else sides[1]
-            case nodes.Compare(expr=first, ops=[operand]):
-                values = [self.known(first), self.known(operand.expr)]
-                if _OPEN not in values and operand.op in _DECIDED:
-                    return _DECIDED[operand.op](*values)
-        return _OPEN
 
     def test(self, node: Any) -> str:
         """Return a condition as Python decides it: what is empty is false."""
@@ -145,9 +101,8 @@ class _Compiler:
             case nodes.Not(node=of):
                 return f"!{self.test(of)}" if isinstance(of, nodes.Name) else f"!({self.test(of)})"
             case nodes.And(left=left, right=right) | nodes.Or(left=left, right=right):
-                mark, neutral = ("&&", True) if isinstance(node, nodes.And) else ("||", False)
-                sides = [each for each in (left, right) if self.known(each) is _OPEN]
-                return f"({mark.join(map(self.test, sides))})" if sides else json.dumps(neutral)
+                mark = "&&" if isinstance(node, nodes.And) else "||"
+                return f"({self.test(left)}{mark}{self.test(right)})"
             case nodes.Compare() | nodes.Test():
                 return self.of(node)
         return f"T({self.of(node)})"
@@ -165,6 +120,10 @@ class _Compiler:
                 return json.dumps(value, ensure_ascii=False)
             case nodes.Name(name=name):
                 return f"c.{name}"
+            case nodes.Getattr(
+                node=nodes.Name(name=("terms" | "table" | "words") as of), attr=name
+            ):
+                return f"c.{of}.{name}"
             case nodes.Getattr(node=of, attr=name):
                 return f"{self.of(of)}?.{name}"
             case nodes.Getitem(node=of, arg=nodes.Slice(start=start, stop=stop)):
@@ -178,8 +137,6 @@ class _Compiler:
                 return f"{{{','.join(f'[{self.of(p.key)}]:{self.of(p.value)}' for p in pairs)}}}"
             case nodes.CondExpr(test=test, expr1=first, expr2=second):
                 other = second or nodes.Const("")
-                if (known := self.known(test)) is not _OPEN:
-                    return self.of(first if known else other)
                 return f"({self.test(test)}?{self.of(first)}:{self.of(other)})"
             case nodes.Concat(nodes=parts):
                 texts = [text for part in parts if (text := self.written(part)) != '""']
@@ -187,7 +144,6 @@ class _Compiler:
         return self.applied(node)
 
     def applied(self, node: Any) -> str:
-        """Return an operator, a filter, a test or a call."""
         match node:
             case nodes.And(left=left, right=right):
                 return f"({self.test(left)}&&{self.of(right)})"
@@ -227,10 +183,3 @@ class _Compiler:
     def arguments(self, call: Any) -> list[str]:
         named = ",".join(f"{each.key}:{self.of(each.value)}" for each in call.kwargs)
         return [*map(self.of, call.args), *([f"{{{named}}}"] if named else [])]
-
-
-def _path(node: Any) -> str:
-    """Return the place that an expression reads, such as ``s.of.kind``."""
-    if isinstance(node, nodes.Getattr):
-        return f"{_path(node.node)}.{node.attr}"
-    return node.name if isinstance(node, nodes.Name) else ""

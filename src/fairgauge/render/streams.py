@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -26,6 +24,8 @@ from fairgauge.results.estimates import Group
 from fairgauge.results.report import Report
 from fairgauge.results.sections import size_beside_rates
 from fairgauge.results.shown_result import ShownResult, plug_in_packages
+from fairgauge.start.compiled import toml_table
+from fairgauge.start.records import dataclass, fields, is_dataclass
 
 Value: TypeAlias = "str | float | None"
 
@@ -42,7 +42,7 @@ def toml_of_all(name: str, plug_ins: tuple[str, ...]) -> dict[str, Any]:
     for package in (__package__, *plug_ins):
         path = files(package).joinpath(name)
         if path.is_file():
-            _merge(found, tomllib.loads(path.read_text(encoding="utf-8")))
+            _merge(found, toml_table(path.read_text(encoding="utf-8")))
     return found
 
 
@@ -89,9 +89,11 @@ def field(root: Any, path: str) -> Any:
 
 
 def stream(kind: str, name: str, root: Any) -> Any:
-    """Return what a stream yields of a result, or of a part of it."""
-    made = streams_of(kind).get(name)
-    return field(root, name) if made is None else made(root)
+    """Return what a stream yields of a result, or of a part of it, whose methods are streams."""
+    if made := streams_of(kind).get(name):
+        return made(root)
+    found = field(root, name)
+    return found() if callable(found) else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +140,12 @@ def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:
 
 
 def flat(record: Any) -> dict[str, Value]:
-    """Return the plain values of a record: a reason as its message, methods joined."""
+    """Return the plain values of a record: a reason as its code, methods joined."""
     fields = to_dict(record) if is_dataclass(record) else record
     found: dict[str, Value] = {}
     for name, value in fields.items():
         if isinstance(value, Mapping):
-            found[name] = str(value["message"]) if "message" in value else ", ".join(value) or None
+            found[name] = str(value["code"]) if "code" in value else ", ".join(value) or None
         elif isinstance(value, (list, tuple)):
             found[name] = ", ".join(map(str, value)) or None
         elif isinstance(value, str):
@@ -196,12 +198,8 @@ def _number(value: float) -> str:
 def to_pandas(shown: ShownResult, table: str | None = None) -> Any:
     """Return a table of a result, by default its first, as a `pandas.DataFrame`.
 
-    Raises
-    ------
-    MissingExtra
-        pandas is not installed.
-    DataError
-        There is no such table.
+    Raises ``MissingExtra``: pandas is not installed.
+    Raises ``DataError``: there is no such table.
     """
     pandas = _library("pandas")
     found = table_of(shown, table)
@@ -214,12 +212,8 @@ def to_pandas(shown: ShownResult, table: str | None = None) -> Any:
 def to_polars(shown: ShownResult, table: str | None = None) -> Any:
     """Return a table of a result, by default its first, as a `polars.DataFrame`.
 
-    Raises
-    ------
-    MissingExtra
-        polars is not installed.
-    DataError
-        There is no such table.
+    Raises ``MissingExtra``: polars is not installed.
+    Raises ``DataError``: there is no such table.
     """
     polars = _library("polars")
     found = table_of(shown, table)
@@ -278,7 +272,6 @@ def _rate_frame(report: Report, groups: Sequence[Group]) -> Any:
 
 
 def _indexed(pandas: Any, rows: dict[tuple[Any, ...], dict[str, float | None]]) -> Any:
-    """Return rows as a frame whose index holds class and threshold only where they differ."""
     names = ["feature", "group", "class", "threshold"]
     kept = [i for i in range(4) if i < 2 or len({key[i] for key in rows}) > 1]
     index = pandas.MultiIndex.from_tuples(

@@ -6,19 +6,19 @@ What is wrong with a table of answers is found here, all of it at once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import SQUARES, SUM, Axis
+from fairgauge.cube.plan import SUM, Axis
 from fairgauge.enums import Role
 from fairgauge.errors import Problem, cells, nearest, quote, refuse, values_held
 from fairgauge.identity import GroupId, group_names
 from fairgauge.question.options import flag_of
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.values import is_one_of, match, name_of, spelling
 
@@ -29,18 +29,15 @@ _MOST_NAMED = 3
 class Answers:
     """The cells of an audit by swapped names: the answers of a model to an item under a variant.
 
-    Attributes
-    ----------
-    models : their names; one that is None where no column names them.
-    items, variants, groups : their names.
-    group_of : the group of every variant.
-    family_of : the family of every item; None where none are asked for.
-    placebo : whether every group is of irrelevant edits.
-    model, item, variant : the codes of every cell.
-    n, missing, mean, squares : of every cell, the answers, those that are missing, the mean, and
-        the sum of squared deviations from it.
-    unfavourable : the decisions that are not favourable.
-    excluded : rows that are in no cell, by reason.
+    ``models``: their names; one that is None where no column names them.
+    ``items, variants, groups``: their names.
+    ``group_of``: the group of every variant.
+    ``family_of``: the family of every item; None where none are asked for.
+    ``placebo``: whether every group is of irrelevant edits.
+    ``model, item, variant``: the codes of every cell.
+    ``n, missing, mean``: of every cell, the answers, those that are missing, and the mean.
+    ``unfavourable``: the decisions that are not favourable.
+    ``excluded``: rows that are in no cell, by reason.
     """
 
     models: tuple[str | None, ...]
@@ -56,7 +53,6 @@ class Answers:
     n: Array
     missing: Array
     mean: Array
-    squares: Array
     unfavourable: tuple[str, ...]
     excluded: Mapping[str, int]
 
@@ -75,10 +71,7 @@ class Answers:
 def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     """Return the cells of counted answers.
 
-    Raises
-    ------
-    SpecError
-        With everything that is wrong with the table.
+    Raises ``SpecError``: with everything that is wrong with the table.
     """
     (table,) = cube.tables
     axes: dict[Role, int] = {}
@@ -127,9 +120,8 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         if not axis.cuts:
             refused = ~unknown_values(cube, axis, question) & (favourable == 0)
             unfavourable = tuple(name_of(cube.levels[axis][i]) for i in np.flatnonzero(refused))
-        squares = sums
     else:
-        sums, squares = table.sums[SUM], table.sums[SQUARES]
+        sums = table.sums[SUM]
     problems += _unknown_groups(question, groups)
     models = _names(cube, table.axes[axes[Role.MODEL]]) if Role.MODEL in axes else (None,)
     model = codes[:, axes[Role.MODEL]] if Role.MODEL in axes else np.zeros(len(codes), np.int64)
@@ -164,7 +156,6 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         n=n,
         missing=np.bincount(cell, rows[kept] * ~there, len(cells)).astype(np.float64),
         mean=mean,
-        squares=np.maximum(total(squares) - n * mean**2, 0.0),
         unfavourable=unfavourable,
         excluded=excluded,
     )
@@ -174,10 +165,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
 
 
 def _distinct(codes: Index) -> tuple[Index, Index]:
-    """Return the distinct rows of codes in their order, and which of them each row is.
-
-    Sorting one number for each row is several times as fast as sorting the rows.
-    """
+    # sorting one number for each row is several times as fast as sorting the rows
     width = tuple((codes.max(axis=0, initial=-1) + 2).tolist())
     keys = np.ravel_multi_index(tuple((codes + 1).T), width)
     _, first, at = np.unique(keys, return_index=True, return_inverse=True)
@@ -191,7 +179,7 @@ def _names(cube: Cube, axis: Axis) -> tuple[str, ...]:
 def _groups(
     cube: Cube, axes: Sequence[Axis], codes: Index, features: Sequence[int], question: SwapQuestion
 ) -> tuple[tuple[str, ...], Index]:
-    """Return the names of all groups, and the group of every counted cell; -1 where it has none."""
+    # the names of all groups, and the group of every counted cell; -1 where it has none
     unknown = np.zeros(len(codes), dtype=np.bool_)
     for i in features:
         unknown |= unknown_values(cube, axes[i], question)[codes[:, i]]
@@ -293,7 +281,7 @@ def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[P
 
 
 def _not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Problem]:
-    """Yield why nothing can be compared: one group alone, or no item under names of two groups."""
+    # why nothing can be compared: one group alone, or no item under names of two groups
     feature = " * ".join(question.feature)
     named = answers.named
     if len(named) < 2:

@@ -11,7 +11,7 @@ import numpy as np
 from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.cube.plan import OUTCOMES, Axis
 from fairgauge.enums import DiagnosticCode, Level, Role, Uncounted
-from fairgauge.question.probabilities import Probabilities
+from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.results.scopes import Diagnostic
@@ -102,7 +102,7 @@ def used_rows(
             elif axis.role in (Role.PROXY, Role.KNOWN):
                 in_any |= ~absent[codes]
             elif axis.role in needed:
-                known &= ~absent[codes] | spec.profile.rules.missing_outcome_is_negative
+                known &= ~absent[codes] | spec.profile.as_smclarify
         in_any |= any(not _in_no_estimate(cube, each, spec) for each in spec.probabilities)
         for feature in spec.recorded.values():  # of an intersection, in a group of each column
             if in_group.keys() >= set(feature.columns):
@@ -143,15 +143,15 @@ def excluded_rows(
             of = next(each for each in spec.probabilities if each.cell == axis.column)
             if unplaced := _in_no_estimate(cube, of, spec):
                 reasons[missing_group(of.name)] = unplaced
-        elif axis.role in (Role.CANDIDATE, Role.KNOWN):
-            continue  # of other models; and few are known
+        elif axis.role in (Role.CANDIDATE, Role.KNOWN, Role.CODES):
+            continue  # of other models; few are known; and counted as another axis
         elif axis.role in (Role.STRATUM, Role.CLUSTER):
             if missing:
                 of_stratum = missing_stratum(axis.column, len(spec.strata))
                 reasons[of_stratum if axis.role is Role.STRATUM else NO_CLUSTER] = missing
         elif axis.role in _ALL_OUTCOMES and axis.role not in needed:
             continue
-        elif missing and not spec.profile.rules.missing_outcome_is_negative:
+        elif missing and not spec.profile.as_smclarify:
             name = "score" if axis.bounds else str(axis.role)
             reasons[f"missing {name}"] = missing
     return reasons
@@ -181,10 +181,7 @@ def exclusion_notes(
 
 
 def _in_no_estimate(cube: Cube, of: Probabilities, spec: Spec) -> int:
-    """Return how many cases have neither probabilities nor a known group of a feature.
-
-    Estimates by a random sample are of these, too.
-    """
+    # estimates by a random sample are of these, too
     from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
 
     unknown = frozenset(map(name_of, spec.unknown))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import Axis, centre_of
+from fairgauge.cube.plan import REPLICATE, Axis, centre_of
 from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role
 from fairgauge.errors import (
     DataError,
@@ -39,12 +38,16 @@ from fairgauge.identity import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import OVERALL, Reference, Scope, stratum
-from fairgauge.scan.row_access import numbers_of
+from fairgauge.scan.row_codes import numbers_of
+from fairgauge.start.records import dataclass, field, replace
 from fairgauge.stats.arrays import Index, Mask
-from fairgauge.stats.jackknife import content_ranks
+from fairgauge.stats.sampling import content_ranks
 from fairgauge.values import Value, is_one_of, match, name_of
 
-_OTHER, _DROPPED, _EXCLUDED = -1, -2, -3
+if TYPE_CHECKING:
+    from fairgauge.resolve.sample_design import SampleDesign
+
+OTHER, _DROPPED, EXCLUDED = -1, -2, -3
 """Codes of known values of no group, of missing values, and of groups that are excluded."""
 _MOST_JOINT_CELLS = 30_000_000
 """Cells by two decisions that are held in memory for one feature."""
@@ -62,11 +65,9 @@ class Named(TypedDict):
 class Histogram:
     """Scores of one feature, over the bins that occur.
 
-    Attributes
-    ----------
-    low, high : array of shape (B,): edges of the bins, equal where a bin is a single value.
-    counts : for every measure, array of shape (groups + 1, labels + 1, B).
-    unknown : likewise of the kinds of rows excluded because they have no group.
+    ``low, high``: array of shape (B,): edges of the bins, equal where a bin is a single value.
+    ``counts``: for every measure, array of shape (groups + 1, labels + 1, B).
+    ``unknown``: likewise of the kinds of rows excluded because they have no group.
     """
 
     low: Array
@@ -100,15 +101,13 @@ class Histogram:
 class ClusterCells:
     """The cells of one feature by cluster, where the cluster and the group are known.
 
-    Attributes
-    ----------
-    cluster, group, stratum, label, prediction : array of shape (cells,): codes of each cell.
-        A group one above the last is known values of no group; a stratum, label or prediction one
+    ``cluster, group, stratum, label, prediction``: array of shape (cells,): codes of each cell. A
+        group one above the last is known values of no group; a stratum, label or prediction one
         above the last is a missing one.
-    counts : for every measure, array of shape (cells,).
-    levels : arrays of shape (cells,): the codes of the values of the feature's columns, which do
+    ``counts``: for every measure, array of shape (cells,).
+    ``levels``: arrays of shape (cells,): the codes of the values of the feature's columns, which do
         not depend on the groups that are asked for.
-    candidate : array of shape (cells,): the decision of a second model; None of one model.
+    ``candidate``: array of shape (cells,): the decision of a second model; None of one model.
     """
 
     cluster: Index
@@ -130,18 +129,6 @@ class ClusterCells:
         axes = (*self.levels, self.stratum, self.label, self.prediction)
         return content_ranks(self.cluster, axes, self.counts.get("w", self.counts["n"]))
 
-    def by_values(self, groups: int) -> ClusterCells | None:
-        """Return the cells with a group for each value of the feature; None where groups are these.
-
-        ``groups`` is how many are asked for; the others are known values of none of them.
-        """
-        pairs = np.unique(np.stack([self.group, *self.levels]), axis=1)
-        groups_of_values = np.unique(pairs[0])
-        if pairs.shape[1] == len(groups_of_values) and groups_of_values.max(initial=-1) < groups:
-            return None
-        values, codes = np.unique(np.stack(self.levels), axis=1, return_inverse=True)
-        return replace(self, group=codes.ravel(), levels=tuple(values[:, codes.ravel()]))
-
 
 def weights_differ(n: float, w: float, w2: float) -> bool:
     """Return whether rows are weighted differently, from sums over them of w^0, w and w^2."""
@@ -152,25 +139,25 @@ def weights_differ(n: float, w: float, w2: float) -> bool:
 class GroupCounts:
     """Counts of one feature (or intersection).
 
-    Attributes
-    ----------
-    feature, groups : its name and those of its groups, unique within a result.
-    feature_id, group_ids : what these are; names are never compared with those of other results.
-    strata : names of the strata; ``slots`` are the margin (None) and then these.
-    counts : for every measure, array of shape (groups + 1, slots, labels + 1, predictions + 1).
+    ``feature, groups``: its name and those of its groups, unique within a result.
+    ``feature_id, group_ids``: what these are; names are never compared with those of other results.
+    ``strata``: names of the strata; ``slots`` are the margin (None) and then these.
+    ``counts``: for every measure, array of shape (groups + 1, slots, labels + 1, predictions + 1).
         The last group holds known values of no group, the last label and prediction missing ones.
-    named_reference : the position of the group that the specification names as the reference.
-    histogram : the scores, None without scores.
-    unknown : the same as ``counts`` of the rows excluded because they have no group, by kind; shape
-        (kinds, slots, labels + 1, predictions + 1). Of which groups each kind may be, ``crossing``
-        states.
-    clusters : the cells by cluster, None without clusters; ``unknown_clusters`` those without a
+    ``named_reference``: the position of the group that the specification names as the reference.
+    ``histogram``: the scores, None without scores.
+    ``unknown``: the same as ``counts`` of the rows excluded because they have no group, by kind;
+        shape (kinds, slots, labels + 1, predictions + 1). Of which groups each kind may be,
+        ``crossing`` states.
+    ``clusters``: the cells by cluster, None without clusters; ``unknown_clusters`` those without a
         group, with their kind in its place.
-    crossing : which group each combination of values of its columns belongs to.
-    excluded : the cases of groups that are excluded by name; shape (labels + 1, predictions + 1).
-    mean_weight : the unit of all weights, which is the mean weight of all rows.
-    all_decided : whether a row without any outcome counts, as one of a negative one.
-    centre : what numbers are summed less.
+    ``design``: how a survey was sampled, where that is stated.
+    ``crossing``: which group each combination of values of its columns belongs to.
+    ``excluded``: the cases of groups that are excluded by name; shape (labels + 1, predictions +
+        1).
+    ``mean_weight``: the unit of all weights, which is the mean weight of all rows.
+    ``all_decided``: whether a row without any outcome counts, as one of a negative one.
+    ``centre``: what numbers are summed less.
     """
 
     feature: str
@@ -186,6 +173,7 @@ class GroupCounts:
     unknown: dict[str, Array] = field(default_factory=dict)
     clusters: ClusterCells | None = None
     unknown_clusters: ClusterCells | None = None
+    design: SampleDesign | None = None
     mean_weight: float = 1.0
     all_decided: bool = False
     centre: float = 0.0
@@ -308,12 +296,8 @@ def as_reference(
 def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
     """Arrange the counts of every sensitive feature and intersection.
 
-    Raises
-    ------
-    SpecError
-        A value set, a reference or a positive value that the data do not have.
-    DataError
-        Missing values where the specification treats them as errors.
+    Raises ``SpecError``: A value set, a reference or a positive value that the data do not have.
+    Raises ``DataError``: missing values where the specification treats them as errors.
     """
     cube = with_one_stratum(cube)
     problems: list[Problem] = []
@@ -325,7 +309,7 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
             _crossing(cube, [groupings[c] for c in feature.columns], spec, problems),
             problems,
             reference=_named_references(spec).get(name),
-            all_decided=spec.profile.rules.missing_outcome_is_negative,
+            all_decided=spec.profile.as_smclarify,
         )
         for name, feature in spec.recorded.items()
     ]
@@ -336,12 +320,8 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
 def group_columns(cube: Cube, spec: Spec) -> dict[str, Grouping]:
     """Return the groups of every column that the specification names as a feature or a part of one.
 
-    Raises
-    ------
-    SpecError
-        A value set or a reference that the data do not have.
-    DataError
-        Missing values where the specification treats them as errors.
+    Raises ``SpecError``: A value set or a reference that the data do not have.
+    Raises ``DataError``: missing values where the specification treats them as errors.
     """
     problems: list[Problem] = []
     groupings = {
@@ -354,18 +334,6 @@ def group_columns(cube: Cube, spec: Spec) -> dict[str, Grouping]:
     if spec.missing is Missing.ERROR:
         refuse_missing(cube)
     return groupings
-
-
-def population_shares(counts: GroupCounts, spec: Spec) -> dict[int, float]:
-    """Return the share of the population of every group that is given one, by its position."""
-    column, *crossed = counts.feature_id.columns
-    given = () if crossed else dict(spec.population).get(column, ())
-    shares: dict[int, float] = {}
-    for value, share in given:
-        position = position_of_value(value, counts.group_ids, counts.groups)
-        if position is not None:
-            shares[position] = share
-    return shares
 
 
 def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> Index:
@@ -389,13 +357,11 @@ def count_everyone(cube: Cube) -> GroupCounts:
 class JointCells:
     """The cells of one feature by the decisions of two models, where both are known.
 
-    Attributes
-    ----------
-    counts : for every measure, array of shape (groups + 1, slots, labels + 1, K, K): by label, the
-        decision of the model in use and that of the candidate; the last group holds known values of
-        no group, the last label missing ones.
-    clusters : the cells by cluster, whose predictions are those of the model in use; None without
-        clusters.
+    ``counts``: for every measure, array of shape (groups + 1, slots, labels + 1, K, K): by label,
+        the decision of the model in use and that of the candidate; the last group holds known
+        values of no group, the last label missing ones.
+    ``clusters``: the cells by cluster, whose predictions are those of the model in use; None
+        without clusters.
     """
 
     counts: dict[str, Array]
@@ -407,10 +373,7 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
 
     ``joint`` is that of `fairgauge.cube.pairs.pair`, ``counted`` the feature as one model decides.
 
-    Raises
-    ------
-    SpecError
-        Classes, groups and strata make too many cells.
+    Raises ``SpecError``: classes, groups and strata make too many cells.
     """
     joint = with_one_stratum(joint)
     plan, crossing = joint.plan, counted.crossing
@@ -471,15 +434,13 @@ class Grouping:
 class Crossing:
     """Which group each combination of the groups of a feature's columns is.
 
-    Attributes
-    ----------
-    parts : the groups of each column; none for all rows as one group.
-    groups : what each group of the feature is.
-    combinations : array of shape (K,): the numbers of those that occur, ascending.
-    group_of : array of shape (K,): the group of each.
-    unknown : likewise the combinations that lack a value; the first lacks all. Each is a kind of
+    ``parts``: the groups of each column; none for all rows as one group.
+    ``groups``: what each group of the feature is.
+    ``combinations``: array of shape (K,): the numbers of those that occur, ascending.
+    ``group_of``: array of shape (K,): the group of each.
+    ``unknown``: likewise the combinations that lack a value; the first lacks all. Each is a kind of
         rows without a group.
-    fits : array of shape (kinds, groups): of which groups they may be, by the values they have.
+    ``fits``: array of shape (kinds, groups): of which groups they may be, by the values they have.
     """
 
     parts: tuple[Grouping, ...]
@@ -493,15 +454,15 @@ class Crossing:
     def excludes(self) -> bool:
         """Return whether groups are excluded: rows may be of one of these, too."""
         each = (self.group_of, *(part.group_of for part in self.parts))
-        return any((group_of == _EXCLUDED).any() for group_of in each)
+        return any((group_of == EXCLUDED).any() for group_of in each)
 
     def groups_of(self, codes: Index) -> Index:
         """Return the group of every cell, from its levels in the columns of the feature."""
         combination, lowest = _combinations(self.parts, codes)
         if not len(self.combinations):
-            return np.minimum(lowest, _OTHER)
+            return np.minimum(lowest, OTHER)
         at = np.searchsorted(self.combinations, combination).clip(max=len(self.combinations) - 1)
-        group = np.where(self.combinations[at] == combination, self.group_of[at], _OTHER)
+        group = np.where(self.combinations[at] == combination, self.group_of[at], OTHER)
         return np.where(lowest >= 0, group, lowest)
 
     def kinds_of(self, codes: Index) -> Index:
@@ -512,38 +473,35 @@ class Crossing:
 
 
 def _combinations(parts: Sequence[Grouping], codes: Index) -> tuple[Index, Index]:
-    """Return the combination of groups of every cell, and the lowest of their codes.
-
-    Where the lowest is below 0, the cell is in no group.
-    """
+    # where the lowest is below 0, the cell is in no group
     combination = np.zeros(len(codes), dtype=np.int64)
     lowest = np.zeros(len(codes), dtype=np.int64)
     for i, (part, size) in enumerate(zip(parts, _sizes(parts), strict=True)):
         group = part.group_of[codes[:, i]]
-        combination = combination * size + group - _EXCLUDED
+        combination = combination * size + group - EXCLUDED
         lowest = np.minimum(lowest, group)
     return combination, lowest
 
 
 def _sizes(parts: Sequence[Grouping]) -> list[int]:
-    return [len(part.groups) - _EXCLUDED for part in parts]
+    return [len(part.groups) - EXCLUDED for part in parts]
 
 
 def _crossing(
     cube: Cube, parts: Sequence[Grouping], spec: Spec, problems: list[Problem]
 ) -> Crossing:
-    """Cross the groups of columns; of an intersection, only combinations that occur are groups."""
+    # cross the groups of columns; of an intersection, only combinations that occur are groups
     if len(parts) == 1:
         groups = tuple(map(GroupId.of, parts[0].groups))
         every = np.arange(len(groups))
         fits = np.ones((1, len(groups)), dtype=bool)
-        missing = np.array([_DROPPED - _EXCLUDED])
-        return Crossing(tuple(parts), groups, every - _EXCLUDED, every, missing, fits)
+        missing = np.array([_DROPPED - EXCLUDED])
+        return Crossing(tuple(parts), groups, every - EXCLUDED, every, missing, fits)
     held, lowest = _combinations(parts, cube.marginal([part.axis for part in parts]).codes)
-    nothing = np.ravel_multi_index([_DROPPED - _EXCLUDED] * len(parts), _sizes(parts))
+    nothing = np.ravel_multi_index([_DROPPED - EXCLUDED] * len(parts), _sizes(parts))
     present, unknown = np.unique(held[lowest >= 0]), np.union1d(nothing, held[lowest == _DROPPED])
     positions, values = (
-        np.stack(np.unravel_index(each, _sizes(parts))) + _EXCLUDED for each in (present, unknown)
+        np.stack(np.unravel_index(each, _sizes(parts))) + EXCLUDED for each in (present, unknown)
     )
     crossed = [
         GroupId.of(*(part.groups[i] for part, i in zip(parts, cell, strict=True)))
@@ -551,7 +509,7 @@ def _crossing(
     ]
     excluded = np.zeros(len(crossed), dtype=bool)
     excluded[_excluded_groups(crossed, group_names(crossed), spec, problems)] = True
-    group_of = np.where(excluded, _EXCLUDED, np.cumsum(~excluded) - 1)
+    group_of = np.where(excluded, EXCLUDED, np.cumsum(~excluded) - 1)
     kept = tuple(crossed[i] for i in np.flatnonzero(~excluded).tolist())
     own = values[:, :, None]
     fits = ((own == _DROPPED) | (own == positions[:, None, ~excluded])).all(axis=0)
@@ -561,7 +519,7 @@ def _crossing(
 def _excluded_groups(
     groups: Sequence[GroupId], names: Sequence[str], spec: Spec, problems: list[Problem]
 ) -> list[int]:
-    """Return the groups that are excluded by name; a name of two groups is a problem."""
+    # the groups that are excluded by name; a name of two groups is a problem
     excluded: list[int] = []
     for i, text in enumerate(spec.exclude_groups):
         meant = positions_named(text, groups, names)
@@ -589,12 +547,12 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Gr
     excluded = np.isin(group_of, without)
     if excluded.any():
         group_of, groups = _without(excluded, group_of, groups)
-        group_of = np.where(excluded, _EXCLUDED, group_of)
+        group_of = np.where(excluded, EXCLUDED, group_of)
     group_of = np.where(unknown, _DROPPED, group_of)
     reference = _named_reference(axis, spec, levels, groups, group_of, problems)
     missing = _DROPPED
-    if spec.profile.rules.missing_facet_is_reference:
-        missing = _OTHER
+    if spec.profile.as_smclarify:
+        missing = OTHER
     elif spec.missing is Missing.GROUP:
         missing = len(groups)
         has_missing = unknown.any() or (cube.marginal([axis]).codes < 0).any()
@@ -616,7 +574,7 @@ def unknown_levels(
 
 def _without(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Index, list[Part]]:
     held = np.unique(group_of[~absent & (group_of >= 0)])
-    position = np.full(len(groups) + 1, _OTHER)
+    position = np.full(len(groups) + 1, OTHER)
     position[held] = np.arange(len(held))
     return position[group_of], [groups[i] for i in held.tolist()]
 
@@ -624,13 +582,13 @@ def _without(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Ind
 def _value_sets(
     sets: Sequence[Sequence[Value]], levels: Sequence[Value], column: str, problems: list[Problem]
 ) -> tuple[list[Part], Index]:
-    group_of = np.full(len(levels), _OTHER)
+    group_of = np.full(len(levels), OTHER)
     groups: list[Part] = []
     for i, values in enumerate(sets):
         found = [_find(value, levels, column, "sensitive", problems) for value in values]
         for level in found:
             at = [j for j, each in enumerate(levels) if each is level]
-            if (group_of[at] != _OTHER).any():  # 1 and "1" are two values, and mean one level
+            if (group_of[at] != OTHER).any():  # 1 and "1" are two values, and mean one level
                 message = f"value {quote(name_of(level))} of {quote(column)} is listed twice"
                 problems.append(Problem("sensitive", message))
             group_of[at] = i
@@ -646,7 +604,7 @@ def _named_reference(
     group_of: Index,
     problems: list[Problem],
 ) -> int | None:
-    """Return the position of the group that is the reference; a value of no group becomes one."""
+    # the position of the group that is the reference; a value of no group becomes one
     asked = _named_references(spec).get(axis.column)
     value = asked[0] if isinstance(asked, tuple) else asked
     if value is None:
@@ -666,7 +624,7 @@ def _named_reference(
     if group_of[at] == _DROPPED:
         problems.append(_left_out(axis, name, "unknown"))
         return None
-    if group_of[at] == _OTHER:
+    if group_of[at] == OTHER:
         group_of[at] = len(groups)
         groups.append(ValueSet((level,)))
     return int(group_of[at])
@@ -709,6 +667,7 @@ def _arranged(
     every = _dense(cube, crossing, outcome)
     counts = {measure: _by_slot(dense) for measure, dense in every.items()}
     known = len(crossing.groups) + 1
+    varied = {m: counts.pop(m)[:known] for m in [*counts] if REPLICATE in m}
     return GroupCounts(
         feature=feature,
         feature_id=FeatureId(tuple(part.axis.column for part in crossing.parts)),
@@ -723,9 +682,21 @@ def _arranged(
         unknown={measure: dense[known:-1] for measure, dense in counts.items()},
         clusters=_cluster_cells(cube, crossing, outcome),
         unknown_clusters=_cluster_cells(cube, crossing, outcome, known=False),
+        design=_sample_design(cube, crossing, outcome, varied),
         all_decided=all_decided,
         centre=centre_of(plan),
     )
+
+
+def _sample_design(
+    cube: Cube, crossing: Crossing, axes: list[Axis | None], varied: dict[str, Array]
+) -> SampleDesign | None:
+    if cube.plan.asked.design is None:
+        return None
+    from fairgauge.resolve.sample_design import sample_design
+
+    columns = [part.axis for part in crossing.parts]
+    return sample_design(cube, columns, crossing.groups_of, axes, varied)
 
 
 def _by_slot(dense: Array) -> Array:
@@ -739,7 +710,7 @@ def _named_references(spec: Spec) -> dict[str, Value | tuple[Value, ...]]:
 def _reference_group(
     feature: str, crossing: Crossing, asked: Value | tuple[Value, ...], problems: list[Problem]
 ) -> int | None:
-    """Return the group that is named, or that of the named values of all columns; None without."""
+    # the group that is named, or that of the named values of all columns; None without
     parts, groups = crossing.parts, crossing.groups
     if len(parts) > 1 and asked is not None:
         names = group_names(groups)
@@ -786,10 +757,7 @@ def _histogram(cube: Cube, crossing: Crossing) -> Histogram | None:
 def _cluster_cells(
     cube: Cube, crossing: Crossing, axes: list[Axis | None], *, known: bool = True
 ) -> ClusterCells | None:
-    """Return the cells by cluster, group and axes: stratum, label, prediction (and candidate).
-
-    They are those of known groups, or those without one, whose kind is in its place.
-    """
+    # they are those of known groups, or those without one, whose kind is in its place
     axis = cube.plan.axis(Role.CLUSTER)
     if axis is None:
         return None
@@ -817,11 +785,8 @@ def _or_last(codes: Index, last: int) -> Index:
 
 
 def _dense(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> dict[str, Array]:
-    """Return for every measure an array over groups and axes.
-
-    After the groups come known values of no group, the kinds of rows without a group, and groups
-    that are excluded; the last entry along other axes is for missing values.
-    """
+    # after the groups come known values of no group, the kinds of rows without a group, and groups
+    # that are excluded; the last entry along other axes is for missing values
     columns = [part.axis for part in crossing.parts]
     table = cube.marginal([*columns, *(axis for axis in axes if axis)])
     group, groups = crossing.groups_of(table.codes), len(crossing.groups)
@@ -829,7 +794,7 @@ def _dense(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> dict[str,
     shape = [places, *(len(cube.levels[axis]) + 1 if axis else 1 for axis in axes)]
     beyond = groups + (group == _DROPPED) * (1 + crossing.kinds_of(table.codes))
     index = np.where(group < 0, beyond, group)
-    index[group == _EXCLUDED] = places - 1
+    index[group == EXCLUDED] = places - 1
     column = len(columns)
     for axis, size in zip(axes, shape[1:], strict=True):
         index = index * size
@@ -848,10 +813,7 @@ def _dense(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> dict[str,
 def refuse_missing(cube: Cube) -> None:
     """Refuse counts in which anything is missing.
 
-    Raises
-    ------
-    DataError
-        What is missing, and in how many rows.
+    Raises ``DataError``: what is missing, and in how many rows.
     """
     found = [
         f"{rows:,} rows miss {quote(axis.column)} ({axis.role})"

@@ -1,22 +1,20 @@
-"""Outcomes: which values of label and prediction are positive, for each threshold, cut or class.
+"""Outcomes: which values of label and prediction are positive, for each threshold or class.
 
-A binary audit has one mask for each score threshold or cut of ordered levels, a multiclass audit
-one for each class (that class against all others), a regression a single one in which nothing is
-positive.
+A binary audit has one mask for each score threshold, a multiclass audit one for each class (that
+class against all others), a regression a single one in which nothing is positive.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.plan import SQUARES, SUM, Axis, centre_of
 from fairgauge.enums import ClassKind, Favourable, Role, Task
 from fairgauge.errors import (
     DataError,
@@ -32,10 +30,12 @@ from fairgauge.errors import (
 )
 from fairgauge.question.category_words import is_adverse, is_no, is_undecided, is_yes, may_be_value
 from fairgauge.question.conditions import RowCondition
-from fairgauge.question.features import ByColumn, Ordered
+from fairgauge.question.features import ByColumn
 from fairgauge.question.options import flag_of
 from fairgauge.question.specification import Spec
+from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.scopes import NO_CLASS, ClassScope
+from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Mask
 from fairgauge.values import Value, is_one_of, match, name_of, sort_key
 
@@ -49,8 +49,7 @@ class OutcomeMasks:
     """The positive levels of label and prediction, as masks over the levels of their axes.
 
     ``turned`` is the sum of the ends of the scores' range where they are scores of a negative
-    value: the score of the positive is what is left of it. ``label_values`` names the labels of
-    observed positives and negatives, where they are two outcomes that are not cut.
+    value: the score of the positive is what is left of it.
     """
 
     labels: Mask
@@ -58,7 +57,6 @@ class OutcomeMasks:
     threshold: float | None = None
     class_scope: ClassScope = NO_CLASS
     turned: float | None = None
-    label_values: Mapping[Cells, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def of_no_class(self) -> OutcomeMasks:
@@ -86,10 +84,8 @@ def decide_task(cube: Cube, spec: Spec) -> Task:
 def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...]:
     """Find which levels are positive.
 
-    Raises
-    ------
-    SpecError
-        No positive value is given and the labels are not 0 and 1, or the data do not have it.
+    Raises ``SpecError``: no positive value is given and the labels are not 0 and 1, or the data do
+        not have it.
     """
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     label_levels = cube.levels[label] if label else ()
@@ -102,9 +98,9 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
             message = "negative is of two outcomes; state which classes are positive (--positive)"
             raise SpecError(Problem("favourable", message))
         return _classes(cube, label_levels, prediction_levels, spec.max_classes)
-    if isinstance(spec.positive, Ordered):
-        return _selections(cube, spec.positive, label_levels, prediction_levels)
-    present = _plain_levels(cube)
+    present: list[Sequence[Value]] = [
+        cube.levels[axis] for axis in cube.plan.outcomes if not axis.bins
+    ]
     wanted = of_predictions = _wanted(spec, present, label or prediction)
     if isinstance(spec.positive, ByColumn):
         own = {
@@ -117,72 +113,21 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     if spec.score_of is not None and present and not is_one_of(spec.score_of, present[0]):
         message = _no_such_value(spec.score_of, present[0], str(spec.label), spec)
         raise SpecError(Problem("score_of", message))
-    sides = {TP + FN: labels, TN + FP: ~labels} if label and not label.bins else {}
-    values = {
-        part: tuple(name_of(v) for v, of in zip(label_levels, mask.tolist(), strict=True) if of)
-        for part, mask in sides.items()
-    }
     of_positive = spec.score_of is None or is_one_of(spec.score_of, wanted)
     turned = None if of_positive else sum(spec.score_range)
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(of_predictions, prediction_levels)
-        return (OutcomeMasks(labels, mask, turned=turned, label_values=values),)
+        return (OutcomeMasks(labels, mask, turned=turned),)
     bins = np.arange(prediction.bins)
     return tuple(
-        OutcomeMasks(
-            labels, (bins > i) == of_positive, threshold, turned=turned, label_values=values
-        )
+        OutcomeMasks(labels, (bins > i) == of_positive, threshold, turned=turned)
         for i, threshold in enumerate(prediction.cuts)
     )
 
 
-def _selections(
-    cube: Cube, positive: Ordered, labels: Sequence[Value], predictions: Sequence[Value]
-) -> tuple[OutcomeMasks, ...]:
-    """Return one mask for every cut of ordered levels: the first level, the first two ..."""
-    problems = []
-    for axis in cube.plan.outcomes:
-        strange = [value for value in cube.levels[axis] if not is_one_of(value, positive.levels)]
-        if strange:
-            message = f"does not order {_some(strange)}, which column {quote(axis.column)} holds"
-            problems.append(Problem("positive", message))
-    if not problems:
-        problems = [
-            Problem("positive", f"no row has the level {quote(name_of(value))}; remove it")
-            for value in positive.levels
-            if not is_one_of(value, (*labels, *predictions))
-        ]
-    refuse(problems)
-    return tuple(
-        OutcomeMasks(
-            _mask(selected, labels),
-            _mask(selected, predictions),
-            class_scope=ClassScope(ClassKind.SELECTION, " or ".join(map(name_of, selected))),
-        )
-        for selected in positive.selections
-    )
-
-
-def check_decisions(cube: Cube, spec: Spec) -> None:
-    """Check that the predictions of a binary audit can be compared with its labels.
-
-    Whatever the positive value, an audit refuses counts of which this does not hold.
-
-    Raises
-    ------
-    SpecError
-        The predictions are scores, or share no value with the labels.
-    """
-    if decide_task(cube, spec) is Task.BINARY and not isinstance(spec.positive, Ordered):
-        _check_predictions(spec, _plain_levels(cube))
-
-
 def _refuse_two_codings(cube: Cube, spec: Spec) -> None:
-    """Refuse a column that writes the same outcomes in two ways, as two files of a folder may.
-
-    Where the positive values name both ways, the column is as it is meant.
-    """
+    # where the positive values name both ways, the column is as it is meant
     for axis in cube.plan.outcomes:
         if axis.bins:
             continue
@@ -212,10 +157,6 @@ def ways_of_writing(levels: Iterable[Value], positive: Iterable[Value] = ()) -> 
     return [set().union(*held)] if all(coding & wanted for coding in held) else held
 
 
-def _plain_levels(cube: Cube) -> list[Sequence[Value]]:
-    return [cube.levels[axis] for axis in cube.plan.outcomes if not axis.bins]
-
-
 def _classes(
     cube: Cube, labels: Sequence[Value], predictions: Sequence[Value], most: int
 ) -> tuple[OutcomeMasks, ...]:
@@ -227,7 +168,13 @@ def _classes(
         classes += [] if is_one_of(value, classes) else [value]
     classes.sort(key=sort_key)
     if len(classes) > most:
-        raise SpecError(_too_many_classes(len(classes), most, cube.plan.outcomes))
+        columns = [*dict.fromkeys(quote(axis.column) for axis in cube.plan.outcomes)]
+        have = f"columns {' and '.join(columns)} together have"
+        raise SpecError(Problem(str(cube.plan.outcomes[0].role), (
+            f"{have if columns[1:] else f'column {columns[0]} has'} {len(classes):,} classes, more "
+            f"than {most:,}; state which values are favourable (positive, --positive VALUE), or "
+            f"raise max_classes (--max-classes {len(classes)})"
+        )))  # fmt: skip
     if not classes:
         raise DataError("no row has a label or a prediction")
     return tuple(
@@ -240,18 +187,8 @@ def _classes(
     )
 
 
-def _too_many_classes(classes: int, most: int, outcomes: Sequence[Axis]) -> Problem:
-    columns = list(dict.fromkeys(quote(axis.column) for axis in outcomes))
-    together = " and ".join(columns)
-    which = f"columns {together} together have" if columns[1:] else f"column {together} has"
-    return Problem(str(outcomes[0].role), (
-        f"{which} {classes:,} classes, more than {most:,}; state which values are favourable "
-        f"(positive, --positive VALUE), or raise max_classes (--max-classes {classes})"
-    ))  # fmt: skip
-
-
 def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tuple[Value, ...]:
-    """Return the positive values: those asked, or 1 and true of labels that are 0 and 1."""
+    # the positive values: those asked, or 1 and true of labels that are 0 and 1
     if not isinstance(spec.positive, tuple) or axis is None or not any(present):
         return spec.positive if isinstance(spec.positive, tuple) else ()
     if not spec.positive:
@@ -281,36 +218,26 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
         ))  # fmt: skip
     every = list(dict.fromkeys(level for levels in present for level in levels))
     # of a part of the rows the others may have unfavourable ones
-    if not spec.where and (message := _all_favourable(spec.positive, every, axis.column)):
-        problems.append(Problem("positive", message))
+    all_named = len(every) > 1 and all(is_one_of(level, spec.positive) for level in every)
+    if not spec.where and all_named and len(spec.positive) > 1:
+        problems.append(Problem("positive", (
+            f"names every value of {quote(axis.column)} ({_some(every)}), so that no outcome is "
+            "unfavourable; name the favourable values alone"
+        )))  # fmt: skip
     refuse(problems)
     _check_predictions(spec, present)
     return spec.positive
 
 
 def _is_in_other_words(positive: Sequence[Value], present: list[Sequence[Value]]) -> bool:
-    """Return whether labels of several outcomes have none that is positive.
-
-    Labels of one outcome alone may be all that there are.
-    """
+    # labels of one outcome alone may be all that there are
     decided = [v for v in present[0] if may_be_value(name_of(v)) or not is_undecided(v)]
     none = all(not is_one_of(value, present[0]) for value in positive)
     return len(present) == _TWO and len(decided) >= _TWO and none
 
 
-def _all_favourable(positive: Sequence[Value], levels: Sequence[Value], column: str) -> str:
-    """Return what is wrong where the positive values are all that a column has; else nothing."""
-    every = all(is_one_of(level, positive) for level in levels)
-    if len(positive) < 2 or len(levels) < 2 or not every:
-        return ""
-    return (
-        f"names every value of {quote(column)} ({_some(levels)}), so that no outcome is "
-        "unfavourable; name the favourable values alone"
-    )
-
-
 def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
-    """Refuse predictions that are no decisions: scores, or the values of another column."""
+    # refuse predictions that are no decisions: scores, or the values of another column
     if len(present) < _TWO or not spec.words_of_predictions:
         return
     labels, predictions = present
@@ -368,7 +295,7 @@ def _no_such_value(
     *,
     nobody: bool = False,
 ) -> str:
-    """Return that a column lacks a value; ``nobody`` that no outcome is one of those beside it."""
+    # that a column lacks a value; ``nobody`` that no outcome is one of those beside it
     asked = name_of(value)
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]
     meant = nearest(asked, [name_of(level) for level in levels])
@@ -398,9 +325,131 @@ def _mask(wanted: Sequence[Value], levels: Sequence[Value]) -> Mask:
 
 
 def _truth(levels: Sequence[Value]) -> Mask:
-    """Read the bins of a cut: all above the first are positive."""
     return np.array([bool(level) for level in levels], dtype=bool)
 
 
 def _some(levels: Sequence[Value]) -> str:
     return cells(map(name_of, levels))
+
+
+ALMOST_ALL = 0.95
+"""The share of the rows of each outcome from which strata determine it, as a copy with mistakes."""
+ROUNDING = 1e-11
+"""The part of a squared mean up to which a variance is that of rounding alone."""
+_FEWEST_DETERMINED = 10
+"""Rows of a stratum below which all have one outcome often, whatever the stratum."""
+_MOMENTS = {Role.LABEL: ("y", "yy"), Role.PREDICTION: ("p", "pp"), Role.SCORE: (SUM, SQUARES)}
+"""The sums of numbers and of their squares."""
+
+ConstantOutcomes = dict[tuple[str, float | None], Reason]
+"""Why groups cannot differ in what a metric needs, at a threshold or (None) at any."""
+
+
+def one_decision(cube: Cube, outcomes: Sequence[OutcomeMasks], task: Task) -> Reason | None:
+    """Return that all rows are decided alike, at one of several thresholds at least."""
+    decision = cube.plan.axis(Role.PREDICTION)
+    assert decision is not None
+    rows = cube.cases_by_level[decision][:-1]
+    if task is Task.MULTICLASS:
+        if np.count_nonzero(rows) != 1:
+            return None
+        value = name_of(cube.levels[decision][int(rows.argmax())])
+        return Reason.of(ReasonCode.ONE_DECISION, value=value)
+    for each in outcomes:
+        positive = rows[each.predictions].sum()
+        if rows.any() and positive in (0, rows.sum()):
+            return Reason.of(
+                ReasonCode.ONE_DECISION,
+                positive=bool(positive),
+                threshold=each.threshold,
+            )
+    return None
+
+
+def reason_of_one_value(
+    needs: Iterable[str], threshold: float | None, constant: ConstantOutcomes
+) -> Reason | None:
+    """Return why groups cannot differ in a metric; None where some outcome that it needs varies."""
+    found = [
+        constant.get((need, threshold)) or constant.get((need, None))
+        for need in ("score", "prediction", "label")
+        if need in needs
+    ]
+    return found[0] if all(found) and found else None
+
+
+def constant_outcomes(
+    cube: Cube, spec: Spec, outcomes: Sequence[OutcomeMasks], task: Task
+) -> ConstantOutcomes:
+    """Return which of label, prediction and score are the same in all rows, and at which threshold.
+
+    Protected counts do not show it.
+    """
+    found: ConstantOutcomes = {}
+    for axis in cube.plan.outcomes if cube.min_cell is None else ():
+        of = str(axis.role)
+        rows = cube.cases_by_level[axis]
+        if task is Task.REGRESSION:
+            if (number := only_number(cube, axis)) is not None:
+                found[of, None] = one_value(of, number)
+            continue
+        if rows[-1] and spec.profile.as_smclarify:
+            continue
+        if task is Task.MULTICLASS:
+            if np.count_nonzero(rows[:-1]) == 1:
+                value = name_of(cube.levels[axis][int(rows[:-1].argmax())])
+                found[of, None] = Reason.of(ReasonCode.ONE_VALUE, of=of, value=value)
+            continue
+        for each in outcomes:
+            positive = rows[:-1][each.labels if axis.role is Role.LABEL else each.predictions].sum()
+            if rows[:-1].any() and positive in (0, rows[:-1].sum()):
+                threshold = None if axis.role is Role.LABEL else each.threshold
+                found[of, threshold] = Reason.of(
+                    ReasonCode.ONE_VALUE, of=of, positive=bool(positive), threshold=threshold
+                )
+    score = cube.plan.axis(Role.SCORE)
+    if score and cube.min_cell is None and (number := only_number(cube, score)) is not None:
+        found["score", None] = one_value("score", number)
+    return found
+
+
+def one_value(of: str, number: float) -> Reason:
+    """Return that a number is the same in all rows."""
+    return Reason.of(ReasonCode.ONE_VALUE, of=of, value=f"{number:.6g}")
+
+
+def only_number(cube: Cube, axis: Axis) -> float | None:
+    """Return the number that all rows have in a column, None where they differ or are few."""
+    rows, sums = sums_of_known(cube, [axis])
+    total, squares = _MOMENTS[axis.role]
+    mean, alike = only_value(sums["w"], sums[total], sums[squares])
+    mean += centre_of(cube.plan) * (total != SUM)
+    return mean if alike and rows >= FEWEST_ROWS else None
+
+
+def sums_of_known(cube: Cube, axes: Sequence[Axis]) -> tuple[int, dict[str, float]]:
+    """Return how many rows have a value of every axis, and their sums, with that of weights."""
+    table = cube.marginal(axes)
+    known = (table.codes >= 0).all(axis=1)
+    sums = {name: float(each[known].sum()) for name, each in table.sums.items()}
+    return int(sums[cube.plan.cases]), {"w": sums.get("n", sums["rows"]), **sums}
+
+
+def only_value(weight: float, total: float, squares: float) -> tuple[float, bool]:
+    """Return the mean of some rows, and whether they all have it but for rounding."""
+    mean = total / weight if weight else math.nan
+    return mean, squares - weight * mean**2 <= ROUNDING * squares
+
+
+def share_determined(positive: Sums, rows: Sums) -> float:
+    """Return the smaller share of both outcomes that are those of most rows of their stratum.
+
+    >>> share_determined(np.array([98.0, 0.0, 2.0]), np.array([100.0, 60.0, 2.0]))
+    0.967741935483871
+    """
+    negative = rows - positive
+    if not positive.sum() or not negative.sum():
+        return 0.0
+    held = rows >= _FEWEST_DETERMINED
+    alike = positive[held & (positive > negative)], negative[held & (negative > positive)]
+    return float(min(alike[0].sum() / positive.sum(), alike[1].sum() / negative.sum()))

@@ -2,27 +2,175 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
-from fairgauge.cube.cube import Cube
+from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.cells import Need
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.lookup import SETS
+from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.cube.plan import WEIGHTS
-from fairgauge.enums import GroupKind, Task
+from fairgauge.enums import GroupKind, Profile, ReferenceRule, Role, Task
 from fairgauge.errors import Problem, SpecError, cells, nearest, quote, refuse
-from fairgauge.identity import FeatureId, texts_of
-from fairgauge.question.option_types import POPULATION_ROUNDING
-from fairgauge.question.specification import Spec, strata_alone
-from fairgauge.resolve.asked_metrics import AskedMetric, asked_metrics
+from fairgauge.identity import texts_of
+from fairgauge.question.specification import Spec, strata_alone, unmet_need
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import (
     GroupCounts,
     count_everyone,
     count_groups,
-    population_shares,
+    weights_differ,
 )
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
+from fairgauge.start.records import dataclass, replace
 from fairgauge.values import name_of
+
+
+@dataclass(frozen=True, slots=True)
+class AskedMetric:
+    """A metric that is asked for, and the reason why it cannot be computed, if there is one."""
+
+    metric: Metric
+    obstacle: Reason | None = None
+
+
+def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
+    """Return the metrics that the specification and its rules name, each once.
+
+    Of the standard metrics only those that the data allow are taken.
+
+    Raises ``SpecError``: A metric of classes is asked for by name of a regression.
+    """
+    asked: dict[str, AskedMetric] = {}
+    problems = []
+    named: list[tuple[str, str | Statistic | Metric]] = [
+        (f"metrics[{i}]", name) for i, name in enumerate(spec.metrics)
+    ]
+    named += [
+        (f"rules[{i}].metric", limit.own or limit.metric)
+        for i, limit in spec.limits
+        if limit.definition is not None
+    ]
+    for path, name in named:
+        for metric in spec.catalogue.expand([name]):
+            obstacle = _obstacle(metric, cube, spec, task)
+            if task is Task.REGRESSION and task not in metric.tasks and name not in SETS:
+                problems.append(Problem(path, _of_classes(metric, "compares classes", spec)))
+            beside_errors = metric.tasks == {Task.REGRESSION} and (
+                len(metric.needs) == 1 < len(_available(cube))
+            )
+            if name != "standard" or (obstacle is None and not beside_errors):
+                asked.setdefault(metric.name, AskedMetric(metric, obstacle))
+    problems += _of_other_tasks(spec, task)
+    refuse(problems)
+    return list(asked.values())
+
+
+def _of_other_tasks(spec: Spec, task: Task) -> Iterator[Problem]:
+    # the rules on what is not defined in the task: they could never be evaluated
+    for i, rule in spec.limits:
+        row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
+        of_metric = rule.definition is not None
+        if task in row.tasks or (task is Task.REGRESSION and of_metric):
+            continue  # metrics of classes are reported with the named ones
+        if task is Task.REGRESSION:
+            message = _of_classes(row, "is of classes", spec)
+        else:
+            tasks = ", ".join(each for each in Task if each in row.tasks)
+            message = f"{row.name} is not defined in a {task} audit, only in: {tasks}"
+        yield Problem(f"rules[{i}].metric", message)
+
+
+def _of_classes(row: Metric | Statistic, what: str, spec: Spec) -> str:
+    return (
+        f"{row.name} {what}, but {quote(spec.label)} is continuous; "
+        "state which values are positive (fairgauge.above, --positive '>x')"
+    )
+
+
+def asked_rates(
+    cube: Cube, spec: Spec, task: Task, asked: Sequence[AskedMetric]
+) -> list[Statistic]:
+    """Return the rates to compute for every group, of those that the data allow.
+
+    These are the rates that computable metrics are made of, and those that rules name; with
+    ``all``, every rate of the catalogue as well.
+    """
+    compared = (rate for each in asked for rate in each.metric.statistics)
+    ruled = (spec.catalogue.rate(rule.metric) for _, rule in spec.limits if not rule.definition)
+    listed = dict.fromkeys(RATES)
+    listed |= dict.fromkeys(r for r in (*compared, *ruled) if r.own)
+    if "all" not in spec.metrics:
+        wanted = {limit.metric for _, limit in spec.limits} | {
+            rate.name for each in asked if each.obstacle is None for rate in each.metric.statistics
+        }
+        listed = {rate: None for rate in listed if rate.name in wanted}
+    available, asking = _available(cube), without_equal_weights(cube, spec)
+    return [
+        rate
+        for rate in listed
+        if task in rate.tasks and rate.needs <= available and unmet_need(rate, asking) is None
+    ]
+
+
+def without_equal_weights(cube: Cube, spec: Spec) -> Spec:
+    """Return the question without a weight that all rows have alike: such weights are none.
+
+    Where rows are excluded some of these may have no weight, or one of 0, and single rows are read
+    without it.
+    """
+    if spec.weight is None or cube.excluded or cases_of_no_weight(cube):
+        return spec
+    sums = cube.tables[0].sums
+    n, w, w2 = (float(sums[name].sum()) for name in ("n" if "n" in sums else "rows", "w", "w2"))
+    return spec if weights_differ(n, w, w2) else replace(spec, weight=None)
+
+
+_ROLES: Mapping[Need, Role] = {
+    "label": Role.LABEL, "prediction": Role.PREDICTION, "score": Role.SCORE,
+}  # fmt: skip
+
+
+def _available(cube: Cube) -> frozenset[Need]:
+    return frozenset([need for need, role in _ROLES.items() if cube.plan.axis(role)])
+
+
+def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | None:
+    if task not in metric.tasks:
+        return Reason.of(ReasonCode.WRONG_TASK, task=str(task))
+    missing = " and ".join(sorted(metric.needs - _available(cube)))
+    if missing:
+        return Reason.of(ReasonCode.NEEDS_COLUMNS, columns=missing)
+    unmet = unmet_need(metric, without_equal_weights(cube, spec))
+    if unmet is None and cube.min_cell is not None:
+        return protection_obstacle(metric, spec)
+    return unmet
+
+
+_CHOSEN = (ReferenceRule.BEST, ReferenceRule.LARGEST)
+
+
+def protection_obstacle(metric: Metric, spec: Spec) -> Reason | None:
+    """Return why a metric has no exact bounds under protected counts, None where it has.
+
+    Bounds are exact for differences and ratios of rates of groups that share no row, where it is
+    known what is compared: counts that are rounded do not show which group is best or largest.
+    """
+    bounded = isinstance(metric, Contrast) and isinstance(metric.of, Rate)
+    if not bounded or metric.scope != "group" or "score" in metric.needs:
+        return Reason.of(ReasonCode.PROTECTED)
+    if spec.reference in _CHOSEN and spec.profile is not Profile.CLARIFY:
+        column = next((f.column for f in spec.sensitive), "COL")
+        return Reason.of(
+            ReasonCode.PROTECTED_REFERENCE, reference=str(spec.reference), column=column
+        )
+    if spec.reference is ReferenceRule.OVERALL or spec.profile is Profile.CLARIFY:
+        return Reason.of(ReasonCode.PROTECTED)
+    return None
+
 
 Resolved = TypeVar("Resolved")
 
@@ -31,14 +179,12 @@ Resolved = TypeVar("Resolved")
 class Resolution:
     """What a specification means in the counts.
 
-    Attributes
-    ----------
-    spec : the specification.
-    task : what label and prediction are.
-    outcomes : which outcomes are positive, one for each threshold or class.
-    features : the counts of every sensitive feature and intersection.
-    metrics : the metrics that are asked for, each with what stands against computing it.
-    cube, mean_weight : the counts in mean weights, and that mean.
+    ``spec``: the specification.
+    ``task``: what label and prediction are.
+    ``outcomes``: which outcomes are positive, one for each threshold or class.
+    ``features``: the counts of every sensitive feature and intersection.
+    ``metrics``: the metrics that are asked for, each with what stands against computing it.
+    ``cube, mean_weight``: the counts in mean weights, and that mean.
     """
 
     spec: Spec
@@ -58,12 +204,9 @@ class Resolution:
 def resolve(cube: Cube, spec: Spec) -> Resolution:
     """Resolve groups, references, positive outcomes, thresholds, strata and metrics.
 
-    Raises
-    ------
-    SpecError
-        Everything at once that is asked for and that the data or the catalogue do not have.
-    DataError
-        Missing values where the specification treats them as errors.
+    Raises ``SpecError``: everything at once that is asked for and that the data or the catalogue do
+        not have.
+    Raises ``DataError``: missing values where the specification treats them as errors.
     """
     problems: list[Problem] = []
 
@@ -86,22 +229,13 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
 
 
 def resolve_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
-    """Resolve groups, named references and populations, which need no label and no prediction.
+    """Resolve groups and named references, which need no label and no prediction.
 
-    Raises
-    ------
-    SpecError
-        A group, a value or a share that the data do not have.
-    DataError
-        Missing values where the specification treats them as errors.
+    Raises ``SpecError``: A group or a value that the data do not have.
+    Raises ``DataError``: missing values where the specification treats them as errors.
     """
     features = count_groups(cube, spec)
-    problems = [
-        *absent_exclusions([cube], spec),
-        *_wrong_populations(features, spec),
-        *strata_alone(spec),
-    ]
-    refuse(problems)
+    refuse([*absent_exclusions([cube], spec), *strata_alone(spec)])
     return features
 
 
@@ -137,35 +271,6 @@ def _excludable(cube: Cube, spec: Spec) -> set[str]:
         for text in texts_of(name, group)
     }
     return texts.union(*(each.groups for each in spec.probabilities))
-
-
-def _wrong_populations(features: Sequence[GroupCounts], spec: Spec) -> Iterator[Problem]:
-    populations = {FeatureId((column,)): shares for column, shares in spec.population}
-    for feature in features:
-        shares = populations.get(feature.feature_id)
-        if shares is None:
-            continue
-        held = population_shares(feature, spec)
-        absent = [
-            feature.groups[i]
-            for i, group in enumerate(feature.group_ids)
-            if i not in held and group.kind is not GroupKind.MISSING
-        ]
-        total = sum(share for _, share in shares)
-        path, whole = f"population.{feature.feature}", total > 1 - POPULATION_ROUNDING
-        if whole and absent and held:
-            message = (
-                f"leaves no share for {cells(absent)}, which the data "
-                "have; give every group its share, or shares of the whole population that leave "
-                "some to the groups that are not named"
-            )
-            yield Problem(path, message)
-        elif not whole and not absent and not feature.has_others:
-            message = (
-                f"the shares add up to {total:.4g}, and name every group of the data; state who is "
-                "missing, or give counts"
-            )
-            yield Problem(path, message)
 
 
 def in_mean_weights(cube: Cube) -> tuple[Cube, float]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from fairgauge.resolve.group_counts import Grouping, group_columns
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.results.subgroup_search import SearchedFeature
 from fairgauge.scan.row_codes import CodedRows
+from fairgauge.start.records import dataclass, field, replace
 from fairgauge.stats.arrays import Index
 from fairgauge.values import is_number, is_one_of, name_of
 
@@ -50,12 +50,10 @@ OUTCOMES = 3
 class OutcomeRows:
     """Rows, or cells of a table: the values of every feature, and what they are to a rate.
 
-    Attributes
-    ----------
-    codes : for each feature an array: the value; one above the last where it is none that can be a
-        condition.
-    outcomes : array: what they are to the rate.
-    cases : array: how many rows each stands for; None where each is one.
+    ``codes``: for each feature an array: the value; one above the last where it is none that can be
+        a condition.
+    ``outcomes``: array: what they are to the rate.
+    ``cases``: array: how many rows each stands for; None where each is one.
     """
 
     codes: tuple[Levels, ...]
@@ -67,14 +65,13 @@ class OutcomeRows:
 class SearchedRows:
     """All rows of a search, in one part or in many that are read again each time.
 
-    Attributes
-    ----------
-    sizes : the number of values of each feature.
-    rows_of : for each feature an array: the rows of each value; the last entry is of no value.
-    outcomes : array: the rows of each outcome.
-    parts : reads the rows.
-    counted : of rows in many parts the digest of the counts by each feature alone, None of cells.
-    lacking : by each outcome that the statistic needs and some rows lack, for each feature an
+    ``sizes``: the number of values of each feature.
+    ``rows_of``: for each feature an array: the rows of each value; the last entry is of no value.
+    ``outcomes``: array: the rows of each outcome.
+    ``parts``: reads the rows.
+    ``counted``: of rows in many parts the digest of the counts by each feature alone, None of
+        cells.
+    ``lacking``: by each outcome that the statistic needs and some rows lack, for each feature an
         array: how many rows of each value lack it.
     """
 
@@ -124,29 +121,22 @@ def searched_rows(
     by each feature alone, and those by the outcomes; without it the cube holds the counts by all
     together, and its cells are the rows.
 
-    Raises
-    ------
-    SpecError
-        The outcomes are not binary, or a value is asked for that the data do not have.
-    CubeError
-        The counts do not hold all features together.
+    Raises ``SpecError``: the outcomes are not binary, or a value is asked for that the data do not
+        have.
+    Raises ``CubeError``: the counts do not hold all features together.
     """
     features = [_values(part, cube) for part in group_columns(cube, spec).values()]
     axes, outcomes = cube.plan.outcomes, _outcomes(cube, spec, rate)
 
     def part_of(rows: CodedRows) -> OutcomeRows:
         return OutcomeRows(
-            codes=tuple(
-                feature.value_of([rows.codes[axis] for axis in feature.axes])
-                for feature in features
-            ),
+            codes=tuple(feature.of_level[rows.codes[feature.axis]] for feature in features),
             outcomes=outcomes[tuple(rows.codes[axis] for axis in axes)],
             cases=rows.cases,
         )
 
     if read is None:
-        columns = dict.fromkeys(axis for feature in features for axis in feature.axes)
-        together = _cells(cube, [*(columns | dict.fromkeys(axes))])
+        together = _cells(cube, [*dict.fromkeys([*(each.axis for each in features), *axes])])
         cells = part_of(together)
     alone = _cells(cube, axes)
     absent = [axis for axis in axes if axis.role in rate.needs and (alone.codes[axis] < 0).any()]
@@ -161,14 +151,13 @@ def searched_rows(
         if absent
         else {},
     )
+    unknown = [
+        tuple(name_of(v) for v in spec.unknown if is_one_of(v, cube.levels[made.axis]))
+        for made in features
+    ]
     return every, tuple(
-        replace(made.feature, unknown=_unknown_values(cube, made.axes, spec)) for made in features
+        replace(made.feature, unknown=of) for made, of in zip(features, unknown, strict=True)
     )
-
-
-def _unknown_values(cube: Cube, axes: Sequence[Axis], spec: Spec) -> tuple[str, ...]:
-    held = [level for axis in axes for level in cube.levels[axis]]
-    return tuple(name_of(value) for value in spec.unknown if is_one_of(value, held))
 
 
 def _lacking(
@@ -181,7 +170,7 @@ def _lacking(
             rows = part.codes[axis] < 0
             cases = None if part.cases is None else part.cases[rows]
             for feature, lacking in zip(features, by_feature, strict=True):
-                values = feature.value_of([part.codes[of][rows] for of in feature.axes])
+                values = feature.of_level[part.codes[feature.axis][rows]]
                 lacking += np.bincount(values, cases, len(lacking))
     return {str(axis.role): tuple(by_feature) for axis, by_feature in found.items()}
 
@@ -197,7 +186,8 @@ def _summed(values: Index, cells: CodedRows, number: int) -> Array:
 
 def most_cells(cube: Cube) -> float:
     """Return how many cells all features and outcomes may make together, of the counts by each."""
-    sizes = [len(cube.levels[axis]) + 1 for axis in cube.plan.axes]
+    axes = (axis for axis in cube.plan.axes if axis.role is not Role.CODES)
+    sizes = [len(cube.levels[axis]) + 1 for axis in axes]
     return float(min(cube.rows, math.prod(sizes)))
 
 
@@ -225,28 +215,20 @@ def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Index:
     return found[tuple(slice(None) if cube.plan.axis(role) else 0 for role in states)]
 
 
-def _unlike(name: str, others: Sequence[str]) -> str:
-    while name in others:
-        name = f'"{name}"'
-    return name
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _MadeFeature:
     """The values that conditions on a feature are made of.
 
-    Attributes
-    ----------
-    feature : the values.
-    axes : the columns that they are made of.
-    value_of : returns the value of rows, from their codes on each axis; one above the last value
-        where it is none that can be a condition.
-    rows : array: the rows of each value, and of none.
+    ``feature``: the values.
+    ``axis``: the column that they are made of.
+    ``of_level``: the value of each level, the last of a missing one; one above the last value where
+        it is none that can be a condition.
+    ``rows``: array: the rows of each value, and of none.
     """
 
     feature: SearchedFeature
-    axes: tuple[Axis, ...]
-    value_of: Callable[[Sequence[Levels]], Levels]
+    axis: Axis
+    of_level: Levels
     rows: Array
 
 
@@ -281,7 +263,7 @@ def _values(part: Grouping, cube: Cube) -> _MadeFeature:
         conditions={name: conditions[name] for name in names if name in conditions},
     )
     of_value = np.bincount(of_level, rows, len(names) + 1).astype(np.float64)
-    return _MadeFeature(feature, (part.axis,), lambda codes: np.take(of_level, codes[0]), of_value)
+    return _MadeFeature(feature, part.axis, of_level, of_value)
 
 
 def _are_many_numbers(groups: Sequence[Part]) -> bool:
@@ -313,7 +295,7 @@ def _fifths(groups: Sequence[Part], group_of: Index, rows: Array) -> tuple[float
 def _cut(
     groups: Sequence[Part], group_of: Index, cuts: tuple[float, ...]
 ) -> tuple[list[Part], Index]:
-    """Return the intervals in place of numbers; missing values stay a group of their own."""
+    # the intervals in place of numbers; missing values stay a group of their own
     intervals: list[Part] = [*bins(cuts)]
     rest = [group for group in groups if not isinstance(group, ValueSet)]
     edges = np.array(cuts)
@@ -332,7 +314,7 @@ def _cut(
 def _most_frequent(
     group_of: Index, names: list[str], groups: Sequence[Part], rows: Array
 ) -> tuple[Index, list[str]]:
-    """Return the most frequent values, and all others as one; ties are decided by their order."""
+    # the most frequent values, and all others as one; ties are decided by their order
     inside = group_of >= 0
     counts = np.bincount(group_of[inside], rows[inside], len(names))
     missing = [i for i, group in enumerate(groups) if isinstance(group, MissingValue)]
@@ -342,5 +324,7 @@ def _most_frequent(
     position[kept] = np.arange(len(kept))
     position[-1] = -1
     left = [names[i] for i in kept.tolist()]
-    others = _unlike(OTHER_VALUES, left)
+    others = OTHER_VALUES
+    while others in left:
+        others = f'"{others}"'
     return np.where(inside, position[group_of], -1), [*left, others]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,9 +12,10 @@ from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.cube.plan import OUTCOMES, Axis
 from fairgauge.enums import KnownDrawn, Role
 from fairgauge.errors import Problem, SpecError, cells, listing, nearest, quote
-from fairgauge.question.probabilities import Probabilities
+from fairgauge.question.features import Probabilities
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.scan.probability_columns import WHOLE, digits_of
+from fairgauge.scan.chosen_rows import WHOLE, digits_of
+from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Array, Index
 from fairgauge.stats.group_mixture import Clusters
 from fairgauge.stats.significance import homogeneity
@@ -31,22 +31,18 @@ _HARDLY_CHANCE = 1e-3
 class RateCells:
     """The rows of one rate by cell.
 
-    Attributes
-    ----------
-    p : array of shape (cells, groups), the mean probabilities.
-    n : array of shape (cells, kinds)
-        Rows, or their weight.
-    squares : the same of squared weights; None without weights.
-    sums : array of shape (kinds, groups)
-        Sums of the probabilities of the rows of each kind.
-    known : array of shape (cells, kinds, groups)
-        Those whose group is known; None where it is of none.
-    digits : array of shape (cells, groups), the places on the grid.
-    clusters : the rows by cluster; None without clusters.
-    beside : array of shape (2, groups + 1)
-        Rows without probabilities, by the group that they are known to be of; the last of none.
-    unplaced : how many of these are of none.
-    strata : array of shape (cells,), the stratum of each; None without strata.
+    ``p``: array of shape (cells, groups), the mean probabilities.
+    ``n``: array of shape (cells, kinds): rows, or their weight.
+    ``squares``: the same of squared weights; None without weights.
+    ``sums``: array of shape (kinds, groups): sums of the probabilities of the rows of each kind.
+    ``known``: array of shape (cells, kinds, groups): those whose group is known; None where it is
+        of none.
+    ``digits``: array of shape (cells, groups), the places on the grid.
+    ``clusters``: the rows by cluster; None without clusters.
+    ``beside``: array of shape (2, groups + 1): rows without probabilities, by the group that they
+        are known to be of; the last of none.
+    ``unplaced``: how many of these are of none.
+    ``strata``: array of shape (cells,), the stratum of each; None without strata.
     """
 
     p: Array
@@ -65,12 +61,10 @@ class RateCells:
 class UnrecordedGroups:
     """A feature of which only probabilities are known, in the counts of a cube.
 
-    Attributes
-    ----------
-    asked : the columns of probabilities, and what else is asked of them.
-    position : which of these features it is.
-    cube : the counts, weights in units of their mean.
-    unknown : answers that name no group.
+    ``asked``: the columns of probabilities, and what else is asked of them.
+    ``position``: which of these features it is.
+    ``cube``: the counts, weights in units of their mean.
+    ``unknown``: answers that name no group.
     """
 
     asked: Probabilities
@@ -94,7 +88,7 @@ class UnrecordedGroups:
 
     @cached_property
     def _every(self) -> CountTable:
-        """Return those of all rows: the cell of those without probabilities is the last."""
+        # those of all rows: the cell of those without probabilities is the last
         return self._part(self.cube.marginal(self._axes()), [True, False])
 
     @cached_property
@@ -149,10 +143,7 @@ class UnrecordedGroups:
     def check_answers(self) -> None:
         """Refuse answers that are none of the groups.
 
-        Raises
-        ------
-        SpecError
-            An answer is no group, and is not stated to mean an unknown one.
+        Raises ``SpecError``: an answer is no group, and is not stated to mean an unknown one.
         """
         self._known_groups(self._every)
 
@@ -242,7 +233,7 @@ class UnrecordedGroups:
 
     @property
     def _cells(self) -> list[int]:
-        """Return the number of every cell; the last is of rows without probabilities."""
+        # the number of every cell; the last is of rows without probabilities
         return [*(int(level or 0) for level in self.cube.levels[self._proxy]), 0]
 
     def _moment(self, i: int) -> str:
@@ -256,10 +247,7 @@ class UnrecordedGroups:
         return table.sums.get("w", table.cases)
 
     def _cell_codes(self, table: CountTable) -> Index:
-        """Return the number of the cell of each entry: of its stratum, and of its probabilities.
-
-        Rows of which a stratum is not known are a stratum of their own.
-        """
+        # rows of which a stratum is not known are a stratum of their own
         stratum = np.zeros(len(table.codes), dtype=np.int64)
         for axis in self._strata:
             own = table.codes[:, table.axes.index(axis)]
@@ -323,7 +311,7 @@ class UnrecordedGroups:
 
 
 def _means(sums: Array) -> Array:
-    """Return the mean probabilities of cells from their sums; where there are none, of all."""
+    # the mean probabilities of cells from their sums; where there are none, of all
     total, every = sums.sum(axis=1, keepdims=True), sums.sum(axis=0)
     mean = every / every.sum() if every.any() else np.full(len(every), 1 / len(every))
     return np.where(total > 0, sums / np.where(total > 0, total, 1.0), mean)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from fairgauge.catalogue.comparisons import Metric
@@ -15,25 +14,18 @@ from fairgauge.results.definitions import OfRow
 from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import NO_CLASS, OVERALL, ClassScope, Interval, Reference, Scope
+from fairgauge.start.records import dataclass, replace
 
 _ROUNDING = 1e-9
+Became = Literal["further", "closer", "changed", "moved", "untested", "undefined", "stayed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateChange(OfRow[Statistic]):
     """A rate of one group under both models, on the same rows.
 
-    Attributes
-    ----------
-    rate : its name.
-    feature, group : whose; None and "all" of all rows.
-    scope, class_scope, threshold : which rows, classes and score threshold.
-    old, new : under the model in use and the candidate; None where undefined.
-    change : new less old.
-    interval : its paired confidence interval, None where there is none.
-    p_value : of no change.
-    n : the (effective) rows that it rests on.
-    status, reason : whether the numbers can be relied on, and why not, or why there is no interval.
+    ``feature, group``: None and "all" of all rows.
+    ``change, interval``: new less old, with its paired interval.
     """
 
     rate: str
@@ -56,41 +48,20 @@ class RateChange(OfRow[Statistic]):
 class DisparityChange(OfRow[Metric]):
     """A disparity before and after: under two models on the same rows, or in two reports.
 
-    Attributes
-    ----------
-    metric, feature, group, reference : the metric, and who is compared with whom; no feature for
-        an index of all rows. Of two reports, as in the new one.
-    scope, class_scope, threshold : which rows, classes and score threshold.
-    old, new : its values; None where undefined.
-    old_interval, new_interval : their confidence intervals; None where there is none.
-    by : whether it changes by a difference (new - old) or by a ratio (new / old).
-    change, interval : the change, and its confidence interval.
-    distance, distance_interval : the change of the distance from "no difference"; negative where
-        it is closer; of ratios, of the logarithm's.
-    direction : closer to "no difference" or further from it; None where it cannot be known.
-    crossed : whether it is now on the other side of "no difference".
-    other_side : whether that is statistically significant: the side before and after, adjusted
-        (Holm) for all disparities that are compared.
-    changed : whether the change itself is statistically significant, wherever it leads.
-    change_p_value, change_p_adjusted : of no change, alone and adjusted likewise.
-    p_value, p_adjusted : of "as far as before", likewise.
-    distance_adjusted : the interval of the change of the distance at the level at which it is
-        tested among all disparities; it excludes 0 just where `p_adjusted` is significant.
-    significant : whether the direction is statistically significant.
-    margin : by how much further from "no difference" it may be; of ratios a share. None where no
-        margin is stated.
-    margin_interval : the interval of the change of the distance that is held against the margin;
-        of a minimum or maximum over groups, of how much worse it is.
-    outcome : non-inferior where that whole interval is within the margin, inferior where it is
-        beyond at the level of all such tests of the candidate; None where it is no part of the
-        verdict.
-    overturned : whether the rows that are excluded could overturn that it is closer, or within its
-        margin: then it counts as neither.
-    n_group, n_reference : (effective) rows of both sides.
-    status, reason : whether the numbers can be relied on, and why not, or why there is no interval.
-    mirror_of : the other group, where just two are compared with each other and its change is the
-        mirror image of this one: both are one comparison.
-    before, after : the estimates of two reports; None of models.
+    ``feature, group, reference``: no feature of an index of all rows; of reports as in the new one.
+    ``by, change``: whether it changes by a difference (new - old) or by a ratio (new / old).
+    ``distance``: the change of the distance from "no difference", of ratios of its logarithm.
+    ``distance_adjusted``: its interval at the level at which it is tested among all disparities.
+    ``direction``: closer to "no difference" or further from it; None where it cannot be known.
+    ``crossed, other_side``: whether it is beyond "no difference" now, and significantly (Holm).
+    ``changed``: whether the change itself is statistically significant, wherever it leads.
+    ``change_p_value, change_p_adjusted, p_value, p_adjusted``: of no change, of "as far as before".
+    ``significant``: whether the direction is statistically significant.
+    ``margin, margin_interval``: by how much further it may be, and the interval held against it.
+    ``outcome``: whether that whole interval is within it; None where it is no part of the verdict.
+    ``overturned``: whether excluded rows could overturn that it is closer, or within its margin.
+    ``mirror_of``: the other of just two groups, whose change is the mirror image of this one.
+    ``before, after``: the estimates of two reports; None of models.
     """
 
     metric: str
@@ -142,28 +113,39 @@ class DisparityChange(OfRow[Metric]):
 
     @property
     def worse(self) -> bool:
-        """Return whether a disparity is statistically significantly worse.
-
-        It is further from no difference, or on the other side of it and not closer.
-        """
+        """Return whether it is significantly further, or on the other side and not closer."""
         if self.significant:
             return self.direction is Direction.FURTHER
         return self.other_side
 
     @property
     def moved(self) -> bool:
-        """Return whether the two values differ at all."""
         if self.old is None or self.new is None:
             return self.old is not self.new
         return not math.isclose(self.old, self.new, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
 
     @property
+    def size(self) -> float:
+        if self.by == "ratio":
+            return abs(math.log(self.change)) if self.change else math.inf
+        return abs(self.change or 0.0)
+
+    @property
     def apart(self) -> bool:
-        """Return whether the confidence intervals of both values share no value."""
         old, new = self.old_interval, self.new_interval
         return old is not None and new is not None and (old.high < new.low or new.high < old.low)
 
     @property
     def untested(self) -> bool:
-        """Return whether a disparity moved, and no test shows by more than sampling variation."""
         return self.moved and self.change is not None and self.change_p_adjusted is None
+
+    @property
+    def became(self) -> Became:
+        """Return what became of it: where it went if a test shows it, or whether it moved."""
+        if self.change is None or not self.moved:
+            return "undefined" if self.moved else "stayed"
+        if self.significant and self.direction is not None:
+            return "further" if self.direction is Direction.FURTHER else "closer"
+        if self.changed:
+            return "changed"
+        return "untested" if self.untested else "moved"

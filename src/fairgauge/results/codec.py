@@ -5,7 +5,8 @@ written, read and described. What a type does not state stands beside it in `Ann
 `Key`, a record that is written `Inline`, a number that is a `Share`. A class whose JSON differs
 from its fields names another dataclass that is saved in its place, as the return type of its
 method ``saved_as``, and is made from it again by ``of_saved``; values that follow from the fields
-are listed in ``DERIVED``, or in ``DERIVED_FIRST``.
+are listed in ``DERIVED``. Of a ``SPARSE`` class only what differs from its
+default is written.
 """
 
 # Why no library (November 2026; msgspec 0.22, cattrs 26.2, pydantic 2): our JSON is flat. Scopes,
@@ -22,7 +23,6 @@ import math
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -30,7 +30,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.definitions import saved_fields
-from fairgauge.results.describers import function_at
+from fairgauge.start.records import MISSING, dataclass, fields, is_dataclass, replace
 from fairgauge.values import Json, Saved
 
 Plain = dict[str, Any]
@@ -64,10 +64,7 @@ class Keys:
 class Restored:
     """A field that is not written itself, but made from a derived value that is.
 
-    Attributes
-    ----------
-    key, type : the key of that value, and its type.
-    read : what makes the field from the value.
+    ``read``: what makes the field from the value.
     """
 
     key: str
@@ -87,13 +84,6 @@ class StoredAs:
     read: Callable[[Any], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Worded:
-    """A reason whose sentence is its owner's, in the property of this name, as it states more."""
-
-    by: str
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Form:
     """A value that is written in another form than its type's."""
@@ -107,7 +97,6 @@ class _Mark(StrEnum):
     INLINE = "inline"
     SHARE = "share"
     FINITE = "finite"
-    NULLABLE = "nullable"
 
 
 _Value = TypeVar("_Value")
@@ -118,21 +107,13 @@ Finite = Annotated[float, _Mark.FINITE]
 Share = Annotated[float, _Mark.SHARE]
 """A number from 0 to 1."""
 
-Nullable = Annotated[_Value, _Mark.NULLABLE]
-"""A value in whose place the owner may write null."""
-
-
-def _version_of(tool: Saved) -> str:
-    version: str = tool["version"]
-    return version
-
 
 Version = Annotated[
     str,
     Key("tool"),
     Form(
         write=lambda version: {"name": "fairgauge", "version": version},
-        read=_version_of,
+        read=lambda tool: tool["version"],
         schema={
             "type": "object",
             "properties": {"name": {"const": "fairgauge"}, "version": {"type": "string"}},
@@ -150,8 +131,6 @@ Version = Annotated[
 def to_dict(value: Any) -> Plain:
     """Return the plain values of a frozen dataclass: infinities are words, tuples lists.
 
-    Examples
-    --------
     >>> from fairgauge.results.scopes import Bounds
     >>> to_dict(Bounds(0.5, math.inf))
     {'low': 0.5, 'high': 'Infinity'}
@@ -163,15 +142,10 @@ def to_dict(value: Any) -> Plain:
 def from_dict(kind: type[Result], values: Saved) -> Result:
     """Read what `to_dict` wrote.
 
-    Parameters
-    ----------
-    kind : type
-        The dataclass.
-    values : mapping
-        Its plain values. Keys that it does not have are ignored: they follow from the others.
+    ``kind``: type The dataclass.
+    ``values``: mapping Its plain values. Keys that it does not have are ignored: they follow from
+        the others.
 
-    Examples
-    --------
     >>> from fairgauge.results.scopes import Bounds
     >>> from_dict(Bounds, {"low": 0.5, "high": "Infinity"})
     Bounds(low=0.5, high=inf)
@@ -196,13 +170,8 @@ def json_schema(kind: type, title: str, first: Schema | None = None) -> Schema:
 def reading(what: str) -> Iterator[None]:
     """Raise a `FairgaugeError` where plain values are not those of a result.
 
-    Parameters
-    ----------
-    what : str
-        What the values should be, as it stands in the message: "a report of fairgauge".
+    ``what``: str What the values should be, as it stands in the message: "a report of fairgauge".
 
-    Examples
-    --------
     >>> with reading("a report"):
     ...     {"schema": "fairgauge.report/2"}["tool"]
     Traceback (most recent call last):
@@ -230,6 +199,14 @@ def plain(value: object) -> Json:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, Sequence):
         return [plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(plain, value), key=str)
+    if hasattr(value, "title"):  # a metric or a rate, which its name stands for
+        return str(getattr(value, "name", None))
+    if is_dataclass(value):
+        kind: Any = type(value)
+        written: Json = _codec(kind).written(value)
+        return written
     raise TypeError(f"{type(value).__name__} has no plain value")
 
 
@@ -256,11 +233,9 @@ class _Codec:
     """What stands for it where the record that it belongs to is absent."""
 
     def written(self, value: Any) -> Any:
-        """Return a value as it is written."""
         return value if self.write is None else self.write(value)
 
     def taken(self, value: Any) -> Any:
-        """Return the value that was written."""
         return value if self.read is None else self.read(value)
 
 
@@ -313,8 +288,9 @@ def _record(kind: type) -> _Record:
         )
     hints = get_type_hints(kind, include_extras=True)
     parts = [_part(each.name, hints[each.name]) for each in saved_fields(kind)]
-    before, after = (getattr(kind, name, ()) for name in ("DERIVED_FIRST", "DERIVED"))
-    parts = [*(_derived(kind, n) for n in before), *parts, *(_derived(kind, n) for n in after)]
+    for name in getattr(kind, "DERIVED", ()):
+        hint = get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
+        parts.append(replace(_part(name, hint), name=None))
     writers = [
         (part.attribute, "" if part.codec is None else next(iter(part.nulls)), part.write,
          part.nulls, part.write in _NUMBERS)
@@ -325,7 +301,6 @@ def _record(kind: type) -> _Record:
         for part in parts
         if part.name
     ]
-    amend = getattr(kind, "amend", None)
 
     def write(value: Any) -> Plain:
         # a large report has hundreds of thousands of values: none of a finite number, a text or
@@ -341,8 +316,6 @@ def _record(kind: type) -> _Record:
                 written.update(write_value(inner))
             else:
                 written[key] = write_value(inner)
-        if amend is not None:
-            amend(value, written)
         return written
 
     def read(values: Saved) -> Any:
@@ -357,14 +330,18 @@ def _record(kind: type) -> _Record:
     def properties(definitions: Schema) -> Schema:
         return {k: v for part in parts for k, v in part.properties(definitions).items()}
 
-    return _Record(write, read, properties, {k: v for part in parts for k, v in part.nulls.items()})
+    nulls = {k: v for part in parts for k, v in part.nulls.items()}
+    write_all = _sparse(kind, write) if hasattr(kind, "SPARSE") else write
+    return _Record(write_all, read, properties, nulls)
 
 
-def _derived(kind: type, name: str) -> _Keyed:
-    """Return what writes a value that follows from the fields, a property."""
-    hint = get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
-    part = _part(name, hint)
-    return replace(part, name=None)
+def _sparse(kind: Any, write: Callable[[Any], Plain]) -> Callable[[Any], Plain]:
+    usual = {each.name: each.default for each in fields(kind)}
+
+    def write_sparse(value: Any) -> Plain:
+        return {k: v for k, v in write(value).items() if v not in ([], {}) and v != usual.get(k)}
+
+    return write_sparse
 
 
 def _part(name: str, hint: Any) -> _Keyed:
@@ -376,10 +353,6 @@ def _part(name: str, hint: Any) -> _Keyed:
     if restored is not None:
         return _restored(name, restored)
     codec = _codec(hint)
-    worded = next((mark.by for mark in marks if isinstance(mark, Worded)), "")
-
-    def write_worded(value: Any) -> Plain:
-        return {key: _write_reason(getattr(value, name), getattr(value, worded))}
 
     def take(values: Saved) -> Any:
         return codec.taken(values[key])
@@ -387,22 +360,15 @@ def _part(name: str, hint: Any) -> _Keyed:
     def properties(definitions: Schema) -> Schema:
         return {key: codec.schema(definitions)}
 
-    nulls = {key: codec.none}
-    if worded:
-        return _Keyed(take, properties, nulls, name, write_worded)
-    return _Keyed(take, properties, nulls, name, codec.write, name, codec)
+    return _Keyed(take, properties, {key: codec.none}, name, codec.write, name, codec)
 
 
 def _stored(stored: StoredAs) -> _Record:
-    """Return the record of a value in whose place another is saved."""
     record: Any = stored.record
     saved = _record(record)
-    return _Record(
-        write=lambda value: saved.write(stored.write(value)),
-        read=lambda values: stored.read(saved.read(values)),
-        properties=saved.properties,
-        nulls=saved.nulls,
-    )
+    return _Record(write=lambda value: saved.write(stored.write(value)),
+        read=lambda values: stored.read(saved.read(values)), properties=saved.properties,
+        nulls=saved.nulls)  # fmt: skip
 
 
 def _restored(name: str, restored: Restored) -> _Keyed:
@@ -415,7 +381,6 @@ def _restored(name: str, restored: Restored) -> _Keyed:
 
 
 def _inline(name: str, hint: Any) -> _Keyed:
-    """Return the part of a record whose keys stand among those of its owner."""
     kind, nullable = _without_none(_bare(hint))
     stored = next((mark for mark in _marks(hint) if isinstance(mark, StoredAs)), None)
     record = _record(kind) if stored is None else _stored(stored)
@@ -445,7 +410,6 @@ def _bare(hint: Any) -> Any:
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
-    """Return a type without None, and whether it has it."""
     if get_origin(hint) not in (Union, types.UnionType):
         return hint, False
     others = tuple(each for each in get_args(hint) if each is not type(None))
@@ -454,7 +418,6 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
 
 @cache
 def _codec(hint: Any) -> _Codec:
-    """Return how the values of a type are written, read and described."""
     marks, bare = _marks(hint), _bare(hint)
     form = next((mark for mark in marks if isinstance(mark, Form)), None)
     if form is not None:
@@ -463,7 +426,7 @@ def _codec(hint: Any) -> _Codec:
         limits: Schema = {"minimum": 0, "maximum": 1} if _Mark.SHARE in marks else {}
         return _Codec(_write_number, _read_number, lambda _: {"type": "number"} | limits)
     kind, nullable = _without_none(bare)
-    if nullable or _Mark.NULLABLE in marks:
+    if nullable:
         return _or_none(_codec(kind))
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
@@ -522,7 +485,7 @@ def _nullable(schema: Schema) -> Schema:
 
 
 def _array(items: tuple[Any, ...]) -> _Codec:
-    """Return the codec of a tuple: of any length, or with a type for each place."""
+    # the codec of a tuple: of any length, or with a type for each place
     if items[-1] is Ellipsis:
         item = _codec(items[0])
         write, read = item.write, item.read
@@ -549,7 +512,6 @@ def _array(items: tuple[Any, ...]) -> _Codec:
 
 
 def _mapping(types: tuple[Any, ...], keys: tuple[str, ...]) -> _Codec:
-    """Return the codec of a mapping; the words of an enum are all its keys."""
     key, item = types
     read_key, codec = _codec(key).taken, _codec(item)
     write_item = codec.write
@@ -572,14 +534,14 @@ def _mapping(types: tuple[Any, ...], keys: tuple[str, ...]) -> _Codec:
 
 
 def _any_of(kinds: tuple[type, ...]) -> _Codec:
-    """Return the codec of several dataclasses; their first field is the word of each."""
+    # the codec of several dataclasses; their first field is the word of each
     words = {get_args(get_type_hints(kind)[fields(kind)[0].name])[0]: kind for kind in kinds}
     key = fields(kinds[0])[0].name
-    return _Codec(
-        write=to_dict,
-        read=lambda values: _record(words[values[key]]).read(values),
-        schema=lambda defs: {"oneOf": [_object(kind).schema(defs) for kind in kinds]},
-    )
+    return _Codec(write=to_dict, read=lambda values: _record(words[values[key]]).read(values),
+        schema=lambda defs: {"oneOf": [_object(kind).schema(defs) for kind in kinds]})  # fmt: skip
+
+
+_being_made: set[type] = set()
 
 
 def _object(kind: type) -> _Codec:
@@ -587,24 +549,29 @@ def _object(kind: type) -> _Codec:
         name = kind.__name__
         if name not in definitions:
             definitions[name] = {}  # before its fields, one of which may be of this class
-            definitions[name] = _described_object(_record(kind).properties(definitions))
+            described = _described_object(_record(kind).properties(definitions))
+            if hasattr(kind, "SPARSE"):
+                described["required"] = [
+                    each.name
+                    for each in fields(kind)
+                    if each.default is each.default_factory is MISSING
+                ]
+            definitions[name] = described
         return {"$ref": f"#/$defs/{name}"}
 
-    # the record is looked up when it is needed: a field may be of the class that is being read
-    return _Codec(
-        write=lambda value: _record(kind).write(value),
-        read=lambda values: _record(kind).read(values),
-        schema=schema,
-    )
+    if kind not in _being_made:
+        _being_made.add(kind)
+        record = _record(kind)
+        _being_made.remove(kind)
+        return _Codec(record.write, record.read, schema)
+    # a field of the class that is being read: its record is looked up when it is needed
+    return _Codec(write=lambda value: _record(kind).write(value),
+        read=lambda values: _record(kind).read(values), schema=schema)  # fmt: skip
 
 
 def _described_object(properties: Schema) -> Schema:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": properties, "required": list(properties),
+        "additionalProperties": False}  # fmt: skip
 
 
 # both take None: version 1 saved intervals without their level
@@ -630,18 +597,10 @@ def _read_number(value: Any) -> Any:
     return value
 
 
-_PLAIN_TYPES: dict[Any, _Codec] = {
-    str: _leaf({"type": "string"}),
-    bool: _leaf({"type": "boolean"}),
-    int: _leaf({"type": "integer", "minimum": 0}),
-    float: _Codec(
-        _write_number,
-        _read_number,
-        lambda _: {"anyOf": [{"type": "number"}, {"enum": [*_INFINITIES]}]},
-    ),
-    object: _Codec(plain, None, lambda _: {}),
-    Any: _Codec(plain, None, lambda _: {}),
-}
+_PLAIN_TYPES: dict[Any, _Codec] = {str: _leaf({"type": "string"}), bool: _leaf({"type": "boolean"}),
+    int: _leaf({"type": "integer", "minimum": 0}), float: _Codec(_write_number, _read_number,
+        lambda _: {"anyOf": [{"type": "number"}, {"enum": [*_INFINITIES]}]}),
+    object: _Codec(plain, None, lambda _: {}), Any: _Codec(plain, None, lambda _: {})}  # fmt: skip
 
 
 # ---- reasons and diagnostics: a code with the parameters it calls for ---------------------------
@@ -665,48 +624,36 @@ def read_parameters(values: Saved) -> tuple[tuple[str, Any], ...]:
 def _write_parameter(value: Any) -> Json:
     if isinstance(value, tuple):
         return [_write_parameter(item) for item in value]
-    if isinstance(value, Reason):  # the sentence of the whole has that of each reason in it
-        return {key: item for key, item in _write_reason(value, "").items() if key != "message"}
-    return plain(value)
+    return _write_reason(value) if isinstance(value, Reason) else plain(value)
 
 
 def _read_parameter(name: str, value: Any) -> Any:
     if isinstance(value, list):
         return tuple(_read_parameter(name, item) for item in value)
     if isinstance(value, dict):
-        return _read_reason(value)
+        return read_reason(value)
     return value if name in _NAMES else number(value)
 
 
-def _write_reason(reason: Reason, message: str | None = None) -> Plain:
-    return {
-        "code": str(reason.code),
-        "message": function_at("fairgauge.render.grammar:describe_reason")(reason)
-        if message is None
-        else message,
-        "side": reason.side,
-        "parameters": write_parameters(reason.parameters),
-    }
+def _write_reason(reason: Reason) -> Plain:
+    return {"code": str(reason.code), "side": reason.side,
+        "parameters": write_parameters(reason.parameters)}  # fmt: skip
 
 
-def _read_reason(values: Saved) -> Reason:
+def read_reason(values: Saved) -> Reason:
+    """Read a reason that was written."""
     parameters = read_parameters(values["parameters"])
     return Reason(ReasonCode(values["code"]), values.get("side"), parameters)
 
 
 def _reason_schema(definitions: Schema) -> Schema:
-    definitions["Reason"] = _described_object(
-        {
-            "code": {"enum": [str(code) for code in ReasonCode]},
-            "message": {"type": "string"},
-            "side": _nullable({"enum": ["group", "reference"]}),
-            "parameters": {"type": "object"},
-        }
-    )
+    definitions["Reason"] = _described_object({"code": {"enum": [str(code) for code in ReasonCode]},
+            "side": _nullable({"enum": ["group", "reference"]}), "parameters": {"type": "object"}}
+    )  # fmt: skip
     return {"$ref": "#/$defs/Reason"}
 
 
-_PLAIN_TYPES[Reason] = _Codec(_write_reason, _read_reason, _reason_schema)
+_PLAIN_TYPES[Reason] = _Codec(_write_reason, read_reason, _reason_schema)
 Parameters = Annotated[
     tuple[tuple[str, Any], ...], Form(write_parameters, read_parameters, {"type": "object"})
 ]

@@ -7,12 +7,12 @@ saved nor compared: a saved result holds the name, and describes what is not of 
 
 from __future__ import annotations
 
-from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Generic, TypeVar, cast
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.statistics import Statistic
+from fairgauge.start.records import Field, dataclass, field, fields, is_dataclass, replace
 
 Result = TypeVar("Result")
 Row = TypeVar("Row", bound="Metric | Statistic | None", covariant=True)
@@ -26,12 +26,8 @@ NOT_SAVED = {"saved": False}
 class OfRow(Generic[Row]):
     """What is of one metric or rate, whose row is found where the name alone is given.
 
-    A name that the catalogue does not have stands for an `UnknownMetric`, so that there always is a
-    row; a result that is read finds a user's own with `defined_by`.
-
-    Attributes
-    ----------
-    definition : the row.
+    A name that the catalogue does not have stands for an `UnknownMetric`; of a result that is read,
+    `defined_by` finds a user's own.
     """
 
     definition: Row = field(default=cast("Row", None), compare=False, repr=False,
@@ -43,7 +39,6 @@ class OfRow(Generic[Row]):
 
 
 def _name_of(result: Any) -> str | None:
-    """Return the name of the metric or of the rate that a result is of."""
     return result.metric if hasattr(result, "metric") else getattr(result, "rate", None)
 
 

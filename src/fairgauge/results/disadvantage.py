@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
+from fairgauge.catalogue.comparisons import RowMetric
 from fairgauge.catalogue.lookup import selections_called
-from fairgauge.catalogue.moments import Mean
-from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.catalogue.score_statistics import Mean
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
-from fairgauge.enums import Better, ClassKind, Favourable, ReferenceKind
+from fairgauge.enums import Better, Favourable, ReferenceKind
 from fairgauge.errors import alternatives, quote
 from fairgauge.values import name_of
 
@@ -39,10 +39,7 @@ def favourable_of(spec: Mapping[str, Any]) -> Favourable:
 
 
 def harm_in_words(spec: Mapping[str, Any]) -> tuple[Statistic, ...]:
-    """Return the rates of decisions in the words of these, where the positive one is a harm.
-
-    People who are denied are not called selected.
-    """
+    """Return the rates of decisions in words of harm, where the positive one is: not "selected"."""
     column, values = spec.get("prediction"), spec.get("positive") or [1]
     words = spec.get("words") or {}
     event, opposite = words.get("positive"), words.get("negative")
@@ -59,15 +56,14 @@ def harm_in_words(spec: Mapping[str, Any]) -> tuple[Statistic, ...]:
 
 def favourable_in(favourable: Favourable, scope: ClassScope) -> Favourable:
     """Return what is better in one class: which of several classes is better nobody stated."""
-    one_class = scope.name is not None and scope.kind is not ClassKind.SELECTION
+    one_class = scope.name is not None
     return Favourable.NEITHER if one_class else favourable
 
 
 def better_of(row: Statistic, favourable: Favourable | None) -> Better:
     """Return which direction of a number favours a group, by what is favourable for a person.
 
-    Where the negative outcome is, a higher share of positive ones is the worse one. Of a mean of
-    the table's own numbers only the user states it: a higher price is worse, a higher pay better.
+    Of a mean of the table's own numbers only the user states it: a price, or a pay.
     """
     if isinstance(row, Mean) and row.better is Better.NEITHER:
         return _OF_AMOUNTS.get(favourable or Favourable.POSITIVE, Better.NEITHER)
@@ -85,10 +81,7 @@ def counts_outcomes(row: Statistic) -> bool:
 
 
 def has_direction(row: Statistic, favourable: Favourable | None) -> bool:
-    """Return whether one direction of a rate is the worse one for a group.
-
-    A favourable decision in spite of the outcome may be a gift or a burden.
-    """
+    """Return whether one direction of a rate is the worse one for a group."""
     ambivalent = row.ambivalent
     if favourable is Favourable.NEGATIVE and isinstance(row, Rate):
         ambivalent = row.among == TP + FN and event_of(row) in (TP + FP, TN + FN)
@@ -105,10 +98,7 @@ def favours_the_least(row: Statistic, favourable: Favourable | None) -> bool:
 
 
 def is_worse_off(row: Statistic | RowMetric, difference: float, favourable: Favourable) -> bool:
-    """Return whether a difference is to the disadvantage of its group.
-
-    A group with more of an outcome that is stated to be the worse one is worse off, too.
-    """
+    """Return whether a difference is to the disadvantage of its group."""
     if isinstance(row, RowMetric):
         return adverse_sign(row, favourable) * difference > 0
     stated = favourable is Favourable.NEGATIVE and counts_outcomes(row)
@@ -120,14 +110,13 @@ def is_worse_off(row: Statistic | RowMetric, difference: float, favourable: Favo
 def adverse_sign(row: Statistic | RowMetric, favourable: Favourable) -> int:
     """Return the sign of a difference that is to the disadvantage of a group; 0 of neither.
 
-    Where the negative decision is the better one for a person, to be selected is a harm, as is to
-    be selected wrongly. Predictive values have no direction: a higher one may mean a higher bar.
+    Predictive values have no direction: a higher one may mean a higher bar.
     """
     if isinstance(row, RowMetric):
         if row.q is not None:  # a quantile of the table's own numbers
             return AMOUNTS.get(favourable, 0)
         good = {Favourable.POSITIVE: -1, Favourable.NEGATIVE: 1}.get(favourable, 0)
-        return good if row.kind in ("top", "skew", "exposure") else 0
+        return good if row.kind in ("top", "exposure") else 0
     if isinstance(row, Rate):
         return _sign_of_share(row, favourable)
     return _SIGN_OF_RATE[better_of(row, favourable)]
@@ -153,7 +142,8 @@ def _sign_of_share(row: Rate, favourable: Favourable) -> int:
 def event_of(row: Rate) -> Cells | None:
     """Return the sum of cells that a rate's event is among all rows: TP of TP + FN is TP + FP."""
     for event in OPPOSITES:
-        if row.among != event and _overlap(event, row.among) == row.of:
+        both = Cells(*(a * b for a, b in zip(event, row.among, strict=True)))
+        if row.among != event and both == row.of:
             return event
     return None
 
@@ -163,20 +153,10 @@ def is_of_fit(row: Rate) -> bool:
     return row.of in (TP + TN, FP + FN)
 
 
-def _overlap(event: Cells, among: Cells) -> Cells:
-    coefficients = zip(event, among, strict=True)
-    return Cells(*(a * b for a, b in coefficients))
-
-
 def other_group(groups: Iterable[tuple[str, str]], contrast: Compared) -> str | None:
     """Return the one group that a group is compared with: of two groups all others are one.
 
-    None where it is compared with several groups together. Only a comparison with one group can be
-    read from the other side.
-
-    Parameters
-    ----------
-    groups : every feature with each of its groups.
+    None where it is compared with several together. ``groups`` are features with their groups.
     """
     reference = contrast.reference
     if reference is None or reference.group is not None:

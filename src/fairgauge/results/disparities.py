@@ -11,13 +11,8 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP
-from fairgauge.catalogue.comparisons import Contrast, Imbalance, Metric, Representation
-from fairgauge.catalogue.distributions import (
-    Distance,
-    OverallStandardisedDifference,
-    StandardisedDifference,
-)
-from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.catalogue.comparisons import Contrast, Imbalance, Metric, RowMetric
+from fairgauge.catalogue.distributions import Distance, OverallStandardisedDifference
 from fairgauge.catalogue.statistics import Rate, Statistic, tested_as
 from fairgauge.enums import AfterAdjusting, ScopeKind, Status
 from fairgauge.reasons import ReasonCode
@@ -46,22 +41,20 @@ NOTED_ALONE = 0.1
 
 
 def disparity(row: Metric | Statistic) -> Hashable:
-    """Return what differs: of metrics that are functions of one another it is the same.
+    """Return what differs, the same of metrics that are functions of one another.
 
-    These are the difference, the ratio, the odds and the standardised difference of a share, the
-    distance of two distributions of two values, and the forms of a quantile or a list's top.
+    These are a share's difference, ratio, odds and standardised difference, the distances of two
+    distributions of two values, and the forms of a quantile or a list's top.
     """
     if isinstance(row, Statistic):
         return tested_as(row)
-    if isinstance(row, RowMetric) and (row.q is not None or row.kind in ("top", "skew")):
+    if isinstance(row, RowMetric) and (row.q is not None or row.kind == "top"):
         return row.q, row.top, row.percent
-    if isinstance(row, StandardisedDifference) and row.of != "selection":
-        return f"mean_{row.of}"
-    if isinstance(row, Distance | StandardisedDifference | OverallStandardisedDifference):
+    if isinstance(row, Distance | OverallStandardisedDifference):
         of_label = isinstance(row, Distance) and row.of == "label"
         parts = (TP + FN, TN + FP) if of_label else (TP + FP, TN + FN)
         return frozenset(parts)
-    if isinstance(row, Imbalance | Representation):
+    if isinstance(row, Imbalance):
         return type(row).__name__
     tests = frozenset(map(tested_as, row.statistics if isinstance(row, Metric) else ()))
     return tests if len(tests) > 1 else next(iter(tests), row.name)
@@ -75,12 +68,9 @@ def is_ratio(row: Metric | Statistic) -> bool:
 
 
 def gap(each: Estimate) -> float:
-    """Return how far a group is from its reference: the rate of the group minus the other.
+    """Return the rate of a group less that of its reference, whichever way a metric contrasts them.
 
-    A vendor's difference may be the reference minus the group: its sign is reversed. Of a ratio it
-    is the difference of the two rates that it compares, or how far it is from 1 where they are
-    unknown, so that groups are ranked alike whether differences or ratios are asked for. Of what
-    has a range alone it is that of its middle.
+    Of a ratio without rates it is how far it is from 1; of what has a range alone, of its middle.
     """
     value, row = each.value or 0.0, each.definition
     if each.value is None and each.low is not None and each.high is not None:
@@ -98,7 +88,7 @@ def is_reference_first(row: Metric | Statistic) -> bool:
 
 
 def distance(each: Estimate) -> float:
-    """Return how far a point estimate is from "no difference"; a ratio as far as its inverse.
+    """Return how far an estimate is from "no difference"; a ratio as far as its inverse.
 
     An infinite value means that a count is 0, not how a group fares: it stands last.
     """
@@ -111,23 +101,19 @@ def distance(each: Estimate) -> float:
 
 
 def singled_out(each: Estimate) -> Estimate:
-    """Return an estimate as it is shown where it is chosen as the most extreme of several.
+    """Return an estimate as the most extreme of several: with its joint interval, or none.
 
-    Its interval is the one that holds together with all others, or none: the largest
-    of several differences is partly sampling error, which a single interval does not cover.
-    Those of protected counts hold each by itself, for every table that agrees with the counts.
+    The largest of several is partly sampling error, which a single interval does not cover.
+    Those of protected counts hold for every table that agrees with the counts.
     """
     interval = each.interval if each.bounds is not None else None
     return replace(each, interval=each.simultaneous or interval)
 
 
 def is_significant(each: Estimate) -> bool:
-    """Return whether an estimate differs significantly from "no difference".
+    """Return whether an estimate differs significantly from none, judged with all others.
 
-    It does where the interval that holds together with those of all comparisons excludes "no
-    difference"; where there is none, where the adjusted p-value is small. What is in no family,
-    for insufficient data or without a test, does not, nor does an adjusted comparison that is of
-    too few of the rows, or of other ones, than what it adjusts.
+    What is in no family does not, nor an adjusted comparison of too few, or other, rows.
     """
     unknown = each.value is None and each.interval is None
     if each.p_adjusted is None or unknown or each.confidence is None or is_of_other_rows(each):
@@ -145,16 +131,9 @@ def is_of_other_rows(each: Estimate) -> bool:
 def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | None:
     """Return what becomes of a significant difference, None where it is not significant overall.
 
-    A difference that is no longer significant has disappeared only where the adjusted confidence
-    interval excludes the unadjusted value: otherwise the strata may merely have cost precision.
-    Nothing is concluded, whether it is significant overall or not, where rows without a stratum,
-    which the adjusted comparison leaves out, change the difference by themselves, where it leaves
-    out more than half of a side, nor where outcomes that one side lacks more often, or rows
-    without a group that have other rates than the others, could change what is shown.
-
-    Parameters
-    ----------
-    overall, adjusted : the comparison of all rows, and the same adjusted for the strata.
+    One that is no longer significant has disappeared only where the adjusted interval excludes the
+    value of all rows: otherwise the strata may merely have cost precision. Nothing is concluded
+    where rows that lack something could change what is shown, or over half of a side is alone.
     """
     if overall.value is None or adjusted.value is None:
         return None
@@ -186,10 +165,9 @@ def shares_compared(overall: Estimate, adjusted: Estimate) -> tuple[float, float
 
 
 def shown_adjusted_alone(estimates: Sequence[Estimate]) -> list[tuple[Estimate, Estimate]]:
-    """Return what differs adjusted for the strata and is not shown to over all rows, largest first.
+    """Return what differs adjusted for the strata and not over all rows, with both, largest first.
 
-    Each is the comparison of all rows and the adjusted one. Of the difference and the ratio of a
-    rate it is the one that comes first, of a rate and its odds the rate.
+    Of the difference and the ratio of a rate it is the one that comes first, of its odds the rate.
     """
     pooled = [e for e in estimates if e.scope.kind is ScopeKind.POOLED and is_significant(e)]
     if not pooled:
@@ -204,13 +182,11 @@ def shown_adjusted_alone(estimates: Sequence[Estimate]) -> list[tuple[Estimate, 
 
 
 def _contrasts(estimates: Iterable[Estimate]) -> list[Estimate]:
-    """Return the comparisons of all groups, mirrored ones aside, those of rates first."""
     compared = [e for e in estimates if isinstance(e.definition, Contrast) and e.mirror_of is None]
     return sorted(compared, key=lambda e: not isinstance(cast(Contrast, e.definition).of, Rate))
 
 
 def _compared(each: Estimate) -> tuple[object, ...]:
-    """Return which test of which group a contrast is, as a difference or a ratio."""
     assert isinstance(each.definition, Contrast)
     return tested_as(each.definition.of), each.feature, each.group, each.class_scope, each.threshold
 
@@ -221,14 +197,9 @@ def with_both_sides(inside: Iterable[Estimate]) -> list[Estimate]:
 
 
 def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> list[Estimate]:
-    """Return the strata in which a comparison is statistically significant, adjusted for all.
+    """Return the strata in which a comparison is significant, adjusted for all (Bonferroni).
 
-    The adjustment is for the number of those with both sides (Bonferroni).
-
-    Parameters
-    ----------
-    inside : one comparison in each of the strata.
-    tests : how many are tested together, None where it is these.
+    ``tests`` is how many are tested together, None where it is these.
     """
     tests = tests or len(with_both_sides(inside))
     return [
@@ -241,23 +212,14 @@ def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> 
 
 
 class WithinStrata(NamedTuple):
-    """A comparison that shows no difference over all rows, and the same within the strata.
-
-    Attributes
-    ----------
-    overall : the comparison of all rows.
-    differing : the strata in which it is statistically significant.
-    """
+    """A comparison that shows no difference over all rows, and the strata in which it does."""
 
     overall: Estimate
     differing: tuple[Estimate, ...]
 
 
 def not_shown_over_all(estimates: Iterable[Estimate]) -> list[WithinStrata]:
-    """Return the comparisons that show no difference over all rows, of those within strata.
-
-    Of the difference and the ratio of a rate it is the one that comes first.
-    """
+    """Return the comparisons that show no difference over all rows, of those within strata."""
     inside, tests = _within_strata(estimates)
     return [
         WithinStrata(overall, tuple(significant_strata(strata, tests)))
@@ -266,22 +228,9 @@ def not_shown_over_all(estimates: Iterable[Estimate]) -> list[WithinStrata]:
     ]
 
 
-def tests_within_strata(estimates: Iterable[Estimate]) -> int:
-    """Return how many comparisons within strata are tested together (Bonferroni).
-
-    These are all strata with both sides, of all rates and groups.
-    """
-    return _within_strata(estimates)[1]
-
-
 def _within_strata(
     estimates: Iterable[Estimate],
 ) -> tuple[dict[tuple[object, ...], tuple[Estimate, list[Estimate]]], int]:
-    """Return every comparison with the same in each stratum that has both sides, and their number.
-
-    Of a rate and its odds it is the rate, whose variation is tested, too. Where the strata decide
-    the outcome nothing is compared within them.
-    """
     found: dict[tuple[object, ...], tuple[Estimate, list[Estimate]]] = {}
     compared = _contrasts(estimates)
     decided = {
@@ -301,7 +250,6 @@ def _within_strata(
 
 
 def _distance(value: float, neutral: float, log: bool) -> float:
-    """Return how far a value is from "no difference"; a ratio of 0 is infinitely far."""
     if not log:
         return value - neutral
     return math.log(value / neutral) if value > 0 else -math.inf

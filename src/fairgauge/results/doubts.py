@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Protocol, Self, TypeAlias
 
 from fairgauge.reasons import Reason
+from fairgauge.start.records import dataclass
 
 OF_ONE_PERSON = "clear identifier of one person"
 """What rows lack whose identifier probably stands for unknown people."""
@@ -25,12 +25,8 @@ ALIKE = "row of their group with another outcome"
 class Doubt:
     """Rows that something casts doubt on, and the numbers that stand on them.
 
-    Attributes
-    ----------
-    what, rows : what rows lack, and how many do.
-    needs : the outcomes that a number must all need to stand on it.
-    only : whether a number that needs another outcome, too, does not stand on it.
-    features : the features whose groups it is of; None where it is of all.
+    ``needs, only``: the outcomes that a number must all need to stand on it, and whether no others.
+    ``features``: the features whose groups it is of; None where it is of all.
     """
 
     what: str
@@ -53,10 +49,7 @@ class Judged(Protocol):
     """What may pass: a verdict on a rule, a gap, thresholds, a candidate, or a comparison."""
 
     def withheld(self, why: WhyWithheld) -> Self:
-        """Return it inconclusive where it passes and stands on something doubted.
-
-        A fail stays one, and no number changes.
-        """
+        """Return it inconclusive where it passes on something doubted; a fail stays one."""
 
 
 def not_counted(uncounted: Mapping[str, int]) -> tuple[str, int, str | None] | None:

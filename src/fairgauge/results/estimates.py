@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, SupportsFloat, TypeAlias
+from typing import Annotated, Any, ClassVar, SupportsFloat, TypeAlias
 
 from fairgauge import identity
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import Estimator, GroupKind, IntervalMethod, ReferenceKind, Status, Task
+from fairgauge.enums import (
+    Estimator,
+    FindingReason,
+    GroupKind,
+    IntervalMethod,
+    ReferenceKind,
+    Status,
+    Task,
+)
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Keys, Share
@@ -28,21 +35,18 @@ from fairgauge.results.scopes import (
     SavedGroupId,
     Scope,
 )
+from fairgauge.start.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByEstimator:
     """One comparison by one estimator; `Estimate` is by the one that decides.
 
-    Attributes
-    ----------
-    metric, feature, group, class_scope, threshold : as of the `Estimate`.
-    estimator : how the rates are estimated, and so what is assumed.
-    decides : whether it is the one of the `Estimate`, and of verdicts.
-    value : None of an estimator that has a range alone.
-    interval : its confidence interval; of bounds the range that the data leave, widened by it.
-    set_low, set_high : the range that the data leave, of bounds.
-    effective_people : as how many people of known group, in the side with fewer, it is as precise.
+    ``decides``: whether it is the one of the `Estimate`, and of verdicts.
+    ``interval``: its confidence interval; of bounds the range that the data leave, widened by it.
+    ``set_low, set_high``: the range that the data leave, of bounds.
+    ``effective_people``: as how many people of known group, in the side with fewer, it is as
+        precise.
     """
 
     metric: str
@@ -69,33 +73,16 @@ class Estimate(OfRow[Metric]):
 
     Attributes
     ----------
-    metric, set : catalogue name, and whose metric it is.
-    feature : the sensitive feature; None for a metric of the whole table.
-    feature_id, group_id : what they are; None where they are None, and in older reports.
-    group : the group that is compared; "all" for a metric of the whole table, None for a metric of
-        all groups of a feature that is undefined.
-    reference : what it is compared with; None where nothing is compared.
-    scope : all rows, one stratum, or all rows with strata pooled.
-    class_scope : which classes of a multiclass audit.
-    threshold : the score threshold, None without scores.
-    mirror_of : the other group, where just two are compared with each other and its estimate is the
-        same comparison seen from its side: tables, charts and families have that one alone.
-    value : the estimate; None where undefined, +-inf where the formula gives it.
-    bounds : the range of the value over all tables that agree with protected counts; None where the
-        counts are exact. The value is then that of the rounded counts, and the interval the union
-        of those of the range.
-    interval : its confidence interval, None where there is none.
-    simultaneous : the interval that holds together with those of all comparisons of the report;
-        None where there is none.
-    p_value, p_adjusted : of "no difference", alone and adjusted for all comparisons and tests of
-        the report in a single step (Sidak): below one minus the level just where ``simultaneous``
-        excludes "no difference". The second is None where nothing is decided: insufficient data,
-        single strata.
-    n_group, n_reference : the rows in the denominators of both sides.
-    rate_group, rate_reference : the numbers that are compared.
-    error : the most that the value can be off because scores were binned, None where it is exact.
-    expected : the value that sampling variation alone gives under no difference, of distances.
-    corrected : the value with that taken off, of divergences.
+    set : whose metric it is.
+    feature, group : None and "all" for a metric of the whole table.
+    mirror_of : the other of just two groups, whose estimate is the same comparison from its side.
+    value : None where undefined, +-inf where the formula gives it.
+    bounds : its range over all tables that agree with protected counts; None of exact ones.
+    simultaneous : the interval that holds together with those of all comparisons of the report.
+    p_value, p_adjusted : of "no difference", alone and for all tests of the report (Sidak);
+        the second is None where nothing is decided: insufficient data, single strata.
+    error : the most that the value can be off because scores were binned.
+    expected, corrected : of distances, what sampling alone gives, and the value less that.
     status, reason : whether the value can be relied on, and why not, or why it has no interval.
     """
 
@@ -128,27 +115,22 @@ class Estimate(OfRow[Metric]):
 
     @property
     def low(self) -> float | None:
-        """Return the lower end of the interval, None without one."""
         return self.interval.low if self.interval else None
 
     @property
     def high(self) -> float | None:
-        """Return the upper end of the interval, None without one."""
         return self.interval.high if self.interval else None
 
     @property
     def confidence(self) -> float | None:
-        """Return the confidence level of the interval, None without one."""
         return self.interval.level if self.interval else None
 
     @property
     def stratum(self) -> str | None:
-        """Return the stratum, None unless the estimate is of one stratum."""
         return self.scope.stratum
 
     @property
     def class_(self) -> str | None:
-        """Return the class, None unless the estimate is of one class or of the worst."""
         return self.class_scope.name
 
     @property
@@ -165,15 +147,13 @@ class Estimate(OfRow[Metric]):
 
     @property
     def key(self) -> ComparisonKey:
-        """Return what distinguishes this comparison from all others of a report."""
         return (
             self.metric, self.feature, self.group, self.scope, self.class_scope, self.threshold,
         )  # fmt: skip
 
     @property
     def says(self) -> str:
-        """Return the comparison as a sentence."""
-        return in_words("estimate_sentences:describe", self)
+        return in_words("verdict_sentences:describe", self)
 
     def __str__(self) -> str:
         return self.says or repr(self)  # which has the reason why there is no value
@@ -187,20 +167,11 @@ ComparisonKey: TypeAlias = tuple[str, str | None, str | None, Scope, ClassScope,
 class RateValue:
     """A rate of one group.
 
-    Attributes
-    ----------
-    value : None where undefined.
-    numerator, denominator : the rows (or cases) that a share of rows counts, and those that it, or
-        any other rate, is of, without weights; only shares have numerators. Rows that lack what the
-        rate needs, such as a prediction, are in neither. Of protected counts they are as rounded as
-        these.
-    weighted_denominator : the sum of the weights of the rows of the denominator; None without
+    ``numerator, denominator``: the rows that a share counts, and that any rate is of, without
         weights.
-    bounds : the range of the value over all tables that agree with protected counts; None where the
-        counts are exact.
-    interval : its confidence interval, None where there is none.
-    error : the most that the value can be off because scores were binned, None where it is exact.
-    status, reason : whether the value can be relied on, and why not, or why it has no interval.
+    ``weighted_denominator``: the sum of the weights of the rows of the denominator.
+    ``bounds``: its range over all tables that agree with protected counts; None of exact ones.
+    ``error``: the most that the value can be off because scores were binned.
     """
 
     value: float | None
@@ -215,12 +186,10 @@ class RateValue:
 
     @property
     def low(self) -> float | None:
-        """Return the lower end of the interval, None without one."""
         return self.interval.low if self.interval else None
 
     @property
     def high(self) -> float | None:
-        """Return the upper end of the interval, None without one."""
         return self.interval.high if self.interval else None
 
 
@@ -228,19 +197,9 @@ class RateValue:
 class GroupPair(OfRow[Statistic]):
     """Two groups of a feature in one rate; the intervals of all pairs hold simultaneously.
 
-    Attributes
-    ----------
-    feature, rate : of what.
-    group, other : the group with the lower rate, and the one with the higher.
-    class_scope, threshold : as of an `Estimate`.
-    rate_group, rate_other : the two rates.
-    difference, difference_interval : ``group - other``, never above 0.
-    ratio : ``group / other``, never above 1; None where both rates are 0.
-    ratio_low, ratio_high : its simultaneous interval, by the methods of that of the difference.
-    pairs : how many pairs the simultaneous level covers.
-    p_adjusted : of "no difference", adjusted for all pairs (Tukey) and all other comparisons of the
-        report; below one minus the level exactly where the interval of the difference excludes 0.
-    status, reason : whether the pair can be relied on, and if not, why.
+    ``group, other``: the group with the lower rate, and the one with the higher.
+    ``pairs``: how many pairs the simultaneous level covers.
+    ``p_adjusted``: for all pairs (Tukey) and all other comparisons of the report.
     """
 
     feature: str
@@ -263,12 +222,10 @@ class GroupPair(OfRow[Statistic]):
 
     @property
     def class_(self) -> str | None:
-        """Return the class, None unless the rate is of one class."""
         return self.class_scope.name
 
     @property
     def ratio_interval(self) -> Interval | None:
-        """Return the simultaneous interval of the ratio, None where both rates are 0."""
         if self.ratio_low is None or self.ratio_high is None:
             return None
         ends = self.difference_interval
@@ -276,13 +233,7 @@ class GroupPair(OfRow[Statistic]):
 
     @property
     def significant(self) -> bool:
-        """Return whether the groups differ statistically significantly, on enough data."""
         return self.status is Status.OK and self.difference_interval.high < 0
-
-    @property
-    def says(self) -> str:
-        """Return the pair as a sentence."""
-        return in_words("estimate_sentences:describe_pair", self)
 
 
 Cells: TypeAlias = Annotated[Mapping[str, Finite], Keys(("tp", "fp", "fn", "tn"))]
@@ -291,17 +242,7 @@ Cells: TypeAlias = Annotated[Mapping[str, Finite], Keys(("tp", "fp", "fn", "tn")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The counts and rates of one group.
-
-    Attributes
-    ----------
-    group, reference_kind : its name; the kind is "others" for the rows with a known value that is
-        in no group of the audit, and "overall" for all rows with a known value.
-    feature_id, group_id : what the feature and the group are; None in older reports.
-    n, weight, share : its rows (or cases), their weight, and its share of the known rows.
-    counts, weighted_counts : tp, fp, fn, tn; None without labels or predictions.
-    rates : the rates that are computed.
-    """
+    """The counts and rates of one group; of "others" and of all together by ``reference_kind``."""
 
     feature: str
     feature_id: SavedFeatureId = None
@@ -320,12 +261,10 @@ class Group:
 
     @property
     def stratum(self) -> str | None:
-        """Return the stratum, None unless the counts are of one stratum."""
         return self.scope.stratum
 
     @property
     def class_(self) -> str | None:
-        """Return the class, None unless the counts are of one class."""
         return self.class_scope.name
 
 
@@ -333,14 +272,9 @@ class Group:
 class ScoreCounts:
     """The scores of one group in bins: what ROC and calibration curves and sweeps are drawn from.
 
-    Attributes
-    ----------
-    group, reference_kind : as of a `Group`.
-    low, high : edges of the bins, equal where a bin is a single score.
-    positive, negative, unlabelled : rows (or weights) in each bin, by label.
-    total : sum of the scores of the rows with a label, in each bin.
-    turned : the sum of the ends of the range where the scores are those of the negative value, so
-        that a low score speaks for the positive one; None otherwise.
+    ``low, high``: edges of the bins, equal where a bin is a single score.
+    ``total``: sum of the scores of the rows with a label, in each bin.
+    ``turned``: the sum of the ends of the range where a low score speaks for the positive value.
     """
 
     feature: str
@@ -359,15 +293,13 @@ class ScoreCounts:
 class WorstCase:
     """The least and the greatest value of a rate or comparison, whatever some rows do not state.
 
-    Attributes
-    ----------
-    low, high : the values at the worst assignments.
-    rows : how many rows have no group; or no outcome.
-    outcomes : whether rows lack an outcome, which takes back a pass alone; else they lack a group.
-    without_group : of outcomes, whether rows without a group, which may have one, are placed too.
-    at_most : whether there may be fewer such rows, since counts are protected.
-    beside : of each end, the group that would be its reference; None where that is as it is now.
-    wider : of each end, how much further the limit of an interval is from the value there.
+    ``outcomes``: whether rows lack an outcome, which takes back a pass alone; else they lack a
+        group.
+    ``without_group``: of outcomes, whether rows without a group, which may have one, are placed
+        too.
+    ``at_most``: whether there may be fewer such rows, since counts are protected.
+    ``beside``: of each end, the group that would be its reference; None where that is as it is now.
+    ``wider``: of each end, how much further the limit of an interval is from the value there.
     """
 
     low: float
@@ -386,52 +318,49 @@ ShownKey: TypeAlias = tuple[str, str | None, str | None, ClassScope, float | Non
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How much the people of known group show of probabilities.
+    """What people of known group show of probabilities.
 
-    Attributes
-    ----------
-    known : how many people there are of known group.
-    limits : returns the limits of an interval at a critical value if probabilities show the least
-        that these people leave possible; None where that is nothing.
-    random : whether they were drawn at random, and correct the estimate.
-    contradiction : how they contradict what is assumed; None where they do not.
-    unplaced : how many rows have neither probabilities nor a known group.
-    worst : returns likewise how far the interval reaches wherever these are; None without any.
-    sampled : whether the estimate is of these, too, by a random sample of all.
+    ``random``: whether they were drawn at random and correct the estimate, or all outcomes are
+        alike.
+    ``contradiction``: how they contradict the probabilities; None where they do not.
+    ``unplaced``: how many rows have neither probabilities nor a known group.
+    ``worst``: returns how far an interval reaches at a critical value wherever these are.
     """
 
     known: int
-    limits: Callable[[float], tuple[float, float]] | None
     random: bool = False
     contradiction: Reason | None = None
     unplaced: int = 0
     worst: Callable[[float], tuple[float, float]] | None = None
-    sampled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Adequate:
-    """What the data show of an extreme where they do not suffice for all of it.
-
-    Attributes
-    ----------
-    estimates : of the groups and parts for which they suffice; the extreme is at least as extreme.
-    reasons : why they do not for the others.
-    """
+    """What an extreme is at least, by groups whose data suffice, and why others do not."""
 
     estimates: tuple[Estimate, ...]
     reasons: tuple[Reason, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class UnrecordedMeasured:
+    """What is measured of features of which only probabilities are known."""
+
+    groups: list[Group] = field(default_factory=list)
+    totals: list[Group] = field(default_factory=list)
+    estimates: list[Estimate] = field(default_factory=list)
+    estimators: list[ByEstimator] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    together: dict[ComparisonKey, tuple[Callable[[float], Any], int]] = field(default_factory=dict)
+    shown: dict[ShownKey, Shown] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """Everything computed from a cube.
 
-    ``feature_ids`` holds what every feature is, ``group_ids`` what its groups are, by their names.
-    ``shown`` holds how far the intervals of groups that nobody recorded reach if their
-    probabilities show as little as people of known group leave possible. ``lacking`` and
-    ``groupless`` hold the rows without an outcome or a group, which withhold a pass. ``unit`` is
-    "people" where these were counted, and not rows.
+    ``lacking`` and ``groupless`` hold rows without an outcome or group, which withhold a pass;
+    ``shown`` how far intervals of groups that nobody recorded reach.
     """
 
     task: Task
@@ -453,7 +382,6 @@ class Measured:
     unit: str | None = None
 
     def group_id(self, feature: str | None, group: str | None) -> GroupId | None:
-        """Return what a group of a feature is, by their names; None where there is none."""
         if feature is None or group is None:
             return identity.EVERYONE if group == EVERYONE else None
         return self.group_ids.get(feature, {}).get(group)
@@ -470,3 +398,80 @@ def as_count(number: SupportsFloat) -> float | Any:
 def as_number(number: float) -> float | None:
     """Return a number, None where it is unknown."""
     return None if math.isnan(number) else float(number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FamilyOfTests:
+    """The tests that a report judges together: adjusted p-values and wider intervals are for these.
+
+    A difference and the ratio beside it are one comparison, as are two mirrored groups.
+    """
+
+    DERIVED: ClassVar = ("tests",)
+
+    comparisons: int
+    homogeneity: int = 0
+    all_pairs: int = 0
+
+    @property
+    def tests(self) -> int:
+        return self.comparisons + self.homogeneity + self.all_pairs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A disparity that a report leads with: the group of a feature that fares worst in a rate.
+
+    Attributes
+    ----------
+    why : the criterion that chose it first.
+    interval : the one that holds together with those of all comparisons of the report.
+    beside : the group's significant contrast in the rate that is reported with this one.
+    others, others_beside : those of other groups in these two rates, the largest first.
+    """
+
+    rate: str
+    why: tuple[FindingReason, ...]
+    interval: Inline[Interval | None]
+    p_adjusted: Share | None
+    family: FamilyOfTests | None = None
+    estimate: Estimate
+    ratio: Estimate | None = None
+    adjusted: Estimate | None = None
+    beside: Estimate | None = None
+    adjusted_for: str | None = None
+    others: tuple[Estimate, ...] = ()
+    others_beside: tuple[Estimate, ...] = ()
+
+    @property
+    def says(self) -> str:
+        return in_words("verdict_sentences:describe_finding", self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdverseImpact:
+    """The selections of a group beside those to expect if group and reference had equal rates.
+
+    ``tables``: how many were tested together: one, or one for each stratum with both sides.
+    ``expected, shortfall``: the selections to expect, and how many fewer there are.
+    ``standard_deviations``: the shortfall in these (Mantel-Haenszel); None of one possible number.
+    ``p``: exact, two-sided, given the selections of both sides; None where too many are possible.
+    ``ratio_of_one_other``: if one of the group had been selected in place of one of the reference.
+    ``turned``: whether that takes the ratio across a rule's limit; None without such a rule.
+    """
+
+    feature: str
+    group: str
+    reference: str
+    tables: int
+    n: int
+    n_reference: int
+    selected: int
+    selected_reference: int
+    expected: Finite
+    shortfall: Finite
+    standard_deviations: Finite | None
+    p: Share | None
+    ratio: Finite | None
+    ratio_of_one_other: Finite | None
+    turned: bool | None

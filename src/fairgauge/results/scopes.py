@@ -7,8 +7,7 @@ Kinds are enums and names are users' own: a stratum called "pooled" is a stratum
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
@@ -28,6 +27,7 @@ from fairgauge.reasons import Parameter
 from fairgauge.results.codec import Finite, Form, Inline, Key, Parameters, Schema, StoredAs
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import function_at
+from fairgauge.start.records import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +53,10 @@ def stratum(name: str) -> Scope:
 
 @dataclass(frozen=True, slots=True)
 class ClassScope:
-    """Which classes of a multiclass audit, or which cut of ordered levels, an estimate is of.
+    """Which classes of a multiclass audit an estimate is of.
 
-    Attributes
-    ----------
-    kind : no class (binary, or all classes at once), one class against the others, the levels above
-        a cut against those below, an average over classes, or the class that is furthest from "no
-        difference".
-    name : the class, of one class and of the worst; the levels above a cut: ``top or middle``.
-    average : how classes are averaged, of an average.
+    No class (binary, or all at once), one against the others, an average over classes, or the class
+    that is furthest from "no difference", which ``name`` names too.
     """
 
     kind: ClassKind = ClassKind.NONE
@@ -70,8 +65,7 @@ class ClassScope:
 
     @property
     def is_single(self) -> bool:
-        """Return whether it is of one outcome, and not of an average or the worst of several."""
-        return self.kind in (ClassKind.NONE, ClassKind.CLASS, ClassKind.SELECTION)
+        return self.kind in (ClassKind.NONE, ClassKind.CLASS)
 
     @property
     def of_class(self) -> ClassScope:
@@ -105,10 +99,7 @@ NO_CLASS = ClassScope()
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a group is compared with; ``group`` names it where it is one group.
-
-    ``group_id`` is what that group is: within one result its name distinguishes it as well.
-    """
+    """What a group is compared with; ``group`` names it where it is one group."""
 
     kind: ReferenceKind
     group: str | None = None
@@ -132,7 +123,7 @@ class Reference:
         return cls(saved.kind, saved.reference, group_id)
 
 
-_UNNAMED = (ReferenceKind.OTHERS, ReferenceKind.OVERALL, ReferenceKind.POPULATION)
+_UNNAMED = (ReferenceKind.OTHERS, ReferenceKind.OVERALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +137,9 @@ class SavedReference:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A confidence interval (a credible interval, of posterior methods).
+    """A confidence interval (a credible interval, of posterior methods); unpacking gives its ends.
 
-    Attributes
-    ----------
-    low, high : its ends, possibly infinite; unpacking gives these two.
-    level : its confidence level.
-    methods : the methods that made it, outermost first.
+    ``methods`` are those that made it, outermost first.
     """
 
     low: float
@@ -170,12 +157,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The least and the greatest value over all tables that agree with protected counts.
-
-    Attributes
-    ----------
-    low, high : both attained, or infinite; unpacking gives these two.
-    """
+    """The least and the greatest value over all tables that agree with protected counts."""
 
     low: float
     high: float
@@ -186,10 +168,7 @@ class Bounds:
 
 
 def simultaneous_interval(alone: Interval, low: float, high: float) -> Interval:
-    """Return an interval that holds simultaneously for all groups, given that of one group alone.
-
-    The two are the same where a single comparison is made, or where intervals are simultaneous.
-    """
+    """Return an interval that holds for all groups at once, given that of one alone."""
     if (low, high) == (alone.low, alone.high):
         return alone
     methods = (IntervalMethod.SIMULTANEOUS_GROUPS, *alone.methods)
@@ -198,18 +177,10 @@ def simultaneous_interval(alone: Interval, low: float, high: float) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic(OfRow[Metric | Statistic | None]):
-    """A note or a warning about an audit.
+    """A note or a warning about an audit, with the parameters that its sentence needs.
 
-    Attributes
-    ----------
-    level : note or warning.
-    code : its subject.
-    feature : the sensitive feature or column concerned, if any.
-    parameters : the values that its sentence needs, sorted by name.
-    definition : the metric or the rate that a parameter names; None where it is of none.
+    ``definition`` is the metric or the rate that a parameter names; None where it is of none.
     """
-
-    DERIVED: ClassVar = ("message",)
 
     level: Level
     code: DiagnosticCode
@@ -226,7 +197,6 @@ class Diagnostic(OfRow[Metric | Statistic | None]):
 
     @property
     def metric(self) -> str | None:
-        """Return the name of the metric or the rate that it is about, if it is about one."""
         name: str | None = self.get("metric") or self.get("rate")
         return name
 
@@ -234,14 +204,12 @@ class Diagnostic(OfRow[Metric | Statistic | None]):
     def note(
         cls, code: DiagnosticCode, feature: str | None = None, **parameters: Parameter
     ) -> Diagnostic:
-        """Make a note."""
         return cls(Level.NOTE, code, feature, tuple(sorted(parameters.items())))
 
     @classmethod
     def warning(
         cls, code: DiagnosticCode, feature: str | None = None, **parameters: Parameter
     ) -> Diagnostic:
-        """Make a warning."""
         return cls(Level.WARNING, code, feature, tuple(sorted(parameters.items())))
 
     def __getitem__(self, name: str) -> Any:
@@ -253,7 +221,6 @@ class Diagnostic(OfRow[Metric | Statistic | None]):
 
     @property
     def message(self) -> str:
-        """Return the diagnostic as a sentence."""
         text: str = function_at("fairgauge.render.grammar:describe_diagnostic")(self)
         return text
 
@@ -262,12 +229,9 @@ class Diagnostic(OfRow[Metric | Statistic | None]):
 
 
 _NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": ["Infinity", "-Infinity"]}]}
-_INTERVAL: Schema = {
-    "type": "object",
+_INTERVAL: Schema = {"type": "object",
     "properties": {"low": _NUMBER, "high": _NUMBER, "closed": {"enum": [str(c) for c in Closed]}},
-    "required": ["low", "high", "closed"],
-    "additionalProperties": False,
-}
+    "required": ["low", "high", "closed"], "additionalProperties": False}  # fmt: skip
 _SET: Schema = {"type": "array", "items": {"type": ["string", "number", "boolean"]}}
 GroupValues = Annotated[
     Any,

@@ -6,35 +6,33 @@ Every format shows a report in these sections and in their order, and findings a
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from fairgauge.catalogue.averages import Agreement, Averaged, Kappa, adds_up
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.cells import ALL
 from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.lookup import Catalogue
-from fairgauge.catalogue.moments import MomentStatistic
-from fairgauge.catalogue.pooling import ConditionalDisparity
-from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.catalogue.score_statistics import MomentStatistic, ScoreStatistic
+from fairgauge.catalogue.statistics import Agreement, Averaged, Kappa, Rate, Statistic, adds_up
 from fairgauge.enums import Average, ClassKind, Outcome, ScopeKind, Status
 from fairgauge.results.disparities import is_significant
 from fairgauge.results.estimates import Estimate, Group, GroupPair
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import ClassScope
 from fairgauge.results.verdicts import before_counting
+from fairgauge.start.records import dataclass, field
 
 SectionKey: TypeAlias = tuple[str, float | None, ClassScope]
 """What distinguishes sections: feature, threshold and class."""
 
-_OF_ALL_ROWS = MomentStatistic, Averaged, Agreement, Kappa
+_OF_ALL_ROWS = MomentStatistic, ScoreStatistic, Averaged, Agreement, Kappa
 _READABLE = frozenset({Status.OK, Status.TOO_FEW})
 _EVERY_CLASS_ALIKE = frozenset({Average.MACRO, Average.MICRO})
 """Averages that give every class, or every decision, the same weight."""
 _CLASSES_FIRST = (
-    ClassKind.NONE, ClassKind.SELECTION, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS,
+    ClassKind.NONE, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS,
 )  # fmt: skip
 
 
@@ -42,21 +40,11 @@ _CLASSES_FIRST = (
 class FeatureResults:
     """One sensitive feature (or intersection) at one threshold and of one class.
 
-    Attributes
-    ----------
-    feature, threshold, class_scope : what it is of; the threshold is None without scores.
-    catalogue : what the names of its metrics and rates stand for.
-    groups, total : the groups over all strata, and all of them together.
-    estimates : comparisons of groups over all strata that have a value.
-    missing : estimates without a value, strata aside.
-    across : estimates of the whole feature.
-    adjusted : comparisons pooled over the strata.
-    inside, groups_inside : estimates and groups of single strata.
-    mirrors : estimates that are one of the others seen from the other side; no format shows both.
-    pairs : every two groups in the central rates, those that differ most first.
-    several_thresholds : whether the feature has sections of other thresholds.
-    averaged : the rates that are macro averages over classes, beside those of all classes at once.
-    leads, fails : the groups that findings are of, and those that fail a rule.
+    ``estimates, missing``: comparisons of groups over all strata, and those without a value.
+    ``across, adjusted, inside``: estimates of the whole feature, pooled, and of single strata.
+    ``mirrors``: estimates that are one of the others seen from the other side; no format shows
+        both.
+    ``leads, fails``: the groups that findings are of, and those that fail a rule.
     """
 
     feature: str
@@ -74,13 +62,11 @@ class FeatureResults:
     mirrors: list[Estimate] = field(default_factory=list)
     pairs: list[GroupPair] = field(default_factory=list)
     several_thresholds: bool = False
-    averaged: tuple[str, ...] = ()
     leads: set[str | None] = field(default_factory=set)
     fails: set[str | None] = field(default_factory=set)
 
     @property
     def key(self) -> SectionKey:
-        """Return what distinguishes the section from the others of its report."""
         return self.feature, self.threshold, self.class_scope
 
     @property
@@ -90,8 +76,6 @@ class FeatureResults:
         scope = self.class_scope
         if scope.kind is ClassKind.CLASS:
             parts.append(f"class {scope.name}")
-        elif scope.kind is ClassKind.SELECTION:
-            parts.append(str(scope.name))
         elif scope.kind is ClassKind.AVERAGE:
             parts.append(f"{scope.average} average over classes")
         elif scope.kind is ClassKind.WORST:
@@ -102,11 +86,7 @@ class FeatureResults:
 
     @cached_property
     def metrics(self) -> list[str]:
-        """Return the metrics that compare groups and have a value, in order.
-
-        Those of averages that are the same in every group by definition are left to the table of
-        all numbers.
-        """
+        """Return the metrics that compare groups and have a value and may differ, in order."""
         metrics = dict.fromkeys(estimate.metric for estimate in self.estimates)
         return [m for m in metrics if not self._is_alike_in_every_group(self.compared_rate(m))]
 
@@ -126,7 +106,6 @@ class FeatureResults:
         ]
 
     def _is_alike_in_every_group(self, rate: str | None) -> bool:
-        """Return whether an average of a rate over classes is the same number in every group."""
         averaged = rate is not None and self.class_scope.average in _EVERY_CLASS_ALIKE
         return averaged and adds_up(self.rate_row(str(rate)))
 
@@ -150,20 +129,16 @@ class FeatureResults:
         )
 
     def metric_row(self, name: str) -> Metric:
-        """Return the metric of a name."""
         return self.catalogue.metric_row(name)
 
     def rate_row(self, name: str) -> Statistic:
-        """Return the rate of a name."""
         return self.catalogue.rate_row(name)
 
     def compared_rate(self, metric: str) -> str | None:
-        """Return the rate that a metric compares, if it compares one."""
         row = self.metric_row(metric)
         return row.of.name if isinstance(row, Contrast) else None
 
     def find(self, metric: str, group: str | None) -> Estimate | None:
-        """Return one comparison over all strata."""
         return self._by_key.get((metric, group))
 
     @cached_property
@@ -212,8 +187,7 @@ def reference_group(section: FeatureResults, metric: str) -> str | None:
 def rate_of_sizes(rates: Collection[str], catalogue: Catalogue) -> Statistic | None:
     """Return the rate whose denominator is the n that is printed beside several rates.
 
-    It is the first of those that are of all rows whose outcome is known, or the only rate; None if
-    there is none, where n is of all rows of the group.
+    The first that is of all rows whose outcome is known, or the only rate; None if there is none.
     """
     in_order = dict.fromkeys([*(r for r in CENTRAL_RATES if r in rates), *rates])
     rows = [catalogue.rate_row(name) for name in in_order]
@@ -221,9 +195,6 @@ def rate_of_sizes(rates: Collection[str], catalogue: Catalogue) -> Statistic | N
 
 
 def _of_all_rows(rate: Statistic) -> bool:
-    """Return whether a rate is of all rows that have what it needs, and not of some of them."""
-    if isinstance(rate, ScoreStatistic):
-        return not rate.parameters  # such as the k rows with the highest scores
     return isinstance(rate, _OF_ALL_ROWS) or (isinstance(rate, Rate) and rate.among == ALL)
 
 
@@ -298,7 +269,7 @@ def section_of(sections: Iterable[FeatureResults], each: Estimate) -> FeatureRes
 
 
 def _ungrouped(scope: ClassScope) -> ClassScope:
-    """Return the scope of the section: the worst class of each group stands in one section."""
+    # the scope of the section: the worst class of each group stands in one section
     return type(scope)(scope.kind) if scope.kind is ClassKind.WORST else scope
 
 
@@ -313,64 +284,23 @@ def _place(estimate: Estimate, own: FeatureResults) -> None:
         own.missing.append(estimate)
     elif estimate.scope.kind is ScopeKind.POOLED:
         own.adjusted.append(estimate)
-    elif is_across(estimate):
+    elif estimate.reference is None or estimate.definition.scope == "feature":  # of all groups
         own.across.append(estimate)
     else:
         own.estimates.append(estimate)
 
 
 def on_one_screen(sections: Iterable[FeatureResults]) -> list[FeatureResults]:
-    """Return the sections that one screen shows: those of single classes are many.
-
-    Of several classes, what is one number of all of them stands beside their macro averages.
-    """
-    found: list[FeatureResults] = []
-    for section in sections:
-        if not section.groups:
-            continue
-        if section.class_scope.kind in (ClassKind.NONE, ClassKind.SELECTION):
-            found.append(section)
-        elif section.class_scope.average is Average.MACRO:
-            last = found[-1] if found else None
-            if last and (last.feature, last.threshold) == (section.feature, section.threshold):
-                found[-1] = _with_averages(last, section)
-            else:
-                found.append(section)
-    return found
-
-
-def _with_averages(whole: FeatureResults, averages: FeatureResults) -> FeatureResults:
-    """Return a section of all classes with the averages of what it has no number of."""
-    own = {rate for group in whole.groups for rate in group.rates}
-    kept = [rate for rate in averages.rates if rate not in own]
-
-    def joined(group: Group) -> Group:
-        at_once = by_group.get(group.group)
-        rates = {} if at_once is None else dict(at_once.rates)
-        return replace(group, rates=rates | {rate: group.rates[rate] for rate in kept})
-
-    def further(estimates: Iterable[Estimate]) -> list[Estimate]:
-        return [
-            estimate
-            for estimate in estimates
-            if estimate.metric not in metrics and whole.compared_rate(estimate.metric) in kept
-        ]
-
-    by_group = {group.group: group for group in (*whole.groups, *filter(None, [whole.total]))}
-    metrics = {each.metric for each in (*whole.estimates, *whole.across)}
-    return replace(
-        whole,
-        groups=[joined(group) for group in averages.groups],
-        total=joined(averages.total) if averages.total else None,
-        estimates=[*whole.estimates, *further(averages.estimates)],
-        missing=[*whole.missing, *further(averages.missing)],
-        across=[*whole.across, *further(averages.across)],
-        averaged=tuple(kept),
-    )
+    """Return the sections that one screen shows: of several classes all at once, and averages."""
+    return [
+        each
+        for each in sections
+        if each.groups
+        and (each.class_scope.kind is ClassKind.NONE or each.class_scope.average is Average.MACRO)
+    ]
 
 
 def _order(report: Report) -> Callable[[FeatureResults], tuple[int, int]]:
-    """Return a key that keeps features in order, and puts all classes before single ones."""
     features = list(dict.fromkeys([*(g.feature for g in report.groups)]))
 
     def key(section: FeatureResults) -> tuple[int, int]:
@@ -381,34 +311,24 @@ def _order(report: Report) -> Callable[[FeatureResults], tuple[int, int]]:
     return key
 
 
-def is_across(each: Estimate) -> bool:
-    """Return whether an estimate is of all groups at once."""
-    return each.reference is None or each.definition.scope == "feature"
-
-
 def searched_rates(
     sections: Iterable[FeatureResults], asked: Collection[str] = ()
 ) -> Iterator[tuple[FeatureResults, str]]:
-    """Yield the sections and rates in which findings are sought: the central rates, or others.
+    """Yield the sections and rates in which findings are sought: central ones, and ``asked``.
 
-    Those that are named, or that rules are on, the metrics ``asked``, are sought, too. Single
-    classes and averages over them repeat what the worst class and all classes at once show.
+    Single classes and averages over them repeat what the worst class and all at once show.
     """
     for section in sections:
-        if section.class_scope.kind not in (ClassKind.CLASS, ClassKind.AVERAGE):
-            for rate in _rates_of_findings(section, asked):
-                yield section, rate
-
-
-def _rates_of_findings(section: FeatureResults, named: Collection[str]) -> list[str]:
-    """Return the rates that can make a finding: the central ones, and others where none is."""
-    compared = list(dict.fromkeys(filter(None, map(section.compared_rate, section.metrics))))
-    central = [rate for rate in compared if rate in CENTRAL_RATES]
-    ambivalent = [rate for rate in compared if section.rate_row(rate).ambivalent]
-    if not set(ambivalent).intersection(central):
-        central += ambivalent
-    asked = [section.compared_rate(metric) for metric in section.metrics if metric in named]
-    return list(dict.fromkeys([*central, *filter(None, asked)])) or compared
+        if section.class_scope.kind in (ClassKind.CLASS, ClassKind.AVERAGE):
+            continue
+        compared = list(dict.fromkeys(filter(None, map(section.compared_rate, section.metrics))))
+        central = [rate for rate in compared if rate in CENTRAL_RATES]
+        ambivalent = [rate for rate in compared if section.rate_row(rate).ambivalent]
+        if not set(ambivalent).intersection(central):
+            central += ambivalent
+        named = [section.compared_rate(each) for each in section.metrics if each in asked]
+        rates = list(dict.fromkeys([*central, *filter(None, named)])) or compared
+        yield from ((section, rate) for rate in rates)
 
 
 def insignificant(

@@ -14,33 +14,42 @@ import re
 import zipfile
 from abc import ABC
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, TypedDict
 
-from fairgauge.catalogue.facts import Facts, own_rates
-from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
+from fairgauge.catalogue.lookup import BUILT_IN, Catalogue, Facts, own_rates
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.errors import CubeError, quote, shown
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec
-from fairgauge.results.brief import Brief
-from fairgauge.results.codec import Plain, Schema
-from fairgauge.results.definitions import defined_by
+from fairgauge.results.codec import Plain, Schema, Version
+from fairgauge.results.definitions import NOT_SAVED, defined_by
 from fairgauge.results.describers import function_at
-from fairgauge.start.entry_points import entry_points
-from fairgauge.strict_json import AmbiguousJsonError, read_json
-from fairgauge.values import Saved
+from fairgauge.results.doubts import WhyWithheld
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.statement import Statement
+from fairgauge.start.first_help import entry_points
+from fairgauge.start.records import dataclass, field
+from fairgauge.values import AmbiguousJsonError, Json, Saved, read_json
 from fairgauge.version import __version__
 
 _REGISTRY: dict[str, type[ShownResult]] = {}
+_PACKAGES: list[str] = []
 OwnRates = Annotated[tuple[Statistic, ...], codec.Restored("metrics", Facts, own_rates)]
 """The rates of the user's own: they are saved as facts, among those of all names in use."""
 
 
-_CONTROLS = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROLS = "[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 """Of terminals, and of the direction of text."""
+# with an indent, the encoder of the standard library is one in Python
+_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def _in_lines(value: Json) -> str:
+    if not isinstance(value, list) or not value or not isinstance(value[0], dict):
+        return _json(value)
+    return "[\n" + ",\n".join(map(_json, value)) + "\n]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +58,9 @@ class ResultKind:
 
     Attributes
     ----------
-    name : its word on the command line, of ``fairgauge schema NAME``.
-    schema : what its files state as their ``schema``.
-    title : the title of its JSON Schema.
+    name, schema : its word on the command line, and what its files state as their ``schema``.
     called : the noun for one, with its article, for messages.
-    brief : the function that makes its first page; by default from its statements.
-    page : the function that states what is on its first page.
+    brief, page : the functions that make its first page, from statements, and state these.
     package : of a plug-in, the package whose ``layouts.toml`` and ``texts`` hold its own.
     """
 
@@ -89,10 +95,11 @@ class ShownResult(ABC):
     def __init_subclass__(cls) -> None:
         if hasattr(cls, "KIND"):
             _REGISTRY[cls.KIND.schema] = cls
+            if cls.KIND.package and cls.KIND.package not in _PACKAGES:
+                _PACKAGES.append(cls.KIND.package)
 
     @property
     def catalogue(self) -> Catalogue:
-        """Return what the names in the result stand for."""
         return BUILT_IN
 
     @property
@@ -141,14 +148,19 @@ class ShownResult(ABC):
         made: Brief = function_at(self.KIND.brief)(self)
         return made
 
-    @property
-    def _brief(self) -> Annotated[Brief, codec.Key("brief")]:
-        return self.brief()
+    def says(self) -> tuple[str, ...]:
+        return tuple(filter(None, str(self.brief()).splitlines()))
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return strict JSON: infinities are the strings "Infinity" and "-Infinity"."""
-        text = json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-        return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    @property
+    def _statements(self) -> Annotated[tuple[Statement, ...], codec.Key("statements")]:
+        made: tuple[Statement, ...] = function_at("fairgauge.render.page:placed")(self)
+        return made
+
+    def to_json(self) -> str:
+        """Return strict JSON, each record in a line; infinities are "Infinity" and "-Infinity"."""
+        lines = [f"{_json(key)}: {_in_lines(value)}" for key, value in self.to_dict().items()]
+        text = "{\n" + ",\n".join(lines) + "\n}"
+        return re.sub(_CONTROLS, lambda found: f"\\u{ord(found[0]):04x}", text)
 
     def save(
         self, path: str | Path, *, lang: str = "en", words: Mapping[str, Any] | None = None
@@ -166,9 +178,21 @@ class ShownResult(ABC):
         """
         function_at("fairgauge.render.formats:save")(self, path, lang=lang, words=words)
 
+    def to_pandas(self, table: str | None = None) -> Any:
+        """Return a table of the result (its first, or the one named) as a pandas frame."""
+        return function_at("fairgauge.render.streams:to_pandas")(self, table)
+
+    def to_polars(self, table: str | None = None) -> Any:
+        """Return a table of the result (its first, or the one named) as a polars frame."""
+        return function_at("fairgauge.render.streams:to_polars")(self, table)
+
     def __str__(self) -> str:
         text: str = function_at("fairgauge.render.formats:render")(self, "text", python=True)
         return text
+
+    def __repr__(self) -> str:
+        verdict = f" {self.verdict}" if hasattr(self, "verdict") else ""
+        return f"<{type(self).__name__}{verdict}; print() it>"
 
     def _repr_html_(self) -> str:
         page: str = function_at("fairgauge.render.formats:render")(self, "notebook")
@@ -177,18 +201,12 @@ class ShownResult(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultOfMetrics(ShownResult):
-    """A result that names metrics, of which some may be a user's own.
-
-    Attributes
-    ----------
-    own : the rates of the user's own, as far as they can be shown.
-    """
+    """A result that names metrics, of which some may be a user's own."""
 
     own: OwnRates = ()
 
     @property
     def catalogue(self) -> Catalogue:
-        """Return what the names in the result stand for."""
         return Catalogue(self.own)
 
     @property
@@ -214,20 +232,14 @@ def result_classes() -> Mapping[str, type[ShownResult]]:
 
 def plug_in_packages() -> tuple[str, ...]:
     """Return the packages of plug-ins with texts or layouts, of the kinds that are imported."""
-    return tuple(
-        dict.fromkeys(each.KIND.package for each in _REGISTRY.values() if each.KIND.package)
-    )
+    return tuple(_PACKAGES)  # a page asks for them hundreds of times
 
 
 def read_saved(path: str | Path) -> Saved:
     """Return the plain values of a saved file, of whichever schema.
 
-    Raises
-    ------
-    DataError
-        There is no such file, or it cannot be read.
-    CubeError
-        The file states no schema, or is truncated.
+    Raises ``DataError``: there is no such file, or it cannot be read.
+    Raises ``CubeError``: the file states no schema, or is truncated.
     """
     text = (
         _text(read_object(str(path), MOST_SAVED), path)
@@ -265,3 +277,74 @@ def _read(path: Path) -> str:
                 "its report (in Python: fairgauge.verify(path).report)"
             ) from None
         raise CubeError(f"{quote(path)} is no saved result of fairgauge: not UTF-8") from None
+
+
+@dataclass(frozen=True, slots=True)
+class CountedData:
+    """What was counted; of a count column, the cases that its rows stand for."""
+
+    source: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedResult(ShownResult):
+    """A result of a verb that is a function of counts."""
+
+    version: Version
+    created: str
+    data: CountedData
+    diagnostics: tuple[Diagnostic, ...] = ()
+    spec: Saved = field(default_factory=dict)
+
+    def withheld(self, why: WhyWithheld) -> Self:
+        """Return it without passes that stand on something doubted; one without passes as it is."""
+        del why
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, and the paths in the JSON of what it states: ``estimates[3].interval``."""
+
+    text: str
+    sources: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """The first page of a report, the same sentences in every format.
+
+    Attributes
+    ----------
+    found : the answer to ``question``; the other parts answer ``headings``.
+    verdict : what the rules come to; empty without rules.
+    """
+
+    headline: Sentence
+    verdict: tuple[Sentence, ...] = ()
+    looked_at: tuple[Sentence, ...] = ()
+    found: tuple[Sentence, ...] = ()
+    certainty: tuple[Sentence, ...] = ()
+    limits: tuple[Sentence, ...] = ()
+    steps: tuple[Sentence, ...] = ()
+    question: str = ""
+    language: str = field(default="en", metadata=NOT_SAVED)
+    headings: tuple[str, ...] = field(default=("",) * 4, metadata=NOT_SAVED)
+
+    @property
+    def answers(self) -> tuple[tuple[str, tuple[Sentence, ...]], ...]:
+        """Return the questions that have an answer, each with its sentences."""
+        looked, certain, limits, following = self.headings
+        parts = ((looked, self.looked_at), (self.question, self.found), (certain, self.certainty),
+            (limits, self.limits), (following, self.steps))  # fmt: skip
+        return tuple((question, sentences) for question, sentences in parts if sentences)
+
+    def __str__(self) -> str:
+        lines = [str(self.headline), *(str(each) for each in self.verdict)]
+        for question, sentences in self.answers:
+            lines += ["", question, *(f"  {each}" for each in sentences)]
+        return "\n".join(lines)

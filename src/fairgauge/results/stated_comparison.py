@@ -6,12 +6,10 @@ The order of findings and the words of the first page both follow from it.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TP, Cells
-from fairgauge.catalogue.comparisons import Contrast, Metric, is_of_all_groups
-from fairgauge.catalogue.moments import Mean, RegressionTerm
-from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.catalogue.comparisons import Contrast, Metric, RowMetric, is_of_all_groups
+from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, Favourable, Outcome
 from fairgauge.results.disadvantage import (
@@ -23,29 +21,22 @@ from fairgauge.results.disadvantage import (
     other_group,
 )
 from fairgauge.results.disparities import disparity, gap
-from fairgauge.results.estimates import Estimate
-from fairgauge.results.finding import Finding
+from fairgauge.results.estimates import Estimate, Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import ClassScope
 from fairgauge.results.verdicts import Verdict, before_counting, is_of_both_sides
+from fairgauge.start.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedComparison:
     """The comparison that a finding is stated by, read from the side that is worse off.
 
-    Attributes
-    ----------
-    contrast, row : the comparison, and the statistic that it compares.
-    is_of_shares : whether both sides are shares of rows, which words can count.
-    turned : whether it is read from the side of its reference, which is one group.
-    worse, better : whether who it is read from is worse off, or better off, and not only different.
-    judged, fails, remains : whether a rule is about its rate, in whichever comparison, class and
-        threshold, whether one fails for it, and whether this remains when all comparisons are
-        judged together.
-    people : who is compared with whom in which decision or outcome; None where it is of neither.
-    failing_beside : of the same finding, where rules fail only for groups that are better off while
-        this one is worse off: the comparison of such a group, of two groups the same one.
+    ``turned``: whether it is read from the side of its reference, which is one group.
+    ``judged, fails, remains``: whether a rule is about its rate, fails for it, and does when all
+        comparisons are judged together.
+    ``people``: who is compared with whom in which decision or outcome; None where it is of neither.
+    ``failing_beside``: where rules fail only for groups that are better off, that of such a one.
     """
 
     contrast: Estimate
@@ -64,10 +55,8 @@ class StatedComparison:
     def gravity(self) -> tuple[float, ...]:
         """Return its place in the order of findings, the gravest first.
 
-        Fails to the disadvantage of a group come first, those that remain when all comparisons are
-        judged together before others; then fails of a group that is better off. Decisions come
-        before how well they fit the outcome. Predictions that are too high or too low stand with
-        the size of errors, the larger difference first.
+        Fails of who is worse off come first, then those of who is better off, and decisions before
+        how well they fit the outcome.
         """
         worse = self.worse or (isinstance(self.row, Mean) and self.row.of is RegressionTerm.ERROR)
         is_of_fit, of_fail = self.is_of_shares and self.people is None, self.failing_beside or self
@@ -78,14 +67,12 @@ class StatedComparison:
 
     @property
     def _distance(self) -> float:
-        """Return how far apart both sides are in the unit of the label; 0 of any other number."""
         row, each = self.row, self.contrast
         if not isinstance(row, Mean) or row.of is RegressionTerm.SQUARED_ERROR:
             return 0.0
         return abs((each.rate_group or 0.0) - (each.rate_reference or 0.0))
 
     def is_of_some_in(self, whole: StatedComparison) -> bool:
-        """Return whether it is of some of the people of another one, in the same decision."""
         some, every = self.row, whole.row
         return (
             self.people is not None
@@ -100,11 +87,8 @@ class StatedComparison:
 def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[StatedComparison]:
     """Return the comparison that each of some findings of a report is stated by.
 
-    A finding is of the group that fares worst by the better side of its rate. Where that is not the
-    better one for people, the worst of the other groups is stated; where the rate has no better
-    side for people and the one beside it has (the false positive rate, where a positive decision is
-    unfavourable), the one beside it. Where a rule fails, what it judges is stated, unless it fails
-    only for groups that are better off and another one is worse off.
+    The worst of the groups by the side that is better for people; where a rule fails, what it
+    judges, unless it fails only for groups that are better off and another one is worse off.
     """
     groups = {(each.feature, each.group) for each in report.groups}
     favourable = favourable_of(report.spec)
@@ -134,7 +118,7 @@ def _gravest(finding: Finding, stated: Callable[[Estimate], StatedComparison]) -
 
 
 def _worst(every: Sequence[StatedComparison], first: int) -> StatedComparison:
-    """Return who is worse off: of so many first ones, else the furthest apart of all others."""
+    # who is worse off: of so many first ones, else the furthest apart of all others
     chosen = min(every[:first], key=lambda each: not each.worse)
     harmed = [each for each in every if each.worse and not each.turned]
     if not harmed or (chosen.worse and not chosen.turned):
@@ -161,18 +145,12 @@ def _stated(
             of_all = is_of_all_groups(each.definition) or is_of_both_sides(each)
             own = of_all or each.group == subject or not worse
             (failed if own else failed_beside).append(each)
-    made = StatedComparison(
-        contrast=contrast,
-        row=row,
-        is_of_shares=of_shares,
-        turned=turned,
-        worse=worse,
-        better=not turned and adverse * gap(contrast) < 0,
+    made = StatedComparison(contrast=contrast, row=row, is_of_shares=of_shares, turned=turned,
+        worse=worse, better=not turned and adverse * gap(contrast) < 0,
         judged=bool(rules) and contrast.class_scope.kind is not ClassKind.AVERAGE,
-        fails=bool(failed),
-        remains=any(each.remains is not False for each in failed),
+        fails=bool(failed), remains=any(each.remains is not False for each in failed),
         people=None if event is None else _people(contrast, event, other, turned=turned),
-    )
+    )  # fmt: skip
     if not failed_beside:
         return made
     remains = any(each.remains is not False for each in failed_beside)
@@ -180,7 +158,7 @@ def _stated(
 
 
 def _is_of_shares(row: Statistic | None, scope: ClassScope) -> bool:
-    """Return whether shares are compared; in one class, only of a decision or an outcome."""
+    # whether shares are compared; in one class, only of a decision or an outcome
     if not isinstance(row, Rate) or scope.kind is ClassKind.AVERAGE:
         return False
     return scope.kind is ClassKind.NONE or event_of(row) is not None
@@ -212,7 +190,6 @@ def is_about(verdict: Verdict, contrast: Estimate) -> bool:
 
 
 def _is_of_same_rate(verdict: Verdict, contrast: Estimate) -> bool:
-    """Return whether a verdict is about the rate of a comparison, for its group or for all."""
     of_all = is_of_all_groups(verdict.definition)
     return (
         bool(_compared(verdict) & _compared(contrast))
@@ -222,10 +199,7 @@ def _is_of_same_rate(verdict: Verdict, contrast: Estimate) -> bool:
 
 
 def _compared(each: Estimate | Verdict) -> set[Hashable]:
-    """Return what is compared over all rows: the rates, or the metric itself where there is none.
-
-    A metric that compares rates within strata is about no difference of all rows.
-    """
+    # the rates that are compared over all rows, or the metric without any
     row = each.definition
     if isinstance(row, Metric) and row.scope == "pooled":
         return {row.name}

@@ -6,13 +6,15 @@ A result carries statements and tables. It holds no sentence; texts make them of
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from fairgauge.results.codec import Finite, Key
+from fairgauge.start.records import dataclass, field, replace
 
 Harm = Literal["worse", "better"]
 By = Literal["difference", "ratio"]
 SideKind = Literal["group", "others", "everyone", "population", "rows"]
-Op = Literal["=", "not", "from"]
+Op = Literal["=", "not", "from", "above"]
 EventKind = Literal["decision", "outcome"]
 
 
@@ -20,14 +22,14 @@ EventKind = Literal["decision", "outcome"]
 class Event:
     """A decision or an outcome that rows have, or not: its column and value, and on which side."""
 
+    SPARSE: ClassVar = True
+
     kind: EventKind
     positive: bool
     column: str
     values: tuple[str, ...] = ()
     op: Op = "="
-    decides: bool = (
-        False  # of an outcome: there is no other decision, so that words of one may name it
-    )
+    decides: bool = False  # of an outcome: no other decision, so that words of one may name it
     named: bool = True  # whether words of the user may name it: not one class of several
 
     @property
@@ -40,6 +42,8 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Measure:
     """What is counted, among whom; or the number that is compared."""
+
+    SPARSE: ClassVar = True
 
     kind: Literal["share", "fit", "misfit", "mean", "number", "rank", "other"]
     name: str
@@ -57,6 +61,8 @@ class Measure:
 class Side:
     """Whom a number is of, with the number: their share as it was counted, or their mean."""
 
+    SPARSE: ClassVar = True
+
     kind: SideKind
     feature: str | None = None
     values: tuple[tuple[str, str], ...] = ()
@@ -68,6 +74,8 @@ class Side:
 @dataclass(frozen=True, slots=True)
 class Range:
     """A confidence interval of `who` less (or over) `than`."""
+
+    SPARSE: ClassVar = True
 
     low: float
     high: float
@@ -81,22 +89,20 @@ class Statement:
 
     Attributes
     ----------
-    code : what kind of fact it is, the key of its texts.
-    who, than : whom it is of, and with whom they are compared; `who` is the side that is worse off
-        where that is known and can be named.
-    was : both sides before, where a change is stated.
+    code, part : the key of its texts, and the parts of a first page that state it.
+    who, than, was : whom it is of (the side that is worse off), with whom compared; both before.
     of, by : what is compared, and whether as a difference or a ratio.
     shown : whether a difference (or a change) is shown; None where none is claimed.
     harm : how `who` fares; None where nobody stated which direction is the better one.
     adjusted_for : the columns within which it is compared; empty of all rows.
     way : the sign of `who` less `than`, where only the direction is known and not both numbers.
-    verdict : what a rule, or a question, comes to.
     facts : what else its texts state: numbers, names and codes, never words.
-    parts : statements that it lists.
-    sources : the paths in the JSON of the result of what it states.
     """
 
+    SPARSE: ClassVar = True
+
     code: str
+    part: tuple[str, ...] = ()
     who: Side | None = None
     than: Side | None = None
     was: tuple[Side, Side] | None = None
@@ -107,10 +113,10 @@ class Statement:
     shown: bool | None = None
     harm: Harm | None = None
     adjusted_for: tuple[str, ...] = ()
-    way: int | None = None
+    way: Finite | None = None
     verdict: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
-    parts: tuple[Statement, ...] = ()
+    parts: Annotated[tuple[Statement, ...], Key("statements")] = ()
     sources: tuple[str, ...] = ()
 
     @property
@@ -124,6 +130,11 @@ class Statement:
             return None
         same = math.isclose(mine, theirs, rel_tol=_ROUNDING, abs_tol=_LEAST)
         return None if same else mine < theirs
+
+
+def fact(code: str, *sources: str, **facts: Any) -> Statement:
+    """Return a statement of facts that are no comparison, with where they stand in the result."""
+    return Statement(code=code, sources=sources, facts=facts)
 
 
 _ROUNDING, _LEAST = 1e-9, 1e-12

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, ClassVar
 
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import (
-    DiagnosticCode,
-    Missing,
-    SearchedValues,
-    SubgroupStatus,
-    Worse,
-)
+from fairgauge.enums import DiagnosticCode, Missing, SearchedValues, SubgroupStatus, Worse
 from fairgauge.errors import quote
 from fairgauge.results.codec import Finite, Share, Version
-from fairgauge.results.counted import CountedData
 from fairgauge.results.definitions import OfRow
-from fairgauge.results.describers import function_at
 from fairgauge.results.disadvantage import harm_in_words
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
+from fairgauge.results.shown_result import CountedData, ResultKind, ResultOfMetrics, ShownResult
+from fairgauge.start.records import dataclass, field
 from fairgauge.values import Saved
 
 HIDING = (DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNCOUNTED_ROWS)
@@ -34,16 +26,9 @@ HIDING = (DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNCOUNTED_ROWS)
 class SearchedFeature:
     """A feature whose values are conditions of subgroups.
 
-    Attributes
-    ----------
-    name : its column.
-    made : how its values were made: as they are, cut as asked, cut into fifths of the rows without
-        looking at outcomes, or the most frequent ones with all others as one.
-    values : the names of its values, in order.
-    cuts : the cut points of a number, none of other columns.
-    conditions : by the name of each value, what chooses its rows (`where`); all other values
-        together have none.
-    unknown : the values listed as unknown that its columns hold.
+    ``made, cuts``: how its values were made, and the cut points of a number.
+    ``conditions``: by the name of each value, what chooses its rows (`where`).
+    ``unknown``: the values listed as unknown that its columns hold.
     """
 
     name: str
@@ -63,18 +48,7 @@ class SearchedFeature:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchQuestion(OfRow[Rate]):
-    """What was searched for.
-
-    Attributes
-    ----------
-    rate : the rate.
-    worse : which side is the worse one.
-    tolerance : by how much a rate must differ at least to be worse.
-    depth, min_rows : the most conditions of a subgroup, and the fewest rows.
-    alpha : the error rate in each direction.
-    missing : what a missing value of a feature is.
-    features : the features and their values.
-    """
+    """What was searched for; a rate must differ by at least the tolerance to be worse."""
 
     rate: str
     worse: Worse
@@ -90,24 +64,12 @@ class SearchQuestion(OfRow[Rate]):
 class Subgroup:
     """A conjunction of values of features, compared with all other rows.
 
-    Attributes
-    ----------
-    name : its conditions in one text, unique in a result.
-    conditions : the value of each feature that it has a condition on.
-    rows, n, events : its rows, those of them that the rate is a share of, and those it counts.
-    rate, reference_rate : its rate, and that of the reference.
-    difference : the first less the second.
-    low, high : the ends of the simultaneous interval of the difference; both hold for all subgroups
-        of the search at once.
-    evidence : the signed root of the likelihood ratio of "worse by exactly the tolerance", positive
-        on the worse side; the subgroup is worse where it exceeds the critical value.
-    p_adjusted : its p-value, adjusted for all subgroups.
-    status : what is shown.
-    explained_by : of a subgroup that is worse, the member of the summary that accounts for most of
-        its evidence; None where it is a member itself.
-    rows_needed : of an undecided subgroup, the rows of a table of this composition in which it
-        would probably (80%) be shown to be worse, if its difference is the true one; None where it
-        is not on the worse side.
+    ``rows, n, events``: its rows, those of them that the rate is a share of, and those it counts.
+    ``low, high``: the simultaneous interval of the difference, for all subgroups of the search.
+    ``evidence``: the signed root of the likelihood ratio of "worse by exactly the tolerance".
+    ``explained_by``: of one that is worse, the member of the summary that accounts for most of it.
+    ``rows_needed``: of an undecided one, the rows of such a table that would probably (80%) show
+        it.
     """
 
     name: str
@@ -129,13 +91,7 @@ class Subgroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverallRate:
-    """The rate of all rows.
-
-    Attributes
-    ----------
-    rows, n, events : all rows, those that the rate is a share of, and those it counts.
-    rate : the rate; None without such rows.
-    """
+    """The rate of all rows."""
 
     rows: int
     n: int
@@ -147,15 +103,9 @@ class OverallRate:
 class Largest:
     """What holds for all subgroups that were examined, at once.
 
-    Attributes
-    ----------
-    guaranteed : the subgroup that is shown to be worse by most, None where none is worse.
-    by_at_least : by how much it is at least worse.
-    by_at_most : no subgroup is worse by more than this; None where none was examined, or where
-        rows that lack an outcome or a count could hide one. It is of the values as they are: what
-        is doubted (`lacks_outcomes`) does not change it, but no report states it then.
-    by_at_most_of_large : the same of subgroups with at least a tenth of the rows that the rate is
-        a share of.
+    ``guaranteed, by_at_least``: the subgroup that is shown to be worse by most, and by how much.
+    ``by_at_most``: no subgroup is worse by more, of the values as they are; None where rows that
+        lack something could hide one. The other is of subgroups with at least a tenth of the rows.
     """
 
     guaranteed: str | None
@@ -166,14 +116,7 @@ class Largest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detectable:
-    """The smallest difference that would probably (80%) have been found.
-
-    Attributes
-    ----------
-    share : the subgroup's share of the rows that the rate is a share of.
-    n : its rows of these.
-    difference : the size of the difference; None where none would have been found.
-    """
+    """The smallest difference that would probably (80%) have been found."""
 
     share: Share
     n: int
@@ -186,35 +129,17 @@ class SubgroupSearch(ResultOfMetrics):
 
     Attributes
     ----------
-    version, created : the fairgauge that searched, and when.
-    data : what was counted.
-    fingerprint : the digest of the counts.
-    question : what was searched for.
-    spec : the columns of the outcomes and what they mean, as the specification of an audit.
-    overall : the rate of all rows.
-    worse : the subgroups that are worse, the one that is worse by most at least first; with a
-        chance of at most ``alpha`` that any of them is not.
-    undecided : those that could not be decided, the largest estimates first; at most 1,000.
-    examined : how many subgroups were tested.
-    undecided_count, not_worse_count : how many of them were not decided, and shown not to be worse.
-    too_few : subgroups that were not tested, because they or all others have fewer than 20 rows
-        that the rate is a share of.
-    duplicates : conjunctions with the same rows as one of fewer conditions, which stands for them.
-    critical_value, other_critical_value : what the evidence must exceed to be worse, and its
-        opposite not to be.
-    largest : what holds for all subgroups at once.
-    detectable : what would have been found.
-    diagnostics : warnings of what the question may have meant instead.
+    worse : the one that is worse by most at least first; at most ``alpha`` that any of them is not.
+    undecided : the largest estimates first; at most 1,000 of ``undecided_count``.
+    too_few, duplicates : those with fewer than 20 rows, and with the rows of fewer conditions.
+    critical_value, other_critical_value : what the evidence exceeds if worse, its opposite if not.
     """
 
-    KIND: ClassVar = ResultKind(
-        name="find",
-        schema="fairgauge.find/2",
-        title="Subgroups in which a rate is worse",
-        called="a search for subgroups",
-        page="fairgauge.statements.search:search_page",
-    )
-    DERIVED: ClassVar = ("metrics", "summary", "_brief")
+    KIND: ClassVar = ResultKind(name="find", schema="fairgauge.find/2",
+        title="Subgroups in which a rate is worse", called="a search for subgroups",
+        page="fairgauge.statements.search:search_page")  # fmt: skip
+    DERIVED: ClassVar = ("metrics", "summary", "_statements")
+    __repr__ = ShownResult.__repr__
 
     version: Version
     created: str = field(compare=False)
@@ -238,7 +163,6 @@ class SubgroupSearch(ResultOfMetrics):
 
     @property
     def catalogue(self) -> Catalogue:
-        """Return what the name of the rate stands for."""
         return Catalogue(self.own, harm_in_words(self.spec))
 
     @property
@@ -248,11 +172,7 @@ class SubgroupSearch(ResultOfMetrics):
 
     @property
     def lacks_outcomes(self) -> bool:
-        """Return whether rows without a clear outcome or a count could hide a worse subgroup.
-
-        Rows of one value of a feature lack an outcome more often than those of another, or at least
-        1% of the rows have no count. Nothing is then shown of all rows where none is found.
-        """
+        """Return whether rows without a clear outcome or a count could hide a worse subgroup."""
         return any(each.code in HIDING for each in self.diagnostics)
 
     @property
@@ -283,17 +203,3 @@ class SubgroupSearch(ResultOfMetrics):
             if feature.name in subgroup.conditions:
                 found |= feature.where(subgroup.conditions[feature.name])
         return found
-
-    def to_pandas(self) -> Any:
-        """Return the listed subgroups, a row each and a column for each feature."""
-        return function_at("fairgauge.render.streams:to_pandas")(self)
-
-    def to_polars(self) -> Any:
-        """Return the listed subgroups, a row each and a column for each feature."""
-        return function_at("fairgauge.render.streams:to_polars")(self)
-
-    def __repr__(self) -> str:
-        return (
-            f"<SubgroupSearch: {len(self.worse):,} of {self.examined:,} subgroups are worse; "
-            "print() shows them>"
-        )

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
-from typing import Annotated
+from collections.abc import Iterable
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Favourable, Outcome
+from fairgauge.enums import Favourable, Outcome, ScopeKind
 from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Parameter, Reason, ReasonCode
-from fairgauge.results.codec import Finite, Inline, Worded
+from fairgauge.results.codec import Finite, Inline
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import in_words
 from fairgauge.results.disadvantage import adverse_sign, favourable_in
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.doubts import WhyWithheld
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval, SavedFeatureId, SavedGroupId
+from fairgauge.start.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,19 +28,9 @@ class Verdict(OfRow[Metric | Statistic]):
 
     Attributes
     ----------
-    rule : the text form of the rule.
-    metric, feature, group : its subject; the group is None where a rule matches nothing.
-    mirror : the other group, where just two are compared with each other: their comparison is one,
-        judged at the side that the rule limits.
-    class_scope, threshold : the class and the threshold that decide, where there are several.
-    feature_id, group_id : what they are; None of a group that the data do not have.
-    outcome : pass, fail, inconclusive, not evaluated, or none.
-    remains : of a fail by a confidence interval, whether it is one when all comparisons that rules
-        decide are judged together (Holm); None where nothing else is judged, and of anything else.
-    reason : why.
-    value, interval : what the rule was compared with, None where there is nothing.
-    alternatives : of a rule with alternatives, the verdict of each of its limits, the first one
-        included; the value and the interval are those of the first.
+    group, mirror : None where a rule matches nothing; the other one of just two.
+    remains : whether a fail is one when all comparisons of rules are judged together (Holm).
+    alternatives : the verdict of each; value and interval are of the first.
     """
 
     rule: str
@@ -54,18 +44,22 @@ class Verdict(OfRow[Metric | Statistic]):
     threshold: Finite | None = None
     outcome: Outcome
     remains: bool | None = None
-    reason: Annotated[Reason, Worded("says")]
+    reason: Reason
     value: float | None = None
     interval: Inline[Interval | None] = None
     alternatives: tuple[Verdict, ...] = ()
 
     def withheld(self, why: WhyWithheld) -> Verdict:
-        """Return it inconclusive where it is a pass that stands on something doubted.
-
-        Of alternatives one that does not stand on it is enough.
-        """
+        """Return it inconclusive where it is a pass that stands on something doubted."""
         if self.reason.code is ReasonCode.CROSSES and self.outcome is Outcome.INCONCLUSIVE:
-            return self._open_at_any_size(why)
+            low, high = limits_of(self.rule)
+            if self.definition is None or self.value is None or not low <= self.value <= high:
+                return self
+            doubt = why(self.definition.needs, self.feature)
+            if doubt is None or self.reason.get("open_rows"):
+                return self  # more rows would else make a pass of it
+            open_ = {"open_rows": doubt["rows"], "what": doubt["what"], "unit": doubt.get("unit")}
+            return replace(self, reason=open_at_any_size(self.reason, **open_))
         if self.definition is None or self.outcome not in (Outcome.PASS, Outcome.INCONCLUSIVE):
             return self
         alternatives = tuple(each.withheld(why) for each in self.alternatives)
@@ -78,21 +72,24 @@ class Verdict(OfRow[Metric | Statistic]):
             return self
         return replace(self, outcome=Outcome.INCONCLUSIVE, reason=reason, alternatives=alternatives)
 
-    def _open_at_any_size(self, why: WhyWithheld) -> Verdict:
-        """Return that more rows would not make a pass of it, if it stands on something doubted."""
-        low, high = limits_of(self.rule)
-        if self.definition is None or self.value is None or not low <= self.value <= high:
-            return self
-        doubt = why(self.definition.needs, self.feature)
-        if doubt is None or self.reason.get("open_rows"):
-            return self
-        open_ = {"open_rows": doubt["rows"], "what": doubt["what"], "unit": doubt.get("unit")}
-        return replace(self, reason=open_at_any_size(self.reason, **open_))
-
     @property
     def says(self) -> str:
-        """Return the verdict as a sentence."""
         return in_words("verdict_sentences:describe_verdict", self)
+
+
+def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate | None:
+    """Return the comparison that a verdict judges; it names a threshold where there are several."""
+    judged = (verdict.metric, verdict.feature, verdict.group, verdict.class_scope)
+    return next(
+        (
+            each
+            for each in estimates
+            if (each.metric, each.feature, each.group, each.class_scope) == judged
+            and verdict.threshold in (None, each.threshold)
+            and each.scope.kind is ScopeKind.OVERALL
+        ),
+        None,
+    )
 
 
 def open_at_any_size(reason: Reason, **kept_open: Parameter) -> Reason:
@@ -120,8 +117,6 @@ def counted_as(verdicts: Iterable[Verdict], outcome: Outcome) -> tuple[Verdict, 
     A rule that matches no group or metric of the data, or none of whose comparisons has a value, is
     never a pass: it stays not evaluated.
 
-    Examples
-    --------
     >>> undecided = Verdict(rule="DI >= 0.8", metric="DI", feature="sex", group="F",
     ...     outcome=Outcome.INCONCLUSIVE, reason=Reason.of(ReasonCode.NO_INTERVAL))
     >>> print(counted_as([undecided], Outcome.FAIL)[0].says)
@@ -129,37 +124,28 @@ def counted_as(verdicts: Iterable[Verdict], outcome: Outcome) -> tuple[Verdict, 
     """
     listed = tuple(verdicts)
     measured = {e.rule for e in listed if e.value is not None or e.interval is not None}
-    return tuple(_counted_as(verdict, outcome, measured) for verdict in listed)
 
+    def counted(each: Verdict) -> Verdict:
+        undecided = each.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
+        unmatched = each.reason.code in NOT_EVALUABLE or each.rule not in measured
+        if not undecided or (unmatched and outcome is Outcome.PASS):
+            return each
+        return replace(each, outcome=outcome, reason=counting(each.reason, each.outcome, outcome))
 
-def _counted_as(verdict: Verdict, outcome: Outcome, measured: Collection[str]) -> Verdict:
-    undecided = verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
-    unmatched = verdict.reason.code in NOT_EVALUABLE or verdict.rule not in measured
-    if not undecided or (unmatched and outcome is Outcome.PASS):
-        return verdict
-    return replace(
-        verdict, outcome=outcome, reason=counting(verdict.reason, verdict.outcome, outcome)
-    )
+    return tuple(map(counted, listed))
 
 
 def counting(
     reason: Reason, undecided: Outcome, outcome: Outcome, *, by_rule: bool = False
 ) -> Reason:
     """Return why a verdict is undecided, and what it counts as, by its rule or in all rules."""
-    return Reason.of(
-        ReasonCode.COUNTED_AS,
-        undecided=str(undecided),
-        outcome=str(outcome),
-        reasons=(reason,),
-        by_rule=by_rule or None,
-    )
+    how = {"undecided": str(undecided), "outcome": str(outcome), "by_rule": by_rule or None}
+    return Reason.of(ReasonCode.COUNTED_AS, reasons=(reason,), **how)
 
 
 def before_counting(verdict: Verdict) -> Outcome:
     """Return what the data come to, whatever an undecided verdict counts as.
 
-    Examples
-    --------
     >>> undecided = Verdict(rule="DI >= 0.8", metric="DI", feature="sex", group="F",
     ...     outcome=Outcome.INCONCLUSIVE, reason=Reason.of(ReasonCode.NO_INTERVAL))
     >>> print(before_counting(counted_as([undecided], Outcome.FAIL)[0]))
@@ -173,8 +159,6 @@ def before_counting(verdict: Verdict) -> Outcome:
 def reasons_of(verdict: Verdict) -> tuple[Reason, ...]:
     """Return why the data come to an outcome: of alternatives, why each that comes to it does.
 
-    Examples
-    --------
     >>> rule = "DI >= 0.8 or DPPL <= 0.1"
     >>> one = Verdict(rule="DI >= 0.8", metric="DI", feature="sex", group="F",
     ...     outcome=Outcome.INCONCLUSIVE, reason=Reason.of(ReasonCode.MISSING_GROUPS))
@@ -190,10 +174,7 @@ def reasons_of(verdict: Verdict) -> tuple[Reason, ...]:
 
 
 def unmet(verdicts: Iterable[Verdict], inconclusive: str) -> tuple[Verdict, ...]:
-    """Return the verdicts that are not a pass, counting the undecided as "fail" or "pass".
-
-    Where every rule ignores every group for insufficient data, no rule is met.
-    """
+    """Return the verdicts that are not a pass, counting the undecided as "fail" or "pass"."""
     if inconclusive not in (Outcome.FAIL, Outcome.PASS):
         message = f"use 'fail' or 'pass', not {shown(inconclusive)}"
         raise SpecError(Problem("inconclusive", message))
@@ -229,21 +210,13 @@ _DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """What a rule comes to.
-
-    Attributes
-    ----------
-    rule : its text form.
-    verdicts : its verdicts, the gravest first; of these those of groups that are better off last,
-        and the furthest outside its limits first.
-    """
+    """What a rule comes to: its verdicts, the gravest first, of those who are worse off first."""
 
     rule: str
     verdicts: tuple[Verdict, ...]
 
     @property
     def outcome(self) -> Outcome:
-        """Return the gravest outcome of its verdicts, as they are counted."""
         return min((verdict.outcome for verdict in self.verdicts), key=GRAVEST_FIRST.index)
 
     @property
@@ -257,28 +230,15 @@ def results_by_rule(verdicts: Iterable[Verdict], favourable: Favourable) -> tupl
     by_rule: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         by_rule.setdefault(verdict.rule, []).append(verdict)
-    return tuple(
-        RuleResult(rule, tuple(_gravest_first(of_rule, favourable)))
-        for rule, of_rule in by_rule.items()
-    )
 
+    def gravity(each: Verdict) -> tuple[int, bool, float]:
+        outcome = GRAVEST_FIRST.index(before_counting(each))
+        return outcome, _is_better_off(each, favourable), -_distance_outside(each)
 
-def _gravest_first(verdicts: list[Verdict], favourable: Favourable) -> list[Verdict]:
-    return sorted(
-        verdicts,
-        key=lambda each: (
-            GRAVEST_FIRST.index(before_counting(each)),
-            _is_better_off(each, favourable),
-            -_distance_outside(each),
-        ),
-    )
+    return tuple(RuleResult(rule, tuple(sorted(of, key=gravity))) for rule, of in by_rule.items())
 
 
 def _is_better_off(verdict: Verdict, favourable: Favourable) -> bool:
-    """Return whether the group of a verdict is better off than what it is compared with.
-
-    Of two groups that a rule limits alike one is worse off, whichever the verdict is of.
-    """
     row = verdict.definition
     if not isinstance(row, Contrast) or verdict.value is None or is_of_both_sides(verdict):
         return False
@@ -302,7 +262,7 @@ def is_of_both_sides(verdict: Verdict) -> bool:
 
 
 def _distance_outside(verdict: Verdict) -> float:
-    """Return how far the value of a verdict is outside the limits of its rule: below 0 inside."""
+    # how far the value of a verdict is outside the limits of its rule: below 0 inside
     if verdict.value is None:
         return -math.inf
     scale = log_of if is_ratio(verdict.definition) else float  # 0.8 is as far from 1 as 1.25

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from fairgauge.results.describers import in_words
 from fairgauge.results.name_swaps import PairsAudit
 from fairgauge.results.report import Report
+from fairgauge.start.records import dataclass, field
 
 NAME_OF_SIGNATURE = "the signature"
 """What a signature is called among the changed parts of a bundle."""
@@ -25,14 +25,7 @@ class VerificationResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DifferentNumber:
-    """A value of the sealed report that the counts and its specification do not give.
-
-    Attributes
-    ----------
-    path : where it stands in the report: ``estimates[3].value``.
-    subject : the metric, feature and group, in words of the report's keys.
-    sealed, recomputed : the two values, as text; "absent" where one has none.
-    """
+    """A value of the sealed report, at ``path``, that its counts and specification do not give."""
 
     path: str
     subject: str
@@ -44,31 +37,18 @@ class DifferentNumber:
 class Verification:
     """What became of a sealed bundle when its report was computed again from its counts.
 
-    Attributes
-    ----------
-    name : the file.
-    sealed_by, verified_by : the versions of fairgauge that made and verified the bundle.
-    libraries : the numerical libraries of which it was verified by another version, each with the
-        version that it was sealed by and the present one.
-    created : when it was sealed, as it states.
-    changed : the parts whose content does not fit the manifest, or which are there twice.
-    numbers : how many numbers and texts of the report were compared, and agree.
-    different : those that differ.
-    texts : the texts that the version which the report states wrote, and the present one writes
-        otherwise: they are not verified.
-    largest_deviation : the largest relative difference of a number that counts as the same; of
-        numbers below 0.001 it is relative to 0.001.
-    from_rows : metrics and diagnostics that need the rows, and cannot be recomputed from counts.
-    redrawn : numbers that differ and rest on random draws, where another version of NumPy made
-        the draws: NumPy does not promise that a seed gives the same ones in all its versions.
-    drawn_by, redrawn_by : the versions of NumPy that made the draws of the bundle and of this
-        verification.
-    signed_by : the fingerprint of the key that signed it, None without a signature.
-    expected_signer : the fingerprint of the key that must have signed it; None where any may have.
-    not_computed : the fields that do not follow from counts: the bundle states them.
-    beside : the options in which the report differs from the question of its counts.
-    report : the report, with its sentences written by the present version; None where it was
-        changed, does not follow from the counts, or has another signer than the expected one.
+    ``libraries``: those of another version, each with that of the seal and the present one.
+    ``changed``: the parts whose content does not fit the manifest, or which are there twice.
+    ``numbers, different``: how many were compared and agree, and those that do not.
+    ``texts``: those that the present version writes otherwise: they are not verified.
+    ``largest_deviation``: the largest relative difference of a number that counts as the same.
+    ``from_rows, not_computed``: what needs the rows, and what does not follow from counts at all.
+    ``redrawn, drawn_by, redrawn_by``: numbers of random draws that differ, and both versions of
+        NumPy.
+    ``signed_by, expected_signer``: fingerprints of keys; None without a signature, and where any
+        may.
+    ``beside``: the options in which the report differs from the question of its counts.
+    ``report``: None where it was changed, does not follow from the counts, or has another signer.
     """
 
     name: str
@@ -105,4 +85,4 @@ class Verification:
         return VerificationResult.REPRODUCED
 
     def __str__(self) -> str:
-        return in_words("verification_text:describe_verification", self)
+        return in_words("file_texts:describe_verification", self)

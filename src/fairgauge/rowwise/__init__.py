@@ -3,6 +3,6 @@
 Row metrics are computed for all rows, not within strata, and do not take weights.
 """
 
-from fairgauge.rowwise._row_reader import RowReader
+from fairgauge.rowwise._row_slices import RowReader
 
 __all__ = ["RowReader"]

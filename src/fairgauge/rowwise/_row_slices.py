@@ -8,50 +8,50 @@ without blocks of rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.catalogue.cells import Array, divide
-from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.enums import DiagnosticCode, IntervalMethod, Profile, ReferenceRule, Status
-from fairgauge.inference.compared_counts import generator, precedes
+from fairgauge.catalogue.cells import divide
+from fairgauge.catalogue.comparisons import RowMetric
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import WEIGHTS
+from fairgauge.enums import DiagnosticCode, IntervalMethod, Profile, ReferenceRule, Role, Status
 from fairgauge.inference.interval import (
     Intervals,
     Methods,
     NoInterval,
     certainty,
+    generator,
     insufficient_rows,
     no_intervals,
 )
 from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.group_counts import GroupCounts, Histogram, level_codes
+from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.resolution import Resolution
 from fairgauge.results.estimates import EVERYONE, Estimate
 from fairgauge.results.scopes import Diagnostic, Reference
-from fairgauge.stats.arrays import Index, Mask
-from fairgauge.stats.cumulative import (
-    Cumulative,
-    TwoSamples,
-    cumulative_errors,
-    cumulative_test,
-)
+from fairgauge.scan.row_codes import feature_matrix, numbers_of, read_rows
+from fairgauge.scan.source import LEAST_LOG, Source
+from fairgauge.start.records import dataclass, field, replace
+from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.stats.intervals import critical, wilson
-from fairgauge.stats.neighbours import Neighbours, disagreement, jackknifed_share
-from fairgauge.stats.norm_ball import ball
 from fairgauge.stats.paired import paired_difference, paired_p
-from fairgauge.stats.quantiles import compared_quantiles
-from fairgauge.stats.rankings import (
+from fairgauge.stats.row_statistics import (
+    Neighbours,
     Ranking,
-    Tops,
+    compared_quantiles,
+    disagreement,
     exposure_interval,
-    ranking_divergence_interval,
+    jackknifed_share,
     top_p,
     top_ratio,
-    top_skew,
 )
+from fairgauge.values import Value, matches
 
 NEIGHBOURS = 5
 FEWEST_REFERENCE_ROWS = 10
@@ -86,10 +86,6 @@ class RowSlice:
 
     def estimates(self, metric: RowMetric) -> Iterator[Estimate]:
         """Return one estimate for every group, or one for the feature."""
-        if metric.one_per == "feature":
-            answer = self._ndkl(metric)
-            yield row_estimate(metric, self._feature, None, None, answer, self._part.spec)
-            return
         references = self._part.references(metric, self._numbers(metric))
         for i, group in enumerate(self._groups):
             if references.sides[i] != i:
@@ -102,12 +98,9 @@ class RowSlice:
                 yield row_estimate(metric, self._feature, group, reference, answer, spec)
 
     def _numbers(self, metric: RowMetric) -> Array | None:
-        """Return what the best group is the best by; None of what no group has by itself.
-
-        A ratio to all rows has the order of the groups' own numbers.
-        """
+        # a ratio to all rows has the order of the groups' own numbers
         best = self._spec.reference is ReferenceRule.BEST
-        if not best or (metric.q is None and metric.kind not in ("top", "skew", "exposure")):
+        if not best or (metric.q is None and metric.kind not in ("top", "exposure")):
             return None
         every = np.asarray(self._codes >= -1)
         groups = range(len(self._groups))
@@ -131,28 +124,12 @@ class RowSlice:
     def _answer(self, metric: RowMetric, sides: RowSides) -> RowAnswer:
         if metric.kind == "flip":
             return self._flip(sides)
-        if metric.kind in ("top", "skew", "exposure"):
+        if metric.kind in ("top", "exposure"):
             return self._ranked(metric, sides)
         if metric.kind == "quarter":
             return self._quarter(sides, int(metric.top or 1))
-        if metric.q is not None:
-            return self._quantile(metric, sides.where(~np.isnan(self._rows.label)), metric.q)
-        values = self._rows.prediction
-        if metric.kind.startswith("residual"):
-            values = values - self._rows.label
-        return self._distance(metric, sides.where(~np.isnan(values)), values)
-
-    def _distance(self, metric: RowMetric, sides: RowSides, values: Array) -> RowAnswer:
-        n, m = sides.sizes
-        if not n or not m:
-            return RowAnswer(math.nan, n, m)
-        kind: Cumulative = "ks" if metric.kind.endswith("ks") else "wasserstein"
-        value = TwoSamples.of(values[sides.group], values[sides.reference]).distance(kind)
-        ours, theirs = values[sides.group], values[sides.rest]
-        found = of_rows(
-            lambda: distant(ours, theirs, sides.part, kind, self._spec, metric.name), self._spec
-        )
-        return RowAnswer(value, n, m, interval=found)
+        assert metric.q is not None
+        return self._quantile(metric, sides.where(~np.isnan(self._rows.label)), metric.q)
 
     def _quantile(self, metric: RowMetric, sides: RowSides, q: float) -> RowAnswer:
         (n, m), label, ratio = sides.sizes, self._rows.label, bool(metric.neutral)
@@ -167,10 +144,12 @@ class RowSlice:
         if ratio:
             value = quantiles[0] / quantiles[1] if min(quantiles) > 0 else math.nan
         reason = Reason.of(ReasonCode.RATIO_MAY_BE_ZERO)
+        if ratio and math.isnan(value):
+            amount = metric.title.removesuffix(" ratio").lower()
+            reason = Reason.of(ReasonCode.RATIO_NOT_ABOVE_ZERO, rate=amount)
         return RowAnswer(value, n, m, quantiles, found, reason)
 
     def _quarter(self, sides: RowSides, k: int) -> RowAnswer:
-        """Return the group's share of a quarter, and the reference's."""
         label = self._rows.label
         known = ~np.isnan(label) & (self._codes >= -1)
         sides, total = sides.where(known), int(known.sum())
@@ -199,7 +178,7 @@ class RowSlice:
         votes = Neighbours.of(points[theirs]).mean(selected[theirs], points[ours], k)
         better = int(((selected[ours] == 0) & (votes > 0.5)).sum())
         worse = int(((selected[ours] == 1) & (votes < 0.5)).sum())
-        favoured = self._spec.profile.rules.flips_are_favoured
+        favoured = self._spec.profile.as_smclarify
         more, less = (worse, better) if favoured else (better, worse)
         n, m, apart = len(ours), len(theirs), not sides.part
         found = of_rows(lambda: flipped(more, less, n, m, self._spec, apart=apart), self._spec)
@@ -227,37 +206,12 @@ class RowSlice:
             return RowAnswer(math.nan, n, m, reason=Reason.of(ReasonCode.ALL_AT_TOP, rows=total))
         held[known] = ranking.within(places)
         mine = sides.sum(held)
-        if metric.kind == "top":
-            share, rest = mine / n, math.fsum(held[sides.reference]) / m
-            value = float(divide(np.array(share), np.array(rest), Profile.DOCUMENTED))
-            others, size = math.fsum(held[sides.rest]), int(sides.rest.sum())
-            found = of_rows(lambda: at_top(mine, others, n, size, sides.part, spec), spec)
-            reason = Reason.of(ReasonCode.NONE_AT_TOP)
-            return RowAnswer(value, n, m, (share, rest), found, reason)
-        with np.errstate(divide="ignore"):
-            value = float(np.log(mine / places / (n / total)))
-        found = of_rows(lambda: skewed(mine, places, n, total, spec), spec)
-        return RowAnswer(value, n, m, (mine / places, n / total), found)
-
-    def _ndkl(self, metric: RowMetric) -> RowAnswer:
-        known = ~np.isnan(self._rows.score) & (self._codes >= 0)
-        n, groups = int(known.sum()), len(self._groups)
-        if not n:
-            return RowAnswer(math.nan, 0, None)
-        codes, ranking = _by_scores(self._codes[known], self._rows.score[known], groups)
-        value = ranking.divergence(codes, groups)
-        found = of_rows(
-            lambda: even_tops(value, ranking, codes, groups, self._part.spec, metric.name),
-            self._spec,
-        )
-        return RowAnswer(value, n, None, interval=found)
-
-
-def _by_scores(codes: Index, scores: Array, groups: int) -> tuple[Index, Ranking]:
-    """Return the ranking, and the groups numbered by what they hold: names decide no draw."""
-    held = [np.sort(scores[codes == group]).tobytes() for group in range(groups)]
-    number = np.argsort(sorted(range(groups), key=held.__getitem__))
-    return number[codes], Ranking.of(scores)
+        share, rest = mine / n, math.fsum(held[sides.reference]) / m
+        value = float(divide(np.array(share), np.array(rest), Profile.DOCUMENTED))
+        others, size = math.fsum(held[sides.rest]), int(sides.rest.sum())
+        found = of_rows(lambda: at_top(mine, others, n, size, sides.part, spec), spec)
+        reason = Reason.of(ReasonCode.NONE_AT_TOP)
+        return RowAnswer(value, n, m, (share, rest), found, reason)
 
 
 def consistency(metric: RowMetric, rows: Rows, spec: Spec) -> Estimate:
@@ -348,14 +302,9 @@ def row_estimate(
     return replace(estimate, value=answer.value, **certainty(intervals, 0, spec.confidence))
 
 
-_TWO = 2
-_FEWEST_DRAWS = 500
-_MOST_DRAWN = 20_000_000
-
-
 def of_rows(make: Callable[[], Intervals], spec: Spec) -> Intervals:
     """Return the interval of one comparison of rows, or the reason why there is none."""
-    if spec.cluster is not None:
+    if spec.cluster is not None or spec.design is not None:
         return no_intervals(1, Reason.of(ReasonCode.ROW_METRIC_WITH_CLUSTERS))
     try:
         return make()
@@ -372,11 +321,9 @@ def in_quarter(share: float, places: int, rows: int, spec: Spec) -> Intervals:
 def flipped(better: int, worse: int, n: int, m: int, spec: Spec, *, apart: bool) -> Intervals:
     """Return the interval of the flip test: its rows against what their neighbours would be given.
 
-    Parameters
-    ----------
-    better, worse : rows that their neighbours would decide better, and worse.
-    n, m : rows of the group that are looked at, and of the reference.
-    apart : whether the reference has none of the group's rows.
+    ``better, worse``: rows that their neighbours would decide better, and worse.
+    ``n, m``: rows of the group that are looked at, and of the reference.
+    ``apart``: whether the reference has none of the group's rows.
     """
     if not apart:
         raise NoInterval(ReasonCode.OWN_NEIGHBOURS)
@@ -390,38 +337,6 @@ def consistent(away: Array, rows: int, spec: Spec) -> Intervals:
     low, high = jackknifed_share(away, rows, spec.confidence)
     method = (IntervalMethod.JACKKNIFE, IntervalMethod.WILSON)
     return _one((1 - high, 1 - low), np.nan, method, rows)
-
-
-def distant(
-    ours: Array, theirs: Array, part: float, kind: Cumulative, spec: Spec, key: str
-) -> Intervals:
-    """Return the interval of a distance of two samples that share no row.
-
-    Parameters
-    ----------
-    part : the group's share of its reference; the distance to the whole is 1 - part times the one
-        to the other rows of it.
-    key : the metric, by which random draws are seeded.
-    """
-    if not len(theirs):
-        raise NoInterval(ReasonCode.OWN_REFERENCE)
-    every = TwoSamples.of(ours, theirs)
-    cells = every.merged()
-    sides, steps = (cells.a, cells.d), cells.widths
-    if not precedes(*sides):
-        sides = sides[::-1]
-    rng = generator(spec, key, *sides)
-    draws = _draws(spec, len(cells.values))
-    value = every.distance(kind)
-    errors = cumulative_errors(*sides, steps, kind, rng, draws)
-    radius, outside = ball(errors, value, spec.confidence)
-    tested, expected = cumulative_test(*sides, steps, kind, rng, draws)
-    p, floor = np.fmax(outside, tested), (1 - part) * expected
-    low = value - radius if p < 1 - spec.confidence else 0.0  # as the permuted rows have it
-    limits = ((1 - part) * max(low, 0.0), (1 - part) * (value + radius))
-    rows = min(len(ours), len(theirs))
-    method = (IntervalMethod.BALL, IntervalMethod.BOOTSTRAP)
-    return _one(limits, p, method, rows, floor=float(floor))
 
 
 def of_quantiles(
@@ -460,15 +375,6 @@ def at_top(held: float, others: float, n: int, m: int, part: float, spec: Spec) 
     )
 
 
-def skewed(held: float, places: int, n: int, total: int, spec: Spec) -> Intervals:
-    """Return the interval of the skew at the top of a ranking."""
-    limits = top_skew(held, places, n, total, critical(spec.confidence))
-    fewest = min(n, total - n)
-    p = top_p(held, places, n, total)
-    method = (IntervalMethod.WILSON, IntervalMethod.CONDITIONAL)
-    return _one(limits, p, method, fewest, expected=places * fewest / total)
-
-
 def exposed(ours: Array, theirs: Array, part: float, spec: Spec) -> Intervals:
     """Return the interval of the ratio of mean exposures of two sides that share no row.
 
@@ -480,34 +386,14 @@ def exposed(ours: Array, theirs: Array, part: float, spec: Spec) -> Intervals:
     if np.isnan(low):
         raise NoInterval(ReasonCode.ONE_RANK)
     limits = _of_the_whole(np.asarray(low), part), _of_the_whole(np.asarray(high), part)
-    method = (IntervalMethod.SCORE, IntervalMethod.CONDITIONAL)
+    method = (IntervalMethod.MOVER, IntervalMethod.STUDENT_T)
     return _one(limits, p, method, min(len(ours), len(theirs)))
 
 
-def even_tops(
-    value: float, ranking: Ranking, codes: Index, groups: int, spec: Spec, key: str
-) -> Intervals:
-    """Return the interval of the divergence of the groups in every top from those in all."""
-    if np.count_nonzero(np.bincount(codes)) < _TWO:
-        raise NoInterval(ReasonCode.ONE_GROUP_RANKED)
-    if not ranking.ties[-1]:
-        raise NoInterval(ReasonCode.ONE_RANK)
-    tops = Tops.of(ranking, codes, groups)
-    draws, rng = _draws(spec, tops.cost), generator(spec, key)
-    low, high, p, floor = ranking_divergence_interval(value, tops, spec.confidence, rng, draws)
-    method = (IntervalMethod.BALL, IntervalMethod.CONDITIONAL)
-    return _one((low, high), p, method, len(codes), floor=floor)
-
-
 def _of_the_whole(ratio: Array, part: float) -> Array:
-    """Carry a ratio to the other rows over to all rows, of which the group is a part."""
+    # carry a ratio to the other rows over to all rows, of which the group is a part
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(1 / (part + (1 - part) / ratio))
-
-
-def _draws(spec: Spec, numbers: int) -> int:
-    """Return how often is drawn, where one draw takes so many numbers."""
-    return min(spec.replicates, max(_MOST_DRAWN // numbers, _FEWEST_DRAWS))
 
 
 def _one(
@@ -522,3 +408,184 @@ def _one(
     low, high, chance = (np.array([each], dtype=np.float64) for each in (*limits, p))
     too_few = insufficient_rows(np.array([float(rows)]), expected)
     return Intervals(low, high, chance, [method], too_few, expected=np.array([floor]))
+
+
+def repeated(columns: Mapping[str, Sequence[Value]], count: str) -> dict[str, list[Value]]:
+    """Repeat every row as often as its count; rows without a count are excluded."""
+    times = np.nan_to_num(numbers_of(columns[count])).astype(int)
+    return {
+        name: [value for value, n in zip(values, times.tolist(), strict=True) for _ in range(n)]
+        for name, values in columns.items()
+    }
+
+
+def as_arrays(
+    columns: Mapping[str, Sequence[Value]], cube: Cube, spec: Spec, outcome: OutcomeMasks
+) -> tuple[Rows, tuple[str, ...]]:
+    """Turn columns into arrays; with how each feature that rows are compared by is scaled."""
+    from fairgauge.rowwise._row_slices import Rows
+
+    count = len(next(iter(columns.values())))
+    prediction = cube.plan.axis(Role.PREDICTION)
+    selected = np.full(count, np.nan)
+    if prediction is not None and not prediction.bins:
+        positive = [
+            level
+            for level, yes in zip(cube.levels[prediction], outcome.predictions, strict=True)
+            if yes
+        ]
+        for i, value in enumerate(columns[prediction.column]):
+            if value is not None:
+                selected[i] = any(matches(value, level) for level in positive)
+    elif prediction is not None and prediction.bounds:
+        numbers = numbers_of(columns[prediction.column])
+        over = (
+            numbers >= prediction.cuts[0]
+            if prediction.closed == "left"
+            else numbers > prediction.cuts[0]
+        )
+        selected = np.where(np.isnan(numbers), np.nan, over == bool(outcome.predictions[-1]))
+    points, how = feature_matrix(
+        [columns[name] for name in spec.features], scaled=not spec.profile.as_smclarify
+    )
+    scalings = tuple(f"{name} {way}" for name, way in zip(spec.features, how, strict=True))
+    score = _numbers(columns, spec.score, count)
+    rows = Rows(
+        selected=selected,
+        prediction=_numbers(columns, spec.prediction, count),
+        label=_numbers(columns, spec.label, count),
+        score=score if outcome.turned is None else outcome.turned - score,
+        points=points if len(points) else np.zeros((count, 0)),
+    )
+    return rows, scalings
+
+
+def _numbers(columns: Mapping[str, Sequence[Value]], name: str | None, count: int) -> Array:
+    return np.full(count, np.nan) if name is None else numbers_of(columns[name])
+
+
+MOST_ROWS = 1_000_000
+"""Rows that are read for their scores; of more, scores are counted in fine bins."""
+MOST_CELLS = 3_000_000
+"""Groups times labels times distinct scores that are held; beyond, scores stay in fine bins."""
+
+
+def exact_histograms(
+    source: Source, cube: Cube, spec: Spec, features: Sequence[GroupCounts]
+) -> tuple[GroupCounts, ...] | None:
+    """Return the counts with every distinct score counted as it is; None beyond `MOST_CELLS`."""
+    assert spec.score is not None
+    wanted = [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
+    wanted += [c for c in (spec.label, spec.score, spec.count, spec.weight) if c]
+    columns = read_rows(source, wanted, recode=spec.recode)
+    scores = numbers_of(columns[spec.score])
+    values = np.unique(scores[~np.isnan(scores)])
+    most_groups = max((len(each.groups) for each in features), default=0) + 1
+    mean_weight = features[0].mean_weight if features else 1.0
+    factors = _factors(columns, spec, len(scores), mean_weight)
+    label = cube.plan.axis(Role.LABEL)
+    labels = 0 if label is None else len(cube.levels[label])
+    label_of = (
+        np.full(len(scores), -1)
+        if label is None
+        else level_codes(label, cube, columns[label.column])
+    )
+    if most_groups * (labels + 1) * len(values) > MOST_CELLS:
+        return None
+    exact = []
+    for each in features:
+        groups, group_of = each.groups, each.codes_of_rows(cube, columns)
+        kept = ~np.isnan(scores) & (group_of >= -1) & (factors["n"] > 0)
+        at = np.where(group_of[kept] < 0, len(groups), group_of[kept])
+        at = at * (labels + 1) + np.where(label_of[kept] < 0, labels, label_of[kept])
+        at = at * len(values) + np.searchsorted(values, scores[kept])
+        shape = (len(groups) + 1, labels + 1, len(values))
+        cells = int(np.prod(shape))
+        counts: dict[str, Array] = {
+            name: np.bincount(at, factor[kept], cells).astype(np.float64).reshape(shape)
+            for name, factor in factors.items()
+        }
+        weights = counts.get("w", counts["n"])
+        counts |= {name: weights * of for name, of in _moments(values).items()}
+        exact.append(replace(each, histogram=Histogram(values, values, counts)))
+    return tuple(exact)
+
+
+def _factors(
+    columns: Mapping[str, Sequence[Value]], spec: Spec, rows: int, mean_weight: float
+) -> dict[str, Array]:
+    # the cases and the weight of every row, 0 where it cannot be counted
+    cases = np.ones(rows) if spec.count is None else numbers_of(columns[spec.count])
+    usable = np.isfinite(cases)
+    weight = None if spec.weight is None else numbers_of(columns[spec.weight]) / mean_weight
+    if weight is not None:
+        usable &= np.isfinite(weight)
+    factors = {"rows": usable * 1.0, "n": np.where(usable, cases, 0.0)}
+    if weight is not None:
+        factors["n"] = np.where(usable & (weight > 0), cases, 0.0)
+        for power, name in enumerate(WEIGHTS, 1):
+            factors[name] = np.where(usable, cases * weight**power, 0.0)
+    return factors
+
+
+def _moments(values: Array) -> dict[str, Array]:
+    return {
+        "s": values,
+        "s2": values**2,
+        "ln_s": np.log(np.maximum(values, LEAST_LOG)),
+        "ln_1s": np.log(np.maximum(1 - values, LEAST_LOG)),
+    }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowReader:
+    """Computes from the rows of a source what counts cannot give."""
+
+    source: Source
+    cube: Cube
+    _columns: dict[tuple[str, ...], dict[str, list[Value]]] = field(default_factory=dict)
+    _exact: list[tuple[GroupCounts, ...] | None] = field(default_factory=list)
+
+    def metrics(
+        self, asked: Sequence[RowMetric], resolution: Resolution
+    ) -> tuple[list[Estimate], list[Diagnostic]]:
+        """Compute metrics of rows for every sensitive feature and intersection."""
+        from fairgauge.rowwise._row_slices import RowSlice, consistency
+
+        spec, cube, outcome = resolution.spec, self.cube, resolution.outcomes[0]
+        wanted = [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
+        wanted += [c for c in (spec.label, spec.prediction, spec.score, *spec.features) if c]
+        columns = self._read(wanted, spec.count)
+        rows, scalings = as_arrays(columns, cube, spec, outcome)
+        notes = []
+        if scalings:
+            notes.append(Diagnostic.note(DiagnosticCode.FEATURE_DISTANCE, scalings=scalings))
+        estimates: list[Estimate] = []
+        for counts in resolution.features:
+            codes = counts.codes_of_rows(cube, columns)
+            part = RowSlice(Slice(counts, outcome, spec), codes, rows)
+            for metric in asked:
+                if metric.one_per != "table":
+                    estimates += part.estimates(metric)
+                    notes += part.notes(metric)
+        for metric in asked:
+            if metric.one_per == "table":
+                estimates.append(consistency(metric, rows, spec))
+        return estimates, notes
+
+    def exact_scores(self, resolution: Resolution) -> tuple[GroupCounts, ...] | None:
+        """Return the counts of every feature with exact scores; None where there are too many."""
+        if self.cube.rows > MOST_ROWS:
+            return None
+        if not self._exact:  # what is counted does not depend on the level of confidence
+            features = resolution.features
+            self._exact.append(exact_histograms(self.source, self.cube, resolution.spec, features))
+        return self._exact[0]
+
+    def _read(self, names: Sequence[str], count: str | None) -> dict[str, list[Value]]:
+        # some columns of all rows, each row as often as it counts; read once
+        key = (*names, *((count,) if count else ()))
+        if key not in self._columns:
+            columns = read_rows(self.source, key, recode=self.cube.asked.recode)
+            self._columns[key] = columns if count is None else repeated(columns, count)
+        return self._columns[key]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -15,8 +17,10 @@ from fairgauge.errors import DataError, cells, quote
 from fairgauge.question.recoding import not_numbers
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.scan.row_access import numbers_of, read_rows
-from fairgauge.scan.source import Source, at_hand
+from fairgauge.scan.input_files import opened_files
+from fairgauge.scan.row_codes import numbers_of, read_rows
+from fairgauge.scan.source import Readable, Source, at_hand
+from fairgauge.stats.arrays import Index
 from fairgauge.values import Value, is_number, name_of
 
 _FIRST_ROWS = 1_000
@@ -24,9 +28,8 @@ _PEOPLE = re.compile(
     r"user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower",
     re.IGNORECASE,
 )
-_IDENTIFIER = re.compile(
-    rf"(.*[_\s])?(id|uuid|guid|{_PEOPLE.pattern})([_\s]?(id|no|nr|number|ref|key)\.?)?",
-    re.IGNORECASE,
+_IDENTIFIER = (
+    rf"(?i)(.*[_\s])?(id|uuid|guid|{_PEOPLE.pattern})([_\s]?(id|no|nr|number|ref|key)\.?)?"
 )
 _MOST_IDENTIFIERS = 3
 _FEW_AMOUNTS = 20
@@ -34,6 +37,13 @@ _FEW_AMOUNTS = 20
 _MOST_COMPARED = 1_000_000
 FEWEST_ROWS = 30
 """Different rows, all of them of an even number by coincidence in one table of a billion."""
+_LIKELY_ROUNDED = 5
+"""Times from which numbers of a few combinations are rounded ones rather than those of copies."""
+_MOST_READ = 200_000
+"""Values up to which rows are compared though not every one can be a copy."""
+_FEWEST_COMPARED, _REPEATED, _SURELY = 100, 1.2, 6.0
+"""Different rows, times that they stand on average, and standard errors, from which rows are taken
+for copies."""
 _FEWEST_DIFFERENT = 0.1
 """A column with fewer distinct values than this share of its rows is no identifier, unless..."""
 _FEW_PEOPLE = 10
@@ -61,7 +71,6 @@ def with_task(source: Source, spec: Spec) -> Spec:
 
 
 def _refuse_no_number(labels: Sequence[Value], predictions: Sequence[Value], spec: Spec) -> None:
-    """Refuse predictions that are no numbers beside labels that only a regression can have."""
     of_label = {*labels} - {None}
     if len(of_label) <= _FEW_AMOUNTS or not all(map(is_number, of_label)):
         return
@@ -82,10 +91,10 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
     so that rows of one person that are far apart are missed. What is advised depends on the verb,
     and on whether all that is counted is alike in them, as where a part of a file stands twice.
     """
-    if spec.cluster or spec.person or spec.count or not at_hand(source):
+    if spec.cluster or spec.design or spec.person or spec.count or not at_hand(source):
         return
     used = {column for _, column in spec.columns()}
-    named = [c for c in source.columns if c not in used and _IDENTIFIER.fullmatch(c)]
+    named = [c for c in source.columns if c not in used and re.fullmatch(_IDENTIFIER, c)]
     named = named[:_MOST_IDENTIFIERS]
     for column, values in (read_rows(source, named, _FIRST_ROWS) if named else {}).items():
         known = [value for value in values if value is not None]
@@ -103,31 +112,85 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
             )
 
 
-def doubled_rows(source: Source | None, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn where every row of a table stands several times, as in a file that was appended twice.
+def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[str, int], ...]:
+    """Return what shows that rows are copies, as in a file that was appended twice; by name.
 
-    The cells of such counts have a common divisor. Counts of other rows hardly ever have one, so
-    that rows are read only then. Rows of few different values may be even by coincidence. Of people
+    Where every row stands several times, the cells of the counts have a common divisor. Counts of
+    other rows hardly ever have one, so that rows are read only then, or where they are few. Where
+    most do, the numbers of times differ less than they would by coincidence. Where combinations of
+    values are few, all are repeated, and their numbers may be rounded or balanced ones. Of people
     only those without an identifier count several times, and a cell may be odd.
     """
     if spec.count or cube.min_cell is not None or cube.rows == 0:
-        return
-    cells = cube.tables[0].sums["rows"]
-    times, different = int(np.gcd.reduce(cells.astype(np.int64))), int((cells > 0).sum())
+        return ()
+    first = cube.tables[0]
+    times_of = first.sums["rows"][first.sums["rows"] > 0].astype(np.int64)
+    combinations = math.prod(max(1, len(cube.levels[axis])) for axis in first.axes)
+    times = int(np.gcd.reduce(times_of))
     unnamed = dict(cube.conflicts).get(spec.person or "", 0) if spec.of_people else 0
     if spec.of_people:
         several = unnamed and cube.rows - unnamed >= 2 * (cube.cases - unnamed)
-        times, different = int(np.gcd(unnamed, cube.rows)) if several else 1, 0
+        times, times_of = int(np.gcd(unnamed, cube.rows)) if several else 1, times_of[:0]
     of_cells = True
-    if times > 1 and source is not None and at_hand(source) and cube.rows <= _MOST_COMPARED:
-        columns = read_rows(source, source.columns)
-        held = Counter(map(str, zip(*columns.values(), strict=True)))
-        times, different, of_cells = int(np.gcd.reduce([*held.values()])), len(held), False
-    if times > 1 and different >= FEWEST_ROWS:
-        number = {"times": times, "different": different}
-        number |= {"unnamed": unnamed} if unnamed else {}
-        number |= {"cells": True} if of_cells else {}
-        yield Diagnostic.warning(DiagnosticCode.DOUBLED_ROWS, None, **number)
+    most = 0
+    if source is not None and not _is_lazy(source):
+        others = 0 if spec.of_people else _MOST_READ // max(1, len(source.columns))
+        most = _MOST_COMPARED if times > 1 else others
+    columns = _every_value(source) if cube.rows <= most else []
+    if columns:
+        times_of = np.array([*Counter(zip(*columns, strict=True)).values()])
+        times, of_cells = int(np.gcd.reduce(times_of)), False
+        repeated = times_of.sum() > len(times_of)
+        combinations = math.prod(len({*c}) for c in columns) if repeated else 1
+    found = {"times": times, "different": len(times_of)}
+    few = combinations * times <= times_of.sum()
+    balanced = few and (np.ptp(times_of) == 0 or times >= _LIKELY_ROUNDED)
+    if times > 1 and len(times_of) >= FEWEST_ROWS and not balanced:
+        found |= {"unnamed": unnamed} if unnamed else {}
+        found |= {"cells": 1} if of_cells else {}
+        return tuple(found.items())
+    if of_cells or combinations <= times_of.sum() or not _is_even(times_of):
+        return ()
+    return tuple((found | {"copied": int(times_of[times_of > 1].sum())}).items())
+
+
+def _is_lazy(source: Source) -> bool:
+    # to read a lazy frame again is to compute it again, however few its rows are
+    while (within := getattr(source, "source", None)) is not None:
+        source = within
+    return type(getattr(source, "frame", None)).__name__ == "LazyFrame"
+
+
+def _every_value(source: Source | None) -> list[Sequence[object]]:
+    # the values of all columns; none where one of them, asked for or not, is unreadable
+    if not isinstance(source, Readable) or not at_hand(source):
+        return []
+    try:
+        return [*map(_comparable, source.fetch([*source.columns], None)[0])]
+    except DataError:
+        return []
+
+
+def _comparable(values: Sequence[object]) -> list[object]:
+    # NaN is not even equal to itself, and means that a value is missing
+    try:
+        found = [None if value != value else value for value in values]
+        set(found)
+    except (TypeError, ValueError):  # lists and the like
+        return [*map(str, values)]
+    return found
+
+
+def _is_even(times: Index) -> bool:
+    # these are of a Poisson distribution without 0, or of several, which differ more
+    mean = float(times.mean())
+    if len(times) < _FEWEST_COMPARED or mean < _REPEATED:
+        return False
+    rate = 2 * (mean - 1)
+    for _ in range(50):
+        rate = mean * (1 - math.exp(-rate))
+    expected = mean * (1 + rate - mean)
+    return bool((1 - times.var() / expected) * math.sqrt(len(times) / 2) > _SURELY)
 
 
 def median_score(source: Source, spec: Spec) -> float:
@@ -154,3 +217,48 @@ def median_score(source: Source, spec: Spec) -> float:
         recoding = spec.recoding(spec.score)
         raise DataError(not_numbers(spec.score, held, recoding.unknown if recoding else ()))
     return float(np.median(known))
+
+
+def notes_of_files(data: object, columns: Sequence[str] = ()) -> list[Diagnostic]:
+    """Warn of copied files, and note how many are skipped, and what ``columns`` are called."""
+    paths, skipped = opened_files(data)
+    copies = copied_files(data)
+    notes = [Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files) for files in copies]
+    if skipped:
+        files, code = len(skipped), DiagnosticCode.SKIPPED_FILES
+        notes.append(Diagnostic.note(code, files=files, example=str(skipped[0])))
+    for path, record in paths.items():
+        if lines := record.lines_above:
+            notes.append(Diagnostic.note(DiagnosticCode.LINES_ABOVE, lines=lines, file=str(path)))
+        for column, reasons in record.declared_missing.items():
+            named, rows = tuple(reasons), tuple(map(float, reasons.values()))
+            code = DiagnosticCode.DECLARED_MISSING
+            notes.append(Diagnostic.note(code, column=column, reasons=named, rows_of=rows))
+        if columns and path == next(iter(paths)):
+            for column in dict.fromkeys(columns):
+                label, codes = record.labels.get(column, ""), record.named_values.get(column, {})
+                if label or codes:
+                    values = tuple(f"{code} {name}" for code, name in codes.items())
+                    code = DiagnosticCode.COLUMN_LABEL
+                    notes.append(Diagnostic.note(code, column, label=label, values=values))
+            if record.weights and not {*record.weights} & {*columns}:
+                unused = tuple(record.weights)
+                notes.append(Diagnostic.note(DiagnosticCode.UNUSED_WEIGHTS, values=unused))
+    return notes
+
+
+def copied_files(data: object) -> list[tuple[str, ...]]:
+    """Return the local files that hold the same lines in any order; those of one size are read.
+
+    Parts of partitions may be: the names of their folders are values of theirs.
+    """
+    paths, _ = opened_files(data)
+    local = [path for path in paths if isinstance(path, Path) and path.is_file()]
+    sizes = [(p.stat().st_size, *(part for part in p.parts if "=" in part)) for p in local]
+    alike: dict[tuple[object, ...], list[str]] = {}
+    for path, size in zip(local, sizes, strict=True):
+        if sizes.count(size) > 1:
+            with path.open("rb") as handle:
+                lines = sum(hash(line.rstrip(b"\r\n")) for line in handle)
+            alike.setdefault((*size, lines), []).append(str(path))
+    return [tuple(files) for files in alike.values() if len(files) > 1]

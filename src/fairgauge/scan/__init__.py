@@ -10,10 +10,10 @@ from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, quote
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import OPTIONS
-from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
+from fairgauge.scan._file_listing import is_lake_table, open_lake_table
 from fairgauge.scan._sql import QUESTION
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
-from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source, by_role
+from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source
 
 _OF_COLUMNS = frozenset(
     option.name for option in OPTIONS if option.type in (COLUMN, COLUMNS, FEATURES, STRATA)
@@ -45,7 +45,6 @@ def open_source(data: object) -> Source:
 
 
 def _of_rows(source: Source) -> Source:
-    """Return files, of which none is what a warehouse answered."""
     if QUESTION in map(str.lower, source.columns):
         raise DataError(
             f"{quote(source.name)} is the answer of a warehouse to a query of fairgauge: cells, "
@@ -56,13 +55,7 @@ def _of_rows(source: Source) -> Source:
 
 
 def open_rows(data: object, options: Mapping[str, Any]) -> tuple[Source, Mapping[str, Any]]:
-    """Open data, with the arrays among the options as further columns of a frame.
-
-    Returns
-    -------
-    source : the rows.
-    options : the options, with the names of columns in place of arrays.
-    """
+    """Open data, with the arrays among the options as columns, whose names take their place."""
     if isinstance(data, Opened):
         return data.source, options
     if _may_be_arrays(data, options):
@@ -75,7 +68,6 @@ def open_rows(data: object, options: Mapping[str, Any]) -> tuple[Source, Mapping
 
 
 def _may_be_arrays(data: object, options: Mapping[str, object]) -> bool:
-    """Return whether the data, or an option that names columns, may be arrays."""
     if _are_paths(data) or isinstance(data, Query):
         return False
     named = all(
@@ -98,20 +90,18 @@ def check_types(source: Source, plan: Plan) -> None:
     """Check that columns which must hold numbers have types of numbers, where they have types.
 
     CSV and JSON lines have none: their values are checked when they are counted.
-
-    Raises
-    ------
-    DataError
-        A column has another type; the message names both.
     """
+    from fairgauge.scan.chosen_rows import WithProbabilities
+
+    if isinstance(source, WithProbabilities):
+        plan, source = source.read(plan), source.source
     if type(source).__name__ == "DuckFiles":  # of others, DuckDB need not be imported
-        from fairgauge.scan._duckdb_files import DuckFiles
+        from fairgauge.scan._duckdb_relation import DuckFiles
 
         assert isinstance(source, DuckFiles)
         written = source.written.without(plan.no_numbers)
-        with by_role(plan):
-            for column in plan.numeric_columns:
-                written.number(column)
+        for column in plan.numeric_columns:
+            written.number(column)
         return
     from fairgauge.scan._narwhals import NarwhalsFrame, check_numeric, ready  # files need none
 

@@ -1,33 +1,31 @@
-"""Archives of one table: .zip, .bz2 and .zst files are unpacked beside the run, and read there."""
+"""Archives: of one table, unpacked beside the run and read there; and logs of Inspect.
+
+A log is an archive of one JSON object a sample, or a JSON file of all; it is made JSON lines.
+Messages and events of a sample are excluded: what is asked are its metadata and scores.
+"""
 
 from __future__ import annotations
 
 import bz2
+import json
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Collection, Iterator
+import zlib
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, cast
+from typing import IO, Any, cast
 
+from fairgauge.atomic_files import folder_of_process
 from fairgauge.errors import DataError, MissingExtra, listing, quote
 from fairgauge.object_stores import Place
-from fairgauge.temporary_files import folder_of_process
 
 _PIECE = 1 << 20
 
 
 def unpacked(path: Place, known: Collection[str]) -> Place:
-    """Return a copy of the one table of an archive, which has one of these suffixes.
-
-    Raises
-    ------
-    DataError
-        The archive is damaged, holds no table or several, or needs more room than there is.
-    MissingExtra
-        pyarrow, which reads .zst files, is not installed.
-    """
+    """Return a copy of the one table of an archive, which has one of these suffixes."""
     room = shutil.disk_usage(folder := Path(tempfile.mkdtemp(dir=folder_of_process()))).free
     try:
         with (
@@ -51,7 +49,6 @@ def unpacked(path: Place, known: Collection[str]) -> Place:
 def _member(
     packed: IO[bytes], path: Place, known: Collection[str]
 ) -> Iterator[tuple[IO[bytes], str]]:
-    """Open the one table of an archive, with its name."""
     kind = path.suffix.lower()
     if kind == ".zip":
         with zipfile.ZipFile(packed) as archive:
@@ -86,3 +83,69 @@ def _only_table(archive: zipfile.ZipFile, path: Place, known: Collection[str]) -
             "read: unpack it, and name the file"
         )
     return tables[0]
+
+
+_KEPT = ("id", "epoch", "target", "choices", "metadata", "scores", "error")
+_DEFLATED, _ZSTANDARD = 8, 93
+_LOCAL_HEADER, _NAME_AT = 30, 26
+
+
+def is_log(head: bytes) -> bool:
+    """Return whether a JSON file is a log of Inspect, from its first bytes."""
+    start = head.lstrip()
+    return start[:1] == b"{" and b'"version"' in start[:64] and b'"eval"' in start[:256]
+
+
+def samples_of_log(path: Place) -> Place:
+    """Return a copy of the samples of a log as JSON lines."""
+    copy = (
+        Path(tempfile.mkdtemp(dir=folder_of_process())) / f"{PurePosixPath(str(path)).stem}.jsonl"
+    )
+    rows = 0
+    try:
+        with path.open("rb") as log, copy.open("w", encoding="utf-8") as target:
+            for sample in _samples(cast("IO[bytes]", log)):
+                target.write(json.dumps(sample) + "\n")
+                rows += 1
+    except (OSError, ValueError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+        raise DataError(f"cannot read {quote(path)} as a log of Inspect: {error}") from None
+    if not rows:
+        raise DataError(f"{quote(path)} is a log of Inspect without samples")
+    return copy
+
+
+def _samples(log: IO[bytes]) -> Iterator[dict[str, Any]]:
+    if not zipfile.is_zipfile(log):
+        log.seek(0)
+        whole = json.load(log)
+        yield from (_row(sample, whole["eval"]) for sample in whole.get("samples") or ())
+        return
+    with zipfile.ZipFile(log) as archive:
+        started = json.loads(_member_of_log(log, archive.getinfo("_journal/start.json")))["eval"]
+        for member in archive.infolist():
+            if member.filename.startswith("samples/") and member.filename.endswith(".json"):
+                yield _row(json.loads(_member_of_log(log, member)), started)
+
+
+def _row(sample: Mapping[str, Any], of: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: sample[name] for name in _KEPT if sample.get(name) is not None}
+    return {"task": of.get("task"), "model": of.get("model"), **kept}
+
+
+def _member_of_log(log: IO[bytes], member: zipfile.ZipInfo) -> bytes:
+    # a member; before Python 3.14 zipfile unpacks no zstandard, in which logs are kept
+    log.seek(member.header_offset)
+    header = log.read(_LOCAL_HEADER)
+    name, extra = (int.from_bytes(header[at : at + 2], "little") for at in (_NAME_AT, _NAME_AT + 2))
+    log.seek(name + extra, 1)
+    packed = log.read(member.compress_size)
+    if member.compress_type == _DEFLATED:
+        return zlib.decompress(packed, -zlib.MAX_WBITS)
+    if member.compress_type != _ZSTANDARD:
+        return packed
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingExtra("reading logs of Inspect", "arrow", error) from None
+    with pa.CompressedInputStream(pa.BufferReader(packed), "zstd") as held:
+        return cast("bytes", held.read())

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import reduce
 from operator import mul
 from typing import Any, TypeAlias
@@ -21,7 +20,7 @@ from fairgauge.cube.build import Coded, Counted, build
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Moment, Plan
 from fairgauge.cube.plan import Factor as MomentFactor
-from fairgauge.enums import Uncounted
+from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import DataError
 from fairgauge.scan.row_codes import Batch
 from fairgauge.scan.source import (
@@ -32,6 +31,7 @@ from fairgauge.scan.source import (
     check_values,
     ranged_columns,
 )
+from fairgauge.start.records import dataclass, field
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
 Floats: TypeAlias = NDArray[np.float64]
@@ -85,8 +85,9 @@ class Totals:
             if column is None:
                 continue
             values = numbers[column]
-            if column not in complete:
-                known = ~np.isnan(values)
+            weights = plan.replicates if reason is Uncounted.NO_WEIGHT else ()
+            if not complete.issuperset((column, *weights)):
+                known = ~np.logical_or.reduce([np.isnan(numbers[c]) for c in (column, *weights)])
                 cases = factors[0] if factors else np.ones(len(known))
                 self.excluded[reason] += int(cases[~known].sum())
                 counted = known if counted is None else counted & known
@@ -100,16 +101,22 @@ class Totals:
             fractions = cases[cases != np.floor(cases)]
             self.fractional = float(fractions.max()) if len(fractions) else self.fractional
             measures[plan.cases] = times = times * cases
+            if not plan.weight:
+                measures["rows"] = (times > 0).astype(np.float64)
         if plan.weight:
             measures["n"] = np.multiply(times, factors[-1] > 0)
             for name in WEIGHTS:
                 measures[name] = times = times * factors[-1]
         for moment in plan.moments:
-            value = _moment(moment, numbers)
-            if not complete.issuperset(moment.columns):
-                value = np.where(np.isnan(value), 0.0, value)
+            value = _moment(moment, numbers) if moment.columns else 1.0
             factor: Any = measures[WEIGHTS[moment.power - 1]] if plan.weight else times
-            measures[moment.name] = value * factor
+            if moment.by:
+                cases_of = measures[plan.cases]
+                factor = numbers[moment.by] * (1.0 if cases_of is None else cases_of)
+            product = value * factor
+            if not complete.issuperset((*moment.columns, *([moment.by] if moment.by else []))):
+                product = np.where(np.isnan(product), 0.0, product)
+            measures[moment.name] = product
         return measures
 
 
@@ -155,17 +162,16 @@ def joined(plan: Plan, parts: Sequence[Scanned], limit: int, texts: Collection[s
     totals = Totals()
     for part in parts:
         totals.add(part.totals)
-    tables = [_together(same) for same in zip(*(part.tables for part in parts), strict=True)]
+    tables = []
+    for same in zip(*(part.tables for part in parts), strict=True):
+        keys = [_joined_keys(of_axis) for of_axis in zip(*(t.keys for t in same), strict=True)]
+        sums = {m: np.concatenate([table.sums[m] for table in same]) for m in same[0].sums}
+        tables.append(Counted(keys, sums))
     cases, weight = (float(np.sum(tables[0].sums.get(each, 0))) for each in (plan.cases, "w"))
     check_counts(plan, totals.fractional, cases, weight, totals.rows)
     return build(
         plan, tables, rows=totals.rows, excluded=totals.excluded, texts=texts, limit=limit,
     )  # fmt: skip
-
-
-def _together(tables: Sequence[Counted]) -> Counted:
-    keys = [_joined_keys(of_axis) for of_axis in zip(*(t.keys for t in tables), strict=True)]
-    return Counted(keys, {m: np.concatenate([t.sums[m] for t in tables]) for m in tables[0].sums})
 
 
 def _joined_keys(parts: Sequence[Any]) -> Coded:
@@ -196,13 +202,7 @@ class CellSums:
         return all(table.dense for table in self._tables)
 
     def add(self, batch: Batch) -> None:
-        """Add rows.
-
-        Raises
-        ------
-        DataError
-            A column has numbers that the plan does not allow.
-        """
+        """Add rows."""
         plan = self._plan
         seen = [_seen(*each) for each in batch.numbers.items()]
         ranged = [each for each, _ in seen if each.column in self._ranged]
@@ -225,13 +225,14 @@ class CellSums:
             table.add(rows, codes, sizes, measures)
 
     def _check(self, axis: Axis, digits: _Digits, codes: Codes) -> None:
-        """Report too many values before they fill the memory; a type may have more than occur."""
+        # report too many values before they fill the memory; a type may have more than occur
         occur = [digits.values[i] for i in np.unique(codes).tolist() if i]
         check_values({axis: occur}, (), self._limit)
 
     def _tables_for(self, cells: int) -> list[_TableSums]:
-        """Return the tables to sum, of so many cells of all axes."""
-        whole = self._plan.joint or cells <= _MOST_JOINT
+        # codes among numbers are in a table of their own, which would make one of all axes large
+        coded = any(axis.role is Role.CODES for axis in self._plan.axes)
+        whole = (self._plan.joint and not coded) or cells <= _MOST_JOINT
         tables = [tuple(range(len(self._plan.axes)))] if whole else self._plan.tables
         return [_TableSums(table, self._plan.measures) for table in tables]
 
@@ -246,7 +247,6 @@ class CellSums:
 
 
 def _seen(column: str, values: Floats) -> tuple[Seen, bool]:
-    """Return the least and the greatest number, and whether there is one in every row."""
     low, high = float(values.min(initial=math.inf)), float(values.max(initial=-math.inf))
     whole = low <= high
     if not whole:
@@ -313,10 +313,8 @@ class _TableSums:
     ) -> None:
         """Add the rows of a batch.
 
-        Parameters
-        ----------
-        codes, sizes : of every axis the digits of the rows, and how many there are.
-        measures : what is summed; None is 1 for each row.
+        ``codes, sizes``: of every axis the digits of the rows, and how many there are.
+        ``measures``: what is summed; None is 1 for each row.
         """
         room = self._room_for([sizes[axis] for axis in self._table])
         cells: Codes = np.zeros(rows, dtype=np.int8)
@@ -333,7 +331,6 @@ class _TableSums:
             self._sums[measure] = sums
 
     def _room_for(self, sizes: Sequence[int]) -> list[int]:
-        """Return for how many values of every axis there is room, after making it."""
         held = self._sizes
         if held is not None and all(map(int.__le__, sizes, held)):
             return held
@@ -357,7 +354,6 @@ class _TableSums:
         return room
 
     def _numbered(self, cells: Codes) -> tuple[slice | Codes, Codes]:
-        """Return the numbers of the cells met before, and that of the cell of each row."""
         known = len(self._cells)
         if self._numbers is None:
             self._cells, at = np.unique(np.concatenate([self._cells, cells]), return_inverse=True)

@@ -1,31 +1,102 @@
-"""Arrays given in place of column names: they become columns, and options then name these.
-
-Rows are matched by position, as in scikit-learn. Beside a frame, or where one of them
-is a Series, they become columns of that engine; lists and numpy arrays alone are counted by
-numpy, which needs no optional library.
-"""
+"""Arrays: of numpy by name, which are counted without an engine, and arguments that hold values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations, count
-from typing import Any, TypeGuard, cast
+from typing import Any, ClassVar, TypeGuard, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.cube.cube import Cube, in_stated_order
+from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.features import KEYS, MOST_STRATA
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import BY_NAME
-from fairgauge.scan._arrays import Arrays
+from fairgauge.question.readers import items
+from fairgauge.scan._cell_sums import count_batches
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan._narwhals import own_names
-from fairgauge.scan._short_floats import doubles
-from fairgauge.scan.source import Source, check_unique_names
+from fairgauge.scan.row_codes import Batch, coded_whole, doubles, numbers_of_texts, without_listed
+from fairgauge.scan.source import Fetched, NotNumeric, Source, check_unique_names
+from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, canonical, name_of
+
+
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """Arrays of one length and of one type each; ``held`` gives them by name.
+
+    Of columns whose values have an order, ``stated_order`` has them in it; of those of a statistics
+    package, ``codes`` has the labels by their codes.
+    """
+
+    held: Mapping[str, NDArray[Any]]
+    name: str = "arrays"
+    stated_order: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    codes: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+
+    at_hand: ClassVar[bool] = True
+    streams: ClassVar[bool] = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.held)
+
+    def with_missing(self, column: str) -> Arrays:
+        """Return the arrays with one more, in which every value is missing."""
+        rows = len(next(iter(self.held.values())))
+        return replace(self, held={**self.held, column: np.full(rows, np.nan)})
+
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
+        return [self.held[name][:most].tolist() for name in columns], False
+
+    def count(self, plan: Plan, limit: int) -> Cube:
+        """Count the rows at once."""
+        return in_stated_order(count_batches(plan, self.batches(plan), limit), self.stated_order)
+
+    def batches(self, plan: Plan) -> Iterator[Batch]:
+        """Yield the rows, all of them: they are in memory already."""
+        coded = {a.column: _coded(self.held[a.column]) for a in plan.axes if not a.bins}
+        yield Batch(
+            {axis: coded[axis.column] for axis in plan.axes if not axis.bins},
+            {column: self._numbers(column, plan) for column in plan.numeric_columns},
+        )
+
+    def _numbers(self, column: str, plan: Plan) -> NDArray[np.float64]:
+        values = self.held[column]
+        if values.dtype.kind != "O":
+            return without_listed(values.astype(np.float64), plan, column)
+        texts, positions = _coded(values)
+        if column in plan.no_numbers and texts and isinstance(texts[0], str):
+            numbers = numbers_of_texts(texts, plan, column)
+        elif kinds := {type(each) for each in texts} - {int}:
+            kind = "true/false" if kinds == {bool} else "text"
+            raise NotNumeric(column, kind)
+        else:
+            numbers = np.array(texts, dtype=np.float64)
+        return np.take(np.append(numbers, np.nan), positions)
+
+
+def _coded(values: NDArray[Any]) -> tuple[Sequence[object], NDArray[np.integer[Any]]]:
+    # the different values, and the position of each row among them; -1 is missing
+    if whole := coded_whole(values):
+        return whole
+    kind = values.dtype.kind
+    if kind == "O":
+        listed = values.tolist()
+        known = [value for value in dict.fromkeys(listed) if value is not None]
+        place = {value: i for i, value in enumerate(known)} | {None: -1}
+        return known, np.array([*map(place.__getitem__, listed)], dtype=np.int32)
+    different, positions = np.unique(values, return_inverse=True)
+    if kind == "f" and len(different) and np.isnan(different[-1]):  # the greatest, and only one
+        different = different[:-1]
+        positions = np.where(positions == len(different), -1, positions)
+    return different.tolist(), positions
+
 
 Series = nw.Series[Any]
 Frame = nw.DataFrame[Any]
@@ -34,20 +105,11 @@ Values = Series | NDArray[Any]
 _PROTOCOLS = ("__array__", "__arrow_c_array__", "__arrow_c_stream__")
 """Every array, Series and frame has one of them."""
 _LARGEST_WHOLE = 2**62
-_MOST_ALIKE = 0.9
-"""The share of labels in common from which two indexes are of the same rows, in other places."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GivenArray:
-    """An array given in place of the name of a column.
-
-    Attributes
-    ----------
-    path : the path of the option that holds it.
-    name : its own name, or its key in a mapping; None where it has neither.
-    values : one for each row.
-    """
+    """An array in place of the name of a column: its option, and its own name if it has one."""
 
     path: str
     name: str | None
@@ -59,20 +121,8 @@ def open_arrays(
 ) -> tuple[Source | None, dict[str, object]]:
     """Open the arrays among the options as columns, beside those of the data if there are data.
 
-    The data are a frame, or themselves arrays by name.
-
-    Returns
-    -------
-    source : the data with the arrays as columns; None where there are no arrays.
-    options : the options, with the name of its column in place of every array.
-
-    Raises
-    ------
-    SpecError
-        An array has more than one dimension.
-    DataError
-        The arrays differ in length or have indexes of different rows, hold values of several types,
-        or stand beside data that are not a frame in memory.
+    The data are a frame, or themselves arrays by name. The options have the names of the columns in
+    place of the arrays; the source is None where there are none.
     """
     collector = _Collector(alone=data is None)
     if isinstance(data, Mapping):
@@ -81,9 +131,20 @@ def open_arrays(
     written = {name: collector.option(name, value) for name, value in options.items()}
     if not collector.arrays:
         return None, dict(options)
-    if collector.alone and _names_alone(written.get("sensitive")):
+    features = items(written.get("sensitive", ()))
+    if collector.alone and features and all(isinstance(each, str) for each in features):
         raise SpecError(Problem("sensitive", _NO_COLUMNS))
-    frame = None if data is None else _frame_in_memory(data, collector.arrays[0])
+    frame: Frame | None = None
+    if data is not None:
+        check_unique_names(own_names(data), "the frame")
+        given = nw.from_native(data, eager_only=True, pass_through=True)
+        if not isinstance(given, nw.DataFrame):
+            raise DataError(
+                f"{collector.arrays[0].path} is an array, which can stand beside a frame in memory "
+                f"(pandas, polars or pyarrow) but not beside a {type(data).__name__}; give "
+                "the name of a column"
+            )
+        frame = given
     _check_rows(collector.arrays, frame)
     names = _names(collector.arrays, frame)
     columns = {name: given.values for given, name in names.items()}
@@ -113,13 +174,12 @@ class _Collector:
         return self._columns(value, name) if kind in (FEATURES, COLUMNS, STRATA) else value
 
     def _holds_values(self, value: Sequence[object]) -> bool:
-        """Return whether a list is one value for each row, and not the columns of strata."""
+        # whether a list is one value for each row, and not the columns of strata
         plain = all(isinstance(each, (str, int, float)) for each in value)
         names = all(isinstance(each, str) for each in value) and len(value) <= MOST_STRATA
         return plain and (self.alone or not names)
 
     def _columns(self, value: object, path: str) -> object:
-        """Collect the arrays of an option that takes several columns."""
         if isinstance(value, Mapping):
             return value if set(KEYS) & set(value) else self._mapping(value, path)
         if _is_array(value):
@@ -137,10 +197,7 @@ class _Collector:
         return value
 
     def _mapping(self, value: Mapping[object, object], path: str) -> list[object]:
-        """Collect the arrays of a mapping by names.
-
-        A list is a set of values of a column of the data; without data, it is one for each row.
-        """
+        # a list is a set of values of a column of the data; without data, it is one for each row
         items: list[object] = []
         for name, values in value.items():
             given = _is_array(values) or (self.alone and _is_list(values))
@@ -165,24 +222,16 @@ _NO_COLUMNS = (
 )
 
 
-def _names_alone(value: object) -> bool:
-    """Return whether a value is the name of a column, or holds nothing but names."""
-    return isinstance(value, str) or (
-        _is_list(value) and len(value) > 0 and all(isinstance(each, str) for each in value)
-    )
-
-
 def _is_list(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def _is_array(value: object) -> bool:
-    """Return whether a value is an array, a Series or a frame, and no list or scalar."""
     return any(hasattr(value, name) for name in _PROTOCOLS) and not isinstance(value, np.generic)
 
 
 def _plain_array(value: object, path: str) -> NDArray[Any]:
-    """Return an array of one type: numbers, true and false, or texts, None where missing."""
+    # an array of one type: numbers, true and false, or texts, None where missing
     if _is_array(value) and not isinstance(value, np.ma.MaskedArray):
         array = np.asarray(value)
         if array.dtype.kind in "biuf" and array.ndim == 1:
@@ -232,19 +281,7 @@ def _kind(value: Value) -> str:
     return "text" if isinstance(value, str) else "number"
 
 
-def _frame_in_memory(data: object, given: GivenArray) -> Frame:
-    check_unique_names(own_names(data), "the frame")
-    frame = nw.from_native(data, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return frame
-    raise DataError(
-        f"{given.path} is an array, which can stand beside a frame in memory (pandas, polars or "
-        f"pyarrow) but not beside a {type(data).__name__}; give the name of a column"
-    )
-
-
 def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:
-    """Check that all have the same length, and that no two indexes are those of different rows."""
     every: list[tuple[str, Values | Frame]] = [(each.path, each.values) for each in arrays]
     if frame is not None:
         every.insert(0, ("the data", frame))
@@ -255,55 +292,37 @@ def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:
                 f"{path} and {first} differ in length, {len(values):,} and {len(rows):,}; give one "
                 "value for each row"
             )
-    different: list[tuple[str, Any]] = []
-    for path, values in every:
-        index = _index(values)
-        if index is not None and not any(index.equals(other) for _, other in different):
-            different.append((path, index))
-    for (before, one), (path, other) in combinations(different, 2):
-        common = len(set(one) & set(other))
-        reordered = common == len(set(one)) == len(set(other))
-        apart = common <= _MOST_ALIKE * len(one)
-        if not reordered and apart and (_is_default(one) or _is_default(other)):
-            continue  # predictions that were made into a Series
-        have = (
-            "the same labels in different orders"
-            if reordered
-            else f"{common:,} of {len(one):,} labels in common, in other places"
-            if not apart
-            else f"{common:,} of {len(one):,} labels in common"
-        )
+    indexes = [
+        (path, index)
+        for path, values in every
+        if not isinstance(values, np.ndarray) and (index := nw.maybe_get_index(values)) is not None
+    ]
+    for (before, one), (path, other) in combinations(indexes, 2):
+        if one.equals(other):
+            continue
+        # predictions that were made into a Series are numbered from 0
+        numbered = any([*each] == [*range(len(each))] for each in (one, other))
+        if numbered and set(one) != set(other):
+            continue
         raise DataError(
-            f"the indexes of {before} and {path} have {have}, and rows are matched by position; "
-            "take both from the same rows, in the same order, or, if they are, give values "
-            "without an index (.to_numpy() or .reset_index(drop=True))"
+            f"the indexes of {before} and {path} differ, and rows are matched by position; take "
+            "both from the same rows, in the same order, or, if they are, give values without an "
+            "index (.to_numpy() or .reset_index(drop=True))"
         )
-
-
-def _is_default(index: Any) -> bool:
-    """Return whether an index numbers the rows from 0, as it does where none was given."""
-    return bool(index.equals(index.to_series().reset_index(drop=True).index))
-
-
-def _index(values: Values | Frame) -> Any:
-    """Return the index of a pandas Series or frame, None where there is none."""
-    return None if isinstance(values, np.ndarray) else nw.maybe_get_index(values)
 
 
 def _names(arrays: Sequence[GivenArray], frame: Frame | None) -> dict[GivenArray, str]:
-    """Return the name of the column of each array: its own if it has one, else its option's.
-
-    What pandas computes from a column keeps its name, so that names of labels, predictions and the
-    like may not be theirs: where there is another array or column of that name, the option's is
-    taken. The name of a feature is the name of the feature.
-    """
+    # where there is another array or column of its own name, as pandas gives to what it computes
+    # from a column, the option's is taken; the name of a feature is the name of the feature
     names: dict[GivenArray, str] = {}
     for given in arrays:
         option = given.path.partition("[")[0]
         taken = set(names.values())
         if frame is not None:
-            others = (each for each in frame.columns if each != given.name)
-            taken |= {*others, *_different(given, frame)}
+            same = given.name in frame.columns and _plain_values(given.values) == _plain_values(
+                frame[str(given.name)]
+            )
+            taken |= {each for each in frame.columns if each != given.name or not same}
         if given.name is not None and given.name not in taken:
             names[given] = given.name
         elif given.name is not None and not (option in BY_NAME and BY_NAME[option].type is COLUMN):
@@ -317,13 +336,8 @@ def _names(arrays: Sequence[GivenArray], frame: Frame | None) -> dict[GivenArray
     return names
 
 
-def _different(given: GivenArray, frame: Frame) -> list[str]:
-    """Return the name of an array if it is that of a column of the data with other values."""
-    if given.name is None or given.name not in frame.columns:
-        return []
-    values = given.values.to_list() if isinstance(given.values, nw.Series) else given.values
-    held = frame[given.name].to_list()
-    return [] if [*map(canonical, values)] == [*map(canonical, held)] else [given.name]
+def _plain_values(values: Values) -> list[Value]:
+    return [*map(canonical, values.to_list() if isinstance(values, nw.Series) else values)]
 
 
 def _with_names(value: object, names: Mapping[GivenArray, str]) -> object:
@@ -333,7 +347,6 @@ def _with_names(value: object, names: Mapping[GivenArray, str]) -> object:
 
 
 def _source(columns: Mapping[str, Values], frame: Frame | None) -> Source:
-    """Open columns, beside those of a frame if there is one."""
     series = [each for each in columns.values() if isinstance(each, nw.Series)]
     if frame is None and not series:
         return Arrays(cast("Mapping[str, NDArray[Any]]", columns))
@@ -347,7 +360,6 @@ def _source(columns: Mapping[str, Values], frame: Frame | None) -> Source:
 
 
 def _of_engine(name: str, values: Values, engine: Any) -> Series:
-    """Return values as a Series of an engine, without an index."""
     if isinstance(values, nw.Series):
         if values.implementation is engine:
             return nw.maybe_reset_index(values).alias(name)
@@ -356,12 +368,17 @@ def _of_engine(name: str, values: Values, engine: Any) -> Series:
     return nw.new_series(name, plain, backend=engine)
 
 
-def open_columns(columns: Mapping[str, Sequence[object]], name: str) -> Source:
-    """Open columns of plain values; one of several types holds them as texts."""
+def open_columns(
+    columns: Mapping[str, Sequence[object]],
+    name: str,
+    codes: Mapping[str, Mapping[Any, str]] | None = None,
+) -> Source:
+    """Open columns of plain values, some with labels of ``codes``; one of several types is text."""
     arrays = {}
     for column, values in columns.items():
         plain = [canonical(each) for each in values]
         if len({_kind(each) for each in plain if each is not None}) > 1:
             plain = [None if each is None else name_of(each) for each in plain]
         arrays[column] = _of_one_type(plain, column)
-    return Arrays(arrays, name)
+    codes = codes or {}
+    return Arrays(arrays, name, {c: [*of.values()] for c, of in codes.items()}, codes)

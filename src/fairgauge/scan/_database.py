@@ -6,15 +6,21 @@ import re
 import warnings
 import weakref
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote
 
-from fairgauge.addresses import is_clear, shown_address
-from fairgauge.errors import DataError, MissingExtra, failed_import, listing, nearest, quote
+from fairgauge.errors import (
+    DataError,
+    MissingExtra,
+    failed_import,
+    is_clear,
+    listing,
+    nearest,
+    quote,
+    shown_address,
+)
 from fairgauge.scan._duckdb_relation import FETCHED, reason, spilling
-from fairgauge.scan._short_floats import sql_double
 from fairgauge.scan._sql import (
     FOLDED,
     MARK,
@@ -29,8 +35,9 @@ from fairgauge.scan._sql import (
     select,
     select_rows,
 )
-from fairgauge.scan.row_codes import Batch, record_batches
+from fairgauge.scan.row_codes import Batch, record_batches, sql_double
 from fairgauge.scan.source import NotNumeric, Record, Source, check_unique_names
+from fairgauge.start.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,23 +67,7 @@ _UTC = "CONCAT(replace(strftime({}, '%Y-%m-%dT%H:%M:%S.%f'), '.000000', ''), '+0
 
 
 def open_database(url: str, rows: str) -> Source:
-    """Open a table or a query of a database.
-
-    Parameters
-    ----------
-    url : str
-        Where the database is: ``postgresql://user@host/name``, ``sqlite:///file.db``,
-        ``duckdb:///file.duckdb``, ``mysql://user@host/name``, or any other that ibis connects to.
-    rows : str
-        The name of a table (``schema.table`` too), or a SELECT.
-
-    Raises
-    ------
-    DataError
-        The database cannot be reached, has no such table, or the query is several statements.
-    MissingExtra
-        The library that connects to such a database is not installed.
-    """
+    """Open a table or a query of a database; see `fairgauge.sql`."""
     if "://" not in url:  # and may hold a password all the same
         raise DataError(
             "the address given is not the URL of a database, such as postgresql://user@host/name "
@@ -91,7 +82,14 @@ def open_database(url: str, rows: str) -> Source:
             "%23, @ as %40, : as %3A and [ as %5B"
         )
     rows = rows.strip().rstrip(";")  # a query becomes a subselect
-    _refuse_several(rows, shown)
+    import duckdb
+
+    with suppress(duckdb.Error):  # what it cannot parse is for the database to judge
+        if (statements := len(duckdb.extract_statements(rows))) > 1:  # it would count the last
+            raise DataError(
+                f"cannot read {quote(shown)}: the query holds {statements} statements; "
+                "write one SELECT"
+            )
     if scheme == "duckdb":
         return _open_duckdb(url, rows, shown)
     try:
@@ -114,20 +112,8 @@ def open_database(url: str, rows: str) -> Source:
         return source
 
 
-def _refuse_several(rows: str, shown: str) -> None:
-    """Refuse several statements, of which DuckDB would count the last alone."""
-    import duckdb
-
-    with suppress(duckdb.Error):  # what it cannot parse is for the database to judge
-        if (statements := len(duckdb.extract_statements(rows))) > 1:
-            raise DataError(
-                f"cannot read {quote(shown)}: the query holds {statements} statements; "
-                "write one SELECT"
-            )
-
-
 def _close(connection: Any) -> None:
-    """Close a connection; SQLite refuses where garbage is collected by another thread."""
+    # close a connection; SQLite refuses where garbage is collected by another thread
     import sqlite3
 
     with suppress(sqlite3.ProgrammingError):
@@ -267,7 +253,6 @@ def _rows_of(backend: BaseBackend, rows: str, shown: str) -> Table:
 
 
 def _postgres_schema(backend: BaseBackend, query: str) -> dict[str, DataType]:
-    """Return the columns of a query and their types, from a SELECT of none of its rows."""
     types = backend.compiler.type_mapper
     with backend.con.cursor() as cursor:
         cursor.execute(f"SELECT * FROM (\n{query}\n) AS {ROWS} LIMIT 0")
@@ -309,7 +294,7 @@ def _open_duckdb(url: str, rows: str, shown: str) -> Source:
 
 
 def _file(url: str) -> Path:
-    """Return the file of a URL: ``sqlite:///here.db``, ``sqlite:////else/where.db``."""
+    # the file of a URL: ``sqlite:///here.db``, ``sqlite:////else/where.db``
     path = url.partition("://")[2].partition("?")[0]
     relative = Path(path.removeprefix("/"))
     for each in (relative, Path(path)):
@@ -323,7 +308,6 @@ def _file(url: str) -> Path:
 
 
 def _extra(url: str) -> str:
-    """Return what to install for a kind of database."""
     scheme = url.partition(":")[0].partition("+")[0]
     extras = {"postgres": "postgres", "postgresql": "postgres", "sqlite": "sql"}
     return extras.get(scheme, f"ibis-framework[{scheme}]")
@@ -331,7 +315,6 @@ def _extra(url: str) -> str:
 
 @contextmanager
 def _as_data_error(shown: str, url: str) -> Iterator[None]:
-    """Report what a database found wrong, without its password."""
     try:
         yield
     except (DataError, MissingExtra):
@@ -345,7 +328,6 @@ def _as_data_error(shown: str, url: str) -> Iterator[None]:
 
 
 def _secrets(url: str) -> set[str]:
-    """Return the password and the values of parameters of a clear URL, as they may be repeated."""
     rest, _, parameters = url.partition("://")[2].partition("?")
     password = rest.rpartition("@")[0].partition(":")[2]
     values = [each.partition("=")[2] for each in re.split("[&;]", parameters)]

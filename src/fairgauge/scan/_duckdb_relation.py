@@ -5,28 +5,29 @@ DuckDB works in memory and without network: one connection for the life of the p
 
 from __future__ import annotations
 
+import glob
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, partial
 from typing import Any, ClassVar, TypeVar
 
 import duckdb
-from duckdb import DuckDBPyConnection, DuckDBPyRelation
+from duckdb import DuckDBPyRelation
 
+from fairgauge.atomic_files import folder_of_process
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
-from fairgauge.errors import NOT_UTF_8, DataError, quote
-from fairgauge.scan._short_floats import sql_double
-from fairgauge.scan._sql import Columns, count_by_sql, identifier, select, select_rows
-from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches
+from fairgauge.errors import NOT_UTF_8, DataError, listing, quote
+from fairgauge.object_stores import Place, address
+from fairgauge.scan._sql import Columns, count_by_sql, identifier, literal, select, select_rows
+from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches, sql_double
 from fairgauge.scan.scan_progress import progress
 from fairgauge.scan.source import Fetched, NotNumeric, Record, Source, check_unique_names
-from fairgauge.temporary_files import folder_of_process
+from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import NANOSECONDS
 
 FETCHED = 65_536
@@ -58,19 +59,7 @@ def run_in_order(query: str, name: str) -> list[Record]:
 
 
 def run(query: str, name: str) -> Iterator[Record]:
-    """Run a query and fetch its records, some at a time.
-
-    Parameters
-    ----------
-    name : what is read, in messages.
-
-    Raises
-    ------
-    DataError
-        The data cannot be read.
-    KeyboardInterrupt
-        The user interrupted the query.
-    """
+    """Run a query of what has a name in messages, and fetch its records, some at a time."""
     with engine_errors(name), _connection().cursor() as cursor:
         with progress("Counting rows", lambda: cursor.query_progress() / 100):
             _execute(cursor, query)
@@ -101,10 +90,7 @@ def ahead(found: Iterator[T]) -> Iterator[T]:
 
 
 def _execute(cursor: duckdb.DuckDBPyConnection, query: str) -> None:
-    """Run a query in a thread of its own, and stop it where this thread is interrupted.
-
-    In the main thread DuckDB reacts to Ctrl-C only between tasks, and a task can take minutes.
-    """
+    # in the main thread DuckDB reacts to Ctrl-C only between tasks, and a task can take minutes
     with ThreadPoolExecutor(max_workers=1) as pool:
         try:
             pool.submit(cursor.execute, query).result()
@@ -154,7 +140,7 @@ def read_objects() -> None:
 
 @cache
 def _connection() -> duckdb.DuckDBPyConnection:
-    """Open the connection: opening one costs as much as counting a million rows."""
+    # open the connection: opening one costs as much as counting a million rows
     settings = {
         "preserve_insertion_order": "false",
         "autoinstall_known_extensions": "false",
@@ -183,13 +169,7 @@ _UTC = "TIMESTAMP WITH TIME ZONE"
 
 
 def open_relation(relation: DuckDBPyRelation, name: str | None = None) -> Source:
-    """Open a DuckDB relation.
-
-    Raises
-    ------
-    DataError
-        The relation has two columns of one name.
-    """
+    """Open a DuckDB relation."""
     columns = tuple(relation.columns)
     check_unique_names(columns, "the relation")
     return Relation(name or "DuckDB relation", columns, relation)
@@ -238,30 +218,12 @@ def last_of_times(key: str, times: Sequence[datetime]) -> str:
     return f"CASE WHEN {known} THEN {found} ELSE {text} END"
 
 
-def _fetched_as_text(expression: str, kind: str) -> str:
-    """Write a value, as a text where it is fetched as something else or needs another library."""
-    if kind == "UUID":
-        return f"CAST({expression} AS VARCHAR)"
-    if kind == "TIMESTAMP_NS":  # fetched without its nanoseconds
-        text = f"strftime({expression}, '%Y-%m-%dT%H:%M:%S.%n')"
-        return f"regexp_replace({text}, '{NANOSECONDS}', '\\2')"
-    if kind == _UTC:  # fetched without the time zone library that DuckDB would ask for
-        moment = f"strftime(make_timestamp(epoch_us({expression})), '%Y-%m-%dT%H:%M:%S.%f')"
-        return f"replace({moment}, '.000000', '') || '+00:00'"
-    return expression
-
-
 def typed_columns(
     written: Mapping[str, tuple[str, str]], texts: frozenset[str] = frozenset()
 ) -> Columns:
-    """Write the columns of a relation that has types.
+    """Write the columns of a relation, of which there are the expression and the DuckDB type.
 
-    Parameters
-    ----------
-    written : mapping
-        For every column its expression and its DuckDB type.
-    texts : set of str
-        Columns that are untyped text after all: partitions, which are read from names of folders.
+    ``texts`` are untyped text after all: partitions, which are read from names of folders.
     """
     written = {
         column: (sql_double(expression), "DOUBLE") if kind == "FLOAT" else (expression, kind)
@@ -269,7 +231,17 @@ def typed_columns(
     }
 
     def key(column: str) -> str:
-        return _fetched_as_text(*written[column])
+        # as a text where it is fetched as something else or needs another library
+        expression, kind = written[column]
+        if kind == "UUID":
+            return f"CAST({expression} AS VARCHAR)"
+        if kind == "TIMESTAMP_NS":  # fetched without its nanoseconds
+            text = f"strftime({expression}, '%Y-%m-%dT%H:%M:%S.%n')"
+            return f"regexp_replace({text}, '{NANOSECONDS}', '\\2')"
+        if kind == _UTC:  # fetched without the time zone library that DuckDB would ask for
+            moment = f"strftime(make_timestamp(epoch_us({expression})), '%Y-%m-%dT%H:%M:%S.%f')"
+            return f"replace({moment}, '.000000', '') || '+00:00'"
+        return expression
 
     def double_or_nan(column: str) -> str:
         expression, kind = written[column]
@@ -307,17 +279,13 @@ def typed_columns(
 class Relation:
     """A DuckDB relation on its own connection.
 
-    Attributes
-    ----------
-    name, columns : what it is called, and its columns.
-    relation : the rows.
-    connection : its connection where nobody else keeps it open; DuckDB below 1.5 closes it.
+    ``name, columns``: what it is called, and its columns.
+    ``relation``: the rows.
     """
 
     name: str
     columns: tuple[str, ...]
     relation: DuckDBPyRelation
-    connection: DuckDBPyConnection | None = None
 
     at_hand: ClassVar[bool] = True
 
@@ -359,13 +327,146 @@ class Relation:
 
     def _run(self, query: str) -> Iterator[Record]:
         with engine_errors(self.name):
-            yield from _records(self.relation.query(_VIEW, query))
+            found = self.relation.query(_VIEW, query)
+            if not hasattr(found, "fetchmany"):  # of DuckDB 2, whose relations keep no result
+                yield from found.fetchall()
+                return
+            while records := found.fetchmany(FETCHED):
+                yield from records
 
 
-def _records(found: DuckDBPyRelation) -> Iterator[Record]:
-    """Yield records, some at a time where a relation keeps its result: none does in DuckDB 2."""
-    if not hasattr(found, "fetchmany"):
-        yield from found.fetchall()
-        return
-    while records := found.fetchmany(FETCHED):
-        yield from records
+def listed(paths: Iterable[Place]) -> str:
+    """Write paths as a list in SQL, so that ``*``, ``?`` and ``[`` in them mean themselves."""
+    return f"[{', '.join(literal(glob.escape(address(path))) for path in paths)}]"
+
+
+_LONGEST_LINE = 1 << 22
+_BUFFER = 1 << 23
+_LARGE = 1 << 24
+"""Bytes of Parquet from which counting by numpy saves more than importing Arrow costs."""
+_ROWS = 98_304
+"""Rows that are counted at a time."""
+
+
+def csv_rows(
+    paths: Iterable[Place], columns: Iterable[str], delimiter: str = ",", *, line_end: str = ""
+) -> str:
+    """Write the rows of CSV files of RFC 4180, every value as text, with names for the columns.
+
+    Without a ``line_end`` DuckDB takes the first line break of a file for it, a quoted one too; it
+    heeds one where ``strict_mode`` is not stated, which is then true.
+    """
+    known = f"new_line={literal(line_end.encode('unicode_escape').decode())}"
+    ends = known if line_end else "strict_mode=true"
+    types = ", ".join(f"'{column}': 'VARCHAR'" for column in columns)
+    return (
+        f"read_csv({listed(paths)}, delim={literal(delimiter)}, quote='\"', "
+        f"escape='\"', header=true, nullstr='', auto_detect=false, "
+        f"{ends}, null_padding=false, max_line_size={_LONGEST_LINE}, "
+        f"buffer_size={_BUFFER}, columns={{{types}}})"
+    )
+
+
+@dataclass(frozen=True)
+class DuckFiles:
+    """Files that DuckDB reads.
+
+    ``size``: how many bytes of columns with types there are.
+    ``absent``: the columns that a file lacks, each with that file: a key may be absent from an
+        object of JSON, but not from a whole file.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    relation: str = field(repr=False)
+    written: Columns = field(repr=False)
+    size: int = 0
+    absent: Mapping[str, Place] = field(default_factory=dict, repr=False)
+
+    at_hand: ClassVar[bool] = True
+
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
+        keys = ", ".join(self.written.key(name) for name in columns)
+        limit = "" if most is None else f" LIMIT {most}"
+        records = run_in_order(f"SELECT {keys} FROM {self.relation}{limit}", self.name)
+        found: list[Sequence[object]] = [
+            [record[i] for record in records] for i in range(len(columns))
+        ]
+        if self.written.decode is not None:
+            found = [[*map(self.written.decode, values)] for values in found]
+        return found, bool(self.written.texts)
+
+    def count(self, plan: Plan, limit: int) -> Cube:
+        """Count the rows in one scan."""
+        self._check(plan)
+        alike = all(
+            axis.column in self.written.batched and not axis.moments
+            for axis in plan.axes
+            if not axis.bins
+        )
+        fine = any(axis.grid for axis in plan.axes)
+        if self.size >= _LARGE and fine and alike and has_arrow():
+            cube = self._summed(plan, limit)
+            if cube is not None:
+                return cube
+        return count_by_sql(plan, self.relation, self.written, self._run, limit)
+
+    def _summed(self, plan: Plan, limit: int) -> Cube | None:
+        # none where they are too many to have a place each
+        from fairgauge.scan._cell_sums import CellSums, joined
+
+        sums = CellSums(plan, limit)
+        for batch in self.batches(plan, _ROWS):
+            sums.add(batch)
+            if not sums.dense:
+                return None
+        return joined(plan, [sums.scanned()], limit, self.written.texts)
+
+    @property
+    def plain(self) -> bool:
+        """Return whether keys are values as they are: those of JSON are texts of JSON."""
+        return self.written.decode is None
+
+    @property
+    def streams(self) -> bool:
+        """Return whether rows can be read in batches."""
+        return has_arrow() and self.plain
+
+    def batches(self, plan: Plan, rows: int = BATCH) -> Iterator[Batch]:
+        """Yield batches of about so many rows."""
+        query = select_rows(plan, self.relation, self.written)
+        return sql_batches(plan, record_batches(query, self.name, rows))
+
+    def query(self, plan: Plan) -> str:
+        """Return the query of DuckDB that counts."""
+        self._check(plan)
+        return select(plan, self.relation, self.written)
+
+    def with_missing(self, column: str) -> DuckFiles:
+        """Return the files with one more column, in which every value is missing."""
+        text, number = "CAST(NULL AS VARCHAR)", "CAST(NULL AS DOUBLE)"
+        written = self.written.beside({column: (text, number, text)})
+        return replace(self, columns=(*self.columns, column), written=written)
+
+    def _check(self, plan: Plan) -> None:
+        for column in plan.columns:
+            if column in self.absent:
+                raise DataError(
+                    f"the files have different columns: {quote(self.absent[column])} lacks "
+                    f"{quote(column)}"
+                )
+
+    def _run(self, query: str) -> Iterator[Record]:
+        return run(query, self.name)
+
+
+def check_same_columns(
+    first: Collection[str], other: Collection[str], path: Place, second: Place
+) -> None:
+    """Check that a further file has the columns of the first, in any order."""
+    missing, more = sorted(set(first) - set(other)), sorted(set(other) - set(first))
+    if missing or more:
+        what = f"lacks {listing(missing)}" if missing else f"also has {listing(more)}"
+        raise DataError(
+            f"the files have different columns: {quote(second)} {what}, unlike {quote(path)}"
+        )

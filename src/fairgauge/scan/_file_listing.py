@@ -9,14 +9,32 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from fairgauge.addresses import shown_address
-from fairgauge.errors import DataError, listing, quote
-from fairgauge.object_stores import Place, address, find_objects, is_object, local_path, names_in
+from fairgauge.errors import (
+    DataError,
+    FairgaugeError,
+    MissingExtra,
+    failed_import,
+    listing,
+    quote,
+    shown_address,
+)
+from fairgauge.object_stores import (
+    Place,
+    address,
+    explained,
+    find_objects,
+    is_object,
+    local_path,
+    names_in,
+)
+from fairgauge.scan.source import Source
+from fairgauge.start.records import dataclass
 
 _MOST_FOLDERS = 32
 """Folders of a store that are looked into, as each takes some requests."""
@@ -47,11 +65,9 @@ class LakeTable:
 class Listing:
     """What an address names.
 
-    Attributes
-    ----------
-    files : its files.
-    skipped : those below it whose name, or that of a folder, begins with ``_`` or a dot.
-    table : the table that some of the files belong to.
+    ``files``: its files.
+    ``skipped``: those below it whose name, or that of a folder, begins with ``_`` or a dot.
+    ``table``: the table that some of the files belong to.
     """
 
     files: Sequence[Place]
@@ -60,13 +76,7 @@ class Listing:
 
 
 def list_files(asked: str) -> Listing:
-    """List the file, the files of a glob, or the Parquet files of a folder, which may be a table.
-
-    Raises
-    ------
-    DataError
-        There are none.
-    """
+    """List the files of a path, a glob, or a folder of Parquet files, which may be a table."""
     every, below = find_objects(asked) if is_object(asked) else _local_files(asked)
     found = [each for each in every if not below or address(each).endswith(".parquet")]
     skipped = [each for each in found if _is_left_over(address(each), asked)]
@@ -75,18 +85,18 @@ def list_files(asked: str) -> Listing:
     table = _table_of(asked, every, files, below=below)
     if not files and table is None:
         name = shown_address(asked)
+        lines = any(address(each).endswith(".jsonl") for each in every)
         raise DataError(
             f"{quote(name)} holds no files but those that are skipped, because their name, or that "
             f"of a folder, begins with _ or a dot: {listing(skipped, 3)}; name them to count them"
             if skipped
             else f"the folder {quote(name)} holds no .parquet files; name files of other formats, "
-            f"for example {quote(name.rstrip('/') + '/*.csv')}"
+            f"for example {quote(name.rstrip('/') + ('/*.jsonl' if lines else '/*.csv'))}"
         )
     return Listing(files, skipped, table)
 
 
 def _local_files(asked: str) -> tuple[list[Path], bool]:
-    """Return files, and whether they are all those below folders."""
     path = local_path(asked)
     if path.exists() and not path.is_dir():
         return [path], False
@@ -102,10 +112,7 @@ def _local_files(asked: str) -> tuple[list[Path], bool]:
 
 
 def _is_left_over(name: str, asked: str) -> bool:
-    """Return whether a file is no part of a table, by the rule of Hadoop, Spark and pyarrow.
-
-    A partition (``_x=1``) is one, and so is what the address itself names.
-    """
+    # a partition (``_x=1``) is one, and so is what the address itself names
     parts = name.replace(os.sep, "/").split("/")
     named = (asked if is_object(asked) else str(Path(asked))).replace(os.sep, "/").split("/")
     while parts and named and parts[0] == named[0]:
@@ -130,7 +137,6 @@ _BESIDE = ("_delta_log", ".hoodie", "metadata")
 def _table_of(
     asked: str, every: Iterable[Place], files: Sequence[Place], *, below: bool
 ) -> LakeTable | None:
-    """Return the table that files belong to, by what stands beside, above or between them."""
     if not (below or any(file.suffix.lower() == ".parquet" for file in files)):
         return None
     if asked.lower().startswith("http"):  # which list nothing
@@ -158,7 +164,6 @@ def _absolute(name: str) -> str:
 
 
 def _above(name: str) -> Iterator[str]:
-    """Yield the folders above a file, but for partitions."""
     start = name.find("://") + 3 if is_object(name) else 0
     ends = (found.start() for found in re.finditer("/", name) if found.start() > start)
     yield from (folder for end in ends if "=" not in (folder := name[:end]).rpartition("/")[2])
@@ -175,3 +180,148 @@ _KINDS = {
     "ducklake": ("a DuckLake", "attach its catalogue in DuckDB, and give the relation"),
 }
 """What each kind is called, and what to do."""
+
+
+_ADDRESS = re.compile(r"(?P<kind>delta|iceberg):(?P<where>.+?)(?:@(?P<version>\d+))?")
+
+
+def is_lake_table(address: object) -> bool:
+    """Return whether an address names a table of a lakehouse.
+
+    >>> is_lake_table("delta:s3://bank/loans@12"), is_lake_table("iceberg:prod.bank.loans")
+    (True, True)
+    >>> is_lake_table("delta.csv")
+    False
+    """
+    return isinstance(address, str) and _ADDRESS.fullmatch(address) is not None
+
+
+def open_lake_table(address: str) -> Source:
+    """Open ``delta:FOLDER``, ``iceberg:FOLDER`` or ``iceberg:CATALOG.NAMESPACE.TABLE``.
+
+    ``@VERSION`` may follow.
+    """
+    from fairgauge.scan._duckdb_relation import reason
+    from fairgauge.scan._frames import open_frame
+
+    parts = _ADDRESS.fullmatch(address)
+    assert parts is not None
+    version = None if parts["version"] is None else int(parts["version"])
+    where = parts["where"].rstrip("/")
+    try:
+        frame, read = _OPEN[parts["kind"]](where, version)
+        return open_frame(frame, f"{parts['kind']}:{where} as of {read}")
+    except FairgaugeError:
+        raise
+    except Exception as error:
+        missing = failed_import(error)
+        if missing is not None:
+            raise MissingExtra(f"reading {quote(address)}", "lake", missing) from None
+        raise DataError(f"cannot read {quote(address)}: {reason(error)}") from None
+
+
+def _delta(where: str, version: int | None) -> tuple[Any, str]:
+    import polars as pl
+    from deltalake import DeltaTable
+    from deltalake.exceptions import DeltaError, TableNotFoundError
+
+    with explained(where) if is_object(where) else nullcontext():
+        try:
+            table = DeltaTable(where, storage_options=_storage_options(where))
+        except TableNotFoundError:
+            raise DataError(f"there is no Delta table {quote(where)}") from None
+    if version is not None:
+        last = table.version()
+        try:
+            table.load_as_version(version)
+        except DeltaError:
+            raise DataError(
+                f"the Delta table {quote(where)} has no version {version} (any more); its last is "
+                f"{last}"
+            ) from None
+    return pl.scan_delta(table), f"version {table.version()}"
+
+
+def _storage_options(where: str) -> dict[str, str]:
+    # what lets deltalake and polars into S3 as s3fs is: profiles, and another server
+    if not where.lower().startswith("s3"):
+        return {}
+    try:
+        from botocore.session import get_session
+    except ImportError:  # of the extra cloud; without it they know the environment alone
+        return {}
+    session = get_session()
+    found = session.get_credentials()
+    if found is None and "AWS_SKIP_SIGNATURE" not in os.environ:
+        raise PermissionError("there are no credentials")
+    server = session.create_client("s3").meta
+    options = {"AWS_ALLOW_HTTP": "true"} if server.endpoint_url.startswith("http:") else {}
+    if ".amazonaws." not in server.endpoint_url:
+        options["AWS_ENDPOINT_URL"] = server.endpoint_url
+    if found is not None:
+        key = found.get_frozen_credentials()
+        options |= {
+            "AWS_ACCESS_KEY_ID": key.access_key,
+            "AWS_SECRET_ACCESS_KEY": key.secret_key,
+            "AWS_SESSION_TOKEN": key.token,
+            "AWS_REGION": session.get_config_variable("region"),
+        }
+    return {name: value for name, value in options.items() if value}
+
+
+def _iceberg(where: str, version: int | None) -> tuple[Any, str]:
+    import polars as pl
+    from pyiceberg.catalog import load_catalog
+
+    os.environ.setdefault("POLARS_ICEBERG_PLANNER", "pyiceberg")  # or polars warns that it is slow
+    if is_object(where) or Path(where).is_dir():
+        table: Any = _iceberg_folder(where)
+    else:
+        catalog, _, name = where.partition(".")
+        table = load_catalog(catalog).load_table(name)
+    found = table.current_snapshot() if version is None else table.snapshot_by_id(version)
+    if found is None:
+        what = "rows" if version is None else f"snapshot {version}"
+        raise DataError(f"the table {quote(where)} has no {what}")
+    number = found.snapshot_id
+    return pl.scan_iceberg(table, snapshot_id=number), f"snapshot {number}"
+
+
+_NUMBERED = re.compile(r"v?(\d+)(-.*)?(\.gz)?\.metadata\.json")
+
+
+def _iceberg_folder(where: str) -> Any:
+    from pyiceberg.table import StaticTable
+
+    names = {name.rpartition("/")[2] for name in names_in(f"{where}/metadata")}
+    numbers = {name: int(of[1]) for name in names if (of := _NUMBERED.fullmatch(name))}
+    newest = [name for name, n in numbers.items() if n == max(numbers.values())]
+    if len(newest) != 1:
+        raise DataError(
+            f"{quote(where)} holds {f'{len(newest)} newest' if newest else 'no'} metadata of an "
+            "Iceberg table; name it in its catalogue: iceberg:CATALOG.NAMESPACE.TABLE"
+        )
+    options = {
+        _ICEBERG_NAMES[name]: value
+        for name, value in _storage_options(where).items()
+        if name in _ICEBERG_NAMES
+    }
+    file = f"{where}/metadata/{newest[0]}"
+    table = StaticTable.from_metadata(file if is_object(where) else os.path.abspath(file), options)  # noqa: PTH100 - links stay
+    held, asked = (each.rstrip("/").rpartition("://")[2] for each in (table.location(), where))
+    if held not in (asked, os.path.abspath(asked)):  # noqa: PTH100
+        raise DataError(
+            f"{quote(where)} is a copy: its metadata name the files of the Iceberg table at "
+            f"{quote(table.location())}; name that"
+        )
+    return table
+
+
+_ICEBERG_NAMES = {
+    "AWS_ENDPOINT_URL": "s3.endpoint", "AWS_ACCESS_KEY_ID": "s3.access-key-id",
+    "AWS_SECRET_ACCESS_KEY": "s3.secret-access-key", "AWS_SESSION_TOKEN": "s3.session-token",
+    "AWS_REGION": "s3.region",
+}  # fmt: skip
+
+
+_OPEN = {"delta": _delta, "iceberg": _iceberg}

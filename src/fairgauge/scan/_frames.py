@@ -13,11 +13,6 @@ def open_frame(data: Any, name: str | None = None) -> Source:
     pandas frames, and the parts of Dask frames, are counted by their own codes; DuckDB relations,
     Spark frames and tables of ibis by one SELECT; of all others (polars, pyarrow, SQLFrame ...)
     narwhals hands over the columns. Every way gives the same cube.
-
-    Raises
-    ------
-    DataError
-        The object is not a frame, or has two columns of one name.
     """
     package = type(data).__module__.partition(".")[0]
     if package in ("duckdb", "_duckdb"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -11,9 +10,9 @@ import narwhals.stable.v2 as nw
 from fairgauge.cube.cube import in_stated_order
 from fairgauge.errors import DataError, FairgaugeError
 from fairgauge.scan._cell_sums import count_batches
-from fairgauge.scan._short_floats import doubles
-from fairgauge.scan.row_codes import BATCH, has_arrow, record_batches, sql_batches
+from fairgauge.scan.row_codes import BATCH, doubles, has_arrow, record_batches, sql_batches
 from fairgauge.scan.source import ALLOWED_DATA, NotNumeric, check_unique_names
+from fairgauge.start.records import dataclass, replace
 from fairgauge.values import NANOSECONDS
 
 if TYPE_CHECKING:
@@ -60,8 +59,12 @@ class NarwhalsFrame:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
-        cube = count_batches(plan, self.batches(plan), limit)
-        return in_stated_order(cube, _stated_order(self.frame))
+        return in_stated_order(count_batches(plan, self.batches(plan), limit), self.stated_order)
+
+    @property
+    def stated_order(self) -> dict[str, list[Any]]:
+        """Return the categories of columns whose type states their order."""
+        return _stated_order(self.frame)
 
     @property
     def streams(self) -> bool:
@@ -96,7 +99,6 @@ class NarwhalsFrame:
 
 
 def _values(column: nw.Series[Any]) -> list[Any]:
-    """Return the values of a column, of floats of less than double precision as doubles."""
     if column.dtype in _SHORT:
         short: list[Any] = doubles(column.to_numpy()).tolist()
         return short
@@ -104,7 +106,6 @@ def _values(column: nw.Series[Any]) -> list[Any]:
 
 
 def _stated_order(frame: Frame) -> dict[str, list[Any]]:
-    """Return the categories of columns whose type states their order."""
     kinds = frame.collect_schema()
     stated = {name: [*each.categories] for name, each in kinds.items() if isinstance(each, nw.Enum)}
     if frame.implementation.is_pyarrow():
@@ -120,7 +121,6 @@ _COLLECT = "collect_batches"
 
 
 def _parts(frame: Frame) -> Iterator[Any]:
-    """Yield the rows of a frame, some at a time where it is a scan."""
     native = frame.to_native()
     if frame.implementation.is_polars() and hasattr(native, _COLLECT):
         return iter(native.collect_batches(chunk_size=BATCH, maintain_order=False))
@@ -157,7 +157,6 @@ def own_names(data: object) -> list[str]:
 
 @contextmanager
 def _as_data_error(name: str) -> Iterator[None]:
-    """Report what an engine could not do as an error of the data."""
     try:
         yield
     except FairgaugeError:
@@ -179,7 +178,6 @@ _SHORT = (nw.Float32, getattr(nw, "Float16", nw.Float32))  # which newer version
 
 
 def _plain(frame: Frame) -> Frame:
-    """Return a frame of pyarrow or polars in types that every engine groups."""
     if frame.implementation.is_pyarrow():
         from fairgauge.scan._plain_arrow import plain_arrow
 
@@ -210,16 +208,4 @@ def check_numeric(column: str, dtype: DType, plan: Plan | None = None) -> None:
     """Check that a type is one of numbers, or else of texts where they are read."""
     texts = _TEXTS if plan and column in plan.no_numbers else ()
     if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Unknown, *texts)):
-        raise NotNumeric(column, dtype, plan)
-
-
-def as_number(column: str) -> nw.Expr:
-    """Return a column as floats, null where missing or NaN."""
-    number = nw.col(column).cast(nw.Float64)
-    return nw.when(~number.is_nan().fill_null(value=True)).then(number)
-
-
-def as_flag(condition: nw.Expr) -> nw.Expr:
-    """Return 1 or 0; engines disagree on what a comparison with a missing value is."""
-    one, zero = nw.lit(1, nw.Int64), nw.lit(0, nw.Int64)
-    return nw.when(condition.fill_null(value=False)).then(one).otherwise(zero)
+        raise NotNumeric(column, dtype)

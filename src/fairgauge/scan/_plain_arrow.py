@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fairgauge.errors import DataError
-from fairgauge.scan._short_floats import doubles
+from fairgauge.scan.row_codes import doubles
 from fairgauge.values import NANOSECONDS
 
 _INSTEAD = {
@@ -60,13 +60,7 @@ def plain_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def put_together(tables: Sequence[pa.Table]) -> pa.Table:
-    """Return the rows of tables with the same columns, whose numbers may be of several types.
-
-    Raises
-    ------
-    pyarrow.ArrowException
-        A column has types that have nothing in common.
-    """
+    """Return the rows of tables with the same columns, whose numbers may be of several types."""
     types: dict[str, set[pa.DataType]] = {}
     for field in chain.from_iterable(table.schema for table in tables):
         types.setdefault(field.name, set()).add(field.type)
@@ -81,7 +75,6 @@ def put_together(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def _doubles(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return numbers as doubles: the decimals that they are, or stand for."""
     if pa.types.is_decimal(column.type):  # whose own cast misses the nearest double
         return column.cast(pa.string()).cast(pa.float64())
     if pa.types.is_floating(column.type):
@@ -90,7 +83,6 @@ def _doubles(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _moments(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return moments of nanoseconds as texts, or to the microsecond if that is what they are."""
     kind = column.type
     whole = pc.floor_temporal(column, unit="microsecond")
     # DuckDB and Spark have instants of microseconds alone

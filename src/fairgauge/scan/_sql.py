@@ -6,7 +6,6 @@ import datetime as dt
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -25,13 +24,13 @@ from fairgauge.scan.source import (
     Record,
     Seen,
     UnreadableNumbers,
-    by_role,
     check_counts,
     check_head,
     check_numbers,
     check_values,
     ranged_columns,
 )
+from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Value, name_of, plain_number
 
 Run: TypeAlias = Callable[[str], Iterator[Record]]
@@ -43,22 +42,21 @@ _FEW_CELLS = 100_000
 class Columns:
     """How the columns of a relation are written in SQL.
 
-    Attributes
-    ----------
-    key : the expression to group by.
-    number : the expression as a double, NULL where it is missing or not a number; raises
+    ``key``: the expression to group by.
+    ``number``: the expression as a double, NULL where it is missing or not a number; raises
         DataError where the type of the column is none of a number.
-    wrong : the expression of a text that should have been a number; None of a column of numbers.
-    of_texts : the number and the wrong text of a column whose type is text, None of another type;
-        such a column is read where texts that are no numbers were listed.
-    texts : the columns that are untyped text (CSV, JSON).
-    decode : turns a fetched key to a plain value, if the engine's own will not do.
-    double : the type of double-precision numbers.
-    sets : whether the engine knows grouping sets.
-    looks : whether a look at the first rows is cheap.
-    batched : the columns whose values are in batches of rows what DuckDB groups by.
-    moment : writes a key as the last of some times that is not after it, if the engine can.
-    double_or_nan : the expression as a double, if it is cheaper where NaN is not taken for missing.
+    ``wrong``: the expression of a text that should have been a number; None of a column of numbers.
+    ``of_texts``: the number and the wrong text of a column whose type is text, None of another
+        type; such a column is read where texts that are no numbers were listed.
+    ``texts``: the columns that are untyped text (CSV, JSON).
+    ``decode``: turns a fetched key to a plain value, if the engine's own will not do.
+    ``double``: the type of double-precision numbers.
+    ``sets``: whether the engine knows grouping sets.
+    ``looks``: whether a look at the first rows is cheap.
+    ``batched``: the columns whose values are in batches of rows what DuckDB groups by.
+    ``moment``: writes a key as the last of some times that is not after it, if the engine can.
+    ``double_or_nan``: the expression as a double, if it is cheaper where NaN is not taken for
+        missing.
     """
 
     key: Callable[[str], str]
@@ -124,14 +122,7 @@ def literal(text: str) -> str:
 
 
 def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: int) -> Cube:
-    """Count a relation (what follows FROM): a look at its first rows, then one scan.
-
-    Raises
-    ------
-    DataError
-        A column has more than ``limit`` values (usually known from the first rows alone, before
-        anything grows large), or values that the plan does not allow.
-    """
+    """Count a relation (what follows FROM): a look at its first rows, then one scan."""
 
     def head(axes: Sequence[Axis], rows: int) -> list[list[object]]:
         return _head(axes, rows, relation, columns, run)
@@ -146,7 +137,7 @@ def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: i
         wrong = columns.without(plan.no_numbers).wrong(error.column)
         texts = f"(SELECT {wrong} AS b FROM {relation}) AS texts"
         found = run(f"SELECT DISTINCT b FROM {texts} WHERE b IS NOT NULL LIMIT {MOST_UNREADABLE}")
-        raise error.of(text for (text,) in found) from None
+        raise UnreadableNumbers(plan, error.column, (text for (text,) in found)) from None
 
 
 def select(plan: Plan, relation: str, columns: Columns) -> str:
@@ -154,12 +145,13 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     columns = columns.without(plan.no_numbers)
     numbers = plan.numeric_columns
     read = [f"{columns.key_of(a)} AS k{i}" for i, a in enumerate(plan.axes) if not a.bins]
-    with by_role(plan):
-        read += [f"{columns.number(c)} AS v{i}" for i, c in enumerate(numbers)]
+    read += [f"{columns.number(c)} AS v{i}" for i, c in enumerate(numbers)]
     texts = [(f"b{i}", wrong) for i, c in enumerate(numbers) if (wrong := columns.wrong(c))]
     read += [f"{wrong} AS {name}" for name, wrong in texts]
     keys = [
-        f"{_bin(f'v{numbers.index(axis.column)}', axis, columns)} AS k{i}" if axis.bins else f"k{i}"
+        f"{_code(f'v{numbers.index(axis.column)}', axis, columns)} AS k{i}"
+        if axis.bins
+        else f"k{i}"
         for i, axis in enumerate(plan.axes)
     ]
     values = [f"v{i}" for i in range(len(numbers))]
@@ -169,7 +161,7 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     values += [f"{value} AS {name}" for name, value in _factors(plan, columns).items()]
     names = [f"k{i}" for i in range(len(plan.axes))]
     sets = [", ".join(f"k{i}" for i in table) for table in plan.tables]
-    which, by = "0", ", ".join(names)
+    which, by = "0", ", ".join(names) or "()"
     if _in_sets(plan, columns):
         which = " + ".join(f"grouping({name}) * {1 << i}" for i, name in enumerate(names))
         by = f"GROUPING SETS ({', '.join(f'({each})' for each in sets)})"
@@ -187,24 +179,22 @@ def select_rows(plan: Plan, relation: str, columns: Columns) -> str:
     """Write the query of all rows: the values of every plain axis, and the numbers."""
     columns = columns.without(plan.no_numbers)
     keys = [columns.key_of(axis) for axis in plan.axes if not axis.bins]
-    with by_role(plan):
-        numbers = [*map(columns.double_or_nan or columns.number, plan.numeric_columns)]
+    numbers = [*map(columns.double_or_nan or columns.number, plan.numeric_columns)]
     return f"SELECT {', '.join([*keys, *numbers])} FROM {relation}"
 
 
 def _in_sets(plan: Plan, columns: Columns) -> bool:
-    """Return whether each table is a grouping set; else the cells of all axes make every table."""
+    # whether each table is a grouping set; else the cells of all axes make every table
     return len(plan.tables) > 1 and columns.sets and not plan.joint
 
 
 def _factors(plan: Plan, columns: Columns) -> dict[str, str]:
-    """Write the count and weight of a row, NULL where the row cannot be counted.
-
-    Where a row has both, also which of them is known.
-    """
+    # where a row has both, also which of them is known
     most = columns.constant(sys.float_info.max)
     value = {c: f"v{plan.numeric_columns.index(c)}" for c in (plan.count, plan.weight) if c}
     usable = {c: f"{v} BETWEEN -{most} AND {most}" for c, v in value.items()}
+    for column in plan.replicates:
+        usable[str(plan.weight)] += f" AND v{plan.numeric_columns.index(column)} IS NOT NULL"
     both = " AND ".join(usable.values())
     return {
         name: f"CASE WHEN {condition} THEN {value[column]} END"
@@ -216,10 +206,14 @@ def _factors(plan: Plan, columns: Columns) -> dict[str, str]:
 
 
 def _sums(plan: Plan, columns: Columns) -> list[str]:
-    """Write the sums: all rows, counted rows, measures; then what must be checked."""
+    # write the sums: all rows, counted rows, measures; then what must be checked
     factors = [name for name, column in (("n", plan.count), ("w", plan.weight)) if column]
     times = " * ".join(factors)
-    sums = ["count(*)", f"count({factors[0] if factors else '*'})"]
+    # a row of no case is none, whatever it is counted together with
+    counted = f"count({factors[0] if factors else '*'})"
+    if plan.count and not plan.weight:
+        counted = "sum(CASE WHEN n > 0 THEN 1 ELSE 0 END)"
+    sums = ["count(*)", counted]
     if plan.count:
         sums.append("sum(n)")
     if plan.weight:
@@ -229,9 +223,13 @@ def _sums(plan: Plan, columns: Columns) -> list[str]:
         f"sum({of})" for name, of in zip(WEIGHTS, powers, strict=True) if name in plan.measures
     ]
     for moment in plan.moments:
-        value = _moment(moment, plan.numeric_columns, columns)
-        product = " * ".join([*([powers[moment.power - 1]] if times else []), value])
-        sums.append(f"sum({product})")
+        product = [powers[moment.power - 1]] if times else []
+        if moment.by:
+            replicate = f"v{plan.numeric_columns.index(moment.by)}"
+            product = [*(["n"] if plan.count else []), "CASE WHEN w >= 0 THEN 1 END", replicate]
+        if moment.columns:
+            product.append(_moment(moment, plan.numeric_columns, columns))
+        sums.append(f"sum({' * '.join(product)})")
     sums.append("max(CASE WHEN n <> floor(n) THEN n END)" if plan.count else "NULL")
     if plan.count and plan.weight:
         sums.append("count(*) - count(has_n)")
@@ -247,15 +245,10 @@ def _sums(plan: Plan, columns: Columns) -> list[str]:
     return sums
 
 
-def _bin(value: str, axis: Axis, columns: Columns) -> str:
-    """Write the number of the bin that a value falls in."""
+def _code(value: str, axis: Axis, columns: Columns) -> str:
+    # write the number of the bin that a value falls in: of cut points by a search tree
     if axis.grid:
         return _grid_code(value, axis, columns)
-    return f"CASE WHEN {value} IS NOT NULL THEN {_search(value, axis, columns)} END"
-
-
-def _search(value: str, axis: Axis, columns: Columns) -> str:
-    """Write a search tree over the cut points."""
     sign = ">=" if axis.closed == "left" else ">"
 
     def search(low: int, high: int) -> str:
@@ -266,11 +259,10 @@ def _search(value: str, axis: Axis, columns: Columns) -> str:
         point = columns.constant(axis.cuts[middle])
         return f"CASE WHEN {value} {sign} {point} THEN {over} ELSE {under} END"
 
-    return search(0, len(axis.cuts))
+    return f"CASE WHEN {value} IS NOT NULL THEN {search(0, len(axis.cuts))} END"
 
 
 def _grid_code(value: str, axis: Axis, columns: Columns) -> str:
-    """Find the nearest edge, then distinguish below, on and above it."""
     assert axis.bounds is not None
     low, high = (columns.constant(bound) for bound in axis.bounds)
     width = columns.constant(axis.bounds[1] - axis.bounds[0])
@@ -299,7 +291,6 @@ def _factor(factor: Factor, x: str, y: str, columns: Columns) -> str:
 
 
 def _within(value: str, columns: Columns) -> str:
-    """Keep a number within what can be multiplied; missing stays missing."""
     least, most = columns.constant(-LARGEST), columns.constant(LARGEST)
     below = f"WHEN {value} < {least} THEN {least}"
     return f"CASE WHEN {value} > {most} THEN {most} {below} ELSE {value} END"
@@ -308,7 +299,6 @@ def _within(value: str, columns: Columns) -> str:
 def _head(
     axes: Sequence[Axis], rows: int, relation: str, columns: Columns, run: Run
 ) -> list[list[object]]:
-    """Return the different values that each axis has in the first rows."""
     keys = ", ".join(f"{columns.key(axis.column)} AS k{i}" for i, axis in enumerate(axes))
     head = f"(SELECT {keys} FROM {relation} LIMIT {rows}) AS head"
     counts = ", ".join(f"count(DISTINCT k{i})" for i in range(len(axes)))
@@ -322,7 +312,7 @@ def _head(
 
 
 def _fetched(plan: Plan, records: Iterator[Record], columns: Columns, limit: int) -> list[Record]:
-    """Fetch the cells; a column of too many values is reported before they fill the memory."""
+    # fetch the cells; a column of too many values is reported before they fill the memory
     cells: list[Record] = []
     while more := list(islice(records, max(len(cells), _FEW_CELLS))):
         cells += more
@@ -337,13 +327,7 @@ def _fetched(plan: Plan, records: Iterator[Record], columns: Columns, limit: int
 
 
 def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: int) -> Cube:
-    """Make a cube of what the query of `select` answered.
-
-    Raises
-    ------
-    DataError
-        The values are not allowed by the plan, or too many.
-    """
+    """Make a cube of what the query of `select` answered."""
     axes = len(plan.axes)
     after = axes + 2 + len(plan.measures)
     fields = list(zip(*records, strict=True)) or [()] * (after + 3 + 3 * len(plan.numeric_columns))
@@ -375,13 +359,11 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
 
 
 def _numbers(column: Sequence[Any]) -> NDArray[np.float64]:
-    """Return the sums of cells, 0 where a cell has nothing to add."""
     numbers = np.array(column, dtype=np.float64)
     return np.where(np.isnan(numbers), 0.0, numbers)
 
 
 def _seen(plan: Plan, ranges: Sequence[Sequence[Any]]) -> Iterator[Seen]:
-    """Return the range of every numeric column, and a text that is not a number."""
     for i, column in enumerate(plan.numeric_columns):
         low, high, wrong = (
             [v for v in each if v is not None] for each in ranges[3 * i : 3 * i + 3]
@@ -420,13 +402,7 @@ def marked(name: str, dialect: str) -> str:
 
 
 def in_dialect(sql: str, rows: str, dialect: str) -> str:
-    """Write a query of the table `ROWS` in a dialect, of rows that are named in it.
-
-    Raises
-    ------
-    DataError
-        The rows are no table or SELECT of that dialect.
-    """
+    """Write a query of the table `ROWS` in a dialect, of rows that are named in it."""
     import sqlglot
     from sqlglot import exp
 

@@ -1,38 +1,43 @@
-"""CSV, Parquet and Arrow (also called Feather) files, one or many, alone or in partitions.
+"""CSV, JSON, Parquet and Arrow (also called Feather) files, one or many, alone or in partitions.
 
-Every value of a CSV file is read as text; types are decided once all values are known.
+Every value of a CSV or JSON file is read as text; types are decided once all values are known.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import itertools
+import json
 import re
 import shutil
 import tempfile
 from codecs import BOM_UTF8
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairgauge.atomic_files import folder_of_process
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, listing, quote
-from fairgauge.object_stores import open_unzipped
-from fairgauge.scan._duckdb_files import DuckFiles, check_same_columns, csv_rows, listed
+from fairgauge.object_stores import Place, open_unzipped
 from fairgauge.scan._duckdb_relation import (
+    DuckFiles,
+    check_same_columns,
+    csv_rows,
     last_of_times,
+    listed,
     not_a_number,
     reason,
     run,
     text_as_number,
     typed_columns,
 )
-from fairgauge.scan._file_records import RECORDS
 from fairgauge.scan._frames import open_frame
-from fairgauge.scan._short_floats import sql_double, sql_double_of_half
 from fairgauge.scan._sql import Columns, literal
-from fairgauge.scan.source import Record, check_unique_names
-from fairgauge.temporary_files import folder_of_process
+from fairgauge.scan.row_codes import sql_double, sql_double_of_half
+from fairgauge.scan.source import RECORDS, Record, Source, check_unique_names
+from fairgauge.start.records import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,15 +50,9 @@ _DELIMITERS = ",;\t|"
 _MOST_NAMES = 5
 
 
-def open_csv(paths: list[Place], name: str) -> Source:
-    """Open CSV files that have the same columns, in any order.
-
-    Raises
-    ------
-    DataError
-        A file has no header that can be read, a column twice, or other columns than the first.
-    """
-    dialects = [_dialect(path) for path in paths]
+def open_csv(paths: list[Place], name: str, header_row: int = 0) -> Source:
+    """Open CSV files that have the same columns, in any order; 0 is a header that is found."""
+    dialects = [_dialect(path, header_row) for path in paths]
     columns = dialects[0].header
     for each in dialects[1:]:
         check_same_columns(columns, each.header, paths[0], each.path)
@@ -80,7 +79,14 @@ def _read_csv(
     header: tuple[str, ...],
     columns: tuple[str, ...],
 ) -> str:
-    chosen = ", ".join(f"h{header.index(column)} AS c{i}" for i, column in enumerate(columns))
+    found = [f"h{header.index(column)}" for column in columns]
+    if delimiter == ";":  # where numbers have decimal commas, they cannot separate cells
+        found = [
+            f"CASE WHEN regexp_full_match({each}, '-?[0-9]+,[0-9]+') "
+            f"THEN replace({each}, ',', '.') ELSE {each} END"
+            for each in found
+        ]
+    chosen = ", ".join(f"{each} AS c{i}" for i, each in enumerate(found))
     names = [f"h{i}" for i in range(len(header))]
     return f"SELECT {chosen} FROM {csv_rows(paths, names, delimiter, line_end=line_end)}"
 
@@ -95,9 +101,11 @@ class _Dialect:
     header: tuple[str, ...]
 
 
-def _dialect(path: Place) -> _Dialect:
+def _dialect(path: Place, header_row: int) -> _Dialect:
     lines = _first_lines(path)
-    above = _lines_above(lines)
+    if header_row > len(lines):
+        raise DataError(f"{quote(path)} has no line {header_row:,} among its first {len(lines):,}")
+    above = header_row - 1 if header_row else _lines_above(lines)
     stated = _SEPARATOR.fullmatch(lines[0].strip()) if above else None
     skipped, lines = lines[:above], lines[above:]
     first, line_end = _first_record(lines)
@@ -114,7 +122,7 @@ def _dialect(path: Place) -> _Dialect:
         raise DataError(
             f"the first line of {quote(path)}, which names its columns, leaves "
             f"{header.count('')} of {len(header)} without a name (it has {named}); name each "
-            "column, and remove lines above their names"
+            "column, or state the line of their names (--header-row N)"
         )
     check_unique_names(header, quote(path))
     RECORDS[str(path)].lines_above = above
@@ -123,7 +131,7 @@ def _dialect(path: Place) -> _Dialect:
 
 
 def _below(path: Place, above: str) -> Path:
-    """Copy what is below some lines: they may end otherwise than those of the table."""
+    # copy what is below some lines: they may end otherwise than those of the table
     copy = Path(tempfile.mkdtemp(dir=folder_of_process())) / "below.csv"
     with open_unzipped(path) as found, copy.open("wb") as target:
         start = found.read(len(above.encode()) + len(BOM_UTF8))
@@ -137,27 +145,29 @@ _SEPARATOR = re.compile(r"sep=([,;\t|])")
 
 
 def _lines_above(lines: Sequence[str]) -> int:
-    """Return how many lines are above the header: ``sep=;``, empty ones, comments and titles.
-
-    A title is one text alone, above a line that names several columns and nothing else.
-    """
+    # a title is one text, or two where most lines have four cells or more
+    # (``Exported,2026-01-12``), above a line that names several columns and nothing else
     at = 0
     while at < len(lines) - 1 and (
         not (line := lines[at].strip()) or line.startswith("#") or _SEPARATOR.fullmatch(line)
     ):
         at += 1
-    for more, line in enumerate(lines[at : at + _MOST_TITLES]):
-        if line.count('"') % 2:
-            return at  # a text of several lines, whose end is not known here
-        cells = next(csv.reader([line], delimiter=delimiter_of(line)), [])
+    rows: list[list[str]] = []
+    for line in itertools.takewhile(
+        lambda line: line.count('"') % 2 == 0 and len(line) < csv.field_size_limit(),
+        lines[at : at + 100],
+    ):
+        rows += csv.reader([line], delimiter=delimiter_of(line)) if line.strip() else [[]]
+    ((width, _),) = Counter(map(len, rows)).most_common(1) or ((0, 0),)
+    for more, cells in enumerate(rows[:_MOST_TITLES]):
         named = [cell for cell in map(str.strip, cells) if cell]
-        if len(named) > 1:
+        if len(named) > (2 if width >= _LEAST_WIDTH and all(cells[:2]) else 1):
             texts = len(named) == len(cells) and not any(map(_is_number, named))
             return at + more if texts else at
     return at
 
 
-_MOST_TITLES = 20
+_MOST_TITLES, _LEAST_WIDTH = 20, 4
 
 
 def _is_number(text: str) -> bool:
@@ -169,7 +179,6 @@ def _is_number(text: str) -> bool:
 
 
 def _first_record(lines: Sequence[str]) -> tuple[str, str]:
-    """Return the lines of the header, and their end where there are several."""
     header = ""
     for count, line in enumerate(lines, 1):
         header += line
@@ -207,13 +216,7 @@ _SMALLEST = 12
 
 
 def open_parquet(paths: list[Place], name: str) -> Source:
-    """Open Parquet files that have the same columns, in any order.
-
-    Raises
-    ------
-    DataError
-        A file is truncated, has a column twice, or other columns than the first.
-    """
+    """Open Parquet files that have the same columns, in any order."""
     size = sum(map(_whole_size, paths))
     schemas = {path: _schema(path) for path in paths}
     first = schemas[paths[0]]
@@ -232,10 +235,7 @@ def open_parquet(paths: list[Place], name: str) -> Source:
 
 
 def _read(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:
-    """Write files of one schema as columns c0, c1 ...: by position, names may differ in case.
-
-    Floats become the decimals that they stand for before files of other schemas join them.
-    """
+    # floats become the decimals that they stand for before files of other schemas join them
     names = ", ".join(f"h{i}" for i in range(len(schema.names)))
     held = ((column, schema.names.index(column)) for column in columns)
     chosen = (f"{_value(schema, c, at)} AS c{i}" for i, (c, at) in enumerate(held))
@@ -270,7 +270,6 @@ def _rows(paths: list[Place]) -> str:
 
 
 def _whole_size(path: Place) -> int:
-    """Return the size of a file that begins and ends as Parquet does."""
     with path.open("rb") as handle:
         start = handle.read(4)
         size = handle.seek(0, 2)
@@ -307,7 +306,7 @@ def _schema(path: Place) -> _Schema:
 
 
 def _top_level(tree: list[Record]) -> list[Record]:
-    """Return the children of the root of a schema, which is listed depth first."""
+    # the children of the root of a schema, which is listed depth first
     top: list[Record] = []
     inside = 0
     for record in tree[1:]:
@@ -320,15 +319,7 @@ def _top_level(tree: list[Record]) -> list[Record]:
 
 
 def open_arrow(paths: list[Place], name: str) -> Source:
-    """Open Arrow files or streams that have the same columns, in any order.
-
-    Raises
-    ------
-    DataError
-        A file is truncated, or has other columns than the first.
-    MissingExtra
-        pyarrow is not installed.
-    """
+    """Open Arrow files or streams that have the same columns, in any order."""
     try:
         import pyarrow as pa
     except ImportError as error:
@@ -356,3 +347,122 @@ def _read_arrow(path: Place) -> pa.Table:
             return (ipc.open_file if is_file else ipc.open_stream)(held).read_all()
     except (pa.ArrowException, OSError):
         raise DataError(f"{quote(path)} is truncated, or not an Arrow file") from None
+
+
+_SNIFFED_OF_JSON = 1 << 20
+_LARGEST_OBJECT = 1 << 24
+_MOST_KEYS = 1_000
+
+Keys = tuple[str, ...]
+
+_OF_BBQ = {"amb_bias_score", "doc.context_condition", "doc.category", "doc.question_index"}
+_BIASED, _ANSWERED = (f"CAST(json ->> '/amb_bias_score/{i}' AS DOUBLE)" for i in (1, 2))
+_BBQ = {
+    "bbq.score": f"CASE WHEN {_ANSWERED} = 1 THEN 2 * {_BIASED} - 1 "
+    "WHEN (json ->> '/doc/context_condition') LIKE 'amb%' THEN 0 END",
+    "bbq.template": "concat_ws(' ', json ->> '/doc/category', json ->> '/doc/question_index')",
+}
+"""Columns that samples of lm-eval's BBQ have beside their own: whose means are the scores of
+Parrish et al. (2022), 1 for a biased answer, -1 for the other, in ambiguous contexts 0 for unknown;
+and the template of the question.
+"""
+
+
+def open_json(paths: list[Place], name: str) -> Source:
+    """Open JSON files; the columns are the keys of the first objects of each."""
+    held = {path: _columns(path) for path in paths}
+    pointers = {column: keys for found in held.values() for column, keys in found.items()}
+    written_as = {c: f"json -> {_pointer(keys)}" for c, keys in pointers.items()}
+    as_text = {c: f"(json ->> {_pointer(keys)})" for c, keys in pointers.items()}
+    if pointers.keys() >= _OF_BBQ:
+        written_as |= {column: f"to_json({value})" for column, value in _BBQ.items()}
+        as_text |= {column: f"CAST({value} AS VARCHAR)" for column, value in _BBQ.items()}
+    columns = tuple(written_as)
+    parts = [
+        f"SELECT json FROM read_json_objects({listed([path])}, format={literal(shape)})"
+        for path in paths
+        for shape in [_shape(path)]
+    ]
+    written = Columns(
+        key=lambda column: written_as[column],
+        number=lambda column: text_as_number(as_text[column]),
+        wrong=lambda column: not_a_number(as_text[column]),
+        texts=frozenset(columns),
+        decode=_decoded,
+    )
+    absent = {c: path for path, found in held.items() for c in pointers if c not in found}
+    relation = f"({' UNION ALL '.join(parts)})"
+    return DuckFiles(name, columns, relation, written, absent=absent)
+
+
+def _pointer(keys: Keys) -> str:
+    # write keys as a JSON pointer, in which no character is special but these two
+    return literal("".join("/" + key.replace("~", "~0").replace("/", "~1") for key in keys))
+
+
+def _shape(path: Place) -> str:
+    if _head(path, 1 << 10).lstrip()[:1] == "[":
+        return "array"
+    return "unstructured" if ".json" in path.suffixes else "newline_delimited"
+
+
+def _head(path: Place, length: int) -> str:
+    try:
+        with open_unzipped(path) as found, io.TextIOWrapper(found, "utf-8-sig") as text:
+            return text.read(length)
+    except UnicodeDecodeError:
+        raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
+
+
+def _columns(path: Place) -> dict[str, Keys]:
+    # the columns with their keys: ``doc.category`` is that of the object ``doc``
+    found = [*_objects(_head(path, _SNIFFED_OF_JSON))] or [*_objects(_head(path, _LARGEST_OBJECT))]
+    columns: dict[str, Keys] = {}
+    for pairs in found:
+        if not isinstance(pairs, _Pairs):
+            raise DataError(f"{quote(path)} must hold objects, each a row, not {quote(pairs)}")
+        columns |= _within(pairs, path)
+    if not columns:
+        raise DataError(f"{quote(path)} holds no JSON objects with columns, or is truncated")
+    return columns
+
+
+def _within(pairs: _Pairs, path: Place) -> dict[str, Keys]:
+    # the keys of an object, and those of objects in it unless it has one of their name
+    check_unique_names([name for name, _ in pairs], quote(path), _MOST_KEYS)
+    inside = {
+        f"{name}.{column}": (name, *keys)
+        for name, value in pairs
+        if isinstance(value, _Pairs)
+        for column, keys in _within(value, path).items()
+    }
+    return {name: (name,) for name, _ in pairs} | {
+        column: keys for column, keys in inside.items() if column not in dict(pairs)
+    }
+
+
+class _Pairs(list[tuple[str, object]]):
+    """The keys and values of an object, as they were written."""
+
+
+def _objects(head: str) -> Iterator[object]:
+    decoder, at = json.JSONDecoder(object_pairs_hook=_Pairs), 0
+    body = head.lstrip().removeprefix("[")
+    while True:
+        while at < len(body) and body[at] in " \t\r\n,":
+            at += 1
+        try:
+            found, at = decoder.raw_decode(body, at)
+        except ValueError:
+            return
+        except RecursionError:
+            raise DataError("a row of JSON is nested too deeply; give texts and numbers") from None
+        yield found
+
+
+def _decoded(text: str | None) -> object:
+    if text is None or text == "null":
+        return None
+    if text[:1] in ('"', "[", "{"):
+        return json.loads(text)
+    return {"true": True, "false": False}.get(text, text)

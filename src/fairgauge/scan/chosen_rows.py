@@ -1,22 +1,33 @@
-"""The rows of a source that meet conditions: counted by every engine alike, as further axes.
+"""Rows that are counted otherwise than they are: those that meet conditions, and probabilities.
 
-No engine filters: the columns of the conditions are counted beside the others, and the cells of
-other values are omitted, so that a value means the same as it does for groups.
+No engine filters: the columns of conditions are counted beside the others, as further axes, and
+the cells of other values are omitted, so that a value means the same as it does for groups.
+
+Of probabilities of groups, columns are made: the cell numbers where those of a row are on a grid of
+1/20, with a place of its own for 1. What is summed for a group is its probability times 2 to the
+30th, rounded: sums of whole numbers do not depend on the order of rows. The mean of a cell is what
+is estimated with, so that the grid costs information and makes no bias.
 """
 
 from __future__ import annotations
 
-import shlex
+import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.cube import CountTable, Cube, aggregate, settled, values_together
-from fairgauge.cube.plan import OUTCOMES, Axis, Plan, read_as
+from fairgauge.cube.cube import (
+    CountTable,
+    Cube,
+    aggregate,
+    in_stated_order,
+    settled,
+    values_together,
+)
+from fairgauge.cube.plan import LARGEST, OUTCOMES, Axis, Moment, Plan, centred, read_as
 from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import (
     DataError,
@@ -25,17 +36,19 @@ from fairgauge.errors import (
     SpecError,
     cells,
     if_absent,
+    listing,
     nearest,
     quote,
+    refuse,
 )
-from fairgauge.identity import Bin, MissingValue, ValueSet
-from fairgauge.question.category_words import is_adverse, missing_words
+from fairgauge.identity import Bin
 from fairgauge.question.conditions import RowCondition
-from fairgauge.question.recoding import UNKNOWN
+from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec
-from fairgauge.scan.row_access import read_rows
-from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed
-from fairgauge.scan.source import Fetched, Readable, Source
+from fairgauge.scan._cell_sums import joined, scanned
+from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed, numbers_of, read_rows
+from fairgauge.scan.source import Fetched, Readable, Source, at_hand, readable
+from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, is_one_of, matches, name_of
 
 _MOST_PERIODS = 10_000
@@ -70,18 +83,18 @@ def count_by(source: Source, plan: Plan, column: str, limit: int) -> dict[str, C
         kept = np.arange(len(levels) + 1) == i
         tables = tuple(settled(plan, _chosen(table, [kept], 1)) for table in cube.tables)
         rows = int(tables[0].sums["rows"].sum())
-        period = replace(cube, plan=plan, tables=tables, rows=rows, undecided=())  # of none alone
+        # rows that are excluded are of no period; groups without a row are stated with the last
+        last = i + 1 == len(levels)
+        left_out = tuple(each for each in cube.left_out if each[1] and last)
+        period = replace(cube, plan=plan, tables=tables, rows=rows, left_out=left_out)
         found[name_of(level)] = _without_absent(period)
     return found
 
 
 def _with_axes(plan: Plan, axes: tuple[Axis, ...]) -> Plan:
-    """Return a plan with more axes, in every table."""
     places = tuple(range(len(plan.axes), len(plan.axes) + len(axes)))
     return replace(
-        plan,
-        axes=(*plan.axes, *axes),
-        tables=tuple((*table, *places) for table in plan.tables),
+        plan, axes=(*plan.axes, *axes), tables=tuple((*table, *places) for table in plan.tables)
     )
 
 
@@ -125,18 +138,16 @@ class _ChosenRows:
             of = f"row with a number in {numbers}" if apart else "row"
             conditions = " and ".join(each.to_text() for each in self.spec.where)
             raise EmptyDataError(f"no {of} meets the conditions (where): {conditions}")
-        undecided, excluded = [[*self._undecided(cube, kept)]], {}
+        left_out, excluded = [[*self._left_out(cube, kept, tables)]], {}
         for reason, part in apart.items():
             kept = self._kept(part, every)
             sums = _chosen(part.tables[0], kept, len(kept)).sums
-            lacking = [*self._undecided(part, kept)]
-            unknown = 0
+            lacking, unknown = [*self._undecided(part, kept)], 0
             if reason is Uncounted.NO_COUNT:  # rows, as nobody knows how many cases they are
-                unknown = sum(rows for _, value, rows, _ in lacking if not value)
-                lacking = [each for each in lacking if each[1]]
+                lacking, unknown = [], sum(rows for _, _, rows, _ in lacking)
             excluded[reason] = int(sums[part.plan.cases].sum()) + unknown
             rows += int(sums["rows"].sum()) + unknown
-            undecided.append(lacking)
+            left_out.append(lacking)
         return _without_absent(
             replace(
                 cube,
@@ -144,20 +155,19 @@ class _ChosenRows:
                 tables=tables,
                 rows=rows,
                 excluded={reason: n for reason, n in sorted(excluded.items()) if n},
-                undecided=values_together(undecided),
+                left_out=values_together(left_out),
             ),
             self.spec,
         )
 
     def _kept(self, cube: Cube, every: Mapping[Axis, tuple[Value, ...]]) -> list[NDArray[np.bool_]]:
-        """Return for every condition which codes of its axis meet it."""
         return [
             _kept(axis, each, cube.levels[axis], every[axis], self.spec)
             for axis, each in zip(self.axes, self.spec.where, strict=True)
         ]
 
     def _uncounted(self, cube: Cube) -> Iterator[tuple[Uncounted, Cube]]:
-        """Yield by reason the counts, by the conditions alone, of the rows that are in no cell."""
+        # by reason the counts, by the conditions alone, of the rows that are in no cell
         asked = cube.plan.asked
         unweighted = replace(asked, weight=None)
         for reason, column, asked_of in (
@@ -165,36 +175,57 @@ class _ChosenRows:
             (Uncounted.NO_COUNT, asked.count, replace(unweighted, count=None)),
         ):
             if reason in cube.excluded:
-                known = read_as(self.spec, Axis(Role.STRATUM, str(column), (0.0,)))
-                axes = (*self.axes, known)
+                weights = cube.plan.replicates if reason is Uncounted.NO_WEIGHT else ()
+                columns = (Axis(Role.STRATUM, c, (0.0,)) for c in (str(column), *weights))
+                axes = (*self.axes, *(read_as(self.spec, axis) for axis in columns))
                 plan = Plan(axes, (tuple(range(len(axes))),), asked_of)
-                every = self.source.count(plan, sys.maxsize)
-                missing = _chosen(every.tables[0], [np.array([False, False, True])], 1)
+                every, own = self.source.count(plan, sys.maxsize), len(self.axes)
+                table = every.tables[0]
+                lacking = (table.codes[:, own:] < 0).any(axis=1)
+                sums = {measure: each[lacking] for measure, each in table.sums.items()}
+                missing = aggregate(self.axes, table.codes[lacking, :own], sums)
                 yield reason, replace(every, tables=(missing,))
 
     def _undecided(
         self, cube: Cube, kept: list[NDArray[np.bool_]]
     ) -> Iterator[tuple[str, str, int, int]]:
-        """Yield the rows that a condition excludes only because nobody knows what it is asked of.
-
-        Of several such conditions a row is stated under the first.
-        """
+        # of several such conditions a row is stated under the first
         table = cube.tables[0]
         codes = table.codes.T[-len(kept) :]
-        open_ones = [
-            _missing_or_words(each, cube.levels[axis], mask, self.spec)
+        missing = [
+            _missing(each, cube.levels[axis], mask, self.spec)
             for axis, each, mask in zip(self.axes, self.spec.where, kept, strict=True)
         ]
         left = np.ones(len(table.codes), dtype=bool)
-        for mask, values, column in zip(kept, open_ones, codes, strict=True):
-            left &= mask[column] | np.isin(column, [*values])
-        for values, column, each in zip(open_ones, codes, self.spec.where, strict=True):
-            for value in dict.fromkeys(values.values()):
-                held = left & np.isin(column, [code for code, of in values.items() if of == value])
-                rows, cases = (int(table.sums[m][held].sum()) for m in ("rows", cube.plan.cases))
-                if rows:
-                    yield each.column, value, rows, cases
-            left &= ~np.isin(column, [*values])
+        for mask, values, column in zip(kept, missing, codes, strict=True):
+            left &= mask[column] | np.isin(column, values)
+        for values, column, each in zip(missing, codes, self.spec.where, strict=True):
+            held = left & np.isin(column, values)
+            rows, cases = (int(table.sums[m][held].sum()) for m in ("rows", cube.plan.cases))
+            if rows:
+                yield each.column, "", rows, cases
+            left &= ~held
+
+    def _left_out(
+        self, cube: Cube, kept: list[NDArray[np.bool_]], tables: Sequence[CountTable]
+    ) -> Iterator[tuple[str, str, int, int]]:
+        undecided, measures = [*self._undecided(cube, kept)], ("rows", cube.plan.cases)
+        yield from undecided
+        of_all, of_kept = cube.tables[0].sums, tables[0].sums
+        rows, cases = (int(of_all[m].sum() - of_kept[m].sum()) for m in measures)
+        rows, cases = rows - sum(n for *_, n, _ in undecided), cases - sum(n for *_, n in undecided)
+        if rows:
+            yield "", "", rows, cases
+        for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
+            every, chosen = (
+                next(table for table in of if axis in table.axes) for of in (cube.tables, tables)
+            )
+            codes = every.codes[:, every.axes.index(axis)]
+            gone = ~np.isin(codes, [-1, *chosen.codes[:, chosen.axes.index(axis)].tolist()])
+            names = axis.names(cube.levels[axis])
+            for code in np.unique(codes[gone]).tolist():
+                rows, cases = (int(every.sums[m][codes == code].sum()) for m in measures)
+                yield axis.column, names[code], rows, cases
 
     @property
     def streams(self) -> bool:
@@ -261,7 +292,6 @@ class _ReadableRows(_ChosenRows):
 
 
 def _outcomes(spec: Spec) -> tuple[str | None, ...]:
-    """Return the columns of outcomes and decisions."""
     return spec.label, spec.prediction, spec.score, *spec.candidate
 
 
@@ -272,10 +302,7 @@ def _kept(
     every: tuple[Value, ...],
     spec: Spec,
 ) -> NDArray[np.bool_]:
-    """Return which codes of an axis meet a condition; the last is that of missing values.
-
-    A value is refused that is in none of ``every`` level of all rows.
-    """
+    # a value is refused that is in none of ``every`` level of all rows
     kept = np.zeros(len(levels) + 1, dtype=bool)
     if axis.cuts:
         # of the intervals between all ends, those that lie in one that is asked for
@@ -291,7 +318,9 @@ def _kept(
             continue
         found = [i for i, level in enumerate(levels) if matches(value, level)]
         if not (found or any(matches(value, level) for level in every)):
-            if condition.negated and _is_harmless(value, condition, every):
+            # one that no row has may be excluded beside another, unless it is nearly a value's name
+            others = any(matches(each, level) for each in condition.values for level in every)
+            if condition.negated and others and not nearest(name_of(value), map(name_of, every)):
                 continue
             message = _no_such_value(value, condition, every, spec)
             raise SpecError(Problem(f"where.{axis.column}", message))
@@ -304,65 +333,26 @@ def _kept(
 def _no_such_value(
     value: Value, condition: RowCondition, levels: Sequence[Value], spec: Spec
 ) -> str:
-    """Return that no row has a value of a condition, and which one is meant if it is recoded."""
+    # that no row has a value of a condition, and which ones there are
     name, column = name_of(value), condition.column
     recoding = spec.recoding(column)
     category = (recoding.categories_of([value])[0] if recoding else None) or name
-    lacks = f"column {quote(column)} has no value {quote(name)}"
-    if category == UNKNOWN:
-        missing = replace(condition, parts=(MissingValue(),)).to_text()
-        keeps = "excludes" if condition.negated else "selects"
-        return f"{lacks}: it is recoded to a missing value (recode), which {quote(missing)} {keeps}"
-    if category != name:
-        return f"{lacks}: it is recoded to {quote(category)} (recode); name that in its place"
     known = [name_of(level) for level in levels]
-    if whole := _read_as_several(name, condition, known):
-        quoted = replace(condition, parts=(ValueSet((whole,)),)).to_text()
-        return f'{lacks}. Write a value that contains "or" in double quotes: {shlex.quote(quoted)}'
-    meant = nearest(name, known)
+    meant = f" It is recoded to {quote(category)} (recode)." if category != name else ""
+    meant = meant or nearest(name, known)
     leave = if_absent(value, condition.values, meant)
-    return f"{lacks}.{meant} It has {cells(known)}{leave}"
+    return f"column {quote(column)} has no value {quote(name)}.{meant} It has {cells(known)}{leave}"
 
 
-def _read_as_several(name: str, condition: RowCondition, known: Iterable[str]) -> str | None:
-    """Return the value that contains "or" and was read as several, of which this name is one."""
-    asked = f" or {' or '.join(map(name_of, condition.values))} or "
-    whole = (each for each in known if name in each.split(" or ") and f" or {each} or " in asked)
-    return next(whole, None)
-
-
-def _missing_or_words(
+def _missing(
     condition: RowCondition, levels: tuple[Value, ...], kept: NDArray[np.bool_], spec: Spec
-) -> dict[int, str]:
-    """Return the codes of a missing value (an empty text), and of texts that may mean one.
-
-    Those that a condition excludes, although they may not be what it is asked of; values that are
-    stated as unknown are missing.
-    """
-    found = {} if condition.negated or kept[-1] or None in condition.values else {-1: ""}
-    of_outcomes = condition.column in (spec.label, spec.prediction)
-    words = [] if condition.cuts else missing_words(levels)
-    for at, level in enumerate(levels):
-        if kept[at] or is_one_of(level, condition.values):
-            continue
-        if is_one_of(level, spec.unknown):
-            found[at] = ""
-        elif level in words and not (of_outcomes and is_adverse(name_of(level))):
-            found[at] = name_of(level)
-    return found
-
-
-def _is_harmless(value: Value, condition: RowCondition, levels: tuple[Value, ...]) -> bool:
-    """Return whether a value that no row has may be excluded: beside one that some rows have.
-
-    Not where it is spelt nearly as another value, which it then seems to mean.
-    """
-    found = any(matches(each, level) for each in condition.values for level in levels)
-    return found and not nearest(name_of(value), map(name_of, levels))
+) -> list[int]:
+    none = condition.negated or kept[-1] or None in condition.values
+    stated = (i for i, level in enumerate(levels) if is_one_of(level, spec.unknown))
+    return [*([] if none else [-1]), *(i for i in stated if not kept[i])]
 
 
 def _chosen(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -> CountTable:
-    """Return a table with the cells that meet all conditions, without their axes."""
     meet = np.ones(len(table.codes), dtype=bool)
     for mask, codes in zip(kept, table.codes.T[-conditions:], strict=True):
         meet &= mask[codes]  # code -1 reads the last entry
@@ -370,17 +360,8 @@ def _chosen(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -
     return aggregate(table.axes[:-conditions], table.codes[meet, :-conditions], sums)
 
 
-def _is_favourable(level: Value, column: str, spec: Spec) -> bool:
-    """Return whether an outcome is a stated one that no condition on its column excludes."""
-    stated = is_one_of(level, spec.positive_of(column))
-    return stated and all(each.holds(level) for each in spec.where if each.column == column)
-
-
 def _without_absent(cube: Cube, spec: Spec | None = None) -> Cube:
-    """Return a cube without the levels that no cell has any more.
-
-    The favourable outcomes of a specification stay, which other rows have: no one here does.
-    """
+    # the favourable outcomes of a specification stay, which other rows have: no one here does
     levels: dict[Axis, tuple[Value, ...]] = {}
     position: dict[Axis, NDArray[np.int64]] = {}
     for axis in cube.plan.axes:
@@ -391,7 +372,9 @@ def _without_absent(cube: Cube, spec: Spec | None = None) -> Cube:
             codes = np.unique(np.concatenate(columns))
             held = np.isin(np.arange(len(every)), codes)
             if spec is not None and axis.role in OUTCOMES:
-                held |= [_is_favourable(level, axis.column, spec) for level in every]
+                stated, own = spec.positive_of(axis.column), axis.column
+                asked = [each for each in spec.where if each.column == own]
+                held |= [is_one_of(e, stated) and all(c.holds(e) for c in asked) for e in every]
         levels[axis] = tuple(
             level for level, kept in zip(every, held.tolist(), strict=True) if kept
         )
@@ -408,3 +391,305 @@ def _without_absent(cube: Cube, spec: Spec | None = None) -> Cube:
         for table in cube.tables
     )
     return replace(cube, levels=levels, tables=tables)
+
+
+GRID = 20
+BASE = GRID + 1
+WHOLE = 2.0**30
+_ROUNDED = 1e-9
+_FIRST_ROWS = 3
+Floats = NDArray[np.float64]
+
+OUTSIDE, PARTLY_MISSING, OFF = -1, -2, -3
+"""What is wrong with the probabilities of a row, in place of its cell."""
+_INTEGER = r"^(-?\d+)\.0+$"
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilityTable:
+    """A table of probabilities by key, each key once.
+
+    ``on``: the column of keys.
+    ``rows``: the row of every key.
+    ``p``: array of shape (rows, groups)
+    """
+
+    on: str
+    rows: dict[str, int]
+    p: Floats
+
+    def of(self, keys: Sequence[object], positions: NDArray[np.integer[Any]]) -> Floats:
+        """Return the probabilities of rows, from the positions of their keys; of -1 none."""
+        at = [*(self.rows.get(_key(value), -1) for value in keys), -1]
+        found: Floats = np.append(self.p, np.full((1, self.p.shape[1]), np.nan), axis=0)[at]
+        return np.take(found, positions, axis=0)
+
+
+def read_table(feature: Probabilities, path: str) -> ProbabilityTable:
+    """Read and check the table of a feature, every problem at once."""
+    from fairgauge.scan.input_files import open_files
+
+    assert feature.table is not None
+    assert feature.on is not None
+    source, columns = open_files(feature.table), tuple(column for _, column in feature.columns)
+    absent = [name for name in (feature.on, *columns) if name not in source.columns]
+    if absent:
+        has = nearest(absent[0], source.columns) or f" It has {listing(source.columns)}"
+        message = f"{quote(feature.table)} has no column {listing(absent)}.{has}"
+        raise SpecError(Problem(f"{path}.table", message))
+    assert isinstance(source, Readable)  # as every file is
+    (raw,), _ = source.fetch([feature.on], None)
+    keys = [None if value is None else _key(value) for value in raw]
+    rows: dict[str, int] = {}
+    twice = []
+    for row, key in enumerate(keys):
+        if key is not None and rows.setdefault(key, row) != row:
+            twice.append(key)
+    read = read_rows(source, columns)
+    p = np.stack([numbers_of(read[column]) for column in columns], axis=1)
+    problems = []
+    if twice:
+        several = f", the first of {len(twice):,} keys that are" if len(twice) > 1 else ""
+        message = (
+            f"{quote(feature.on)} = {quote(twice[0])} is in {quote(feature.table)} twice{several}; "
+            "each key has one row"
+        )
+        problems.append(Problem(f"{path}.table", message))
+    for kind, wrong in wrong_rows(p, feature.tolerance).items():
+        number = int(wrong.sum())
+        if number:
+            message = wrong_probabilities(kind, number, feature)
+            problems.append(Problem(f"{path}.table", f"{quote(feature.table)}: {message}"))
+    refuse(problems)
+    return ProbabilityTable(feature.on, rows, p)
+
+
+def unmatched(feature: Probabilities, values: list[Any]) -> str:
+    """Return that no row has a key of the table, with some of both; ``values`` are of the rows."""
+    table = read_table(feature, "")
+    theirs = cells(table.rows)
+    ours = cells(_key(value) for value in values if value is not None)
+    return (
+        f"no row has a value of {quote(feature.on)} that is in {quote(feature.table)}: the data "
+        f"have {ours}, the table {theirs}; keys are compared as texts, with leading zeros"
+    )
+
+
+def wrong_rows(p: Floats, tolerance: float) -> dict[int, NDArray[np.bool_]]:
+    """Return in which rows probabilities are none, by what is wrong with them."""
+    missing = np.isnan(p)
+    whole = ~missing.any(axis=1)
+    outside = whole & ((p < 0) | (p > 1)).any(axis=1)
+    return {
+        OUTSIDE: outside,
+        PARTLY_MISSING: ~whole & ~missing.all(axis=1),
+        OFF: whole & ~outside & (np.abs(p.sum(axis=1) - 1) > tolerance),
+    }
+
+
+def wrong_probabilities(kind: int, rows: int, feature: Probabilities) -> str:
+    """Return what is wrong with the probabilities of some rows, and what to do."""
+    what, remedy = {
+        OUTSIDE: ("{} below 0 or above 1", "a probability is between 0 and 1"),
+        PARTLY_MISSING: (
+            "some but not all of {} missing",
+            "a row has all probabilities, or none where nothing is known of it",
+        ),
+        OFF: (
+            "{} that do not sum to 1",
+            (
+                "name the column of every group; of probabilities that are "
+                "rounded in print set tolerance, such as 0.001"
+            ),
+        ),
+    }[kind]
+    number = f"{rows:,} {'row has' if rows == 1 else 'rows have'}"
+    return f"{quote(feature.name)}: {number} {what.format('probabilities')}; {remedy}"
+
+
+def _key(value: object) -> str:
+    return re.sub(_INTEGER, r"\1", str(value))
+
+
+def with_probabilities(source: Source, spec: Spec) -> Source:
+    """Return a source with the columns that are counted of probabilities."""
+    if not spec.probabilities:
+        return source
+    for i, feature in enumerate(spec.probabilities):
+        for name in _names(feature):
+            if name in source.columns:
+                message = f"there is a column {quote(name)} already; rename it"
+                raise SpecError(Problem(f"probabilities[{i}].name", message))
+    if not (isinstance(source, Streamed) and source.streams):
+        raise DataError(
+            f"probabilities of groups are counted in CSV and Parquet files and in frames, not in "
+            f"{quote(source.name)}; read the rows into one of them"
+        )
+    made = tuple(
+        _Made(feature, read_table(feature, f"probabilities[{i}]") if feature.table else None)
+        for i, feature in enumerate(spec.probabilities)
+    )
+    return WithProbabilities(source, made)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The columns of one feature, and the table that its probabilities are in, if they are."""
+
+    feature: Probabilities
+    table: ProbabilityTable | None
+
+    @property
+    def key(self) -> Axis | None:
+        """Return the axis of the values by which rows find their probabilities in the table."""
+        return None if self.table is None else Axis(Role.CONDITION, self.table.on)
+
+    def of(self, batch: Batch) -> Floats:
+        """Return the probabilities of every row."""
+        if self.table is not None and self.key is not None:
+            return self.table.of(*batch.keys[self.key])
+        return np.stack([batch.numbers[column] for _, column in self.feature.columns], axis=1)
+
+    def columns(self, p: Floats) -> tuple[NDArray[np.int64], dict[str, Floats]]:
+        """Return the cell of every row, below 0 where it has none, and the columns of sums."""
+        feature, total = self.feature, sum(p.T)
+        state = np.zeros(len(p), dtype=np.int64)
+        for kind, wrong in wrong_rows(p, feature.tolerance).items():
+            state[wrong] = kind
+        empty = np.isnan(p).all(axis=1)
+        right = (state == 0) & ~empty
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares = np.floor(p / np.reshape(total, (-1, 1)) * WHOLE + 0.5)
+        shares = np.where(right[:, None], shares, 0.0)
+        sums = dict(zip(map(feature.sum_of, feature.groups), shares.T, strict=True))
+        sums[feature.rounded] = (right & (np.abs(total - 1) > _ROUNDED)).astype(np.float64)
+        places = (shares * (GRID / WHOLE)).astype(np.int64)
+        state += places @ BASE ** np.arange(places.shape[1], dtype=np.int64)
+        return np.where(empty, _EMPTY, state), sums
+
+
+_EMPTY = -(2**62)
+"""The cell of a row without probabilities."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithProbabilities:
+    """A source with the columns of features of which only probabilities are known."""
+
+    source: Source
+    made: tuple[_Made, ...]
+
+    streams: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.source.columns
+
+    @property
+    def at_hand(self) -> bool:
+        return at_hand(self.source)
+
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
+        """Return the values of the columns that the source has."""
+        assert isinstance(self.source, Readable)
+        return self.source.fetch(columns, most)
+
+    def read(self, plan: Plan) -> Plan:
+        """Return the plan of what the source has: the probabilities in place of what they make."""
+        made = {name for each in self.made for name in _names(each.feature)}
+        axes = tuple(axis for axis in plan.axes if axis.column not in made)
+        given = (c for e in self.made if e.table is None for _, c in e.feature.columns)
+        moments = (
+            *(each for each in plan.moments if not made.intersection(each.columns)),
+            *(Moment(f"sum of {column}", (column,), ("x",)) for column in given),
+        )
+        return replace(plan, axes=axes, tables=(tuple(range(len(axes))),), moments=moments)
+
+    def count(self, plan: Plan, limit: int) -> Cube:
+        """Count the rows: of untyped text once before, which reports what is no number."""
+        from fairgauge.scan._duckdb_relation import DuckFiles
+
+        texts = self.source.written.texts if isinstance(self.source, DuckFiles) else frozenset()
+        if texts:
+            self.source.count(self.read(plan), limit)
+        cube = joined(plan, [scanned(plan, self.batches(plan), limit)], limit, texts)
+        return in_stated_order(cube, getattr(self.source, "stated_order", {}))
+
+    def batches(self, plan: Plan) -> Iterator[Batch]:
+        """Yield the rows."""
+        assert isinstance(self.source, Streamed)
+        read = self.read(plan)
+        keys = tuple(each.key for each in self.made if each.key is not None)
+        for batch in self.source.batches(replace(read, axes=(*read.axes, *keys))):
+            found, numbers = dict(batch.keys), dict(batch.numbers)
+            for each in self.made:
+                cells, sums = each.columns(each.of(batch))
+                numbers |= sums
+                known, at = np.unique(cells, return_inverse=True)
+                if len(known) and known[0] == _EMPTY:
+                    known, at = known[1:], at - 1
+                axis = plan.axis(Role.PROXY, each.feature.cell)
+                found |= {axis: (known.tolist(), at)} if axis else {}
+            kept = {axis: found[axis] for axis in plan.axes if not axis.bins}
+            yield Batch(kept, {column: numbers[column] for column in plan.numeric_columns})
+
+
+def _names(feature: Probabilities) -> list[str]:
+    return [*feature.summed, feature.cell]
+
+
+def check_cells(cube: Cube, source: Source, spec: Spec) -> None:
+    """Refuse rows whose probabilities are none, all problems at once."""
+    problems = []
+    for i, feature in enumerate(spec.probabilities):
+        axis = cube.plan.axis(Role.PROXY, feature.cell)
+        assert axis is not None
+        table = cube.marginal([axis])
+        if feature.table and not (table.codes >= 0).any() and readable(source):
+            keys = read_rows(source, [str(feature.on)], _FIRST_ROWS)[str(feature.on)]
+            problems.append(Problem(f"probabilities[{i}].on", unmatched(feature, keys)))
+        for position, level in enumerate(cube.levels[axis]):
+            if isinstance(level, int) and level < 0:
+                rows = int(table.sums["rows"][table.codes[:, 0] == position].sum())
+                message = wrong_probabilities(level, rows, feature)
+                problems.append(Problem(f"probabilities[{i}]", message))
+    refuse(problems)
+
+
+def digits_of(cells: list[int], groups: int) -> NDArray[np.int64]:
+    """Return the place of the probability of every group in each cell."""
+    places = np.array(cells, dtype=np.int64)[:, None] // BASE ** np.arange(groups, dtype=np.int64)
+    return places % BASE
+
+
+_FAR = 1e3
+"""The mean in standard deviations beyond which the fourth powers lose most of their digits."""
+_SUMS = {Role.LABEL: ("y", "yy"), Role.PREDICTION: ("p", "pp")}
+
+
+def about_centre(
+    cubes: Mapping[str, Cube], count: Callable[[Plan], Mapping[str, Cube]]
+) -> Mapping[str, Cube]:
+    """Return cubes of one plan, counted again where labels or predictions are far from 0."""
+    plan = next(iter(cubes.values())).plan
+    means, far = [], []
+    for axis in plan.outcomes:
+        first, second = _SUMS[axis.role]
+        if first not in plan.measures:
+            return cubes
+        tables = [cube.marginal([axis]) for cube in cubes.values()]
+        n, x, squares = (
+            sum(float(each.sums[name][each.codes[:, 0] >= 0].sum()) for each in tables)
+            for name in ("w" if plan.weight else plan.cases, first, second)
+        )
+        if n > 0:
+            means.append(mean := x / n)
+            far += [mean] if mean * mean > _FAR**2 * (squares / n - mean * mean) else []
+    # rounded: the last digits depend on the order of rows
+    centre = float(f"{max(far, key=abs, default=0.0):.8g}")
+    nearer = all(abs(mean - centre) <= abs(mean) for mean in means)
+    return count(centred(plan, centre)) if 0 < abs(centre) < LARGEST and nearer else cubes

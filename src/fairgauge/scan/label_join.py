@@ -6,15 +6,14 @@ nothing, and everything that is put aside is counted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from fairgauge.atomic_files import private_folder
 from fairgauge.errors import DataError, listing, nearest, quote
-from fairgauge.scan._duckdb_files import DuckFiles
-from fairgauge.scan._duckdb_relation import run
+from fairgauge.scan._duckdb_relation import DuckFiles, run
 from fairgauge.scan._sql import identifier, literal
 from fairgauge.scan.source import Source
-from fairgauge.temporary_files import private_folder
+from fairgauge.start.records import dataclass
 
 _FORMATS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER"}
 
@@ -31,16 +30,14 @@ class DisjointIdentifiers:
 class JoinCounts:
     """What became of the rows of a join.
 
-    Attributes
-    ----------
-    written : rows of the result: the predictions, each with its label or without.
-    unlabelled : rows of the result without a label.
-    repeated_predictions, repeated_labels : rows that are there more than once, and count once.
-    conflicting_predictions : identifiers with different predictions, which are excluded.
-    conflicting_labels : identifiers with different labels, whose predictions have none.
-    orphans : labels without a prediction.
-    unidentified : rows without an identifier, which are excluded.
-    disjoint : an identifier of each file, where both have some and no label has a prediction.
+    ``written``: rows of the result: the predictions, each with its label or without.
+    ``unlabelled``: rows of the result without a label.
+    ``repeated_predictions, repeated_labels``: rows that are there more than once, and count once.
+    ``conflicting_predictions``: identifiers with different predictions, which are excluded.
+    ``conflicting_labels``: identifiers with different labels, whose predictions have none.
+    ``orphans``: labels without a prediction.
+    ``unidentified``: rows without an identifier, which are excluded.
+    ``disjoint``: an identifier of each file, where both have some and no label has a prediction.
     """
 
     written: int
@@ -55,27 +52,11 @@ class JoinCounts:
 
 
 def join_labels(predictions: Source, labels: Source, on: str, output: str | Path) -> JoinCounts:
-    """Put labels beside predictions, and write both to a file, whole or not at all.
+    """Put labels beside predictions by a column ``on``, and write both whole, or not at all.
 
-    Parameters
-    ----------
-    predictions, labels : Source
-        Files; identifiers are compared as text, so that ``01`` and ``1`` differ. Only whole
-        numbers that became floating-point, as pandas writes them beside a missing one, are the
-        integers that they were: ``1.0`` is ``1``. The rows keep the order of the predictions.
-    on : str
-        The column that both have, and the only one.
-    output : str or Path
-        A .parquet or .csv file.
-
-    Returns
-    -------
-    JoinCounts
-
-    Raises
-    ------
-    DataError
-        A file cannot be read or written, the identifier is absent, or both have another column.
+    Identifiers are compared as text, so that ``01`` and ``1`` differ; of whole numbers that became
+    floating-point, as pandas writes them beside a missing one, ``1.0`` is ``1``. The rows keep the
+    order of the predictions.
     """
     target = Path(output)
     if target.suffix.lower() not in _FORMATS:
@@ -100,7 +81,7 @@ def join_labels(predictions: Source, labels: Source, on: str, output: str | Path
 
 
 def _side(name: str, source: Source, on: str) -> str:
-    """Write one side: its rows, each once with its first place, and the undisputed ones."""
+    # write one side: its rows, each once with its first place, and the undisputed ones
     if not (isinstance(source, DuckFiles) and source.plain):
         raise DataError(f"{quote(source.name)} is neither a CSV nor a Parquet file")
     if on not in source.columns:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import islice
 from typing import Any, Protocol, runtime_checkable
@@ -16,17 +15,133 @@ from fairgauge.cube.levels import not_plain
 from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
-from fairgauge.scan._short_floats import doubles
-from fairgauge.scan.row_access import numbers_of
-from fairgauge.scan.source import UnreadableNumbers
-from fairgauge.values import Value, canonical, name_of, plain_number
+from fairgauge.question.recoding import Recodings
+from fairgauge.scan.source import Readable, Source, UnreadableNumbers
+from fairgauge.start.records import dataclass, field
+from fairgauge.values import HALF, SCALES, Value, canonical, name_of, plain_number, typed_texts
+
+_BOUNDS, _SCALES = np.array(SCALES).T
+
+
+def doubles(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return numbers as doubles: of less than double precision what they stand for.
+
+    >>> doubles(np.array([0.7, 1 / 3], dtype=np.float32)).tolist()
+    [0.7, 0.3333333432674408]
+    """
+    wide = values.astype(np.float64, copy=False)
+    if values.dtype.type not in (np.float32, np.float16):
+        return wide
+    size = np.abs(values)
+    scale: Any = _SCALES[0]
+    if np.fmax.reduce(size, initial=0.0) >= _BOUNDS[0]:
+        scale = np.append(_SCALES, 1.0)[np.searchsorted(_BOUNDS, size, side="right")]
+    if values.dtype.type is np.float16:
+        scale = np.maximum(scale * HALF, 1.0)
+    near = wide * scale
+    np.rint(near, out=near)
+    near /= scale
+    with np.errstate(over="ignore"):
+        np.copyto(wide, near, where=near.astype(values.dtype) == values)
+    return wide
+
+
+def sql_double(value: str, double: str = "DOUBLE", single: str = "FLOAT") -> str:
+    """Write an expression of single precision as a double, as `doubles` reads it."""
+    wide, near = _sql_near(value, double)
+    return f"CASE WHEN CAST({near} AS {single}) = {value} THEN {near} ELSE {wide} END"
+
+
+def sql_double_of_half(value: str) -> str:
+    """Write an expression of half precision, which DuckDB holds in single precision, as a double.
+
+    The decimal is what it stands for if it is nearer than half a step of half precision.
+    """
+    wide, near = _sql_near(value, "DOUBLE", HALF)
+    step = f"greatest(pow(2, floor(log2(greatest(abs({wide}), 1e-9))) - 11), pow(2, -25))"
+    return f"CASE WHEN abs({near} - {wide}) < {step} THEN {near} ELSE {wide} END"
+
+
+def _sql_near(value: str, double: str, factor: float = 1.0) -> tuple[str, str]:
+    wide = f"CAST({value} AS {double})"
+    sizes = " ".join(
+        f"WHEN abs({wide}) < {bound:.0e} THEN {max(scale * factor, 1.0):.0e}"
+        for bound, scale in SCALES
+    )
+    scale = f"CAST(CASE {sizes} ELSE 1 END AS {double})"
+    return wide, f"round({wide} * {scale}) / {scale}"
+
+
+Array = NDArray[np.float64]
+
+
+def read_rows(
+    source: Source, columns: Sequence[str], most: int | None = None, recode: Recodings = ()
+) -> dict[str, list[Value]]:
+    """Read some columns of all rows, or of the first ``most``, in canonical values, recoded."""
+    wanted = list(dict.fromkeys(columns))
+    if not isinstance(source, Readable):
+        raise DataError(f"the rows of {quote(source.name)} cannot be read, only counted")
+    read, texts = source.fetch(wanted, most)
+    found = {}
+    for name, values in zip(wanted, read, strict=True):
+        plain = [canonical(value) for value in values]
+        if texts and all(value is None or isinstance(value, str) for value in plain):
+            plain = typed_texts([value if isinstance(value, str) else None for value in plain])
+        found[name] = plain
+    return found | {r.column: r.apply(found[r.column]) for r in recode if r.column in found}
+
+
+def numbers_of(values: Sequence[Value]) -> Array:
+    """Return numbers, NaN where there is none; texts are read as the scan of a file reads them.
+
+    >>> numbers_of([1, "+0.5", " .5", "NaN", "a", None]).tolist()
+    [1.0, 0.5, 0.5, nan, nan, nan]
+    """
+    return np.array([_number(value) for value in values], dtype=np.float64)
+
+
+def _number(value: Value) -> float:
+    if isinstance(value, str) and "_" in value:  # 1_0 is no number in a file
+        return np.nan
+    try:
+        return np.nan if value is None else float(value)
+    except ValueError:
+        return np.nan
+
+
+def feature_matrix(columns: Sequence[Sequence[Value]], *, scaled: bool) -> tuple[Array, list[str]]:
+    """Turn columns into points: numbers divided by their standard deviation, texts by category.
+
+    Two rows of different categories lie 1 apart in that column. Rows that miss a value are NaN.
+    Unscaled, numbers are taken as they are. Also what was done with each column, in words.
+    """
+    parts: list[Array] = []
+    how = []
+    for values in columns:
+        if all(value is None or isinstance(value, (bool, int, float)) for value in values):
+            numbers = np.array([np.nan if value is None else float(value) for value in values])
+            spread = float(np.nanstd(numbers)) if scaled and np.isfinite(numbers).any() else 1.0
+            parts.append((numbers / (spread or 1.0))[:, None])
+            how.append("divided by its standard deviation" if scaled else "as it is")
+        else:
+            texts = np.array(["" if value is None else str(value) for value in values])
+            missing = np.array([value is None for value in values])
+            categories = np.unique(texts[~missing])
+            marks = (texts[:, None] == categories) / np.sqrt(2.0)
+            marks[missing] = np.nan
+            parts.append(marks)
+            how.append(f"{len(categories)} categories, different ones 1 apart")
+    points = np.concatenate(parts, axis=1) if parts else np.zeros((0, 0))
+    return points, how
+
 
 _ABSENT = -2
 """The place of a value that no row may have."""
 BATCH = 524_288
 """Rows of a batch, over which what is done once for each is spread."""
-_WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
-_FLAT = {kind: kind for kind in (*_WHOLE, "uint64")} | {"float": "float32", "double": "float64"}
+_WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_FLAT = {kind: kind for kind in _WHOLE} | {"float": "float32", "double": "float64"}
 """Types of Arrow that numpy has too, with its names."""
 WIDEST = 4_096
 """Whole numbers this far apart are positions as they are."""
@@ -38,11 +153,9 @@ _RECORDS = 65_536
 class Batch:
     """Some rows.
 
-    Attributes
-    ----------
-    keys : for every axis of plain values the engine's own values, and the position of each row
+    ``keys``: for every axis of plain values the engine's own values, and the position of each row
         among them; -1 is a missing value.
-    numbers : for every column of numbers, NaN where missing.
+    ``numbers``: for every column of numbers, NaN where missing.
     """
 
     keys: dict[Axis, tuple[Sequence[object], NDArray[np.integer[Any]]]]
@@ -76,13 +189,11 @@ def has_arrow() -> bool:
 class CodedRows:
     """Some rows by the positions of their values in the levels of counts.
 
-    Attributes
-    ----------
-    codes : for every axis the position of each row, -1 where missing.
-    cases : what each row stands for, 0 where that is not known; None where each is one.
-    scores : the scores, 0 where missing, times what each row stands for; None without any.
-    numbers : for every column of numbers, NaN where missing.
-    weights : the sampling weights, 0 where not known; None without any.
+    ``codes``: for every axis the position of each row, -1 where missing.
+    ``cases``: what each row stands for, 0 where that is not known; None where each is one.
+    ``scores``: the scores, 0 where missing, times what each row stands for; None without any.
+    ``numbers``: for every column of numbers, NaN where missing.
+    ``weights``: the sampling weights, 0 where not known; None without any.
     """
 
     codes: dict[Axis, NDArray[np.integer[Any]]]
@@ -93,13 +204,7 @@ class CodedRows:
 
 
 def coded_rows(source: Streamed, cube: Cube) -> Iterator[CodedRows]:
-    """Yield all rows by the positions of their values in the levels of counts of the same rows.
-
-    Raises
-    ------
-    DataError
-        A value is none of the levels: the data changed since they were counted.
-    """
+    """Yield all rows by the positions of their values in the levels of counts of the same rows."""
     places = {
         axis: PositionsInLevels(axis, cube.levels[axis]) for axis in cube.plan.axes if not axis.bins
     }
@@ -164,18 +269,28 @@ class PositionsInLevels:
         return _ABSENT if place is None else place
 
 
+def coded_whole(values: NDArray[Any]) -> tuple[Sequence[object], NDArray[np.integer[Any]]] | None:
+    """Return truths, or whole numbers close together, as values and positions; else None."""
+    if values.dtype.kind == "b":
+        return [False, True], values.view(np.int8)
+    if values.dtype.kind not in "iu" or not len(values):
+        return None
+    low, high = int(values.min()), int(values.max())
+    if high - low >= WIDEST:
+        return None
+    least = np.array(low).astype(np.int16)  # both wrap around, and their difference fits
+    return range(low, high + 1), np.subtract(values, least, dtype=np.int16, casting="unsafe")
+
+
 def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batch:
     """Return a batch of Arrow arrays: of each axis of plain values, and of each numeric column."""
     plain = [axis for axis in plan.axes if not axis.bins]
     coded: dict[Axis, tuple[Sequence[object], NDArray[np.integer[Any]]]] = {}
     for axis, array in zip(plain, keys, strict=True):
-        if str(array.type) in _WHOLE and not array.null_count and len(array):
-            whole, _ = _flat(array)
-            low, high = int(whole.min()), int(whole.max())
-            if high - low < WIDEST:
-                kind = np.promote_types(whole.dtype, np.int16)
-                coded[axis] = range(low, high + 1), np.subtract(whole, low, dtype=kind)
-                continue
+        whole = str(array.type) in _FLAT and not array.null_count and coded_whole(_flat(array)[0])
+        if whole:
+            coded[axis] = whole
+            continue
         try:
             held = array if hasattr(array, "dictionary") else array.dictionary_encode()
         except NotImplementedError:  # Arrow's, of lists and structs
@@ -200,7 +315,6 @@ def _levels(array: Any) -> Sequence[object]:
 
 
 def _doubles(array: Any, plan: Plan, column: str) -> NDArray[np.float64]:
-    """Return an Arrow array as numbers, NaN where missing or listed as none."""
     kind = str(array.type)
     if kind.startswith(("string", "large_string", "dictionary")):  # of texts, which are listed
         held = array if hasattr(array, "dictionary") else array.dictionary_encode()
@@ -220,13 +334,7 @@ def _doubles(array: Any, plan: Plan, column: str) -> NDArray[np.float64]:
 
 
 def numbers_of_texts(texts: Sequence[Any], plan: Plan, column: str) -> NDArray[np.float64]:
-    """Return different texts as numbers, NaN where one is listed as none.
-
-    Raises
-    ------
-    UnreadableNumbers
-        A text is neither.
-    """
+    """Return different texts as numbers, NaN where one is listed as none."""
     values = [canonical(each) for each in texts]
     numbers = numbers_of(values)
     unread = {
@@ -248,11 +356,8 @@ def without_listed(numbers: NDArray[np.float64], plan: Plan, column: str) -> NDA
 
 
 def _flat(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Return the values of an Arrow array, and in which rows there is one; None for all.
-
-    Arrow's own way to numpy imports pandas wherever that is installed, which takes longer than to
-    count some million rows.
-    """
+    # Arrow's own way to numpy imports pandas wherever that is installed, which takes longer than to
+    # count some million rows
     kind = _FLAT.get(str(array.type))
     bits, held = array.buffers() if kind else (None, None)
     if held is None:

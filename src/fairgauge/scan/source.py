@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -15,14 +13,8 @@ from fairgauge.cube.levels import check_levels, levels_of
 from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, quote
-from fairgauge.question.category_words import may_be_no_number
-from fairgauge.question.recoding import (
-    NO_CUT_POINTS,
-    UNKNOWN,
-    not_numbers,
-    recoding_flag,
-    write_recodings,
-)
+from fairgauge.question.recoding import UNKNOWN, not_numbers, recoding_flag, write_recodings
+from fairgauge.start.records import dataclass, field
 from fairgauge.values import canonical, name_of
 
 Head: TypeAlias = Callable[[Sequence["Axis"], int], Sequence[Sequence[object]]]
@@ -106,30 +98,15 @@ MOST_UNREADABLE = 100
 
 
 class UnreadableNumbers(DataError):  # noqa: N818 - named for what there is
-    """A column that must hold numbers has texts that are none.
+    """A column that must hold numbers has texts that are none."""
 
-    Attributes
-    ----------
-    column : the column as it is read.
-    numberless : whether it is known that no value of it is a number.
-    """
-
-    def __init__(
-        self, plan: Plan, column: str, texts: Iterable[str], *, numberless: bool = False
-    ) -> None:
-        self.plan, self.column, self.numberless = plan, column, numberless
-        of = {made.sum_of(g): c for made in plan.asked.probabilities for g, c in made.columns}
-        name, listed = of.get(column, column), plan.no_numbers.get(column, ())
-        recoded = _may_be_recoded(plan, name)
-        condition = any(a.role is Role.CONDITION and a.column == column for a in plan.axes)
-        cut = numberless and not condition and _is_cut(plan, column)
+    def __init__(self, plan: Plan, column: str, texts: Iterable[str]) -> None:
+        self.column = column
+        given = (c for made in plan.asked.probabilities for _, c in made.columns)
+        recoded = column not in (plan.count, plan.weight, *given)
         super().__init__(
-            not_numbers(name, texts, listed, recoded=recoded, condition=condition, cut=cut)
+            not_numbers(column, texts, plan.no_numbers.get(column, ()), recoded=recoded)
         )
-
-    def of(self, texts: Iterable[str]) -> UnreadableNumbers:
-        """Return the error with all texts."""
-        return UnreadableNumbers(self.plan, self.column, texts, numberless=self.numberless)
 
 
 LEAST_LOG = 2.0**-52
@@ -141,50 +118,15 @@ _WEIGHTS = (1e-50, 1e50)
 """Between which the largest weight must lie, so that sums of cubes neither overflow nor vanish."""
 
 
-_OF_TEXTS = re.compile(r"char|str(ing)?\b|text|object|categor|enum", re.IGNORECASE)
-
-
 class NotNumeric(DataError):  # noqa: N818 - named for what there is
-    """A column that must hold numbers has the type of something else.
+    """A column that must hold numbers has the type of something else."""
 
-    What to do with texts is known from a plan, which has the role of the column.
-    """
-
-    def __init__(self, column: str, kind: object, plan: Plan | None = None) -> None:
-        self.column, self.kind = column, kind
-        message = f"column {quote(column)} must hold numbers, but has the type {quote(kind)}"
-        if _OF_TEXTS.search(str(kind)):
-            message += f"; {NO_CUT_POINTS}" if plan and _is_cut(plan, column) else ""
-            line = write_recodings({column: {UNKNOWN: ["NA"]}})[0]
-            message += (
-                "; texts are read as numbers where those that are none are listed as unknown, as "
-                f"in {recoding_flag(line)}"
-                if plan and _may_be_recoded(plan, column)
-                else "; make it a column of numbers in the data, or in a query of the database "
-                "(--query)"
-            )
-        super().__init__(message)
-
-
-@contextmanager
-def by_role(plan: Plan) -> Iterator[None]:
-    """Let errors of columns of other types name what to do in the role of the column."""
-    try:
-        yield
-    except NotNumeric as error:
-        raise NotNumeric(error.column, error.kind, plan) from None
-
-
-def _is_cut(plan: Plan, column: str) -> bool:
-    """Return whether the values of a column are groups, or strata, by cut points."""
-    groups = (Role.FEATURE, Role.STRATUM)
-    return any(a.role in groups and a.cuts and a.column == column for a in plan.axes)
-
-
-def _may_be_recoded(plan: Plan, column: str) -> bool:
-    """Return whether values of a numeric column can be listed as unknown."""
-    given = (c for made in plan.asked.probabilities for _, c in made.columns)
-    return column not in (plan.count, plan.weight, *given)
+    def __init__(self, column: str, kind: object) -> None:
+        super().__init__(
+            f"column {quote(column)} must hold numbers, but has the type {quote(kind)}; make it a "
+            "column of numbers in the data or in a query, or list the texts that are none as "
+            "unknown (recode)"
+        )
 
 
 def check_unique_names(columns: Iterable[str], what: str, most: int = MOST_COLUMNS) -> None:
@@ -226,21 +168,17 @@ def ranged_columns(plan: Plan) -> set[str]:
 def check_numbers(plan: Plan, seen: list[Seen]) -> None:
     """Check what an engine saw against what the plan allows.
 
-    Raises
-    ------
-    DataError
-        Text where numbers are needed, a score outside its range, a negative or infinite weight or
-        count, an infinite number that is cut or averaged.
+    Raises ``DataError``: text where numbers are needed, a score outside its range, a negative or
+        infinite weight or count, an infinite number that is cut or averaged.
     """
     for each in seen:
         if each.unreadable is not None:
-            numberless = each.low is None
-            raise UnreadableNumbers(plan, each.column, [each.unreadable], numberless=numberless)
+            raise UnreadableNumbers(plan, each.column, [each.unreadable])
         if each.low is None:
             continue
         if each.column in (plan.count, plan.weight):
             _check_factor(each, "count" if each.column == plan.count else "weight")
-        summed = any(each.column in moment.columns for moment in plan.moments)
+        summed = any(each.column in (*moment.columns, moment.by) for moment in plan.moments)
         axes = [axis for axis in plan.axes if axis.column == each.column]
         for axis in axes:
             if axis.bounds:
@@ -258,23 +196,18 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
 
 
 def _check_factor(seen: Seen, what: str) -> None:
+    least, most = _WEIGHTS
     for value in (seen.low, seen.high):
-        if value is not None and value < 0:
-            message = (
-                f"column {quote(seen.column)} is the {what}, but has the negative value {value:g}"
-            )
-            raise DataError(message)
-        if value is not None and math.isinf(value):
+        if value is not None and not 0 <= value < math.inf:
             raise DataError(
-                f"column {quote(seen.column)} is the {what}, but has the infinite value {value:g}; "
-                f"leave it empty where the {what} is not known"
+                f"column {quote(seen.column)} is the {what}, but has the value {value:g}; leave it "
+                f"empty where the {what} is not known"
             )
-    if what == "weight" and seen.high and not _WEIGHTS[0] <= seen.high <= _WEIGHTS[1]:
+    if what == "weight" and seen.high and not least <= seen.high <= most:
         raise DataError(
-            f"column {quote(seen.column)} is the weight, but its largest value is {seen.high:g}, "
-            "whose cube cannot be computed; divide the column by a constant (only the proportions "
-            f"of weights matter) so that its largest value lies between {_WEIGHTS[0]:g} and "
-            f"{_WEIGHTS[1]:g}"
+            f"column {quote(seen.column)} is the weight, and its largest value is {seen.high:g}; "
+            "divide it by a constant (only the proportions of weights matter) so that this lies "
+            f"between {least:g} and {most:g}"
         )
 
 
@@ -288,16 +221,11 @@ def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:
         if not low <= value <= high:
             what = "score" if role is not Role.LABEL else str(role)
             line = write_recodings({seen.column: {UNKNOWN: [canonical(value)]}})[0]
-            code = (
-                f", as codes of missing values are; if it means that the {what} is missing, list "
-                f"it as unknown: {recoding_flag(line)}; only if it is a {what}, "
-            )
-            correct = "; correct the column where it is on another scale, or "
             raise DataError(
                 f"column {quote(seen.column)} is the {what} and must lie in [{low:g}, {high:g}], "
-                f"but has {name_of(value)}{code if may_be_no_number(value) else correct}"
-                "set the range of all of its values: score_range=(LOW, HIGH) "
-                "(--score-range LOW HIGH)"
+                f"but has {name_of(value)}; if it means that the {what} is missing, list it as "
+                f"unknown: {recoding_flag(line)}; if the {what} is on another scale, state the "
+                "range of all of its values: score_range=(LOW, HIGH) (--score-range LOW HIGH)"
             )
 
 
@@ -360,3 +288,25 @@ def database_url(path: str | Path) -> str | None:
         if head[start:].startswith(signature):
             return f"{scheme}:///{path}"
     return None
+
+
+@dataclass(slots=True)
+class FileRecord:
+    """What was found in a file.
+
+    ``lines_above``: lines above its header.
+    ``declared_missing``: of each column, how many values it declares missing, by their reasons.
+    ``labels``: of each column, what the file calls it.
+    ``named_values``: of each column of named codes, the names by code, in the order of the codes.
+    ``weights``: columns whose names are those of weights.
+    """
+
+    lines_above: int = 0
+    declared_missing: dict[str, dict[str, int]] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    named_values: dict[str, dict[object, str]] = field(default_factory=dict)
+    weights: list[str] = field(default_factory=list)
+
+
+RECORDS: dict[str, FileRecord] = defaultdict(FileRecord)
+"""By the path that was opened; the last time counts."""

@@ -6,16 +6,15 @@ import re
 import secrets
 import warnings
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.object_stores import SHOWN_STORES
 from fairgauge.scan._duckdb_relation import reason
-from fairgauge.scan._short_floats import sql_double
 from fairgauge.scan._sql import Columns, count_by_sql, select, select_rows
-from fairgauge.scan.row_codes import Batch, record_batches
+from fairgauge.scan.row_codes import Batch, record_batches, sql_double
 from fairgauge.scan.source import NotNumeric, Opened, Record, check_unique_names
+from fairgauge.start.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,9 +42,7 @@ _NESTED = {"array", "map", "struct"}
 class SparkFrame:
     """A frame of Spark, classic or behind Spark Connect.
 
-    Attributes
-    ----------
-    texts : its partitions, which are untyped text: numeric if all their values are numbers.
+    ``texts``: its partitions, which are untyped text: numeric if all their values are numbers.
     """
 
     name: str
@@ -84,7 +81,7 @@ class SparkFrame:
         return select(plan, _VIEW, self._written())
 
     def _written(self) -> Columns:
-        """Write the columns by position: Spark takes names that differ in case for the same."""
+        # write the columns by position: Spark takes names that differ in case for the same
         fields = self.frame.schema.fields
         kinds = {field.name: field.dataType.typeName() for field in fields}
         position = {name: f"c{i}" for i, name in enumerate(self.columns)}
@@ -145,7 +142,6 @@ def _as_data_error(name: str) -> Iterator[None]:
 
 
 def _java_errors() -> tuple[type[Exception], ...]:
-    """Return the errors of classic Spark that it does not turn into its own."""
     try:
         from py4j.protocol import Py4JError
     except ImportError:  # Spark Connect needs no Java here
@@ -154,21 +150,12 @@ def _java_errors() -> tuple[type[Exception], ...]:
 
 
 def _cause(error: Exception) -> str:
-    """Return the first cause of an error of Java, which is named last; else the error itself."""
     causes = re.findall(r"^Caused by: [\w.$]+: (.+)$", str(error), re.MULTILINE)
     return str(causes[-1]) if causes else reason(error)
 
 
 def read_table(master: str, *, table: str | None, query: str | None) -> Opened:
-    """Open a table of the catalog of a Spark session (``catalog.schema.table``), or a SELECT.
-
-    Raises
-    ------
-    DataError
-        Spark has no such table, or cannot read it.
-    MissingExtra
-        pyspark is not installed.
-    """
+    """Open a table of the catalog of a Spark session (``catalog.schema.table``), or a SELECT."""
     name = table or "query"
     with spark_session(master, quote(name)) as session:
         frame = session.table(table) if table else session.sql(str(query).strip().rstrip(";"))
@@ -213,7 +200,7 @@ def _started(master: str) -> SparkSession:
 
 
 def _check_answering(master: str) -> None:
-    """Check that a server of Spark Connect answers; pyspark would try for ten minutes."""
+    # check that a server of Spark Connect answers; pyspark would try for ten minutes
     try:
         import grpc
         from pyspark.sql.connect.client import DefaultChannelBuilder

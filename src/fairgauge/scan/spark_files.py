@@ -17,15 +17,7 @@ _PARTITION = re.compile(r"/([^/=]+)=(?=[^/]*/)")
 
 
 def read_files(master: str, paths: Sequence[str]) -> Opened:
-    """Open Parquet files by a Spark session of a master (``local[*]``, ``sc://...``).
-
-    Raises
-    ------
-    DataError
-        The files are of another format, or Spark cannot read them.
-    MissingExtra
-        pyspark is not installed.
-    """
+    """Open Parquet files by a Spark session of a master (``local[*]``, ``sc://...``)."""
     name = listing(paths)
     for path in paths:
         if FORMATS.get(PurePath(path.removesuffix(".gz")).suffix.lower(), "parquet") != "parquet":

@@ -12,16 +12,13 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, MissingExtra, cells, quote
-from fairgauge.scan._short_floats import sql_double
 from fairgauge.scan._sql import (
     FOLDED,
     MARK,
@@ -36,24 +33,25 @@ from fairgauge.scan._sql import (
     marked,
     select,
 )
+from fairgauge.scan.row_codes import sql_double
 from fairgauge.scan.source import NotNumeric, Readable, Record, check_unique_names
+from fairgauge.start.records import dataclass
 
 CELLS = "cells"
 _MOST = "CAST('1.7976931348623157e+308' AS DOUBLE)"
-_MISSING = ("", "\\N", "NULL", "null", "None", "NaN", "nan")
+_MISSING = (None, "", "\\N", "NULL", "null", "None", "NaN", "nan")
+_KINDS = ("text", "number", "boolean", "date")
 
 
 @dataclass(frozen=True, slots=True)
 class Warehouse:
     """Rows of a warehouse, of which the names and types of the columns are known.
 
-    Attributes
-    ----------
-    dialect : as sqlglot names it.
-    rows : the name of a table, or a SELECT, in that dialect.
-    kinds : for every column its kind: text, number, single (a number of single precision), boolean,
-        date, or the type that is none.
-    named : columns that the catalogue names otherwise: Snowflake's, in capitals unless quoted.
+    ``dialect``: as sqlglot names it.
+    ``rows``: the name of a table, or a SELECT, in that dialect.
+    ``kinds``: for every column its kind: text, number, single (a number of single precision),
+        boolean, date, or the type that is none.
+    ``named``: columns that the catalogue names otherwise: Snowflake's, in capitals unless quoted.
     """
 
     dialect: str
@@ -121,7 +119,6 @@ class Warehouse:
         return f"CASE WHEN {value} <= {_MOST} OR -{value} <= {_MOST} THEN {value} END"
 
     def _sent(self, plan: Plan, i: int) -> str:
-        """Write a key as it is sent, under a name that states its kind."""
         axis = plan.axes[i]
         kind = "number" if axis.bins else self.kinds[axis.column]
         kind = "number" if kind == "single" else kind
@@ -137,7 +134,7 @@ class Warehouse:
 
 
 def _sums(plan: Plan) -> int:
-    """Return how many sums the query has: measures, three checks, and three of each number."""
+    # how many sums the query has: measures, three checks, and three of each number
     return 1 + len(plan.measures) + 3 + 3 * len(plan.numeric_columns)
 
 
@@ -151,17 +148,7 @@ def fingerprint(plan: Plan) -> str:
 def open_warehouse(dialect: str, rows: str, path: str | Path) -> Warehouse:
     """Read the names and types of the columns of a table that is in a warehouse.
 
-    Parameters
-    ----------
-    path : str or Path
-        A file of lines ``NAME TYPE``, as catalogues print them.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, or has no columns.
-    MissingExtra
-        sqlglot is not installed.
+    They stand in lines ``NAME TYPE``, as catalogues print them.
     """
     try:
         import sqlglot as _  # noqa: F401
@@ -200,7 +187,6 @@ _DOUBLES = {"mysql": {"REAL"}, "snowflake": {"REAL", "FLOAT4"}}
 
 
 def _kind(written: str, dialect: str) -> str:
-    """Return the kind of a type, or the type itself where it is none that can be counted."""
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
@@ -231,16 +217,20 @@ def read_cells(source: Readable, plan: Plan, limit: int) -> Cube:
             f"{quote(source.name)} has no column {QUESTION}: it is not the answer to a query of "
             "fairgauge count --show-sql --dialect"
         )
-    kinds = [_sent_kind(source.name, places, i) for i in range(len(plan.axes))]
+    axes = range(len(plan.axes))
+    kinds = [next((k for k in _KINDS if f"k{i}_{k}" in places), "") for i in axes]
     wanted = [QUESTION, CELLS, "t", *(f"k{i}_{kind}" for i, kind in enumerate(kinds))]
     wanted += [f"s{i}" for i in range(_sums(plan))]
-    if any(name not in places for name in wanted):
-        raise _other_question(source)
-    fetched, _ = source.fetch([places[name] for name in wanted], None)
-    values = dict(zip(wanted, fetched, strict=True))
-    found = set(values[QUESTION])
-    if found != {fingerprint(plan)}:
-        raise _other_question(source)
+    values: dict[str, Sequence[object]] = {}
+    if all(name in places for name in wanted):
+        fetched, _ = source.fetch([places[name] for name in wanted], None)
+        values = dict(zip(wanted, fetched, strict=True))
+    if set(values.get(QUESTION, ())) != {fingerprint(plan)}:
+        raise DataError(
+            f"{quote(source.name)} answers another question than the one that is asked, or lacks "
+            "columns; write the query anew for this question (fairgauge count --show-sql), or give "
+            "the specification that it was written for (-c)"
+        )
     number = _reader(source.name)
     cells = len(values[CELLS])
     for stated in {number(each, CELLS) for each in values[CELLS]}:
@@ -251,7 +241,7 @@ def read_cells(source: Readable, plan: Plan, limit: int) -> Cube:
                 f"{stated:,.0f}: it was {how}; export the whole answer"
             )
     keys = [
-        [_READ[kind](value, name, number) for value in values[name]]
+        [*map(_key_reader(kind, source.name, name, number), values[name])]
         for kind, name in zip(kinds, wanted[3:], strict=False)
     ]
     sets = [int(number(value, "t") or 0) for value in values["t"]]
@@ -272,86 +262,50 @@ def read_cells(source: Readable, plan: Plan, limit: int) -> Cube:
     return cube_of_records(plan, records, columns, limit)
 
 
-def _other_question(source: Readable) -> DataError:
-    return DataError(
-        f"{quote(source.name)} answers another question than the one that is asked; write the "
-        "query anew for this question (fairgauge count --show-sql), or give the specification "
-        "that it was written for (-c)"
-    )
-
-
-def _sent_kind(name: str, places: Mapping[str, str], i: int) -> str:
-    for kind in _READ:
-        if f"k{i}_{kind}" in places:
-            return kind
-    raise DataError(
-        f"{quote(name)} lacks the column k{i}_...: it answers another question, or columns were "
-        "removed or renamed"
-    )
-
-
 def _reader(source: str) -> Callable[[object, str], float | None]:
-    """Return what reads a number of the answer."""
-
     def number(value: object, column: str) -> float | None:
-        if value is None or (isinstance(value, str) and value in _MISSING):
+        if value in _MISSING:
             return None
         try:
             found = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
-            raise DataError(
-                f"{quote(source)}: column {column} must hold numbers, but has {cells([value])}; "
-                "export the answer as it is"
-            ) from None
+            raise _wrong(source, column, "numbers", value) from None
         return None if math.isnan(found) else found
 
     return number
 
 
-def _text(value: object, column: str, number: object) -> str | None:
-    del number
-    if value is None or value in _MISSING:
-        return None
-    if not isinstance(value, str) or not value.endswith(MARK):
-        raise DataError(
-            f"column {column} must hold texts that end in {MARK}, but has {cells([value])}; export "
-            "the answer as it is"
-        )
-    return value.removesuffix(MARK)
+def _wrong(source: str, column: str, what: str, value: object) -> DataError:
+    return DataError(
+        f"{quote(source)}: column {column} must hold {what}, but has {cells([value])}; export the "
+        "answer as it is"
+    )
 
 
-def _number(value: object, column: str, number: Callable[[object, str], float | None]) -> object:
-    found = number(value, column)
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return value if whole else found
+def _key_reader(
+    kind: str, source: str, column: str, number: Callable[[object, str], float | None]
+) -> Callable[[object], object]:
+    def read(value: object) -> object:
+        if value in _MISSING:
+            return None
+        if kind == "text":
+            if not isinstance(value, str) or not value.endswith(MARK):
+                raise _wrong(source, column, f"texts that end in {MARK}", value)
+            return value.removesuffix(MARK)
+        if kind == "boolean":
+            if (text := str(value).lower()) not in ("true", "false"):
+                raise _wrong(source, column, "true or false", value)
+            return text == "true"
+        found = number(value, column)
+        if kind == "number":
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            return value if whole else found
+        if found is None:
+            return None
+        try:
+            day = int(found)
+            return date(day // 10_000, day // 100 % 100, day % 100)
+        except ValueError:
+            raise _wrong(source, column, "dates such as 20261121", value) from None
 
-
-def _boolean(value: object, column: str, number: object) -> bool | None:
-    del number
-    if value is None or value in _MISSING:
-        return None
-    known = {"true": True, "false": False}.get(str(value).lower())
-    if known is None:
-        raise DataError(f"column {column} must hold true or false, but has {cells([value])}")
-    return known
-
-
-def _date(value: object, column: str, number: Callable[[object, str], float | None]) -> object:
-    found = number(value, column)
-    if found is None:
-        return None
-    try:
-        return date(int(found) // 10_000, int(found) // 100 % 100, int(found) % 100)
-    except ValueError:
-        raise DataError(
-            f"column {column} must hold dates such as 20261121, but has {cells([value])}"
-        ) from None
-
-
-_READ: Mapping[str, Callable[..., Any]] = {
-    "text": _text,
-    "number": _number,
-    "boolean": _boolean,
-    "date": _date,
-}
-"""How the keys of each kind are read; the answer's columns are named by the kinds."""
+    return read

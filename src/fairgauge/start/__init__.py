@@ -1,1 +1,1 @@
-"""What is needed before any library is imported: the first help, and which plug-ins there are."""
+"""What is needed before any library is imported: first help, plug-ins there are, dataclasses."""

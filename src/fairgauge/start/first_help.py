@@ -1,11 +1,64 @@
+# ruff: noqa: PTH118, PTH123, PTH208 - pathlib takes as long to import as all else of `--help`
 """What ``fairgauge --help`` prints, without click: to import that takes 3.6 times Python's start.
 
-Click's group of commands prints the same text.
+Click's group of commands prints the same text. The commands and results of installed packages are
+found without `importlib.metadata`, which reads the metadata of every package.
 """
 
 from __future__ import annotations
 
-from fairgauge.start.entry_points import entry_points
+import os
+import sys
+from importlib import import_module
+
+_FOLDERS = (".dist-info", ".egg-info")
+
+
+class EntryPoint:
+    """One name of a package's entry points, which is imported when it is loaded."""
+
+    def __init__(self, value: str) -> None:
+        self.module, _, self.attribute = value.partition("[")[0].replace(" ", "").partition(":")
+        self.package = self.module.partition(".")[0]
+
+    def load(self) -> object:
+        """Import what it names."""
+        return getattr(import_module(self.module), self.attribute)
+
+
+def entry_points(group: str) -> dict[str, EntryPoint]:
+    """Return the entry points of a group, by name; the first of a name on the path counts.
+
+    ``group``: str ``fairgauge.commands`` or ``fairgauge.results``.
+    """
+    found: dict[str, EntryPoint] = {}
+    for folder in dict.fromkeys(sys.path):
+        try:
+            infos = sorted(name for name in os.listdir(folder or ".") if name.endswith(_FOLDERS))
+        except OSError:  # an archive, or a folder that is gone
+            continue
+        for info in infos:
+            try:
+                with open(os.path.join(folder, info, "entry_points.txt"), encoding="utf-8") as file:
+                    text = file.read()
+            except (OSError, UnicodeDecodeError):
+                continue
+            if group in text:
+                for name, value in _named(text, group):
+                    found.setdefault(name, EntryPoint(value))
+    return dict(sorted(found.items()))
+
+
+def _named(text: str, group: str) -> list[tuple[str, str]]:
+    section, found = "", []
+    for line in text.splitlines():
+        name, equals, value = line.partition("=")
+        if line.startswith("["):
+            section = line.strip()[1:-1]
+        elif section == group and equals and not line.startswith(("#", ";")):
+            found.append((name.strip(), value.strip()))
+    return found
+
 
 INTRODUCTION = """\
 Measure how a model treats groups of people, with confidence intervals.
@@ -20,10 +73,7 @@ Exit codes: 0 no rule failed and none is inconclusive, 1 a rule failed,
 2 bad usage, specification or data, 3 no rule failed, but at least one is
 inconclusive.
 """
-_OPTIONS = {
-    "--version": "Show the version and exit.",
-    "-h, --help": "Show this message and exit.",
-}
+_OPTIONS = {"--version": "Show the version and exit.", "-h, --help": "Show this message and exit."}
 _WIDTH = 15
 SECTIONS = {
     "Start": {
@@ -65,13 +115,10 @@ SECTIONS = {
 def commands() -> dict[str, str]:
     """Return what each command does; no plug-in takes the name of one of ours."""
     own = {name: does for section in SECTIONS.values() for name, does in section.items()}
-    return own | {name: does for name, does in _plug_ins().items() if name not in own}
-
-
-def _plug_ins() -> dict[str, str]:
     # what a plug-in does is in its module, which `--help` does not import
-    points = entry_points("fairgauge.commands")
-    return {name: f"A command of {point.package}." for name, point in points.items()}
+    points = entry_points("fairgauge.commands").items()
+    others = {name: f"A command of {p.package}." for name, p in points if name not in own}
+    return own | others
 
 
 def first_help() -> str:

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
+from functools import cached_property
 from typing import Any
 
 from fairgauge.catalogue.across import is_of_one_group
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
+from fairgauge.catalogue.closed_forms import has_decomposition, is_of_decisions, usual_rate
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
-from fairgauge.catalogue.decomposable import has_decomposition, usual_rate
-from fairgauge.catalogue.moments import Mean, RegressionTerm
-from fairgauge.catalogue.pooling import ConditionalDisparity
-from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.catalogue.threshold_goals import is_of_decisions
 from fairgauge.enums import (
     AfterAdjusting,
     ClassKind,
     Decide,
     DiagnosticCode,
     Estimator,
-    IntervalMethod,
     Outcome,
     ReferenceKind,
     ReferenceRule,
@@ -34,7 +30,7 @@ from fairgauge.enums import (
 )
 from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_named
-from fairgauge.question.options import BY_NAME, flag_of
+from fairgauge.question.options import BY_NAME, DESIGN
 from fairgauge.question.presets import find_preset
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
@@ -42,26 +38,28 @@ from fairgauge.results.disadvantage import AMOUNTS
 from fairgauge.results.disparities import (
     NOTED_ALONE,
     after_adjusting,
+    distance,
     gap,
     is_ratio,
     is_significant,
     shares_compared,
     shown_adjusted_alone,
     significant_strata,
+    singled_out,
     with_both_sides,
 )
-from fairgauge.results.doubts import (
-    ALIKE,
-    APART,
-    OF_ONE_PERSON,
-    SCORE_APART,
-    SPELT,
-    UNSTATED,
-)
+from fairgauge.results.doubts import UNSTATED
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL
 from fairgauge.results.stated_comparison import stated_comparisons
-from fairgauge.results.statement import Page, Range, Statement, Table
-from fairgauge.results.verdicts import before_counting, is_of_both_sides, reasons_of
+from fairgauge.results.statement import Page, Range, Statement, Table, fact
+from fairgauge.results.verdicts import (
+    before_counting,
+    is_of_both_sides,
+    judged_estimate,
+    reasons_of,
+)
 from fairgauge.statements.compared import (
     Compared,
     event,
@@ -72,37 +70,20 @@ from fairgauge.statements.compared import (
     swapped,
     unit_of,
 )
-from fairgauge.statements.missing_outcomes import could_undo
 
-CONCLUDED = {
-    AfterAdjusting.DISAPPEARS,
-    AfterAdjusting.REVERSES,
-    AfterAdjusting.REMAINS,
-    AfterAdjusting.CHANGES_LITTLE,
-    AfterAdjusting.NOT_SIGNIFICANT,
-}
-ON_ONE_SIDE = (
-    ReasonCode.ANSWERS_CONTRADICT,
-    ReasonCode.UNSHOWN_PROBABILITIES,
-    ReasonCode.STRATA_MISSING,
-    ReasonCode.NOT_COUNTED,
-    ReasonCode.UNCLEAR_VALUES,
-    ReasonCode.FAVOURABLE_UNSTATED,
-)
+CONCLUDED = {AfterAdjusting.DISAPPEARS, AfterAdjusting.REVERSES, AfterAdjusting.REMAINS,
+    AfterAdjusting.CHANGES_LITTLE, AfterAdjusting.NOT_SIGNIFICANT}  # fmt: skip
+ON_ONE_SIDE = (ReasonCode.ANSWERS_CONTRADICT, ReasonCode.UNSHOWN_PROBABILITIES,
+    ReasonCode.STRATA_MISSING, ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES,
+    ReasonCode.FAVOURABLE_UNSTATED)  # fmt: skip
 
 
 def audit_page(report: Any) -> Page:
     """Return the first page of an audit."""
     made = _Audit(report)
-    every = [
-        *made.headline(),
-        *made.verdict(),
-        *made.looked_at(),
-        *made.found(),
-        *made.certain(),
-        *made.limits(),
-        *made.steps(),
-    ]
+    places = (made.headline, made.verdict, made.looked_at, made.found, made.certain, made.limits,
+              made.steps)  # fmt: skip
+    every = [statement for place in places for statement in place()]
     repeated = bool(made.notes[DiagnosticCode.REPEATED_ID])
     held = page("audit", report.spec, every, repeated=repeated, values=made.values)
     return replace(held, grid=made.grid())
@@ -118,9 +99,9 @@ class _Audit(Compared):
         cuts = report.spec.get("threshold") or ()
         self.cuts = not isinstance(cuts, str) and len(cuts) > 1
         pairs = zip(report.findings, stated_comparisons(report, report.findings), strict=True)
+        self.stated: list[tuple[Any, Any, Statement]]
         self.stated = [(finding, each, self._of(each)) for finding, each in pairs]
         self.led = self.stated[:_MOST_FINDINGS]
-        self.disagreeing = self._disagreement()
         self.rules = report.by_rule
         self.name = find_preset(report.spec.get("preset"))
 
@@ -130,8 +111,15 @@ class _Audit(Compared):
         return replace(found, facts=found.facts | {"judged": each.judged, "fails": each.fails})
 
     def _place(self, contrast: Any) -> tuple[str, ...]:
-        keys = [each.key for each in self.report.estimates]
-        return (f"estimates[{keys.index(contrast.key)}]",)
+        return (f"estimates[{self._places[contrast.key]}]",)
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {each.key: i for i, each in reversed([*enumerate(self.report.estimates)])}
+
+    @cached_property
+    def _significant(self) -> list[Any]:
+        return [each for each in self.report.estimates if is_significant(each)]
 
     def _change(self, finding: Any) -> AfterAdjusting | None:
         same = finding.adjusted is None or finding.adjusted.key == finding.estimate.key
@@ -146,75 +134,49 @@ class _Audit(Compared):
             yield failed
         elif self.stated:
             finding, each, found = self.led[0]
-            also = [
+            also = tuple(
                 s
                 for _, e, s in self.led[1:]
-                if e.is_of_some_in(each)
-                and s.of is not None
-                and s.of.among is not None
-                and e.row is not None
-                and not could_undo(self.report, e.contrast, e.row)
-            ]
-            change, facts = self._change(finding), self._estimators(finding.feature)
-            if change is AfterAdjusting.DISAPPEARS and self._is_undecided_within(finding):
+                if e.is_of_some_in(each) and not could_undo(self.report, e.contrast, e.row)
+            )
+            change, facts = self._change(finding), self._estimators(finding.estimate.feature)
+            few = {d.feature for d in self.notes[DiagnosticCode.STRATA_INSUFFICIENT]}
+            if change is AfterAdjusting.DISAPPEARS and finding.estimate.feature in few:
                 change = None
             if change is AfterAdjusting.DISAPPEARS:
                 facts |= self._varies(finding)
             if change is not None:
                 facts["among"] = self._among(finding.estimate, finding.adjusted)
-            pair = self.disagreeing
-            if pair is not None and found in (pair[0][2], pair[1][2]):
-                other = pair[pair[0][2] is found]
-                facts |= {"opposite": other[2], "at_top": self._is_of_top(other, found)}
-            elif not self.report.verdicts:
-                facts |= self._chosen_from(each.contrast)
+            known = self._known(each.contrast, each.row)
             yield replace(
-                found,
-                code="headline",
-                parts=tuple(also),
-                adjusted_for=(str(finding.adjusted_for),) if change else (),
-                facts=found.facts
-                | {"after": change}
-                | facts
-                | self._known(each.contrast, each.row),
-            )
+                found, code="headline", parts=also, facts=found.facts | facts | known
+                | {"after": change}, adjusted_for=(str(finding.adjusted_for),) if change else (),
+            )  # fmt: skip
         else:
             yield self._nothing()
 
     def _nothing(self) -> Statement:
-        """Return what is shown, or not, where no finding is stated."""
         report, estimates = self.report, self.report.estimates
-        conditions = (
-            BY_NAME["where"].type.write(self.spec["where"]) if self.spec.get("where") else ()
-        )
         within = self.notes[DiagnosticCode.WITHIN_STRATA]
-        both = any(each["lower"] and each["higher"] for each in within)
         named = [name for each in within for name in (*each["lower"], *each["higher"])]
         facts = {
-            "conditions": list(conditions),
             "within": self.strata if within else None,
-            "both": both,
+            "both": any(each["lower"] and each["higher"] for each in within),
             "strata": list(dict.fromkeys(named)),
         } | self._sized()
 
         def nothing(code: str, *sources: str, **more: Any) -> Statement:
-            return Statement(code=code, shown=False, sources=sources, facts=facts | more)
+            return replace(fact(code, *sources, **facts | more), shown=False)
 
         if not self.is_tested:
             alone = [(d.feature, d["group"]) for d in self.notes[DiagnosticCode.ONE_GROUP]]
             return nothing("nothing_tested", one_group=alone)
-        if offset := self.notes[DiagnosticCode.OFFSETTING_PARTS]:
-            title = report.catalogue.rate_row(offset[0]["metric"]).title
-            return nothing("offset", "diagnostics", metric=title)
         for whole, pooled in shown_adjusted_alone(estimates)[:1]:
             found = self.statement(pooled, "adjusted_alone", sources=self._place(pooled))
-            among = self._among(whole, pooled)
-            return replace(
-                found,
-                adjusted_for=(self.strata or "",),
-                facts=found.facts | facts | {"among": among},
-            )
-        shown = [each for each in estimates if is_significant(each)]
+            facts |= {"among": self._among(whole, pooled)}
+            adjusted_for = (self.strata or "",)
+            return replace(found, adjusted_for=adjusted_for, facts=found.facts | facts)
+        shown = self._significant
         pairs = any(pair.significant for pair in report.pairs)
         if any(each.reference is not None for each in shown) or (shown and not pairs):
             return nothing("other_differences", "estimates")
@@ -231,9 +193,6 @@ class _Audit(Compared):
             return nothing("none_differs")
         if self.rules and report.verdict not in (Outcome.FAIL, Outcome.PASS):
             return nothing("undecided", "verdict", n=len(self.rules), outcomes=self._undecided())
-        ends = [(each, each.interval) for each in estimates if each.interval is not None]
-        if ends and all({e.value, i.low, i.high} == {e.definition.neutral} for e, i in ends):
-            return nothing("all_equal")
         return nothing("nothing_shown")
 
     @property
@@ -241,24 +200,16 @@ class _Audit(Compared):
         return any(each.p_adjusted is not None for each in self.report.estimates)
 
     def _sized(self) -> dict[str, Any]:
-        """Return of which groups what is concluded is, where others have insufficient data."""
-        small = any(_is_small(each.reason) for each in self.report.estimates)
-        few = any(
-            e.status is Status.TOO_FEW and not _is_small(e.reason) for e in self.report.estimates
-        )
-        return {"sufficient": few, "least": self._least() if small else None}
-
-    def _least(self) -> dict[str, Any]:
-        """Return the smallest groups that are compared, as it was asked."""
+        # of which groups what is concluded is, where others have insufficient data
+        estimates = self.report.estimates
+        small = ReasonCode.SMALL_GROUP in {e.reason.code for e in estimates if e.reason}
+        few = any(not _is_small(e.reason) for e in estimates if e.status is Status.TOO_FEW)
         rows, share = self.spec.get("min_n"), self.spec.get("min_share")
-        return {
-            "rows": rows if rows and rows > 1 else None,
-            "share": share,
-            "unit": unit_of(self.spec),
-        }
+        least = {"rows": rows and rows > 1 and rows, "share": share, "unit": unit_of(self.spec)}
+        return {"sufficient": few, "least": least if small else None}
 
     def _undecided(self) -> dict[str, int]:
-        """Return how many rules are not decided: for some groups alone, where others are."""
+        # how many rules are not decided: for some groups alone, where others are
         counted: Counter[str] = Counter()
         for rule in self.rules:
             some = rule.outcome is Outcome.NOT_EVALUATED and any(
@@ -268,58 +219,23 @@ class _Audit(Compared):
         return {code: n for code, n in counted.items() if code not in ("fail", "pass")}
 
     def _differing(self) -> list[Any]:
-        """Return the tests of all groups of a feature at once that show that they differ."""
         return [d for d in self.notes[DiagnosticCode.HOMOGENEITY] if d.get("significant")]
 
     @staticmethod
     def _among(whole: Any, pooled: Any) -> list[float] | None:
-        """Return the shares of both sides within strata that both are in, unless almost all are."""
+        # the shares of both sides within strata that both are in, unless almost all are
         shares = shares_compared(whole, pooled)
         return None if min(shares) > 1 - NOTED_ALONE else list(shares)
 
-    def _is_undecided_within(self, finding: Any) -> bool:
-        notes = self.notes[DiagnosticCode.STRATA_INSUFFICIENT]
-        return any(each.feature == finding.feature for each in notes)
-
-    def _disagreement(self) -> tuple[Any, Any] | None:
-        """Return two findings that compare the same people the other way round.
-
-        They are of a mean and of a quantile of the same numbers, or of a whole list and of its top.
-        """
-        for one, other in combinations(self.stated, 2):
-            if {_ranked(one), _ranked(other)} not in _DISAGREE:
-                continue
-            asked, first = other[0], one[0].estimate
-            same = (asked.metric, first.feature, first.group, asked.class_scope)
-            turned = (
-                each
-                for each in self.report.estimates
-                if (each.metric, each.feature, each.group, each.class_scope) == same
-            )
-            if any(is_significant(each) and gap(each) * gap(first) < 0 for each in turned):
-                return one, other
-        return None
-
-    @staticmethod
-    def _is_of_top(other: Any, found: Statement) -> bool | None:
-        """Return whether the top of a list is the reverse of the whole; None of amounts."""
-        if other[2].of.kind == found.of.kind == "mean" if found.of else False:
-            return None
-        return bool(other[2].of.kind == "rank")
-
     def _failed_alone(self) -> Statement | None:
-        """Return the gravest fail where no finding has it: it may not remain among all."""
+        # the gravest fail where no finding has it: it may not remain among all
         if self.report.verdict is not Outcome.FAIL:
             return None
+        failed = [v for v in self.report.verdicts if before_counting(v) is Outcome.FAIL]
         judged = [
-            (self._judged(v), self._estimate(v))
-            for v in self.report.verdicts
-            if before_counting(v) is Outcome.FAIL
-        ]
-        judged = [
-            (s, contrast)
-            for s, contrast in judged
-            if s.of is not None and s.of.kind in _SHARES and s.than and s.lower is not None
+            (s, self._estimate(v))
+            for v in failed
+            if (s := self._judged(v)).of and s.of.kind in _SHARES and s.than and s.lower is not None
         ]
         for _, first, _ in self.stated[:1]:
             better_off = first.failing_beside is not None or (first.fails and first.better)
@@ -336,28 +252,24 @@ class _Audit(Compared):
         return replace(found, code="headline", facts=facts)
 
     def _known(self, contrast: Any, row: Any) -> dict[str, Any]:
-        """Return of which rows a headline is, where others could take it back, or may count."""
+        # of which rows a headline is, where others could take it back, or may count
         if self.notes[DiagnosticCode.UNCOUNTED_ROWS]:
             return {"counted": unit_of(self.spec)}
         if row is None:
             return {}
-        open_ = could_undo(self.report, contrast, row)
-        missing = [
-            what
-            for what in ("label", "prediction", "score")
-            if self.report.data.excluded.get(f"missing {what}")
-        ]
-        return {
-            "unit": unit_of(self.spec),
-            "known": [
-                w
-                for w in missing
-                if open_ and (w in row.needs or (w == "score" and "prediction" in row.needs))
-            ],
-        }
+        known: list[str] = []
+        if could_undo(self.report, contrast, row):
+            needs = {*row.needs, *(["score"] if "prediction" in row.needs else [])}
+            missing = self.report.data.excluded
+            known = [what for what in OUTCOMES if missing.get(f"missing {what}") and what in needs]
+        return {"unit": unit_of(self.spec), "known": self._called(known)}
+
+    def _called(self, roles: Sequence[str]) -> list[str]:
+        # without a label nothing is predicted
+        decided = self.report.task is not Task.REGRESSION and not self.spec.get("label")
+        return ["decision" if w == "prediction" and decided else w for w in roles]
 
     def _estimators(self, feature: Any) -> dict[str, Any]:
-        """Return how groups are estimated that nobody recorded, and if answers contradict it."""
         if feature not in [each["name"] for each in self.spec.get("probabilities", ())]:
             return {}
         decide = sorted(
@@ -367,14 +279,12 @@ class _Audit(Compared):
         if validated and self._is_answered(feature):
             return {}
         against = not validated and any(
-            d.feature == feature and (d.code is DiagnosticCode.KNOWN_RATES or d["contradicts"])
-            for code in (DiagnosticCode.KNOWN_RATES, DiagnosticCode.CALIBRATION)
-            for d in self.notes[code]
+            d.feature == feature and d["contradicts"]
+            for d in self.notes[DiagnosticCode.CALIBRATION]
         )
         return {"estimator": decide[0] if len(decide) == 1 else "several", "contradicted": against}
 
     def _is_answered(self, feature: Any) -> bool:
-        """Return whether the rates of a feature are those of people's answers alone."""
         return any(
             each.feature == feature
             and bool(each["random"])
@@ -383,170 +293,75 @@ class _Audit(Compared):
         )
 
     def _varies(self, finding: Any) -> dict[str, Any]:
-        """Return how an adjusted difference varies over strata, noted of either of two groups."""
-        estimate, report = finding.estimate, self.report
-        mirrors = (
-            each.group
-            for each in report.estimates
-            if each.feature == estimate.feature and each.mirror_of == estimate.group
-        )
-        of = estimate.reference and estimate.reference.group
-        sides = {estimate.group, of, estimate.mirror_of, *mirrors}
-        for d in self.notes[DiagnosticCode.COMPOSITION]:
-            asked = (d.feature, d["metric"]) == (finding.feature, f"{finding.rate}.difference")
-            if not asked or d["group"] not in sides:
-                continue
-            if d["p"] is not None and d["p"] < 1 - (estimate.confidence or 0):
-                return {"varies": True}
-            if d["outlying"]:
-                return {"outlying": list(d["outlying"])}
+        of = finding.estimate.reference and finding.estimate.reference.group
+        sides = {finding.estimate.group, of, finding.estimate.mirror_of}
+        sides |= {e.group for e in self.report.estimates if e.mirror_of == finding.estimate.group}
+        asked = finding.estimate.feature, f"{finding.rate}.difference"
+        for d in self.notes[DiagnosticCode.STRATA_VARY]:
+            if (d.feature, d["metric"]) == asked and d["group"] in sides:
+                return {"varies": True} if d["varies"] else {"outlying": list(d["outlying"])}
         return {}
 
-    def _chosen_from(self, first: Any) -> dict[str, Any]:
-        kind = (
-            ClassKind.CLASS if first.class_scope.kind is ClassKind.WORST else first.class_scope.kind
-        )
-        asked = [
-            e
-            for e in self.report.estimates
-            if (e.metric, e.scope, e.class_scope.kind) == (first.metric, first.scope, kind)
-            and e.group is not None
-            and e.mirror_of is None
-        ]
-        of = [e for e in asked if e.interval is not None and e.status is Status.OK]
-        if len(of) < _SEVERAL:
-            return {}
-        lacking = [e.reason for e in asked if e not in of]
-        only_small = bool(lacking) and all(map(_is_small, lacking))
-        kinds = "cuts" if kind is ClassKind.SELECTION else "classes"
-        places = {
-            kinds: len({e.class_scope for e in of}),
-            "thresholds": len({e.threshold for e in of}),
-        }
-        return {
-            "chosen_of": len(of),
-            "lacking": bool(lacking),
-            "sufficient": not only_small,
-            "least": self._least() if only_small else None,
-            "largest": math.isclose(_far(first), max(map(_far, of))),
-            "over": {name: n for name, n in places.items() if n > 1},
-        }
-
     def verdict(self) -> Iterator[Statement]:
-        no_limit = Statement(
-            code="no_limit",
-            facts={"text": self.name and self.name.no_limit, "rules": len(self.rules)},
-            sources=("spec.preset",),
-        )
+        verdict, verdicts, n = self.report.verdict, self.report.verdicts, len(self.rules)
+        no_limit = fact("no_limit", "spec.preset", text=self.name and self.name.no_limit, rules=n)
         if not self.rules:
             yield from self._estimated_groups()
             if self.name is not None and self.name.no_limit:
                 yield no_limit
             return
-        outcomes: Any = Counter(str(each.outcome) for each in self.rules)
-        if self.report.verdict not in (Outcome.FAIL, Outcome.PASS):
+        outcomes = dict(Counter(str(each.outcome) for each in self.rules))
+        if verdict not in (Outcome.FAIL, Outcome.PASS):
             outcomes = self._undecided()
-        elif self.report.verdict is Outcome.FAIL:
+        elif verdict is Outcome.FAIL:
             outcomes = {"fail": outcomes["fail"]}
-        remain = {each.remains for each in self.report.verdicts}
-        yield Statement(
-            code="rules",
-            verdict=str(self.report.verdict),
-            sources=("verdict",),
-            facts={
-                "n": len(self.rules),
-                "outcomes": dict(outcomes),
-                "alone": False in remain and True not in remain,
-            },
-        )
+        remain = {each.remains for each in verdicts}
+        alone = False in remain and True not in remain
+        stated = fact("rules", "verdict", n=n, outcomes=outcomes, alone=alone)
+        yield replace(stated, verdict=str(verdict))
         yield from self._estimated_groups()
         if self.name is not None and self.name.no_limit:
             yield no_limit
-        if self.strata:
-            over_strata = sum(
-                any(isinstance(each.definition, ConditionalDisparity) for each in rule.verdicts)
-                for rule in self.rules
-            )
-            if len(self.rules) > over_strata:
-                within = bool(self.notes[DiagnosticCode.WITHIN_STRATA])
-                of_all = {"n": len(self.rules) - over_strata, "of": len(self.rules)}
-                yield Statement(
-                    code="not_adjusted",
-                    facts=of_all | {"within": within},
-                    adjusted_for=(self.strata,),
-                    sources=("spec.strata",),
-                )
-        undecided = ("inconclusive", "not_evaluated", "none")
-        decisive = (
-            undecided
-            if self.report.verdict is Outcome.INCONCLUSIVE
-            else (str(self.report.verdict),)
+        over_strata = sum(
+            any(isinstance(each.definition, ConditionalDisparity) for each in rule.verdicts)
+            for rule in self.rules
         )
-        for number, rule in [
-            (i, r) for i, r in enumerate(self.rules, 1) if str(r.outcome) in decisive
-        ][:2]:
-            yield self._rule(rule, number)
+        if self.strata and n > over_strata:
+            within = bool(self.notes[DiagnosticCode.WITHIN_STRATA])
+            stated = fact("not_adjusted", "spec.strata", n=n - over_strata, of=n, within=within)
+            yield replace(stated, adjusted_for=(self.strata,))
+        decisive: tuple[str, ...] = (str(verdict),)
+        if verdict is Outcome.INCONCLUSIVE:
+            decisive = ("inconclusive", "not_evaluated", "none")
+        numbered = [(i, r) for i, r in enumerate(self.rules, 1) if str(r.outcome) in decisive]
+        yield from (self._rule(rule, number) for number, rule in numbered[:2])
         for finding, each, found in self.led:
             if each.fails and self._change(finding) is AfterAdjusting.REVERSES:
                 yield replace(found, code="reversed", adjusted_for=(str(finding.adjusted_for),))
-        if self.report.verdict is Outcome.PASS and not all(each.judged for _, each, _ in self.led):
-            yield Statement(code="not_asked", facts={"n": len(self.rules)}, sources=("findings",))
-        counted = Counter(str(before_counting(each)) for each in self.report.verdicts)
+        if verdict is Outcome.PASS and not all(each.judged for _, each, _ in self.led):
+            yield fact("not_asked", "findings", n=n)
+        counted = Counter(str(before_counting(each)) for each in verdicts)
         if counted.total() > 1 and set(counted) != {"pass"}:
-            judged = [each.remains for each in self.report.verdicts if each.remains is not None]
-            yield Statement(
-                code="counted",
-                sources=("verdicts",),
-                facts={
-                    "n": counted.total(),
-                    "outcomes": dict(counted),
-                    "remaining": sum(judged) if judged else None,
-                    "open_by_groups": sum(
-                        bool(each.reason.get("together")) for each in self.report.verdicts
-                    ),
-                }
-                | self._judged_in_all(),
-            )
-
-    def _judged_in_all(self) -> dict[str, Any]:
-        """Return how many comparisons intervals judge, and which ones a verdict has several of."""
-        found = [d["comparisons"] for d in self.notes[DiagnosticCode.FAILS_TOGETHER]]
-        classes = self.report.task is Task.MULTICLASS
-        if not found or found[0] <= len(self.report.verdicts):
-            return {"several": classes, "each_of": None}
-        positive = self.spec.get("positive")
-        ordered = isinstance(positive, Mapping) and "ordered" in positive
-        each_of = "classes" if classes else "cuts" if ordered else "thresholds"
-        return {"several": True, "each_of": each_of, "in_all": found[0]}
+            judged = [each.remains for each in verdicts if each.remains is not None]
+            facts = {"outcomes": dict(counted), "remaining": sum(judged) if judged else None}
+            yield fact("counted", "verdicts", n=counted.total(), **facts)
 
     def _estimated_groups(self) -> Iterator[Statement]:
-        """Yield of which features nobody recorded the groups, and what they are estimated from."""
+        # of which features nobody recorded the groups, and what they are estimated from
         for i, each in enumerate(self.spec.get("probabilities", ())):
             notes = self.notes[DiagnosticCode.GROUP_NOT_RECORDED]
             note = next(made for made in notes if made.feature == each["name"])
             source = (f"spec.probabilities[{i}]",)
             keys = ("known", "people", "random", "without", "unplaced", "sampled")
             facts = {key: note.get(key) for key in keys} | {
-                "feature": note.feature,
-                "columns": list(each["probabilities"].values()),
-                "on": each.get("on"),
-                "unit": unit_of(self.spec),
-                "rules": bool(self.rules),
-            }
+                "feature": note.feature, "columns": list(each["probabilities"].values()),
+                "on": each.get("on"), "unit": unit_of(self.spec), "rules": bool(self.rules),
+            }  # fmt: skip
             if note.get("without"):
-                yield Statement(code="no_probabilities", facts=facts, sources=source)
+                yield fact("no_probabilities", *source, **facts)
             if self._is_answered(each["name"]):
                 continue  # its warning states whose answers decide
-            yield Statement(code="not_recorded", facts=facts, sources=source)
-            volunteers = [
-                people
-                for verdict in self.report.verdicts
-                for reason in reasons_of(verdict)
-                if verdict.feature == each["name"] and (people := reason.get("volunteers"))
-            ]
-            if volunteers:
-                most = {"people": max(volunteers)}
-                yield Statement(code="volunteers", facts=most, sources=("verdicts",))
+            yield fact("not_recorded", *source, **facts)
 
     def _rule(self, rule: Any, number: int) -> Statement:
         undecided = str(rule.outcome) in ("inconclusive", "not_evaluated", "none")
@@ -563,104 +378,68 @@ class _Audit(Compared):
         several = len({each.class_scope for each in rule.verdicts}) > 1 or any(
             v.alternatives for v in rule.verdicts
         )
-        asked = [
-            keys.get("decide")
-            for keys in self.spec.get("rules", ())
-            if str(rule.rule).startswith(str(keys["metric"])) or keys["metric"] in rule.rule
-        ]
+        rules = self.spec.get("rules", ())
+        asked = {str(keys.get("decide")) for keys in rules if keys["metric"] in rule.rule}
         references = {
             e.reference.kind
             for v in rule.verdicts
             if (e := self._estimate(v)) is not None and e.reference
         }
         of = like.of if like and not several else None
-        if of is not None and self.cuts and not several:  # a rule is about each threshold
-            of = replace(
-                of, event=self._asked(of.event), among=self._asked(of.among), threshold=None
-            )
+        events: Any = None if of is None else (of.event, of.among)
+        if events and self.cuts:  # a rule is about each threshold
+            events = tuple(event(self.spec, e.kind, e.positive) if e and e.op == "from" else e
+                           for e in events)  # fmt: skip
         each_class = bool(of and of.class_ and rule.worst.class_scope.kind is ClassKind.CLASS)
-        if of is not None and each_class:
-            of = replace(of, event=_any_class(of.event), among=_any_class(of.among))
+        if events and each_class:
+            events = tuple(e and replace(e, values=()) for e in events)
+        if of is not None and events:
+            of = replace(of, event=events[0], among=events[1],
+                         threshold=None if self.cuts else of.threshold)  # fmt: skip
         return Statement(
-            code="rule",
-            of=of,
-            by=like.by if like else "difference",
-            verdict=str(rule.outcome),
-            parts=decisive,
-            sources=("verdicts",),
-            facts={
-                "text": rule.rule,
-                "limits": limits_of(rule.rule),
-                "number": number if len(self.rules) > 1 else None,
-                "at": number,
+            code="rule", of=of, by=like.by if like else "difference", verdict=str(rule.outcome),
+            parts=decisive, sources=("verdicts",), facts={
+                "text": rule.rule, "limits": limits_of(rule.rule),
+                "number": number if len(self.rules) > 1 else None, "at": number,
                 "neutral": None if math.isnan(neutral) else neutral,
-                "others": references == {ReferenceKind.OTHERS},
-                "each_class": each_class,
+                "others": references == {ReferenceKind.OTHERS}, "each_class": each_class,
                 "counts_as": counts_as,
                 "ignored": any(each.outcome is Outcome.NONE for each in rule.verdicts),
-                "significant": any(str(each) == str(Decide.SIGNIFICANT) for each in asked),
+                "significant": str(Decide.SIGNIFICANT) in asked,
             },
-        )
-
-    def _asked(self, of: Any) -> Any:
-        """Return an event of one of several thresholds as it was asked: of all of them."""
-        return event(self.spec, of.kind, of.positive) if of and of.op == "from" else of
+        )  # fmt: skip
 
     def _estimate(self, verdict: Any) -> Any:
-        judged = (verdict.metric, verdict.feature, verdict.group, verdict.class_scope)
-        return next(
-            (
-                e
-                for e in self.report.estimates
-                if (e.metric, e.feature, e.group, e.class_scope) == judged
-                and verdict.threshold in (None, e.threshold)
-                and e.scope.kind is ScopeKind.OVERALL
-            ),
-            None,
-        )
+        return judged_estimate(verdict, self.report.estimates)
 
     def _judged(self, verdict: Any) -> Statement:
-        """Return what a rule comes to for a group, or for the worse-off one of two."""
         contrast, outcome = self._estimate(verdict), str(before_counting(verdict))
+        scope = verdict.class_scope
         codes = {reason.code for reason in reasons_of(verdict)}
-        facts = {
-            "alone": verdict.remains is False,
-            "limits": limits_of(verdict.rule),
+        facts = {"alone": verdict.remains is False, "limits": limits_of(verdict.rule),
             "rule": verdict.rule,
             "counted_as": str(verdict.outcome) if str(verdict.outcome) != outcome else None,
             "why": [str(code) for code in ON_ONE_SIDE if codes == {code}],
-            "on_side": bool(codes) and codes <= set(ON_ONE_SIDE),
             "needed": needed(verdict.reason),
-            "class_": _class_of(verdict),
+            "class_": scope.name if scope.kind is ClassKind.CLASS else None,
             "at": verdict.threshold if self.cuts else None,
-            "average": verdict.class_scope.average and str(verdict.class_scope.average),
-        }
-        across = is_of_all_groups(verdict.definition) and not is_of_one_group(verdict.definition)
+            "average": scope.average and str(scope.average)}  # fmt: skip
         of_all = is_of_all_groups(verdict.definition)
+        across = of_all and not is_of_one_group(verdict.definition)
         facts |= {"across": across, "of_all": of_all, "feature": verdict.feature}
         if contrast is None or contrast.reference is None or contrast.group is None:
-            who = (
-                None
-                if verdict.group is None or verdict.feature is None
-                else self.side(verdict.feature, verdict.group)
-            )
-            facts |= {"group": verdict.group}
-            who = None if across else who
-            harm = None if who is None else self._harm_of(verdict)
+            named = verdict.group is not None and verdict.feature is not None and not across
             return Statement(
-                code="judged", who=who, verdict=outcome, value=verdict.value, harm=harm, facts=facts
-            )
+                code="judged", who=self.side(verdict.feature, verdict.group) if named else None,
+                verdict=outcome, value=verdict.value, facts=facts | {"group": verdict.group},
+                harm=self._harm_of(verdict) if named else None,
+            )  # fmt: skip
         turn = is_of_both_sides(verdict)
         found = self.statement(contrast, "judged", turn=turn, alone=True, several_cuts=self.cuts)
         better = found.harm == "better" and found.than is not None and found.than.kind == "others"
-        return replace(
-            found,
-            verdict=outcome,
-            facts=found.facts | facts | {"than_all": better},
-        )
+        return replace(found, verdict=outcome, facts=found.facts | facts | {"than_all": better})
 
     def _harm_of(self, verdict: Any) -> Any:
-        """Return how a group fares by a rule on its own rate."""
         row = verdict.definition
         row = row if isinstance(row, Statistic) else getattr(row, "of", None)
         beyond = verdict.value and verdict.value - getattr(verdict.definition, "neutral", math.nan)
@@ -670,10 +449,7 @@ class _Audit(Compared):
         return None if sign == 0 else "worse" if sign > 0 else "better"
 
     def grid(self) -> Table | None:
-        """Return the rules with what they come to for each group, a statement a cell.
-
-        Of more rules than fit beside each other the gravest are shown, and of more rows the worst.
-        """
+        """Return the rules with what they come to for each group; of many the gravest."""
         if not self.rules:
             return None
         numbered = list(enumerate(self.rules, 1))
@@ -695,33 +471,17 @@ class _Audit(Compared):
         features = list(dict.fromkeys(each.feature for each in self.report.groups))
         kept.sort(key=lambda row: features.index(row[0][0]) if row[0][0] in features else -1)
         verdicts = [each for _, rule in chosen for each in rule.verdicts]
-        tukey = {
-            each.feature: IntervalMethod.TUKEY in each.interval.methods
-            for each in self.report.verdicts
-            if each.interval is not None
-        }
-        return Table(
-            code="grid",
-            columns=tuple(rule.rule for _, rule in chosen),
-            rows=tuple((feature, *row) for (feature, _), row in kept),
-            facts={
+        return Table(code="grid", columns=tuple(rule.rule for _, rule in chosen),
+            rows=tuple((feature, *row) for (feature, _), row in kept), facts={
                 "rules": [self._rule(rule, i) for i, rule in chosen],
                 "more": {"rule": len(numbered) - len(chosen), "row": len(rows) - len(kept)},
-                "alternatives": any(each.alternatives for each in verdicts),
-                "why": sorted(
-                    {r.code for v in verdicts for r in reasons_of(v) if r.code in _BESIDE}
-                ),
-                "kinds": sorted({str(each.class_scope.kind) for each in verdicts})
-                + ["threshold"] * bool(self.cuts),
+                "alternatives": any(each.alternatives for each in verdicts), "why": sorted(
+                    {r.code for v in verdicts for r in reasons_of(v) if r.code in _BESIDE}),
                 "level": min((v.interval.level for v in verdicts if v.interval), default=None),
-                "all_pairs": [feature for feature, held in tukey.items() if held],
-                "all_by_pairs": all(tukey.values()),
-                "joint": any(each.simultaneous for each in self.report.estimates),
-            },
-        )
+                "joint": any(each.simultaneous for each in self.report.estimates)})  # fmt: skip
 
     def _own_side(self, verdict: Any) -> Statement:
-        """Return a verdict as it is judged: of its own group, in the numbers of its limits."""
+        # a verdict as it is judged: of its own group, in the numbers of its limits
         contrast, judged = self._estimate(verdict), self._judged(verdict)
         facts = judged.facts | {"two": verdict.mirror is not None}
         ends = verdict.interval and Range(
@@ -739,92 +499,56 @@ class _Audit(Compared):
         data, spec, task = self.report.data, self.report.spec, self.report.task
         every = data.rows if unit_of(spec) == "rows" else data.cases
         missing = [w for w in OUTCOMES if data.excluded.get(f"missing {w}")]
-        yield Statement(
-            code="rows",
-            sources=("data.cases", "data.used"),
-            facts={
-                "n": data.cases,
-                "used": None if data.used == every else data.used,
-                "least": bool(self.notes[DiagnosticCode.USED_AT_LEAST]),
-                "known": [] if data.used == every else missing,
-                "several": len(spec.get("sensitive", ())) > 1,
-                "partly": is_used_partly(data.excluded, spec),
-            },
-        )
+        yield fact("rows", "data.cases", "data.used", n=data.cases,
+            used=None if data.used == every else data.used,
+            least=bool(self.notes[DiagnosticCode.USED_AT_LEAST]),
+            known=[] if data.used == every else self._called(missing),
+            several=len(spec.get("sensitive", ())) > 1,
+            partly=is_used_partly(data.excluded, spec))  # fmt: skip
         if (of := self.name) is not None:
-            yield Statement(
-                code="preset",
-                facts={
-                    "name": of.name,
-                    "jurisdiction": of.jurisdiction,
-                    "status": of.status,
-                    "as_of": of.as_of.isoformat(),
-                },
-                sources=("spec.preset",),
-            )
+            own = {"name": of.called, "jurisdiction": of.jurisdiction, "status": of.status}
+            yield fact("preset", "spec.preset", **own, as_of=of.as_of.isoformat())
         for note in self.notes[DiagnosticCode.PROTECTED]:
-            yield Statement(
-                code="rounded_counts",
-                facts={"min_cell": note["min_cell"]},
-                sources=("diagnostics",),
-            )
+            yield fact("rounded_counts", "diagnostics", min_cell=note["min_cell"])
         if spec.get("where"):
             outcomes = {spec.get(role) for role in OUTCOMES}
             held = [e for e in read_conditions(spec["where"], "where", []) if not e.holds(None)]
             keeps = [(e.column, e.keeps_missing(outcomes)) for e in held]
-            yield Statement(
-                code="conditions",
-                facts={
-                    "conditions": list(BY_NAME["where"].type.write(spec["where"])),
-                    "absent": [column for column, kept in keeps if not kept],
-                    "kept": [column for column, kept in keeps if kept],
-                },
-                sources=("spec.where",),
+            yield fact("conditions", "spec.where",
+                conditions=list(BY_NAME["where"].type.write(spec["where"])),
+                absent=[column for column, kept in keeps if not kept],
+                kept=[column for column, kept in keeps if kept],
+                left_out=sum(note["rows"] for note in self.notes[DiagnosticCode.ROWS_LEFT_OUT]),
+            )  # fmt: skip
+        for note in self.notes[DiagnosticCode.GROUPS_LEFT_OUT]:
+            groups, rows = list(note["groups"]), note["rows"]
+            yield fact(
+                "groups_left_out", "diagnostics",
+                feature=note.feature, groups=groups, n=rows, why=note["why"],
+            )  # fmt: skip
+        binary, labelled = task is Task.BINARY, bool(spec.get("label"))
+        decided = bool(spec.get("prediction") or spec.get("score"))
+        groups = self.report.groups
+        features = ((g.feature, g.feature_id and g.feature_id.columns) for g in groups)
+        classes = (e.class_scope.name for e in groups if e.class_scope.kind is ClassKind.CLASS)
+        yield fact("question", "spec", task=str(task), features=list(dict.fromkeys(features)),
+            within=self.strata, weight=spec.get("weight"),
+            decision=event(spec, "decision", True) if decided and binary else None,
+            outcome=event(spec, "outcome", True) if labelled and binary else None,
+            prediction=spec.get("prediction") or spec.get("score"), label=spec.get("label"),
+            classes=list(dict.fromkeys(classes)))  # fmt: skip
+        side = str(self.favourable)
+        if binary and (decided or labelled) and side != "neither":
+            of_ = event(spec, "decision" if decided else "outcome", True)
+            assumed = bool(self.notes[DiagnosticCode.ASSUMED_POSITIVE])
+            asked = bool(spec.get("positive"))
+            yield fact(
+                "taken_as_better", "spec", event=of_, assumed=assumed, asked=asked, side=side
             )
-        decided, labelled = (
-            bool(spec.get("prediction") or spec.get("score")),
-            bool(spec.get("label")),
-        )
-        binary = task is Task.BINARY
-        classes = [
-            g.class_scope.name for g in self.report.groups if g.class_scope.kind is ClassKind.CLASS
-        ]
-        facts = {
-            "task": str(task),
-            "features": list(
-                dict.fromkeys(
-                    (g.feature, g.feature_id and g.feature_id.columns) for g in self.report.groups
-                )
-            ),
-            "within": self.strata,
-            "decision": event(spec, "decision", True) if decided and binary else None,
-            "outcome": event(spec, "outcome", True) if labelled and binary else None,
-            "prediction": spec.get("prediction") or spec.get("score"),
-            "label": spec.get("label"),
-            "classes": list(dict.fromkeys(classes)),
-        }
-        yield Statement(code="question", facts=facts, sources=("spec",))
-        assumed = bool(self.notes[DiagnosticCode.ASSUMED_POSITIVE])
-        if binary and (decided or labelled) and self.favourable != "neither":
-            yield Statement(
-                code="taken_as_better",
-                sources=("spec",),
-                facts={
-                    "event": event(spec, "decision" if decided else "outcome", True),
-                    "assumed": assumed,
-                    "asked": bool(spec.get("positive")),
-                    "side": str(self.favourable),
-                },
-            )
-
         for note in self.notes[DiagnosticCode.NOT_FAVOURABLE][:1]:
             rows = note["rows"] or [0] * len(note["values"])  # of people no rows are counted
             counted = sorted(zip(rows, note["values"], strict=True), key=lambda each: -each[0])
-            yield Statement(
-                code="not_favourable",
-                sources=("diagnostics",),
-                facts={"values": counted, "side": str(self.favourable)},
-            )
+            yield fact("not_favourable", "diagnostics", values=counted, side=side)
 
     def found(self) -> Iterator[Statement]:
         for finding, each, found in self.led:
@@ -838,22 +562,6 @@ class _Audit(Compared):
                 yield Statement(code="they_are_better_off", sources=found.sources)
             if (within := self._within(finding, found)) is not None:
                 yield within
-        if self.disagreeing is not None:
-            one, other = self.disagreeing
-            yield from (each[2] for each in (one, other) if each not in self.led)
-            amounts = one[2].of.kind == other[2].of.kind == "mean"
-            sources = (*one[2].sources, *other[2].sources)
-            parts = (one[2], other[2])
-            yield replace(
-                one[2], code="disagree", parts=parts, facts={"amounts": amounts}, sources=sources
-            )
-        unjudged = [i for i, (_, each, _) in enumerate(self.led) if self.rules and not each.judged]
-        if unjudged:
-            yield Statement(
-                code="unjudged",
-                facts={"which": unjudged, "of": len(self.led)},
-                sources=("verdicts",),
-            )
         if self.stated:
             every = {
                 c.key
@@ -866,25 +574,17 @@ class _Audit(Compared):
             )
             if (more := len(every) - stated) > 0:
                 classes = self.report.task is Task.MULTICLASS  # of which it lists each
-                yield Statement(
-                    code="more", facts={"n": None if classes else more}, sources=("findings",)
-                )
+                further = tuple(s for _, _, s in self.stated[_MOST_FINDINGS:] if s.harm != "better")
+                listed = fact("more", "findings", n=None if classes else more)
+                yield replace(listed, parts=further)
         for note in self.notes[DiagnosticCode.WITHIN_STRATA]:
-            yield self.statement(
-                self._of_note(note),
-                "only_within",
-                turn=False,
-                adjusted_for=(self.strata or "",),
-                sources=("diagnostics",),
-                facts={"note": note},
-            )
-        for note in self.notes[DiagnosticCode.OFFSETTING_PARTS][:2]:
-            yield Statement(code="offsetting", facts={"note": note}, sources=("diagnostics",))
+            yield self.statement(self._of_note(note), "only_within", turn=False,
+                adjusted_for=(self.strata or "",), sources=("diagnostics",), facts={"note": note},
+            )  # fmt: skip
         if not self.stated:
             yield from self._unstated()
 
     def _within(self, finding: Any, found: Statement) -> Statement | None:
-        """Return what becomes of a finding within the strata, with those that stand out."""
         change = self._change(finding)
         if change is None or found.of is None or found.of.kind not in _IN_WORDS:
             return None
@@ -905,26 +605,16 @@ class _Audit(Compared):
             for e in sorted(differ, key=lambda e: -abs(gap(e)))
         )
         adjusted = self.statement(finding.adjusted, "adjusted")
-        return replace(
-            found,
-            code="adjusted",
-            interval=adjusted.interval,
-            value=adjusted.value,
-            parts=parts,
-            shown=is_significant(finding.adjusted),
-            adjusted_for=(str(finding.adjusted_for),),
-            facts={
-                "change": str(change),
-                "concluded": change in CONCLUDED,
-                "strata": len(inside),
+        return replace(found, code="adjusted", interval=adjusted.interval, value=adjusted.value,
+            parts=parts, shown=is_significant(finding.adjusted),
+            adjusted_for=(str(finding.adjusted_for),), facts={"change": str(change),
+                "concluded": change in CONCLUDED, "strata": len(inside),
                 "every": [self._stratum(e, found) for e in inside],
                 "among": self._among(finding.estimate, finding.adjusted),
-                "left": finding.adjusted.reason and dict(finding.adjusted.reason.parameters),
-            },
-        )
+                "left": finding.adjusted.reason and dict(finding.adjusted.reason.parameters)},
+        )  # fmt: skip
 
     def _stratum(self, each: Any, found: Statement) -> Statement:
-        """Return a stratum of a finding, from the same side."""
         own = self.statement(each, "stratum", turn=False, facts={
             "stratum": str(each.stratum), "sizes": (each.n_group, each.n_reference)})  # fmt: skip
         if found.who and own.who and found.who.values == own.who.values:
@@ -933,73 +623,61 @@ class _Audit(Compared):
         return replace(own, who=own.than, than=own.who, facts=facts)
 
     def _unstated(self) -> Iterator[Statement]:
-        """Yield what differs where no finding is stated, or that nothing is shown to."""
         report = self.report
         pairs = [pair for pair in report.pairs if pair.significant]
         for pair in pairs[:_MOST_FINDINGS]:
-            yield Statement(
-                code="pair_differs",
-                shown=True,
-                of=measure(self.spec, pair.definition, pair.class_scope),
-                sources=("pairs",),
+            yield Statement(code="pair_differs", shown=True,
+                of=measure(self.spec, pair.definition, pair.class_scope), sources=("pairs",),
                 who=self.side(pair.feature, pair.group, rate=pair.rate_group),
-                than=self.side(pair.feature, pair.other, rate=pair.rate_other),
-            )
-        if (more := len(pairs) - _MOST_FINDINGS) > 0:
-            yield Statement(code="more_pairs", facts={"n": more}, sources=("pairs",))
+                than=self.side(pair.feature, pair.other, rate=pair.rate_other))  # fmt: skip
         adjusted = shown_adjusted_alone(report.estimates)
         for whole, pooled in adjusted[:_MOST_FINDINGS]:
-            among = self._among(whole, pooled)
-            yield self.statement(
-                pooled,
-                "shown_adjusted",
-                adjusted_for=(self.strata or "",),
+            yield self.statement(pooled, "shown_adjusted", adjusted_for=(self.strata or "",),
                 sources=(*self._place(whole), *self._place(pooled)),
                 parts=(self.statement(whole, "over_all"),),
-                facts={"among": among},
-            )
-        if (more := len(adjusted) - _MOST_FINDINGS) > 0:
-            yield Statement(
-                code="more_adjusted", facts={"n": more}, adjusted_for=(self.strata or "",)
-            )
+                facts={"among": self._among(whole, pooled)})  # fmt: skip
         others = [] if pairs or adjusted else self._other_differences()
         yield from (
             self.statement(each, several_cuts=self.cuts, sources=self._place(each))
             for each in others[:_MOST_FINDINGS]
         )
-        if pairs or adjusted or others or self.notes[DiagnosticCode.OFFSETTING_PARTS]:
+        if (more := len(pairs or adjusted) - _MOST_FINDINGS) > 0:
+            yield fact("more", "pairs", n=more)
+        if pairs or adjusted or others:
             return
-        for note in self._differing():
-            yield Statement(
-                code="all_groups_differ", facts={"note": note}, sources=("diagnostics",)
-            )
-        if self._differing():
+        if differing := self._differing():
+            yield from (fact("all_groups_differ", "diagnostics", note=each) for each in differing)
             return
         yield from self._not_shown()
-        yield Statement(
-            code="none_beyond_variation",
-            shown=False,
-            facts={
-                "tested": self.is_tested,
-                "over_all": bool(self.notes[DiagnosticCode.WITHIN_STRATA]),
-            }
-            | self._sized(),
-        )
+        over_all = bool(self.notes[DiagnosticCode.WITHIN_STRATA])
+        facts = {"tested": self.is_tested, "over_all": over_all} | self._sized()
+        yield replace(fact("none_beyond_variation", **facts), shown=False)
 
     def _other_differences(self) -> list[Any]:
-        """Return the significant estimates that are no findings, those that fail first."""
         failed = {
             (each.metric, each.feature, each.group)
             for each in self.report.verdicts
             if each.outcome is Outcome.FAIL
         }
-        found = [each for each in self.report.estimates if is_significant(each)]
-        return sorted(found, key=lambda e: (e.metric, e.feature, e.group) not in failed)
+        return sorted(self._significant, key=lambda e: (e.metric, e.feature, e.group) not in failed)
 
     def _not_shown(self) -> Iterator[Statement]:
-        """Yield what is compared although no difference is shown: the shares of the first rule."""
+        # what is compared although no difference is shown: the shares of the first rule
         if self.report.task is Task.REGRESSION:
-            yield from self._means_not_shown()
+            means = [
+                e
+                for e in self.report.estimates
+                if e.scope.kind is ScopeKind.OVERALL
+                and e.mirror_of is None
+                and e.reference
+                and e.status is Status.OK
+                and isinstance(e.definition, Contrast)
+                and not is_ratio(e.definition)
+                and None not in (e.rate_group, e.rate_reference)
+            ]
+            if means:
+                largest = max(means, key=lambda e: abs(gap(e)))
+                yield self.statement(largest, sources=self._place(largest))
             return
         open_ = [
             self._joint(v)
@@ -1012,28 +690,7 @@ class _Audit(Compared):
         ]
         yield from sorted(of_shares, key=lambda s: -abs(_apart(s)))[:1]
 
-    def _means_not_shown(self) -> Iterator[Statement]:
-        """Yield the largest difference of each mean."""
-        means = [
-            e
-            for e in self.report.estimates
-            if e.scope.kind is ScopeKind.OVERALL
-            and e.mirror_of is None
-            and e.reference
-            and e.status is Status.OK
-            and isinstance(e.definition, Contrast)
-            and not is_ratio(e.definition)
-            and None not in (e.rate_group, e.rate_reference)
-        ]
-        for name in list(dict.fromkeys(e.metric for e in means))[:_MOST_FINDINGS]:
-            of = [e for e in means if e.metric == name]
-            largest = max(of, key=lambda e: abs(gap(e)))
-            yield self.statement(
-                largest, sources=self._place(largest), facts={"largest_of": len(of)}
-            )
-
     def _of_note(self, note: Any) -> Any:
-        """Return the comparison of all rows that differs within strata."""
         keys = ("metric", "group", "class", "threshold")
         metric, group, class_, threshold = (note[key] for key in keys)
         return next(
@@ -1062,52 +719,29 @@ class _Audit(Compared):
             if n := codes.count({code}):
                 beside = code not in _NOT_BESIDE  # of which a value alone may decide
                 facts = {"n": n, "why": str(code), "beside": beside}
-                yield Statement(code="open_because", facts=facts, sources=("verdicts",))
+                yield fact("open_because", "verdicts", **facts)
         if any(len(of) > 1 or not of <= set(ON_ONE_SIDE) for of in codes):
-            yield Statement(code="inconclusive", sources=("verdicts",))
-        fails = [
-            part
-            for v in self.report.verdicts
-            if before_counting(v) is Outcome.FAIL
-            for part in [p for p in v.alternatives or (v,) if p.reason.get("missing") is not None][
-                :1
-            ]
-        ]
-        if fails:
-            most = max(fails, key=lambda each: float(each.reason["missing"])).reason
-            unit = most.get("unit") or "rows"
-            facts = {"n": len(fails), "missing": most["missing"], "unit": unit}
-            facts |= {"lacking": _lacking(fails[0])}
-            yield Statement(code="open_fails", facts=facts, sources=("verdicts",))
+            yield fact("inconclusive", "verdicts", shown=len(self.led))
         unevaluated = [
             v for v in self.report.verdicts if before_counting(v) is Outcome.NOT_EVALUATED
         ]
         zero = [v for v in unevaluated if v.reason.code in _OF_ZERO]
         if zero:
-            yield Statement(
-                code="ratio_of_zero",
-                parts=self._people(zero),
-                facts={"reason": zero[0].reason},
-                sources=("verdicts",),
-            )
+            yield Statement(code="ratio_of_zero", parts=self._people(zero),
+                facts={"reason": zero[0].reason}, sources=("verdicts",))  # fmt: skip
         yield from self._small()
         if lacking := [v for v in unevaluated if self._lacks_data(v)]:
-            yield Statement(
-                code="not_evaluated",
-                parts=self._people(lacking),
+            yield Statement(code="not_evaluated", parts=self._people(lacking),
                 facts={"n": len(lacking), "reasons": [v.reason for v in lacking]},
-                sources=("verdicts",),
-            )
+                sources=("verdicts",))  # fmt: skip
         else:
             yield from self._sparse()
 
     def _people(self, verdicts: Any) -> tuple[Statement, ...]:
-        """Return the groups of verdicts, each once."""
         named = dict.fromkeys((v.feature, v.group) for v in verdicts if v.group and v.feature)
         return tuple(Statement(code="judged", who=self.side(*each)) for each in named)
 
     def _intervals(self) -> Iterator[Statement]:
-        """Yield what the adjusted averages and the intervals of the page are."""
         stated = [
             s
             for s in (*[s for _, _, s in self.led], *([] if self.stated else self._not_shown()))
@@ -1121,20 +755,17 @@ class _Audit(Compared):
         if stated:
             joint = all(s.interval is not None and s.interval.joint for s in stated)
             ends = stated[0].interval
-            yield Statement(
-                code="interval",
-                interval=ends and replace(ends, joint=joint),
-                facts={"assumed": self.estimated},
-            )
+            yield Statement(code="interval", interval=ends and replace(ends, joint=joint),
+                facts={"assumed": self.estimated})  # fmt: skip
 
     def _small(self) -> Iterator[Statement]:
-        """Yield the groups below the smallest size with their shares, the most different first."""
         small: dict[Any, list[Any]] = {}
-        for e in sorted(self.report.estimates, key=lambda e: -abs(gap(e))):
-            if e.group and e.scope.kind is ScopeKind.OVERALL and _is_small(e.reason):
-                own = self.statement(e, turn=False)
-                whom = own.who if e.reason.side == "group" else own.than
-                small.setdefault(whom and (whom.kind, whom.feature, whom.values), []).append(e)
+        reasons = [e for e in self.report.estimates if e.group and e.reason is not None]
+        below = [e for e in reasons if e.scope.kind is ScopeKind.OVERALL and _is_small(e.reason)]
+        for e in sorted(below, key=lambda e: -abs(gap(e))):
+            own = self.statement(e, turn=False)
+            whom = own.who if e.reason.side == "group" else own.than
+            small.setdefault(whom and (whom.kind, whom.feature, whom.values), []).append(e)
         for estimates in [*small.values()][:_MOST_SMALL]:
             of_shares = [e for e in estimates if self._is_of_shares(e) and e.class_scope.is_single]
             first = next(iter(of_shares), estimates[0])
@@ -1142,15 +773,12 @@ class _Audit(Compared):
             facts = {"reason": first.reason, "counted": bool(of_shares)}
             side = "who" if first.reason.side == "group" else "than"
             yield replace(found, facts=found.facts | facts | {"side": side})
-        if (more := len(small) - _MOST_SMALL) > 0:
-            yield Statement(code="more_small", facts={"n": more}, sources=("groups",))
 
     def _is_of_shares(self, each: Any) -> bool:
         of = self.statement(each).of
         return of is not None and of.kind in _SHARES
 
     def _lacks_data(self, verdict: Any) -> bool:
-        """Return whether a rule is not evaluated because the data of its comparison are too few."""
         place = (verdict.feature, verdict.group, verdict.class_scope, OVERALL)
         rates = (
             each.rates.get(verdict.metric)
@@ -1162,10 +790,7 @@ class _Audit(Compared):
         return measured is not None and measured.status is Status.TOO_FEW
 
     def _sparse(self) -> Iterator[Statement]:
-        """Yield which groups have insufficient data, for all of their comparisons or for some.
-
-        An average over classes, and the class that differs most, lack what single classes lack.
-        """
+        # which groups have insufficient data, for all of their comparisons or for some
         compared: dict[Any, list[Any]] = {}
         for e in self.report.estimates:
             of_one = e.class_scope.kind not in (ClassKind.AVERAGE, ClassKind.WORST)
@@ -1186,11 +811,7 @@ class _Audit(Compared):
     def limits(self) -> Iterator[Statement]:
         spec, document = self.report.spec, self.report.spec.get("document") or {}
         if document.get("caveat"):
-            yield Statement(
-                code="caveat", facts={"text": document["caveat"]}, sources=("spec.document.caveat",)
-            )
-        if self.report.task is Task.REGRESSION and spec.get("label") and spec.get("prediction"):
-            yield Statement(code="large_errors", facts={"label": spec["label"]})
+            yield fact("caveat", "spec.document.caveat", text=document["caveat"])
         own = bool(self.rules) and not (self.name is not None and "rules" in self.name.options)
         yield Statement(
             code="why_not",
@@ -1205,17 +826,13 @@ class _Audit(Compared):
             and self.report.task is Task.BINARY
         ):
             refused = event(spec, "decision", self.favourable == "negative")
-            yield Statement(
-                code="outcome_known",
-                facts={"refused": refused, "outcome": event(spec, "outcome", True)},
-                sources=("spec.label",),
+            yield fact(
+                "outcome_known", "spec.label", refused=refused, outcome=event(spec, "outcome", True)
             )
         columns = [f["column"] for f in spec.get("sensitive", ())] + [
             p["name"] for p in spec.get("probabilities", ())
         ]
-        yield Statement(
-            code="other_groups", facts={"columns": columns, "period": document.get("period")}
-        )
+        yield fact("other_groups", columns=columns, period=document.get("period"))
 
     @property
     def strata_leave_nothing(self) -> bool:
@@ -1239,11 +856,7 @@ class _Audit(Compared):
             if before_counting(v) is Outcome.FAIL and v.remains is not False
         ]
         yield from self._missing_statements()
-        yield from self._recoding()
         yield from self._recording()
-        reasons = [reason for v in report.verdicts for reason in reasons_of(v)]
-        for what in {r["what"] for r in reasons if r.code is ReasonCode.NOT_COUNTED}:
-            yield step("count_rows", what=what)
         yield from self._asking_people()
         yield from self._explaining(failed)
         for _, each, found in self.led:
@@ -1264,57 +877,25 @@ class _Audit(Compared):
             yield from self._later()
 
     def _missing_statements(self) -> Iterator[Statement]:
-        """Yield what nobody stated, without which it is not known who is worse off."""
+        # what nobody stated, without which it is not known who is worse off
         spec = self.spec
-        if self.lacks_direction:
+        if self.report.task is Task.REGRESSION and self.favourable not in AMOUNTS:
             yield step("state_direction", column=spec.get("label") or spec.get("prediction"))
         if self.notes[DiagnosticCode.ASSUMED_POSITIVE]:
             yield step("state_positive")
         reasons = [reason for v in self.report.verdicts for reason in reasons_of(v)]
-        of = (ReasonCode.UNCLEAR_VALUES, ReasonCode.FAVOURABLE_UNSTATED)
-        unclear = {r["what"] for r in reasons if r.code in of}
-        yield from (step(code) for what, code in _CLEARED_BY.items() if what in unclear)
-        unclear -= _CLEARED_BY.keys()
-        if self.notes[DiagnosticCode.SAME_NAMES]:
-            unclear = {what for what in unclear if not what.startswith(SPELT)}
-        if unclear:
-            yield step("state_values")
-        gaps = self.name is not None and self.name.category_limit is not None
-        if gaps and spec.get("reference") in (ReferenceRule.OTHERS, ReferenceRule.OVERALL):
-            yield step("name_reference")
+        doubted = {reason["what"] for reason in reasons if reason.code in _NOT_BESIDE}
+        if UNSTATED in doubted:
+            yield step("state_favourable")
+        if doubted - {UNSTATED} or self.notes[DiagnosticCode.SAME_NAMES]:
+            yield step("heed_warnings")
+        gaps = self.name is not None and self.name.publishes_amounts
         if gaps and not spec.get("strata"):
             yield step("name_categories")
         if self.report.task is Task.MULTICLASS and not spec.get("positive"):
             yield step("state_class")
 
-    @property
-    def lacks_direction(self) -> bool:
-        """Return whether nobody stated which amounts are the better ones for people."""
-        return self.report.task is Task.REGRESSION and self.favourable not in AMOUNTS
-
-    def _recoding(self) -> Iterator[Statement]:
-        """Yield which values to recode first: a reference that is no group, and other spellings."""
-        chosen = (ReferenceKind.BEST, ReferenceKind.LARGEST)
-        references = {
-            (e.feature, e.reference.group)
-            for e in self.report.estimates
-            if e.reference is not None and e.reference.kind in chosen
-        }
-        for note in self.notes[DiagnosticCode.MISSING_MARKER]:
-            if (note.feature, note["value"]) in references:
-                given = flag_of("unknown", note["value"])
-                yield step("name_unknown", value=note["value"], option=given, feature=note.feature)
-        for by_option in (True, False):
-            respelled = [
-                note.feature
-                for note in self.notes[DiagnosticCode.SAME_NAMES]
-                if note.feature and (note.get("options") is not False) is by_option
-            ]
-            if respelled:
-                yield step("recode", features=respelled, by_option=by_option)
-
     def _recording(self) -> Iterator[Statement]:
-        """Ask for the groups and outcomes that many rows lack."""
         unit, columns = unit_of(self.spec), {g.feature: g.feature_id for g in self.report.groups}
         for note in self.notes[DiagnosticCode.MISSING_GROUPS]:
             if note["rows"] > _MANY_MISSING * note["total"]:
@@ -1331,11 +912,11 @@ class _Audit(Compared):
         for what, note in lacking.items():
             name = self.spec.get(what) or what
             facts = {"rows": note["rows"], "total": note["total"], "unit": unit}
-            contradictory = bool(unclear & {name, self.spec.get("order")})
+            contradictory = name in unclear
             yield step("record_outcomes", column=name, contradictory=contradictory, **facts)
 
     def _asking_people(self) -> Iterator[Statement]:
-        """Yield how many people to ask for their group, which settles what probabilities cannot."""
+        # how many people to ask for their group, which settles what probabilities cannot
         for i, note in enumerate(self.report.diagnostics):
             if note.code is not DiagnosticCode.GROUP_NOT_RECORDED:
                 continue
@@ -1346,24 +927,13 @@ class _Audit(Compared):
             decided = of and all(v.outcome not in undecided for v in of)
             if answered and (decided if answers is None else answers <= answered):
                 continue
-            facts = {
-                "feature": note.feature,
-                "known": known,
-                "answered": answered,
-                "answers": answers,
-                "shown": note.get("shown"),
-            }
+            facts = {"feature": note.feature, "known": known, "answered": answered,
+                "answers": answers, "shown": note.get("shown")}  # fmt: skip
             source = (f"diagnostics[{i}]",)
-            if known and not note["random"]:
-                yield Statement(code="state_random", facts=facts, sources=source)
-            yield Statement(code="ask_people", facts=facts, sources=source)
+            yield fact("ask_people", *source, **facts)
 
     def _explaining(self, failed: list[Any]) -> Iterator[Statement]:
-        """Yield what would show where the difference arises that the page reports first.
-
-        It answers for this very difference: of one that has no decomposition, the audit compares
-        people alike in another column.
-        """
+        # what would show where the difference arises that the page reports first
         strata = None if self.strata_leave_nothing else self.strata
         first: Any = next(iter(failed), None)
         for finding, each, found in self.led[:1]:
@@ -1373,7 +943,7 @@ class _Audit(Compared):
             first = self._of_note(note)
         for _, adjusted in shown_adjusted_alone(self.report.estimates)[: first is None]:
             first = adjusted
-        if first is None or self.spec.get("probabilities"):
+        if first is None or any(map(self.spec.get, ("probabilities", *DESIGN))):
             return
         definition = first.definition
         row = definition.of if isinstance(definition, Contrast) else None
@@ -1384,33 +954,18 @@ class _Audit(Compared):
                 regression=self.report.task is Task.REGRESSION,
             )
             named = None if row.name == usual else row.name
-            change = self._change(self.led[0][0]) if self.led else None
-            if change is AfterAdjusting.LEAVES_OUT:
-                yield step("complete_strata", column=str(self.led[0][0].adjusted_for))
-            else:
-                yield step("divide" if strata else "find_where", metric=named, within=strata)
-        elif (
-            strata is None
-            and isinstance(definition, Contrast)
-            and not self.notes[DiagnosticCode.PROTECTED]
-            and "score" not in definition.needs
-        ):
-            yield step("compare_alike")
+            yield step("divide" if strata else "find_where", metric=named, within=strata)
 
     def _can_decompose(self) -> bool:
-        """Return whether `why` decomposes gaps of the rows or counts that a report is of."""
-        positive = self.spec.get("positive")
-        ordered = isinstance(positive, Mapping) and "ordered" in positive
-        known = not (self.spec.get("probabilities") or ordered or self.cuts)
+        known = not (self.spec.get("probabilities") or self.cuts)
         protected = bool(self.notes[DiagnosticCode.PROTECTED])
         whole = self.spec.get("reference") == ReferenceRule.OVERALL
         binary = self.report.task in (Task.BINARY, Task.REGRESSION)
         return binary and known and not (protected or whole)
 
     def _has_subgroups(self) -> bool:
-        """Return whether a search can look for subgroups that the audit did not examine."""
         spec = self.spec
-        dependent = any(spec.get(name) for name in ("weight", "cluster", "intersections"))
+        dependent = any(map(spec.get, ("weight", "cluster", "intersections", *DESIGN)))
         protected = bool(self.notes[DiagnosticCode.PROTECTED])
         outcomes = any(spec.get(name) for name in OUTCOMES)
         searched = self.report.task is Task.BINARY and outcomes and not self.cuts
@@ -1418,11 +973,11 @@ class _Audit(Compared):
         return alone and len(spec.get("sensitive", ())) >= _SEVERAL
 
     def _later(self) -> Iterator[Statement]:
-        """Yield what comes after an audit without fails; monitors are for recorded groups."""
+        # what comes after an audit without fails; monitors are for recorded groups
         report = self.report
         estimated = {each["name"] for each in self.spec.get("probabilities", ())}
         preset_ = self.name
-        gaps = preset_ is not None and preset_.category_limit is not None
+        gaps = preset_ is not None and preset_.publishes_amounts
         if report.verdict is Outcome.PASS:
             if not estimated:
                 yield step("follow")
@@ -1444,11 +999,7 @@ class _Audit(Compared):
                 and v.feature not in estimated
                 and all(map(_by_more_rows, reasons_of(v)))
                 for v in undecided
-            ):
-                reasons = [v.reason for v in undecided]
-                if all(map(_is_constant, reasons)):
-                    yield step("check_outcome", reasons=reasons)
-                    return
+            ) and not all(_is_constant(v.reason) for v in undecided):
                 plan = any(each.of_separate_rates for each in report.estimates)
                 found = self._cheapest() or Statement(code="more_rows")
                 yield replace(found, code="more_rows", facts=found.facts | {"plan": plan})
@@ -1466,17 +1017,16 @@ class _Audit(Compared):
             return None
         of_hits = row.of == TP
         n = (found.who.n or 0) - found.who.hits if of_hits else found.who.hits
-        return replace(
-            found,
-            code="read_cases",
-            facts={"n": n, "event": event(self.report.spec, "decision", not of_hits)},
-        )
+        return replace(found, code="read_cases",
+            facts={"n": n, "event": event(self.report.spec, "decision", not of_hits)})  # fmt: skip
 
     def _cheapest(self) -> Statement | None:
         found = [
             s
             for v in self.report.verdicts
-            if (s := self._own_side(v)).verdict == "inconclusive" and s.facts["needed"] and s.who
+            if (s := self._own_side(v)).verdict == "inconclusive"
+            and s.facts.get("needed")
+            and s.who
         ]
         if not found:
             return None
@@ -1496,16 +1046,6 @@ _IN_WORDS = (*_SHARES, "mean")
 OUTCOMES = ("label", "prediction", "score")
 _NOT_BESIDE = (ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES, ReasonCode.FAVOURABLE_UNSTATED)
 _OF_ZERO = (ReasonCode.RATIO_MAY_BE_ZERO, ReasonCode.RATIO_NOT_ABOVE_ZERO)
-_CLEARED_BY = {
-    "clear identifier": "write_identifiers",
-    OF_ONE_PERSON: "recode_identifier",
-    UNSTATED: "state_favourable",
-    APART: "check_predictions",
-    SCORE_APART: "check_scores",
-    ALIKE: "check_all_rows",
-}
-"""What to do first about rows that are unclear, by what they lack."""
-_DISAGREE = ({"mean", "quantile"}, {"list", "top"})
 _GRAVEST = ("fail", "inconclusive", "not_evaluated", "pass")
 _BESIDE = (*ON_ONE_SIDE, ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES)
 
@@ -1515,72 +1055,28 @@ def _apart(s: Any) -> float:
 
 
 def _is_small(reason: Any) -> bool:
-    """Return whether a side is below the smallest size that was asked for."""
     return reason is not None and reason.code is ReasonCode.SMALL_GROUP
 
 
-def _lacking(verdict: Any) -> list[str]:
-    """Return what rows lack that leave a verdict open: outcomes or groups, a weight or a count."""
-    if (what := verdict.reason.get("what")) is not None:
-        return [what]
-    needs = verdict.definition.needs if verdict.definition else ()
-    without_group = [str(verdict.feature)] * bool(verdict.reason.get("without_group"))
-    return [need for need in OUTCOMES if need in needs] + without_group
-
-
 def _is_constant(reason: Any) -> bool:
-    """Return whether nothing is decided because all rows have one value."""
     few = reason.code is ReasonCode.FEW_EXPECTED and reason["expected"] == 0
     return few or reason.code is ReasonCode.ONE_VALUE
 
 
 def _by_more_rows(reason: Any) -> bool:
-    """Return whether more rows could decide a rule: not where what rows lack leaves it open."""
-    others = (
-        *ON_ONE_SIDE,
-        ReasonCode.MISSING_GROUPS,
-        ReasonCode.MISSING_OUTCOMES,
-        *WITHOUT_METHOD,
-    )
+    # whether more rows could decide a rule: not where what rows lack leaves it open
+    others = (*ON_ONE_SIDE, ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES, *WITHOUT_METHOD)
     return reason.code not in others and reason.get("open_rows") is None
 
 
-def _far(each: Any) -> float:
-    """Return how far a comparison is from no difference."""
-    if not is_ratio(each.definition) or each.value is None:
-        return abs(gap(each))
-    return abs(math.log(each.value)) if each.value else math.inf
-
-
-def _ranked(stated: Any) -> str | None:
-    """Return what a finding is of, where another one may be of the same numbers or ranking."""
-    finding, each, _ = stated
-    definition, row = finding.estimate.definition, each.row
-    if isinstance(definition, RowMetric):
-        of_top = definition.kind in ("top", "exposure")
-        return "quantile" if definition.q is not None else "top" if of_top else None
-    if isinstance(row, Mean):
-        return "mean" if row.of is RegressionTerm.LABEL else None
-    return "list" if isinstance(row, Rate) and (row.of, row.among) == (TP + FP, ALL) else None
-
-
-def _any_class(of: Any) -> Any:
-    """Return an event of a rule that is about each class."""
-    return of and replace(of, values=())
-
-
-def _class_of(verdict: Any) -> str | None:
-    return verdict.class_scope.name if verdict.class_scope.kind is ClassKind.CLASS else None
-
-
 def _people_of(feature: Any, own: Statement) -> tuple[Any, ...]:
-    """Return whose row of the grid a verdict is in: of all groups at once it is that of two."""
+    # whose row of the grid a verdict is in: of all groups at once it is that of two
     pair = own.than if own.facts.get("across") else None
     return feature, tuple(side and side.values for side in (own.who, pair))
 
 
 def _gravity_of(verdict: Any) -> tuple[int, bool]:
-    """Return how grave a verdict is: the gravest first, fails that remain before others."""
+    # how grave a verdict is: the gravest first, fails that remain before others
     outcome = str(before_counting(verdict))
     return _place(outcome), verdict.remains is False
 
@@ -1594,7 +1090,7 @@ def _place(outcome: str | None) -> int:
 
 
 def _advantage(row: list[Statement | None]) -> float:
-    """Return how much better a group fares than its reference in the first rule: worst first."""
+    # how much better a group fares than its reference in the first rule: worst first
     for s in filter(None, row):
         if s.who and s.than and s.who.rate is not None and s.than.rate is not None:
             far = s.who.rate - s.than.rate
@@ -1616,3 +1112,73 @@ def needed(reason: Any) -> tuple[int, int] | None:
         else math.ceil(exact / 10**-digits) * 10**-digits,
         int(has) + 1,
     ), int(has)
+
+
+_HARDLY_MORE, _HARDLY_CHANCE = 0.01, 1e-3
+
+
+def could_undo(report: Report, contrast: Estimate, row: Statistic) -> bool:
+    """Return whether rows that lack an outcome could leave a difference not shown, or turn it.
+
+    A rate of all rows turns if all of these have one outcome; it is not shown if those beyond the
+    share that the other side lacks move it by more than its interval is from none.
+    """
+    needs = {*row.needs, *(["score"] if "prediction" in row.needs else [])}
+    uneven = any(
+        each.code is DiagnosticCode.MISSING_OUTCOMES
+        and each.feature == contrast.feature
+        and each["what"] in needs
+        and each["groups"] > 1
+        and each["p"] < _HARDLY_CHANCE
+        for each in report.diagnostics
+    )
+    rows = _sizes(report, contrast)
+    sides = [
+        (rate, 1 - n / of)
+        for rate, n, of in zip(
+            (contrast.rate_group, contrast.rate_reference),
+            (contrast.n_group, contrast.n_reference),
+            rows,
+            strict=True,
+        )
+        if rate is not None and n and of
+    ]
+    if not isinstance(row, Rate) or row.among != ALL or len(sides) < 2:
+        return uneven
+    (low, of_low), (high, of_high) = sorted(sides)
+    if low * (1 - of_low) + of_low > high * (1 - of_high):
+        return True
+    (rate, more), (other, fewer) = sorted(sides, key=lambda side: -side[1])
+    interval = singled_out(contrast).interval
+    if not uneven or interval is None or contrast.definition.neutral in interval:
+        return uneven
+    share = (more - fewer) / (1 - fewer)
+    if more - fewer < _HARDLY_MORE or rate == other:
+        return False
+    moved = share * ((rate < other) - rate) / (other - rate)  # of the way to no difference
+    nearest = min(distance(replace(contrast, value=end)) for end in interval)
+    return moved * distance(contrast) >= nearest
+
+
+def _sizes(report: Report, contrast: Estimate) -> tuple[float, float]:
+    # the rows of both sides of a comparison, those without an outcome included
+    def size(name: str | None, kind: ReferenceKind | None = None) -> float:
+        return next(
+            (
+                each.n
+                for each in (report.groups if kind is None else report.totals)
+                if (each.feature, each.scope) == (contrast.feature, contrast.scope)
+                and each.class_scope == contrast.class_scope.of_class
+                and each.threshold == contrast.threshold
+                and (each.group == name if kind is None else each.reference_kind is kind)
+            ),
+            0.0,
+        )
+
+    group, reference = size(contrast.group), contrast.reference
+    every = size(None, ReferenceKind.OVERALL)
+    if reference is None or not (group and every):
+        return 0, 0
+    if reference.group is not None:
+        return group, size(reference.group)
+    return group, every - group * (reference.kind is ReferenceKind.OTHERS)

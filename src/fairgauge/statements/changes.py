@@ -1,33 +1,167 @@
-"""Changes as statements: a difference between groups, or a rate, before and after."""
+"""Changes as statements, and the first page of two reports, or of models on the same rows.
+
+A difference between groups, or a rate, stands before and after, from the side that is worse off
+after. A page is of the best candidate, or of the new report.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from itertools import product
+from typing import Any, get_args
 
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Direction, ScopeKind
-from fairgauge.results.changes import DisparityChange, RateChange
+from fairgauge.enums import (
+    CandidateVerdict,
+    Direction,
+    Favourable,
+    Outcome,
+    Performance,
+    ScopeKind,
+    Status,
+    Task,
+)
+from fairgauge.question.rules import limits_of
+from fairgauge.reasons import FEWEST_ROWS, ReasonCode
+from fairgauge.results.changes import Became, DisparityChange, RateChange
+from fairgauge.results.comparison import Candidate, Change, MarginTest, Origin, counted
 from fairgauge.results.disadvantage import other_group
-from fairgauge.results.disparities import is_reference_first, is_significant
+from fairgauge.results.disparities import is_ratio, is_reference_first, is_significant
 from fairgauge.results.scopes import Interval
-from fairgauge.results.statement import Harm, Measure, Range, Side, Statement
-from fairgauge.statements.compared import Compared, inverse, measure, whole
+from fairgauge.results.statement import Harm, Measure, Page, Range, Side, Statement
+from fairgauge.statements.compared import (
+    Compared,
+    Rates,
+    event,
+    inverse,
+    measure,
+    page,
+    side_of,
+    step,
+    whole,
+)
 
-Rates = tuple[dict[str, Any], dict[str, Any]]
+_OUTCOMES = ("label", "prediction", "score")
+_BETTER = (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED)
+_NOT_PASSED = (Outcome.FAIL, Outcome.INCONCLUSIVE)
+_MANY = 0.01
+"""The share of rows that lack an outcome from which it is stated beside the verdict."""
+_MOST_CANDIDATES, _MOST_NEEDED, _MOST_FOUND = 3, 1e6, 2
 
 
-class Changes(Compared):
-    """Differences between groups before and after, from the side that is worse off after."""
+def change_page(change: Change) -> Page:
+    """Return the first page of a comparison, of the best candidate in detail."""
+    return _Changes(change, _best(change)).page()
 
-    old: dict[str, Any]
-    new: dict[str, Any]
+
+def changes_shown(change: Change) -> list[Statement]:
+    """Return what became of differences between groups under the best candidate."""
+    made = _Changes(change, _best(change))
+    return [*made.shown, *made.others]
+
+
+def candidate_statements(change: Change, candidate: Candidate) -> list[Statement]:
+    """Return what is stated of one candidate: its verdict and its margins."""
+    made = _Changes(change, candidate)
+    return [*made.verdict(), *made.margins()]
+
+
+def _best(change: Change) -> Candidate:
+    return next(c for c in change.candidates if c.verdict is change.verdict)
+
+
+class _Changes(Compared):
+    """The statements of one candidate, or of the new report."""
+
+    def __init__(self, change: Change, candidate: Candidate) -> None:
+        of_reports = change.new is not None
+        sides = [s for c in change.changes for s in (c.before, c.after) if s and s.feature]
+        named = {(e.feature, e.group) for e in change.sizes}
+        named |= {(s.feature, s.group) for s in sides if s.feature and s.group}
+        named |= {(r.feature, r.group) for c in change.candidates for r in c.rates if r.feature}
+        other = not of_reports or any(e.key == "prediction" for e in change.differences)
+        spec = any_decision(change.spec) if other else change.spec
+        super().__init__(change, sorted(named, key=str), spec)
+        self.ids = {(s.feature, s.group): (s.feature_id, s.group_id) for s in sides}
+        self.change, self.candidate = change, candidate
+        self.place = f"candidates[{change.candidates.index(candidate)}]"
+        names = (change.old.name, candidate.name) if not of_reports else ("old", "new")
+        at = "report" if of_reports else "under"
+        self.old, self.new = ({"at": at, "name": name} for name in names)
+        self.is_untested = change.why_untested is not None
+        asked = [
+            (i, each) for i, each in enumerate(candidate.disparities)
+            if (each.mirror_of is None if of_reports else each.outcome is not None)
+        ]  # fmt: skip
+        self.asked = [each for _, each in asked]
+        changes = in_order(
+            self.changed(one, sources=(f"{self.place}.disparities[{i}]",))
+            for i, one in asked
+            if not of_reports
+            or (one.moved if self.is_untested else one.change_p_adjusted is not None)
+        )
+        every = of_reports and self.is_untested
+        self.shown = [s for s in changes if s.shown or every]
+        self.others = [s for s in changes if not (s.shown or every)]
+        if candidate.verdict in _BETTER:  # what makes it so is stated first
+            self.shown.sort(key=lambda s: s.facts["way"] != Direction.CLOSER)
+
+    def page(self) -> Page:
+        c = self.change
+        statements = [self.headline()]
+        if c.new is None:
+            for one in c.candidates[:_MOST_CANDIDATES]:
+                statements += (self if one is self.candidate else _Changes(c, one)).verdict()
+            statements += [*self.of_models(), *self.shown[:_MOST_FOUND]]
+        else:
+            statements += [*self.of_rules(), *self.of_reports()]
+            statements += self.shown[:_MOST_FOUND]
+        if not self.shown:
+            tests = sum(e.change_p_adjusted is not None for e in c.changes if e.mirror_of is None)
+            statements += [
+                replace(
+                    s,
+                    code="unchanged",
+                    facts=s.facts | {"tests": tests, "alone": c.new is not None},
+                )
+                for s in self.others[:_MOST_FOUND]
+            ]
+        if self.asked:
+            went = counted(self.asked)
+            facts = {key: went[key] for key in get_args(Became)}
+            sources = (f"{self.place}.disparities",)
+            statements.append(Statement(code="counted_changes", facts=facts, sources=sources))
+        statements += [*self.margins(), *self.accuracy(), *self.reclassified()]
+        if len(c.candidates) > 1:
+            others = [one.name for one in c.candidates if one is not self.candidate]
+            statements.append(step("of_the_best", name=self.candidate.name, others=others))
+        statements += [*self.certain(), *self.limits(), *self.steps()]
+        return page("comparison", c.spec, statements, values=self.values)
+
+    def headline(self) -> Statement:
+        """Return the first change that is shown, or that none is."""
+        c, best = self.change, self.candidate
+        went = counted(self.asked)
+        facts = {
+            "reports": c.new is not None, "name": best.name, "current": c.old.name,
+            "n": best.rows if c.new is None else None,
+            "candidates": [one.name for one in c.candidates], "alike": best.decides_alike,
+            "better": [one.name for one in c.candidates
+                       if one.verdict is CandidateVerdict.DOMINATES],
+            "one_decision": best.reason is not None, "performance": str(best.performance),
+            "any": bool(c.changes), "compared": c.compared, "untested": self.is_untested,
+            "moved": any(e.moved for e in c.changes), "not_tested": went["untested"],
+            "tested": sum(e.moved and e.change_p_adjusted is not None for e in c.changes),
+            "same": not (c.flips or c.alone or c.unmatched or c.differences),
+        }  # fmt: skip
+        parts = () if c.new is not None and self.is_untested else tuple(self.shown[:1])
+        return Statement(code="changes_headline", verdict=str(best.verdict), facts=facts,
+                         parts=parts, sources=(f"{self.place}.verdict",))  # fmt: skip
 
     def changed(self, one: DisparityChange, code: str = "changed", **more: Any) -> Statement:
-        """Return what became of a difference."""
         of = one.definition.of if isinstance(one.definition, Contrast) else one.definition
         row = of if isinstance(of, Statistic) else None
         mine, theirs = self.rates_of(one, row)
@@ -49,6 +183,8 @@ class Changes(Compared):
             who, than, was = than, who, was[::-1]
         ends, held = _distance(one), one.new_interval
         pair = held and self.oriented(one, (held.low, held.high), turned=turned)
+        change = None if ends or one.interval is None else self.oriented(
+            one, (one.interval.low, one.interval.high), turned=turned)  # fmt: skip
         return Statement(
             code=code, who=None if one.feature is None else who, than=than, was=was,
             of=Measure("number", one.definition.title) if row is None
@@ -59,19 +195,12 @@ class Changes(Compared):
                 "old": self.old, "new": self.new, "crossed": one.crossed,
                 "way": str(one.direction) if one.significant and one.direction else None,
                 "reverse": one.other_side, "old_value": one.old, "new_value": one.new,
-                "across": is_of_all_groups(one.definition), "size": _size(one),
-                "was_than": self.other_reference(one),
+                "across": is_of_all_groups(one.definition), "size": one.size,
                 "metric": one.metric, "stratum": one.scope.stratum,
                 "held": pair and held and Range(*pair, held.level),
+                "change": change and one.interval and Range(*change, one.interval.level),
             }, **more,
         )  # fmt: skip
-
-    def other_reference(self, one: DisparityChange) -> Side | None:
-        """Return with whom a group was compared before, where it is with another one now."""
-        if one.before is None or one.after is None or is_of_all_groups(one.definition):
-            return None
-        before = self.reference(one.before)
-        return None if before == self.reference(one.after) else before
 
     def oriented(
         self, one: DisparityChange, ends: tuple[float, float], *, turned: bool
@@ -104,25 +233,17 @@ class Changes(Compared):
             sides.append((held[0], held[1]))
         return sides[0], sides[1]
 
-    def all_rates(self) -> Iterable[RateChange]:
-        """Return the rates of groups before and after."""
-        return ()
-
     def rate(self, one: DisparityChange, row: Statistic, group: str | None) -> Rates | None:
-        """Return the rate of a group before and after, on the same rows."""
         place = (row.name, one.feature, group, one.scope, one.class_scope, one.threshold)
-        for e in self.all_rates():
+        for e in self.candidate.rates:
             if (e.rate, e.feature, e.group, e.scope, e.class_scope, e.threshold) == place:
-                if e.old is None or e.new is None:
-                    return None
-                old, new = ({"rate": v, **whole(v, e.n, row, self.spec)} for v in (e.old, e.new))
-                return old, new
+                return self.both(e)
         return None
 
     def shifted(self, one: RateChange, **facts: Any) -> Statement:
         """Return a rate of all rows, or of a group, before and after."""
         row = one.definition
-        old, new = ({"rate": v, **whole(v, one.n, row, self.spec)} for v in (one.old, one.new))
+        old, new = self.both(one) or ({}, {})
         who = self.side(one.feature, one.group) if one.feature else Side("rows")
         return Statement(
             code="shifted", who=replace(who, **new), value=one.change,
@@ -132,18 +253,286 @@ class Changes(Compared):
             facts={"old": self.old, "new": self.new, "share": row.is_share, **facts},
         )  # fmt: skip
 
+    def of_rules(self) -> Iterator[Statement]:
+        c = self.change
+        if c.new is None or {c.old.verdict, c.new.verdict} == {Outcome.NONE}:
+            return
+        moves = Counter((str(e.old.outcome), str(e.new.outcome)) for e in c.flips)
+        alone = Counter(each.report for each in c.unmatched)
+        yield Statement(code="both_verdicts", verdict=str(c.new.verdict), facts={
+            "before": str(c.old.verdict), "stayed": len(c.stayed),
+            "moves": [(*of, n) for of, n in moves.items()],
+            "in_old": alone["old"], "in_new": alone["new"],
+        }, sources=("old.verdict", "new.verdict", "flips", "stayed", "unmatched"))  # fmt: skip
+        yield from self.rules_now()
+
+    def rules_now(self) -> Iterator[Statement]:
+        c = self.change
+        verdicts = [each.new for each in (*c.flips, *c.stayed)]
+        verdicts += [each.verdict for each in c.unmatched if each.report == "new"]
+        for rule, outcome in product(dict.fromkeys(e.rule for e in verdicts), _NOT_PASSED):
+            held = [e for e in verdicts if (e.rule, e.outcome) == (rule, outcome)]
+            if not held:
+                continue
+            metric, scope = held[0].definition, held[0].class_scope
+            row = metric.of if isinstance(metric, Contrast) else None
+            is_plain = isinstance(row, Statistic) and scope.is_single
+            yield Statement(
+                code="rule_now", verdict=str(outcome),
+                of=measure(self.spec, row, scope) if is_plain else None,
+                by="ratio" if is_ratio(metric) else "difference",
+                parts=tuple(Statement(code="whose", who=side_of(e.feature, e.group)
+                                      if e.feature and e.group else None) for e in held),
+                facts={"text": rule, "limits": limits_of(rule), "significant": False,
+                       "others": c.spec.get("reference") in (None, "others")},
+                sources=("flips", "stayed", "unmatched"),
+            )  # fmt: skip
+
+    def of_reports(self) -> Iterator[Statement]:
+        c = self.change
+        for name, origin in self.reports():
+            yield Statement(code="origin", sources=(name,), facts={
+                "name": name, "file": origin.name or origin.source,
+                "rows": origin.rows, "cases": origin.cases, "used": origin.used,
+                "least": origin.used_at_least, "created": origin.created[:10],
+                "source": origin.source if origin.name else None,
+            })  # fmt: skip
+        if c.same_rows or c.refused is None:
+            evidence = c.refused.get("evidence") if c.same_rows and c.refused else None
+            yield step("same_rows", same=c.same_rows, evidence=evidence)
+        if c.differences:
+            yield step("asked_differently", keys=[each.key for each in c.differences])
+
+    def of_models(self) -> Iterator[Statement]:
+        c, best = self.change, self.candidate
+        names = [one.name for one in c.candidates]
+        yield Statement(code="models", sources=(f"{self.place}.rows", "old.excluded"), facts={
+            "candidates": names, "current": c.old.name, "n": best.rows, "source": c.old.source,
+            "excluded": c.old.excluded, "undecided": best.undecided,
+        })  # fmt: skip
+        if self.spec.get("label") and c.task is not Task.MULTICLASS:
+            yield step("positive", event=event(self.spec, "outcome", True),
+                       side=str(self.favourable),
+                       assumed=self.spec.get("positive") in (None, []))  # fmt: skip
+
+    def reports(self) -> Iterator[tuple[str, Origin]]:
+        if self.change.new is not None:
+            yield from (("old", self.change.old), ("new", self.change.new))
+
+    def verdict(self) -> Iterator[Statement]:
+        c = self.candidate
+        asked = self.asked
+        went = Counter(str(one.direction) for one in asked if one.significant)
+        larger = [one for one in asked if one.significant and one.direction is Direction.FURTHER]
+        yield Statement(code="candidate", verdict=str(c.verdict), facts={
+            "name": c.name, "current": self.change.old.name, "alike": c.decides_alike,
+            "one_decision": c.reason is not None, "n": c.rows, "closer": went["closer"],
+            "further": went["further"], "differences": len(asked),
+            "changed": sum(one.changed for one in asked),
+            "within": sum(one.outcome is Performance.NON_INFERIOR for one in larger),
+            "performance": str(c.performance), "margins": [_margin(t) for t in c.margins],
+            "open": [side_of(of.feature, of.group) for one in c.untested
+                     if (of := one.change if isinstance(one, MarginTest) else one).feature],
+        }, sources=(f"{self.place}.verdict", f"{self.place}.margins"))  # fmt: skip
+        if c.decides_alike:
+            return
+        if c.verdict is CandidateVerdict.DOMINATES:
+            yield from (*self.what_remains(), *self.wronged_anew())
+        yield from self.beyond()
+        yield from self.untested()
+        if c.overturned:
+            yield Statement(code="overturned", facts={
+                "excluded": self.change.old.excluded, "undecided": c.undecided,
+            }, sources=("old.excluded", f"{self.place}.undecided"))  # fmt: skip
+
+    def untested(self) -> Iterator[Statement]:
+        whose: dict[str, list[Statement]] = {}
+        rows: dict[tuple[str | None, str | None], int]
+        rows = {(e.feature, e.group): round(e.n) for e in self.candidate.reclassified
+                if e.among == "all" and e.threshold is None and e.n < FEWEST_ROWS}  # fmt: skip
+        for one in self.candidate.untested:
+            of = one.change if isinstance(one, MarginTest) else one
+            few = of.status is not Status.OK
+            if not few and self.candidate.verdict is not CandidateVerdict.BETTER_WHERE_TESTED:
+                continue
+            n = rows.get((of.feature, of.group)) if few else None
+            who = self.side(of.feature, of.group, n=n) if of.feature is not None else None
+            why = "few" if few else str(one.outcome)
+            whose.setdefault(why, []).append(Statement(code="whose", who=who))
+        for why, parts in whose.items():
+            yield Statement(code="not_within", verdict=why, parts=tuple(parts))
+
+    def what_remains(self) -> Iterator[Statement]:
+        """Yield which differences between groups the candidate has, whatever they were before."""
+        known = [
+            one for one in self.asked
+            if one.new_interval is not None and one.status is Status.OK
+        ]  # fmt: skip
+        held = [one for one in known if one.definition.neutral not in (one.new_interval or ())]
+        if not known:
+            return
+        stated = [self.changed(one) for one in held]
+        first = next((s for s in stated if self.shown and s == replace(
+            self.shown[0], sources=())), next(iter(stated), None))  # fmt: skip
+        part = first and replace(first, interval=first.facts["held"], was=None, shown=True)
+        yield Statement(
+            code="remaining", parts=(part,) if part else (), sources=(f"{self.place}.disparities",),
+            facts={"n": len(held), "of": len(known), "new": self.new},
+        )  # fmt: skip
+
+    def wronged_anew(self) -> Iterator[Statement]:
+        """Yield who loses the better decision although their outcome is the better one, by group.
+
+        A margin allows for some in every group, whom rates of a whole group do not show.
+        """
+        good = self.favourable is not Favourable.NEGATIVE
+        if not self.spec.get("label") or self.favourable is Favourable.NEITHER:
+            return
+        parts = self.moved("positive" if good else "negative", good=good)
+        if parts:
+            yield Statement(code="wronged_anew", parts=parts, facts={
+                "event": event(self.spec, "decision", good),
+                "among": event(self.spec, "outcome", good), "old": self.old, "new": self.new,
+            }, sources=(f"{self.place}.reclassified",))  # fmt: skip
+
+    def moved(self, among: str, *, good: bool = True) -> tuple[Statement, ...]:
+        """Return how many of each group of the first feature are decided otherwise."""
+        every = [e for e in self.candidate.reclassified
+                 if e.among == among and e.threshold is None and e.feature and e.n]  # fmt: skip
+        moved = [(e, (e.lost, e.gained) if good else (e.gained, e.lost))
+                 for e in every if e.feature == every[0].feature]  # fmt: skip
+        return tuple(
+            Statement(code="moved", who=self.side(e.feature, e.group),
+                      facts={"n": e.n, "lost": lost, "gained": gained})
+            for e, (lost, gained) in sorted(moved, key=lambda of: -of[1][0] / of[0].n)
+        )[:_MOST_CANDIDATES]  # fmt: skip
+
+    def beyond(self) -> Iterator[Statement]:
+        """Yield of how many differences, and groups' own rates, the margins have an outcome."""
+        c = self.candidate
+        if c.verdict is CandidateVerdict.NONE:
+            return
+
+        def smaller(test: DisparityChange | MarginTest) -> bool:  # which needs no margin
+            if not isinstance(test, DisparityChange) or test.overturned:
+                return False
+            return test.significant and test.direction is Direction.CLOSER
+
+        every: tuple[tuple[str, list[DisparityChange] | list[MarginTest]], ...]
+        every = (("differences", self.asked), ("rates", [*c.groups]))
+        for outcome in (Performance.INFERIOR, Performance.CANNOT_TELL, Performance.NO_MARGIN):
+            parts = [
+                (kind, sum(t.outcome is outcome and not smaller(t) for t in tests), len(tests))
+                for kind, tests in every
+            ]
+            if parts := [each for each in parts if each[1]]:
+                sources = (f"{self.place}.disparities", f"{self.place}.groups")
+                facts = {"parts": parts}
+                yield Statement(code="beyond", verdict=str(outcome), sources=sources, facts=facts)
+
+    def margins(self) -> Iterator[Statement]:
+        for i, t in enumerate(self.candidate.margins):
+            if t.change.old is None or t.change.new is None:
+                yield Statement(code="no_value", facts={"title": t.change.definition.title})
+            else:
+                s = self.shifted(t.change, margin=t.margin, outcome=_margin(t)[2], by=t.by,
+                                 overturned=t.overturned)  # fmt: skip
+                if t.adjusted is not None and len(self.change.candidates) > 1:
+                    held = t.adjusted  # the interval that decides
+                    s = replace(s, interval=Range(held.low, held.high, held.level, joint=True))
+                yield replace(s, sources=(f"{self.place}.margins[{i}]",))
+
+    def accuracy(self) -> Iterator[Statement]:
+        for i, e in enumerate(self.candidate.rates):
+            whole = e.feature is None and e.scope.kind is ScopeKind.OVERALL
+            if whole and e.rate == "accuracy" and e.change is not None:
+                if not self.candidate.margins:
+                    yield replace(self.shifted(e), sources=(f"{self.place}.rates[{i}]",))
+                return
+
+    def reclassified(self) -> Iterator[Statement]:
+        for i, e in enumerate(self.candidate.reclassified):
+            if e.among == "all" and e.threshold is None and e.feature is None:
+                yield Statement(code="reclassified", parts=self.moved("all"), facts={
+                    "n": e.n, "changed": e.gained + e.lost, "old": self.old, "new": self.new,
+                    "event": event(self.spec, "decision", True),
+                }, sources=(f"{self.place}.reclassified[{i}]",))  # fmt: skip
+                return
+
+    def certain(self) -> Iterator[Statement]:
+        c = self.change
+        refused = c.refused and str(c.refused.code)
+        if self.is_untested:
+            yield Statement(code="no_interval", facts={"why": refused}, sources=("refused",))
+            return
+        if c.refused is not None:
+            yield Statement(code="widest", facts={"why": refused}, sources=("refused",))
+        tested = sum(e.change_p_adjusted is not None for e in c.changes if e.mirror_of is None)
+        if tested:
+            yield Statement(code="interval", interval=Range(0, 0, c.confidence),
+                            facts={"changes": tested, "wider": c.new is None})  # fmt: skip
+        if any(not each.significant for each in self.asked):
+            yield step("no_change_shown")
+
+    def limits(self) -> Iterator[Statement]:
+        c = self.change
+        if c.new is not None:
+            yield step("no_causes")
+        alone = [(side_of(e.feature, e.name), e.report) for e in c.alone if e.what == "group"]
+        if alone:
+            yield Statement(code="groups_alone", facts={"groups": alone}, sources=("alone",))
+        yield step("unfair")
+        if c.new is None:
+            yield from [step("what_becomes")] if self.spec.get("label") else []
+            yield step("elsewhere")
+
+    def steps(self) -> Iterator[Statement]:
+        c = self.change
+        if c.new is None:
+            yield from self.next_of_models()
+            return
+        if c.refused is not None and c.refused.code is ReasonCode.ASKED_DIFFERENTLY:
+            yield step("audit_alike")
+        elif c.same_rows:
+            yield step("compare_paired")
+        if c.worse:
+            yield step("find_change")
+        yield step("follow")
+
+    def next_of_models(self) -> Iterator[Statement]:
+        best, verdict = self.candidate, self.candidate.verdict
+        if best.decides_alike or best.reason is not None:
+            yield step("check_candidate", name=best.name)
+        if best.decides_alike:
+            return
+        if best.performance is Performance.NO_MARGIN:
+            yield step("state_margins")
+        if best.overturned and verdict is not CandidateVerdict.WORSE:  # they take back no harm
+            yield step("complete_rows")
+        open_ = [t for t in best.margins
+                 if t.outcome is Performance.CANNOT_TELL and not t.overturned]  # fmt: skip
+        if open_ and verdict is CandidateVerdict.CANNOT_TELL and best.reason is None:
+            needed = max(t.needed or float("inf") for t in open_)
+            yield step("more_rows_for", n=best.rows,
+                       rows=needed if needed <= _MOST_NEEDED else None)  # fmt: skip
+        if verdict in (CandidateVerdict.TRADE_OFF, CandidateVerdict.WORSE):
+            yield step("weigh")
+        if verdict in _BETTER:
+            yield from (step("audit_it", name=best.name), step("follow"))
+
 
 def any_decision(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return a question whose decisions are those of no column: two have made them."""
-    names = {"prediction": "decision", "score": "score"}
-    return {**spec, **{key: name for key, name in names.items() if spec.get(key)}}
+    names = {key: name for key, name in (("prediction", "decision"), ("score", "score"))
+             if spec.get(key)}  # fmt: skip
+    asked = spec.get("positive")
+    if isinstance(asked, Mapping) and "above" not in asked:
+        asked = {**asked, **{name: asked.get(spec[key]) for key, name in names.items()}}
+    return {**spec, **names, "positive": asked}
 
 
 def in_order(found: Iterable[Statement]) -> list[Statement]:
-    """Return changes once for each pair and rate: those of the worse off first, further first.
-
-    A difference and a ratio of one rate are about one; the difference can be stated as counts.
-    """
+    """Return changes once for each pair and rate: those of the worse off first, further first."""
 
     def place(s: Statement) -> tuple[bool, ...]:
         facts = s.facts
@@ -160,16 +549,8 @@ def in_order(found: Iterable[Statement]) -> list[Statement]:
             once[key] = s
     metrics = list(dict.fromkeys(s.facts["metric"] for s in once.values()))
     return sorted(
-        once.values(),
-        key=lambda s: (place(s), metrics.index(s.facts["metric"]), -s.facts["size"]),
+        once.values(), key=lambda s: (place(s), metrics.index(s.facts["metric"]), -s.facts["size"])
     )
-
-
-def _size(one: DisparityChange) -> float:
-    """Return by how much a disparity changes, whichever way; of ratios the logarithm."""
-    if one.by == "ratio":
-        return abs(math.log(one.change)) if one.change else math.inf
-    return abs(one.change or 0.0)
 
 
 def _range(interval: Interval) -> Range:
@@ -177,7 +558,7 @@ def _range(interval: Interval) -> Range:
 
 
 def _distance(one: DisparityChange) -> Range | None:
-    """Return the interval of the change of the distance of two shares; None of anything else."""
+    # the interval of the change of the distance of two shares; None of anything else
     row = one.definition.of if isinstance(one.definition, Contrast) else None
     if one.crossed or one.by == "ratio" or row is None or not getattr(row, "is_share", False):
         return None
@@ -189,3 +570,9 @@ def _distance(one: DisparityChange) -> Range | None:
     if (one.new or 0.0) < 0:
         low, high = -high, -low
     return Range(low, high, one.interval.level)
+
+
+def _margin(test: MarginTest) -> tuple[str, float, str, float | None, str]:
+    # a margin: its rate, how large it is, what is shown, at which threshold, and how
+    outcome = "better" if test.better else str(test.outcome)
+    return test.change.definition.title, test.margin, outcome, test.change.threshold, test.by

@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
-from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
-from fairgauge.catalogue.distributions import OverallStandardisedDifference, StandardisedDifference
-from fairgauge.catalogue.moments import Mean, RegressionTerm
-from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.catalogue.comparisons import Contrast, RowMetric, is_of_all_groups
+from fairgauge.catalogue.distributions import OverallStandardisedDifference
+from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Task, Uncounted
 from fairgauge.question.features import strata_columns
@@ -32,29 +31,18 @@ from fairgauge.results.disparities import (
     is_significant,
     singled_out,
 )
-from fairgauge.results.statement import (
-    Event,
-    EventKind,
-    Measure,
-    Page,
-    Range,
-    Side,
-    Statement,
-)
+from fairgauge.results.statement import Event, EventKind, Measure, Page, Range, Side, Statement
 
-EVENTS: dict[Any, tuple[EventKind, bool]] = {
-    TP + FP: ("decision", True),
-    TN + FN: ("decision", False),
-    TP + FN: ("outcome", True),
-    TN + FP: ("outcome", False),
-}
+EVENTS: dict[Any, tuple[EventKind, bool]] = {TP + FP: ("decision", True),
+    TN + FN: ("decision", False), TP + FN: ("outcome", True), TN + FP: ("outcome", False),
+}  # fmt: skip
+
+
+Rates = tuple[dict[str, Any], dict[str, Any]]
 
 
 def words_of(spec: Mapping[str, Any], *, repeated: bool = False) -> dict[str, Any]:
-    """Return the words that a result was asked with, those of its preset where it states none.
-
-    Where several rows are of one person, ``repeated`` or in a cluster, counts are of no people.
-    """
+    """Return the words that a result was asked with, those of its preset where it states none."""
     of, given = find_preset(spec.get("preset")), dict(spec.get("words") or {})
     held = {} if of is None else dict(of.words)
     unit = unit_of(spec)
@@ -92,6 +80,8 @@ def event(
     decides = kind == "outcome" and not (spec.get("prediction") or spec.get("score"))
     role, asked = "prediction" if kind == "decision" else "label", spec.get("positive")
     column = spec.get(role) or (spec.get("score") if role == "prediction" else None) or role
+    if isinstance(asked, Mapping) and "above" in asked:
+        return Event(kind, positive, column, (f"{asked['above']:g}",), "above", decides=decides)
     if isinstance(asked, Mapping):
         asked = asked.get(column)
     name = getattr(scope, "name", None)
@@ -114,12 +104,9 @@ def event(
 
 def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any = None) -> Measure:
     """Return what a rate counts, among whom; of other numbers their column."""
-    at = {
-        "class_": getattr(scope, "name", None),
-        "threshold": threshold,
+    at = {"class_": getattr(scope, "name", None), "threshold": threshold,
         "average": getattr(scope, "average", None) and str(scope.average),
-        "classes": spec.get("task") == Task.MULTICLASS,
-    }
+        "classes": spec.get("task") == Task.MULTICLASS}  # fmt: skip
     columns = {
         "label": str(spec.get("label") or "label"),
         "prediction": str(spec.get("prediction") or spec.get("score") or "prediction"),
@@ -133,7 +120,8 @@ def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any
         at["class_"] is None or (isinstance(row, Rate) and event_of(row))
     )
     among = EVENTS.get(getattr(row, "among", None)) if isinstance(row, Rate) else None
-    if isinstance(row, Rate) and of_one and (among or row.among == ALL):
+    # of a user's own rate a saved result holds no cells
+    if isinstance(row, Rate) and not row.own and of_one and (among or row.among == ALL):
         whom = among and event(spec, *among, scope, threshold)
         if (cells := event_of(row)) is not None:
             return Measure(
@@ -176,7 +164,6 @@ class Compared:
         self.favourable = favourable_of(self.spec)
 
     def side(self, feature: str | None, group: str | None, **counted: Any) -> Side:
-        """Return a group as a side."""
         return replace(side_of(feature, group, *self.ids.get((feature, group), ())), **counted)
 
     @property
@@ -191,7 +178,7 @@ class Compared:
     def reference(self, each: Any, **counted: Any) -> Side:
         """Return with whom a group is compared; of two groups all others are the other one."""
         reference = each.reference
-        if reference is None or reference.kind is ReferenceKind.POPULATION:
+        if reference is None:
             return Side("population", each.feature, **counted)
         if (other := reference.group or other_group(self.named, each)) is not None:
             return self.side(each.feature, other, **counted)
@@ -200,47 +187,42 @@ class Compared:
 
     def counts(self, each: Any, row: Statistic) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the number of both sides, with the rows that it counts where these are whole."""
+        place = (each.feature, each.scope, each.class_scope.of_class, each.threshold)
 
-        def of(group: Any) -> dict[str, Any] | None:
-            held = group and group.rates.get(row.name)
-            if held is None or held.value is None:
+        def held(groups: Iterable[Any], test: Any) -> dict[str, Any] | None:
+            of = (g for g in groups if (g.feature, g.scope, g.class_scope, g.threshold) == place)
+            group = next(filter(test, of), None)
+            rate = None if group is None else group.rates.get(row.name)
+            if group is None or rate is None or rate.value is None:
                 return None
-            if (
-                held.numerator is None
-                or not held.denominator
-                or group.weight is not None
-                or held.bounds
-            ):
-                return {"rate": held.value}
-            return {"rate": held.value, "hits": int(held.numerator), "n": int(held.denominator)}
+            whole_rows = group.weight is None and not rate.bounds and rate.numerator is not None
+            if not whole_rows or not rate.denominator:
+                return {"rate": rate.value}
+            return {"rate": rate.value, "hits": int(rate.numerator), "n": int(rate.denominator)}
 
-        def find(where: Iterable[Any], test: Any) -> Any:
-            place = (each.feature, each.scope, each.class_scope.of_class, each.threshold)
-            return next(
-                (
-                    g
-                    for g in where
-                    if test(g) and (g.feature, g.scope, g.class_scope, g.threshold) == place
-                ),
-                None,
-            )
-
-        mine = of(find(self.groups, lambda g: g.group == each.group)) or {"rate": each.rate_group}
-        theirs = {"rate": each.rate_reference}
-        if each.reference is not None and each.reference.group is not None:
-            theirs = of(find(self.groups, lambda g: g.group == each.reference.group)) or theirs
-        elif (
-            whole := of(find(self.totals, lambda g: g.reference_kind is ReferenceKind.OVERALL))
-        ) is not None:
-            if each.reference is not None and each.reference.kind is ReferenceKind.OVERALL:
-                theirs = whole
-            elif whole.get("n") and mine.get("n") and whole["n"] > mine["n"]:
-                hits, n = whole["hits"] - mine["hits"], whole["n"] - mine["n"]
-                if each.rate_reference is not None and math.isclose(
-                    hits / n, each.rate_reference, rel_tol=1e-9
-                ):
-                    theirs = {"rate": hits / n, "hits": hits, "n": n}
+        reference = each.reference
+        mine = held(self.groups, lambda g: g.group == each.group) or {"rate": each.rate_group}
+        theirs: dict[str, Any] = {"rate": each.rate_reference}
+        if reference is not None and reference.group is not None:
+            return mine, held(self.groups, lambda g: g.group == reference.group) or theirs
+        total = held(self.totals, lambda g: g.reference_kind is ReferenceKind.OVERALL)
+        if total and reference is not None and reference.kind is ReferenceKind.OVERALL:
+            return mine, total
+        if total and total.get("n") and mine.get("n") and total["n"] > mine["n"]:
+            hits, n = total["hits"] - mine["hits"], total["n"] - mine["n"]
+            of_others = each.rate_reference
+            if of_others is not None and math.isclose(hits / n, of_others, rel_tol=1e-9):
+                theirs = {"rate": hits / n, "hits": hits, "n": n}
         return mine, theirs
+
+    def both(self, one: Any) -> Rates | None:
+        """Return a rate before and after, with the rows that it counts; None if either is not."""
+        if one.old is None or one.new is None:
+            return None
+        old, new = (
+            {"rate": v, **whole(v, one.n, one.definition, self.spec)} for v in (one.old, one.new)
+        )
+        return old, new
 
     def adverse(self, of: Any, scope: Any) -> int:
         """Return the sign of a difference that harms; 0 where neither does."""
@@ -249,15 +231,14 @@ class Compared:
         return adverse_sign(of, favourable_in(self.favourable, scope))
 
     def _measure_of(self, metric: Any) -> Measure:
-        """Return what is compared that is no rate and no mean."""
         label = str(self.spec.get("label") or "label")
         if isinstance(metric, RowMetric) and metric.q is not None:
             name = "median" if metric.q == _MIDDLE else f"{metric.q:g}"
             return Measure("mean", name, column=label, beside=label)
-        if isinstance(metric, RowMetric) and metric.kind in ("top", "skew", "exposure"):
+        if isinstance(metric, RowMetric) and metric.kind in ("top", "exposure"):
             top = f"{metric.top or 0:g}"
             return Measure("rank", metric.kind, column=top, beside="%" if metric.percent else "")
-        if isinstance(metric, StandardisedDifference | OverallStandardisedDifference):
+        if isinstance(metric, OverallStandardisedDifference):
             return Measure("number", metric.mean)
         return Measure("other", metric.title)
 
@@ -274,72 +255,47 @@ class Compared:
         several_cuts = more.pop("several_cuts", False)
         of = each.definition.of if isinstance(each.definition, Contrast) else each.definition
         row = of if isinstance(of, Statistic) else None  # of all groups at once: a spread
-        mine, theirs = (
-            ({"rate": each.rate_group}, {"rate": each.rate_reference})
-            if row is None
-            else self.counts(each, row)
-            if self.groups and hasattr(self.groups[0], "rates")
-            else (
-                {"rate": each.rate_group, **whole(each.rate_group, each.n_group, row, self.spec)},
-                {
-                    "rate": each.rate_reference,
-                    **whole(each.rate_reference, each.n_reference, row, self.spec),
-                },
-            )
-        )
+        mine: dict[str, Any] = {"rate": each.rate_group}
+        theirs: dict[str, Any] = {"rate": each.rate_reference}
+        if row is not None and self.groups and hasattr(self.groups[0], "rates"):
+            mine, theirs = self.counts(each, row)
+        elif row is not None:
+            mine |= whole(each.rate_group, each.n_group, row, self.spec)
+            theirs |= whole(each.rate_reference, each.n_reference, row, self.spec)
         who, than = self.side(each.feature, each.group, **mine), self.reference(each, **theirs)
         adverse, far = self.adverse(of, each.class_scope), gap(each)
-        held = each if alone else singled_out(each)
-        if row is None and each.simultaneous is None:
-            held = each
+        held = each if alone or (row is None and each.simultaneous is None) else singled_out(each)
         by: Any = "ratio" if is_ratio(each.definition) else "difference"
         ends = None if held.interval is None else (held.interval.low, held.interval.high)
-        if ends and is_reference_first(each.definition):
-            ends = (-ends[1], -ends[0])
+        value = each.value
+        if is_reference_first(each.definition):
+            ends = ends and (-ends[1], -ends[0])
+            value = None if value is None else -value
         turned = turn and adverse * far < 0 and than.kind == "group"
         if turned:
-            who, than, ends = than, who, ends and inverse(ends, by)
-        harm: Any = (
-            None if adverse * far == 0 else "worse" if turned or adverse * far > 0 else "better"
-        )
-        value = (
-            None
-            if each.value is None
-            else -each.value
-            if is_reference_first(each.definition)
-            else each.value
-        )
-        if turned and value is not None:
-            value = -value if by == "difference" else 1 / value if value else math.inf
+            who, than, ends, far = than, who, ends and inverse(ends, by), -far
+            if value is not None:
+                value = -value if by == "difference" else 1 / value if value else math.inf
+        harmed = adverse * far * (-1 if turned else 1)
+        harm: Any = None if harmed == 0 else "worse" if turned or harmed > 0 else "better"
         level = held.interval.level if held.interval else 0.95
         measured = (
             self._measure_of(each.definition)
             if row is None
             else measure(self.spec, row, each.class_scope, each.threshold if several_cuts else None)
         )
-        known = None not in (who.rate, than.rate)
-        found = Statement(
-            code=code,
-            who=who,
-            than=than,
-            of=measured,
-            by=by,
-            value=value,
-            harm=harm,
-            interval=ends
-            and Range(*ends, level, joint=not alone and each.simultaneous is not None),
-            shown=is_significant(each),
-            way=None if known else (far > 0) - (far < 0) if not turned else (far < 0) - (far > 0),
-            facts={
-                "across": each.group is None or is_of_all_groups(each.definition),
-                "worst_class": each.class_scope.kind is ClassKind.WORST,
-                "exact": measured.classes
-                and not self.spec.get("weight")
-                and getattr(each, "bounds", None) is None,
-            },
-        )
-        facts = {**found.facts, **more.pop("facts", {})}
-        return replace(found, facts=facts, **more)
+        joint = not alone and each.simultaneous is not None
+        exact = measured.classes and not self.spec.get("weight")
+        facts = {
+            "across": each.group is None or is_of_all_groups(each.definition),
+            "worst_class": each.class_scope.kind is ClassKind.WORST,
+            "exact": exact and getattr(each, "bounds", None) is None,
+        } | more.pop("facts", {})
+        found = Statement(code=code, who=who, than=than, of=measured, by=by, value=value, harm=harm,
+            interval=ends and Range(*ends, level, joint=joint), shown=is_significant(each),
+            way=None if None not in (who.rate, than.rate) else (far > 0) - (far < 0), facts=facts,
+        )  # fmt: skip
+        return replace(found, **more)
 
 
 _MIDDLE = 0.5

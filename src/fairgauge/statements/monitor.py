@@ -11,7 +11,6 @@ from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ReferenceRule
 from fairgauge.question.rules import limits_of
-from fairgauge.reasons import ReasonCode
 from fairgauge.results.disparities import is_reference_first
 from fairgauge.results.monitor_results import (
     SMALLEST_GROUP,
@@ -23,14 +22,11 @@ from fairgauge.results.monitor_results import (
     MonitorState,
     Point,
     PooledPeriods,
-    Unconsidered,
-    lately_outside,
 )
 from fairgauge.results.statement import Measure, Page, Range, Side, Statement
 from fairgauge.statements.compared import Compared, measure, page, step, whole
 
-_MOST_ALARMS, _FEWEST_LATELY, _MOST_FOUND = 2, 3, 5
-"""Fewer periods in a row than three are often outside through sampling variation."""
+_MOST_ALARMS, _MOST_FOUND = 2, 5
 
 
 def monitor_page(report: MonitorReport) -> Page:
@@ -71,7 +67,6 @@ class _Monitor(Compared):
         was: PooledPeriods | None = None,
         **facts: Any,
     ) -> Statement:
-        """Return a monitored comparison at some periods, and before."""
         of = each.definition.of if isinstance(each.definition, Contrast) else each.definition
         row = of if isinstance(of, Statistic) and each.class_ is None else None
         than = self.side(each.feature, each.reference)
@@ -104,7 +99,6 @@ class _Monitor(Compared):
         )  # fmt: skip
 
     def alarm(self, each: MonitoredComparison) -> Iterator[Statement]:
-        """Yield an alarm with its numbers before and after, and what is now."""
         alarm, (low, high) = each.alarm, (each.low, each.high)
         assert alarm is not None
         now, after, before = alarm.now, alarm.after, alarm.before
@@ -118,21 +112,22 @@ class _Monitor(Compared):
 
         turned = alarm.currently is Currently.OUTSIDE and now is not None and (
             side_of(now.value) != side_of(after.value))  # fmt: skip
-        parts, place = alarm.decomposition, f"comparisons[{self.report.comparisons.index(each)}]"
+        place = f"comparisons[{self.report.comparisons.index(each)}]"
         s = self.compared(each, "alarm", since, before)
         facts = {
             "side": side_of(after.value), "since": alarm.since, "until": after.last,
             "passed": alarm.currently is Currently.TOLERATED or turned,
             "single": after.first == after.last, "turned": turned,
             "sure": alarm.currently is not Currently.BOTH, "period": alarm.period,
-            "old": {"at": "before_change" if before and before.first else "baseline"},
+            "old": {
+                "at": "before_change" if before and before.first else "baseline",
+                "alone": before.first if before and before.first == before.last else None,
+                "outside": before is not None and before.first is not None
+                and side_of(before.value) == side_of(after.value),
+            },
             "new": _over(since, clearest=since is after), "clearest": since is after,
             "now_side": side_of(now.value) if turned and now else None,
             "now": _over(now, clearest=False) if now else None,
-            "parts": None if parts is None else {
-                "change": alarm.change, "composition": parts.composition, "by": parts.by,
-                "strata": any(column != each.feature for column in parts.by),
-                "at": None if since is after else _over(after, clearest=True)},
         }  # fmt: skip
         yield replace(
             s, verdict=alarm.currently and str(alarm.currently), interval=None,
@@ -149,7 +144,7 @@ class _Monitor(Compared):
         every = len(r.comparisons)
         statements = [of[0] for of in self.alarmed[:_MOST_ALARMS]]
         if (more := len(self.alarmed) - _MOST_ALARMS) > 0:
-            statements.append(Statement(code="more_alarms", facts={"n": more}))
+            statements.append(step("more_listed", n=more))
         if not self.alarmed:
             statements.append(Statement(code="no_alarm", verdict=str(r.state), facts={
                 "n": len(r.periods), "length": length, "faults": bool(r.faults)}))  # fmt: skip
@@ -159,8 +154,6 @@ class _Monitor(Compared):
                 code="monitored", verdict=str(r.verdict), sources=("comparisons",),
                 facts={"n": every, "alarms": len(raised), "first": min(raised, default=None)},
             ))  # fmt: skip
-        if not self.alarmed:
-            statements += self.lately()
         if spans := self.doubtful():
             statements.append(Statement(code="doubtful_rows", sources=("findings",), facts={
                 "spans": spans, "faults": bool(r.faults)}))  # fmt: skip
@@ -189,7 +182,6 @@ class _Monitor(Compared):
                     values=self.values)  # fmt: skip
 
     def looked_at(self) -> Iterator[Statement]:
-        """Yield what was counted, and by which rules."""
         r = self.report
         if r.periods:
             yield Statement(code="periods", sources=("periods", "rows"), facts={
@@ -206,9 +198,13 @@ class _Monitor(Compared):
             baseline: dict[str, Any] = next(
                 (of for of in near if named.format(**of) == each.rule), {}
             )
-            rules.setdefault(each.rule, self.compared(
+            stated = self.compared(
                 each, "rule", limits=limits, others=self.of_others, plain=plain,
-                within=baseline.get("within"), source=baseline.get("source")))  # fmt: skip
+                within=baseline.get("within"), source=baseline.get("source"),
+            )  # fmt: skip
+            if len(r.comparisons) > 1:  # of which no one stands for the rule
+                stated = replace(stated, who=None, than=None, sources=())
+            rules.setdefault(each.rule, stated)
         if rules:
             yield Statement(code="monitored_rules", parts=tuple(rules.values()),
                             sources=("comparisons",), facts={"n": len(r.comparisons)})  # fmt: skip
@@ -239,19 +235,6 @@ class _Monitor(Compared):
         yield Statement(code="evidence", sources=base.sources, facts={
             "share": (each.evidence or 0.0) / each.threshold})  # fmt: skip
 
-    def lately(self) -> Iterator[Statement]:
-        """Yield what was not tolerated in several last periods without an alarm."""
-        longest = max(self.report.comparisons, key=lately_outside, default=None)
-        if longest is None or (most := lately_outside(longest)) < _FEWEST_LATELY:
-            return
-        held = [p for p in longest.points if not p.waits and p.value is not None][-most:]
-        below = [p.value is not None and p.value < longest.low for p in held]
-        side = "low" if all(below) else None if any(below) else "high"
-        yield self.compared(
-            longest, "outside_lately", n=most, first=held[0].period, last=held[-1].period,
-            length=self.report.length, side=side,
-        )  # fmt: skip
-
     def doubtful(self) -> list[tuple[str, str]]:
         """Return when rows may be wrong: lately, in those of an alarm, or so that none pass."""
         r = self.report
@@ -270,13 +253,14 @@ class _Monitor(Compared):
         """Yield how much of what is monitored is not decided, and why."""
         r = self.report
         every = len(r.comparisons)
-        if r.state is MonitorState.INSUFFICIENT and r.unconsidered is not None:
-            yield Statement(code="unconsidered", facts=_unconsidered(r.unconsidered))
+        if not r.periods:
+            yield step("no_period_considered")
         elif r.state is MonitorState.INSUFFICIENT:
             by: dict[str, list[Statement]] = {}
             for each in r.comparisons:
                 if each.state is MonitorState.INSUFFICIENT:
-                    by.setdefault(self.why_few(each), []).append(self.compared(each, "whose"))
+                    why = "no_baseline" if each.lacks_baseline else "open" if each.open else "few"
+                    by.setdefault(why, []).append(self.compared(each, "whose"))
             for why, parts in by.items():
                 yield Statement(code="insufficient", parts=tuple(parts), facts={
                     "why": why, "of": every, "min_n": r.spec["min_n"] or SMALLEST_GROUP,
@@ -303,24 +287,7 @@ class _Monitor(Compared):
             ), facts={"period": min(last), "last": last == {r.periods[-1]},
                       "some": len(last) > 1})  # fmt: skip
 
-    def why_few(self, each: MonitoredComparison) -> str:
-        """Return why a comparison has insufficient data."""
-        if each.lacks_baseline:
-            return "no_baseline"
-        entered = [point for point in each.points if not point.waits]
-        codes = {p.reason.code for p in entered if p.reason and p.value is not None}
-        if codes:
-            return "few_clusters" if codes == {ReasonCode.FEW_CLUSTERS} else "few_effective"
-        smallest = self.report.spec["min_n"] or SMALLEST_GROUP
-        rows = sum(point.n_group for point in entered)
-        others = sum(point.n_reference for point in entered) if each.reference else smallest
-        one_decision = any(finding.decision is not None for finding in self.report.findings)
-        if one_decision and min(rows, others) >= smallest:
-            return "one_decision"
-        return "few" if rows < smallest else "few_in_periods"
-
     def excluded(self) -> Iterator[Statement]:
-        """Yield which rows no comparison is of."""
         totals: Counter[str] = Counter()
         for period in self.report.rows:
             totals.update(period.excluded)
@@ -328,21 +295,19 @@ class _Monitor(Compared):
             yield Statement(code="rows_of_none", facts={"rows": rows}, sources=("rows",))
 
     def limits(self) -> Iterator[Statement]:
-        """Yield what a monitor does not show."""
         r, first = self.report, [of[0].facts for of in self.alarmed]
         if not self.alarmed:
             yield step("not_equal")
-        if any(facts["parts"] and not facts["parts"]["by"] for facts in first):
+        if first:
             yield step("why_changed")
         if any(facts["clearest"] for facts in first):
             yield step("clearest", length=r.length)
         yield step("unfair")
         columns = list(dict.fromkeys(e.feature for e in r.comparisons))
         if columns:
-            yield step("only_monitored", columns=columns)
+            yield step("other_groups", columns=columns)
 
     def steps(self) -> Iterator[Statement]:
-        """Yield what to do next."""
         r = self.report
         if r.findings:
             yield step("look_at_rows", n=len(r.findings))
@@ -354,11 +319,6 @@ class _Monitor(Compared):
         if r.overdue:
             yield step("add_labels", periods=list(r.overdue))
         for alarm, *_ in self.alarmed[:1]:
-            parts = alarm.facts["parts"]
-            if parts and parts["strata"]:
-                yield replace(alarm, code="look_first")
-            elif parts and not r.spec.get("strata"):
-                yield step("name_columns")
             yield replace(alarm, code="read_since")
             if alarm.verdict != Currently.TOLERATED:
                 yield step("decide_monitor")
@@ -374,10 +334,7 @@ def history_page(health: HistoryHealth) -> Page:
     facts = {"n": len(h.findings), "periods": len(h.periods), "model": h.model,
              "first": h.periods[0] if h.periods else None,
              "last": h.periods[-1] if h.periods else None}  # fmt: skip
-    if h.unconsidered is not None:
-        facts |= _unconsidered(h.unconsidered)
-    state = "unconsidered" if h.unconsidered else "found" if h.findings else "none"
-    state = state if h.periods or h.unconsidered else "empty"
+    state = "found" if h.findings else "none" if h.periods else "empty"
     statements = [Statement(
         code="history", verdict=state, facts=facts, sources=("findings", "periods"))]  # fmt: skip
     statements += [
@@ -385,13 +342,9 @@ def history_page(health: HistoryHealth) -> Page:
         for i, each in enumerate(h.findings[:_MOST_FOUND])
     ]
     if (more := len(h.findings) - _MOST_FOUND) > 0:
-        statements.append(Statement(code="more_findings", facts={"n": more}))
+        statements.append(step("more_listed", n=more))
     statements += [step("which_rows"), step("other_changes")]
     return Page(kind="history", statements=tuple(statements))
-
-
-def _unconsidered(held: Unconsidered) -> dict[str, str | None]:
-    return {"first": held.first, "last": held.last, "start": held.start, "at": held.at}
 
 
 def _over(held: PooledPeriods, *, clearest: bool) -> dict[str, Any]:

@@ -1,17 +1,17 @@
-"""The first page of a search for subgroups, as statements."""
+"""The first pages of a search for subgroups and of a plan, as statements."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fairgauge.catalogue.decomposable import has_decomposition
+from fairgauge.catalogue.closed_forms import has_decomposition
 from fairgauge.enums import DiagnosticCode, Worse
-from fairgauge.results.statement import Page, Range, Side, Statement
+from fairgauge.results.planned import Planned
+from fairgauge.results.statement import Page, Range, Side, Statement, fact
 from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
 from fairgauge.statements.compared import excluded_rows, measure, page, step
 
-_MANY_MEMBERS = 9
 _MOST_ROWS = 1e6
 _USUAL_SHARE = 0.1
 
@@ -27,24 +27,14 @@ def guaranteed(search: SubgroupSearch, subgroup: Subgroup) -> float:
 
 
 def _subgroup(search: SubgroupSearch, subgroup: Subgroup) -> Statement:
-    return Statement(
-        code="subgroup",
-        who=Side(
-            "group",
-            None,
-            tuple(subgroup.conditions.items()),
-            subgroup.rate,
-            subgroup.events,
-            subgroup.n,
-        ),
-        than=Side("others", rate=subgroup.reference_rate),
-        value=subgroup.difference,
-        interval=Range(subgroup.low, subgroup.high, joint=True),
-        shown=True,
-        harm="worse",
+    return Statement(code="subgroup", who=Side("group", None, tuple(subgroup.conditions.items()),
+            subgroup.rate, subgroup.events, subgroup.n), than=Side("others",
+            rate=subgroup.reference_rate, hits=search.overall.events - subgroup.events,
+            n=search.overall.n - subgroup.n), of=measure(search.spec, search.question.definition),
+        value=subgroup.difference, way=(subgroup.difference > 0) - (subgroup.difference < 0),
+        interval=Range(subgroup.low, subgroup.high, joint=True), shown=True, harm="worse",
         facts={"at_least": guaranteed(search, subgroup)},
-        sources=(f"worse[{search.worse.index(subgroup)}]",),
-    )
+        sources=(f"worse[{search.worse.index(subgroup)}]",))  # fmt: skip
 
 
 def _statements(search: SubgroupSearch) -> Iterator[Statement]:
@@ -57,27 +47,16 @@ def _statements(search: SubgroupSearch) -> Iterator[Statement]:
     members = tuple(_subgroup(search, each) for each in search.worse if each.explained_by is None)
     by_share = {d.share: d.difference for d in search.detectable if d.difference is not None}
     usual = _USUAL_SHARE if _USUAL_SHARE in by_share else next(iter(by_share), None)
-    facts = {
-        "worse": str(question.worse),
-        "alpha": question.alpha,
-        "tolerance": question.tolerance,
-        "depth": min(question.depth, len(question.features)),
-        "features": len(question.features),
-        "min_rows": question.min_rows,
-        "counted": None if described == "rows" else described,
+    facts = {"worse": str(question.worse), "alpha": question.alpha, "tolerance": question.tolerance,
+        "depth": min(question.depth, len(question.features)), "features": len(question.features),
+        "min_rows": question.min_rows, "counted": None if described == "rows" else described,
         "among": [reasons[reason] for reason in reasons if reason in lacking],
-        "rows": search.overall.rows,
-        "overall": search.overall.rate,
-        "examined": search.examined,
-        "undecided": search.undecided_count,
-        "not_worse": search.not_worse_count,
-        "n": len(search.worse),
-        "lacks_outcomes": search.lacks_outcomes,
-        "sizes": by_share,
+        "rows": search.overall.rows, "overall": search.overall.rate, "examined": search.examined,
+        "undecided": search.undecided_count, "not_worse": search.not_worse_count,
+        "n": len(search.worse), "lacks_outcomes": search.lacks_outcomes, "sizes": by_share,
         "usual": None if search.lacks_outcomes else usual,
         "at_most": None if search.lacks_outcomes else search.largest.by_at_most,
-        "at_most_of_large": search.largest.by_at_most_of_large,
-    }
+        "at_most_of_large": search.largest.by_at_most_of_large}  # fmt: skip
     code = "found_worse" if members else "found_none"
     if not search.examined:
         code = "none_examined"
@@ -90,15 +69,13 @@ def _statements(search: SubgroupSearch) -> Iterator[Statement]:
     yield from excluded_rows(search.diagnostics)
     yield from members[:3]
     if len(members) > 3:
-        yield step("more_subgroups", n=len(members) - 3)
+        yield step("more_listed", n=len(members) - 3)
     if search.examined and not search.is_constant:
         yield replace(head, code="decided", sources=("undecided_count", "not_worse_count"))
         yield replace(head, code="at_most", sources=("largest",))
         yield replace(head, code="would_have_been_found", sources=("detectable",))
     yield step("only_a_place")
     if members:
-        if len(members) > _MANY_MEMBERS:
-            yield step("ought_to_be_the_same")
         yield replace(members[0], code="compare_subgroup")
         if not search.own and has_decomposition(question.definition):
             yield step("find_where", metric=question.rate)
@@ -113,3 +90,21 @@ def _statements(search: SubgroupSearch) -> Iterator[Statement]:
                 value=largest.difference,
                 sources=("undecided[0]",),
             )
+
+
+def plan_page(planned: Planned) -> Page:
+    """Return the first page of a plan."""
+    most = max(planned.needed, key=lambda each: each.total)
+    goals = (
+        fact("goal", f"needed[{i}]", goal=each.goal, group=each.group, reference=each.reference,
+             total=each.total)
+        for i, each in enumerate(planned.needed)
+    )  # fmt: skip
+    statements = [
+        step("rows_needed", total=most.total, goal=most.goal, n=len(planned.needed)),
+        fact("planned_for", "assumed", **planned.assumed), *goals,
+        fact("planned_power", "power", "confidence", power=planned.power,
+             confidence=planned.confidence),
+        step("as_assumed"), step("collect_and_audit"),
+    ]  # fmt: skip
+    return page("plan", {}, statements)

@@ -16,7 +16,7 @@ from fairgauge.results.name_swaps import (
     SwapReason,
     SwapVerdict,
 )
-from fairgauge.results.statement import Page, Range, Side, SideKind, Statement
+from fairgauge.results.statement import Page, Range, Side, SideKind, Statement, fact
 from fairgauge.statements.compared import page, step
 
 _MOST_FOUND, _MOST_NAMED, _FEWEST_EDITS, _MOST_DECIMALS = 3, 4, 3, 6
@@ -67,18 +67,10 @@ def swap_statement(d: SwapDifference, sources: tuple[str, ...] = ()) -> Statemen
         and -d.margin < ends[0]
         and ends[1] < d.margin,
     }
-    return Statement(
-        code="not_swapped" if d.value is None else "swap",
-        who=who,
-        than=than,
-        value=d.value,
-        way=None if d.value is None else (d.value > 0) - (d.value < 0),
-        interval=ends and Range(*ends, d.confidence),
-        shown=d.verdict is SwapVerdict.DIFFERS,
-        verdict=str(d.verdict),
-        facts=facts,
-        sources=sources,
-    )
+    return Statement(code="not_swapped" if d.value is None else "swap", who=who, than=than,
+        value=d.value, way=None if d.value is None else (d.value > 0) - (d.value < 0),
+        interval=ends and Range(*ends, d.confidence), shown=d.verdict is SwapVerdict.DIFFERS,
+        verdict=str(d.verdict), facts=facts, sources=sources)  # fmt: skip
 
 
 def note_statement(note: SwapNote) -> Statement:
@@ -91,9 +83,7 @@ def note_statement(note: SwapNote) -> Statement:
 def spread_statement(spread: PlaceboSpread) -> Statement:
     """Return how far irrelevant edits and names move the answers."""
     facts = {"model": spread.model, "n": spread.variants}
-    return Statement(
-        code="spread", facts={**facts, "edits": spread.spread, "names": spread.spread_names}
-    )
+    return fact("spread", **facts, edits=spread.spread, names=spread.spread_names)
 
 
 def _statements(audit: PairsAudit) -> Iterator[Statement]:
@@ -111,23 +101,21 @@ def _statements(audit: PairsAudit) -> Iterator[Statement]:
     facts = {"margin": first.margin, "decisions": first.of_decisions, "n": len(audit.distinct)}
     facts |= {v.name.lower(): sum(d.verdict is v for d in audit.distinct) for v in SwapVerdict}
     yield Statement(code=code, parts=tuple(differing), facts=facts, sources=("verdict",))
-    yield Statement(code="swaps_counted", facts=facts, sources=("verdict",))
+    yield fact("swaps_counted", "verdict", **facts)
     counted = {name: getattr(data, name) for name in data.__slots__}
-    yield Statement(code="answers", sources=("data",), facts=counted)
+    yield fact("answers", "data", **counted)
     if (unequal := _unequal_answers(audit)) is not None:
         yield unequal
     shown = differing or [stated[id(d)] for d in audit.distinct if d.value is not None]
     yield from shown[:_MOST_FOUND]
     if len(shown) > _MOST_FOUND:
-        yield step("more_swaps", n=len(shown) - _MOST_FOUND)
+        yield step("more_listed", n=len(shown) - _MOST_FOUND)
     if differing:
         edits = any(each.facts["edits"] for each in differing)
-        yield Statement(code="beyond_names", facts={"error": 1 - first.confidence, "edits": edits})
+        yield fact("beyond_names", error=1 - first.confidence, edits=edits)
     for i, spread in enumerate(audit.placebo[:_MOST_NAMED]):
         yield replace(spread_statement(spread), sources=(f"placebo[{i}]",))
     undecided = [d for d in audit.distinct if d.verdict is SwapVerdict.CANNOT_TELL]
-    if any(d.reason is SwapReason.IMPRECISE for d in undecided):
-        yield step("not_no_difference")
     if few := [d for d in undecided if d.reason not in UNDECIDED]:
         yield step("too_few_names", n=len(few), groups=list(dict.fromkeys(d.group for d in few)))
     yield from (step("more_than_group"), step("not_in_use"), step("unfair"))
@@ -136,10 +124,8 @@ def _statements(audit: PairsAudit) -> Iterator[Statement]:
 
 def _steps(audit: PairsAudit) -> Iterator[Statement]:
     reasons = {d.reason for d in audit.distinct}
-    if reasons & {SwapReason.ONE_VARIANT, SwapReason.FEW_VARIANTS}:
-        yield step("more_names")
-    if SwapReason.IMPRECISE in reasons:
-        yield replace(step("more_answers"), sources=("components",))
+    if reasons & {SwapReason.ONE_VARIANT, SwapReason.FEW_VARIANTS, SwapReason.IMPRECISE}:
+        yield step("more_answers")
     if not any(each.variants >= _FEWEST_EDITS for each in audit.placebo):
         yield step("add_edits")
     if audit.verdict is SwapVerdict.DIFFERS:
@@ -149,10 +135,7 @@ def _steps(audit: PairsAudit) -> Iterator[Statement]:
 
 
 def _unequal_answers(audit: PairsAudit) -> Statement | None:
-    """Return between which groups the shares of missing answers differ most.
-
-    Only if they differ statistically significantly in some model, or those of rows by over 5 pp.
-    """
+    # which groups lack answers most unequally, if by 5 pp or significantly
     edits = {each.group for each in audit.variants if each.placebo}
     by_model: dict[str | None, list[AnsweredShare]] = {}
     for each in audit.answered:
@@ -172,10 +155,6 @@ def _unequal_answers(audit: PairsAudit) -> Statement | None:
     most, fewest = max(ends, key=lambda pair: rate(pair[0]) - rate(pair[1]))
     if not significant and rate(most) - rate(fewest) <= _FAR_APART:
         return None
-    return Statement(
-        code="unequal_answers",
-        who=side(most),
-        than=side(fewest),
+    return Statement(code="unequal_answers", who=side(most), than=side(fewest),
         facts={"model": most.model, "absent": [e.absent * significant for e in (most, fewest)]},
-        sources=("answered",),
-    )
+        sources=("answered",))  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -23,7 +24,6 @@ from fairgauge.statements.compared import (
     measure,
     page,
     step,
-    whole,
 )
 
 _MOST_FEATURES = 3
@@ -44,10 +44,7 @@ def group_rates(choice: ThresholdChoice) -> list[Statement]:
 
 
 def grown_error(choice: ThresholdChoice, effect: ThresholdEffect) -> RateChange | None:
-    """Return the rate by which wrong decisions of one kind grow strongly, by its whole interval.
-
-    The false positive rate where it rises, the true positive rate where it falls.
-    """
+    """Return the rate by which wrong decisions of one kind grow strongly, by its whole interval."""
     grown = []
     for each in effect.rates if effect.threshold != choice.today else ():
         if each.feature is None and "label" in each.definition.needs and each.interval is not None:
@@ -69,18 +66,11 @@ class _Thresholds(Compared):
         self.by: By = getattr(self.goal.row, "by", "difference")
         self.row = definition.of if isinstance(definition, Contrast) else definition
         self.place = f"features[{choice.features.index(self.of)}]"
-        self.asked = {
-            "title": choice.kept_rate.title,
-            "kept": choice.kept,
-            "margin": choice.margin,
-            "share": choice.kept_rate.is_share,
-            "today": choice.today,
-            "goal": choice.goal,
-            "several": len(choice.features) > 1,
-        }
+        self.asked = {"title": choice.kept_rate.title, "kept": choice.kept, "margin": choice.margin,
+            "share": choice.kept_rate.is_share, "today": choice.today, "goal": choice.goal,
+            "several": len(choice.features) > 1}  # fmt: skip
 
     def facts(self, of: FeatureThresholds) -> dict[str, Any]:
-        """Return what a feature comes to."""
         effect = of.common
         alone = any(
             note.code is DiagnosticCode.ONE_GROUP and note.feature == of.feature
@@ -88,6 +78,12 @@ class _Thresholds(Compared):
         )
         found = {**self.asked, "feature": of.feature, "outcome": str(of.outcome), "alone": alone}
         if effect is None:
+            met = [each for each in of.frontier if each.outcome is Outcome.PASS]
+            near = min(met, key=lambda e: abs(e.threshold - self.choice.today), default=None)
+            today = min(of.frontier, key=lambda e: abs(e.threshold - self.choice.today))
+            if near is not None and None not in (near.performance, today.performance):
+                kept = {"kept": near.performance, "today": today.performance}
+                found["meets"] = {"cut": near.threshold, **kept}
             return found
         lower = effect.performance.definition.better is Better.LOWER
         ends = effect.performance.interval
@@ -110,23 +106,38 @@ class _Thresholds(Compared):
             "kept_alone": str(_alone(effect.kept_outcome, effect.kept_reason)),
             "lost": ends is not None and (ends.low > 0 if lower else ends.high < 0),
             "lower": lower,
+            "deciding": self.deciding(of, effect),
             "open": open_,
-            "undecidable": any(r["alone"] == Outcome.INCONCLUSIVE for _, r in open_),
             "insufficient": list(insufficient.items()),
         }
+
+    def deciding(self, of: FeatureThresholds, effect: ThresholdEffect) -> list[tuple[str, float]]:
+        """Return the groups that do not wholly meet the goal, and the rows of each."""
+        low = -math.inf if self.goal.low is None else self.goal.low
+        high = math.inf if self.goal.high is None else self.goal.high
+        rows = {
+            each.group: each.n
+            for each in effect.rates
+            if each.feature == of.feature and each.rate == self.row.name
+        }
+        found = []
+        for each in effect.disparities:
+            ends = each.new_interval
+            if ends is None or each.group is None or not (n := rows.get(each.group)):
+                continue
+            missed = ends.high < low or ends.low > high
+            wanted = effect.goal_outcome is Outcome.FAIL
+            if missed if wanted else not low <= ends.low <= ends.high <= high:
+                found.append((each.group, n))
+        return found
 
     def statements(self) -> Iterator[Statement]:
         choice, effect, facts = self.choice, self.effect, self.facts(self.of)
         grown = None if effect is None else grown_error(choice, effect)
         source = (f"{self.place}.common",)
         code = "no_threshold" if effect is None else "threshold"
-        yield Statement(
-            code=code,
-            verdict=str(self.of.outcome),
-            facts=facts,
-            parts=() if grown is None else (self.rate_change(grown),),
-            sources=source,
-        )
+        yield Statement(code=code, verdict=str(self.of.outcome), facts=facts,
+            parts=() if grown is None else (self.rate_change(grown),), sources=source)  # fmt: skip
         for i, each in enumerate(choice.features[:_MOST_FEATURES]):
             source = (f"features[{i}].common",)
             code = "none_proposed" if each.common is None else "measured"
@@ -136,24 +147,14 @@ class _Thresholds(Compared):
         limits = {"limits": (self.goal.low, self.goal.high), "text": choice.goal, "others": False}
         by = self.by
         of = measure(self.spec, self.row)
-        yield Statement(
-            code="threshold_question",
-            parts=(Statement(code="asked", of=of, by=by, facts=limits),),
-            facts={
-                **self.asked,
-                "features": [each.feature for each in choice.features],
-                "score": choice.score,
-                "accepts": str(choice.accepts),
-                "event": event(self.spec, "decision", True),
-            },
-            sources=("goal", "kept", "margin", "today"),
-        )
+        yield Statement(code="threshold_question",
+            parts=(Statement(code="asked", of=of, by=by, facts=limits),), facts={**self.asked,
+                "features": [each.feature for each in choice.features], "score": choice.score,
+                "accepts": str(choice.accepts), "event": event(self.spec, "decision", True)},
+            sources=("goal", "kept", "margin", "today"))  # fmt: skip
         excluded = tuple(excluded_rows(choice.diagnostics))
-        yield Statement(
-            code="halves",
-            facts={"n": choice.data.rows, "excluded": bool(excluded)},
-            sources=("data.rows", "seed"),
-        )
+        yield Statement(code="halves", facts={"n": choice.data.rows, "excluded": bool(excluded)},
+            sources=("data.rows", "seed"))  # fmt: skip
         yield from excluded
         yield from self.found()
         if effect is not None:
@@ -176,9 +177,7 @@ class _Thresholds(Compared):
         worse = today.who.values if today.who is not None else None
         if worse in named or point.group in groups:
             i = named.index(worse) if worse in named else groups.index(point.group)
-            change = self.changed(effect, i)
-            yield replace(change, code="ratio_change")
-            yield change
+            yield self.changed(effect, i)
         yield self.rate_change(effect.performance)
         grown = grown_error(self.choice, effect)
         for each in effect.rates:
@@ -192,15 +191,6 @@ class _Thresholds(Compared):
         yield from points
         if (ends := next((s.interval for s in points if s.interval), None)) is not None:
             yield Statement(code="interval", interval=ends, sources=("confidence",))
-        missing = [
-            (note["rows"], note["what"])
-            for note in self.choice.diagnostics
-            if note.code is DiagnosticCode.MISSING_OUTCOMES
-        ]
-        if missing:
-            yield Statement(
-                code="not_allowed_for", facts={"missing": missing}, sources=("diagnostics",)
-            )
 
     def nearest(self, threshold: float) -> Any:
         return min(self.of.frontier, key=lambda each: abs(each.threshold - threshold))
@@ -208,14 +198,9 @@ class _Thresholds(Compared):
     def point(self, threshold: float) -> Statement:
         """Return the metric of the goal at a threshold, from the side that is worse off."""
         point = self.nearest(threshold)
-        one = DisparityChange(
-            metric=self.definition.name,
-            definition=self.definition,
-            feature=self.of.feature,
-            group=point.group,
-            reference=point.reference,
-            new=point.disparity,
-        )
+        one = DisparityChange(metric=self.definition.name, definition=self.definition,
+            feature=self.of.feature, group=point.group, reference=point.reference,
+            new=point.disparity)  # fmt: skip
         facts = {"threshold": point.threshold, "metric": self.definition.title}
         who, than = self.side(self.of.feature, point.group), self.reference(one)
         source = (f"{self.place}.frontier",)
@@ -236,24 +221,12 @@ class _Thresholds(Compared):
         harm: Harm | None = None if adverse * far == 0 else "better"
         if adverse * far and (turned or adverse * far > 0):
             harm = "worse"
-        return Statement(
-            code="then",
-            who=who,
-            than=than,
-            of=measure(self.spec, self.row),
-            by=by,
-            value=point.disparity,
-            shown=differs,
-            harm=harm,
-            way=(far > 0) - (far < 0),
-            interval=range_ and ends and Range(*range_, ends.level),
-            verdict=str(point.outcome),
-            facts=facts,
-            sources=source,
-        )
+        return Statement(code="then", who=who, than=than, of=measure(self.spec, self.row), by=by,
+            value=point.disparity, shown=differs, harm=harm, way=(far > 0) - (far < 0),
+            interval=range_ and ends and Range(*range_, ends.level), verdict=str(point.outcome),
+            facts=facts, sources=source)  # fmt: skip
 
     def changed(self, effect: ThresholdEffect, i: int) -> Statement:
-        """Return the disparity of a group at both thresholds."""
         one = effect.disparities[i]
         other = other_group(self.named, one)
         rates: dict[str | None, RateChange] = {
@@ -267,22 +240,13 @@ class _Thresholds(Compared):
         )
         who, than = self.side(self.of.feature, one.group), self.reference(one)
         known = mine is not None and theirs is not None
-        return Statement(
-            code="disparity_change",
+        return Statement(code="disparity_change",
             who=replace(who, **mine[1]) if mine and known else who,
             than=replace(than, **theirs[1]) if theirs and known else than,
             was=(replace(who, **mine[0]), replace(than, **theirs[0])) if mine and theirs else None,
-            of=measure(self.spec, self.row),
-            by=self.by,
-            value=one.new,
-            facts={
-                **self.times(effect),
-                "metric": one.definition.title,
-                "old_value": one.old,
-                "new_value": one.new,
-            },
-            sources=(f"{self.place}.common.disparities[{i}]",),
-        )
+            of=measure(self.spec, self.row), by=self.by, value=one.new, facts={**self.times(effect),
+                "metric": one.definition.title, "old_value": one.old, "new_value": one.new},
+            sources=(f"{self.place}.common.disparities[{i}]",))  # fmt: skip
 
     def rate_change(self, one: RateChange, effect: ThresholdEffect | None = None) -> Statement:
         """Return a rate of all rows, or of a group, at both thresholds."""
@@ -290,28 +254,11 @@ class _Thresholds(Compared):
         assert effect is not None
         old, new = self.both(one) or ({}, {})
         who = self.side(one.feature, one.group) if one.feature else Side("rows")
-        return Statement(
-            code="rate_change",
-            who=replace(who, **new),
+        return Statement(code="rate_change", who=replace(who, **new),
             was=(replace(who, **old), Side("population")) if old else None,
-            of=measure(self.spec, one.definition),
-            value=one.change,
-            facts={
-                **self.times(effect),
-                "metric": one.definition.title,
-                "old_value": one.old,
-                "new_value": one.new,
-            },
-            sources=(f"{self.place}.common.rates",),
-        )
-
-    def both(self, one: RateChange) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        if one.old is None or one.new is None:
-            return None
-        old, new = (
-            {"rate": v, **whole(v, one.n, one.definition, self.spec)} for v in (one.old, one.new)
-        )
-        return old, new
+            of=measure(self.spec, one.definition), value=one.change, facts={**self.times(effect),
+                "metric": one.definition.title, "old_value": one.old, "new_value": one.new},
+            sources=(f"{self.place}.common.rates",))  # fmt: skip
 
     def times(self, effect: ThresholdEffect) -> dict[str, Any]:
         return {
@@ -336,7 +283,7 @@ class _Thresholds(Compared):
                 yield step("accept_or_change", **facts)
                 return
             if self.nearest(self.choice.today).outcome is not Outcome.FAIL:
-                yield step("look_at_goal", **facts)
+                yield step("judge_today", **facts, cut=self.choice.today)
             yield step("wait_or_accept", **facts)
             return
         if not facts["moves"]:
@@ -344,19 +291,18 @@ class _Thresholds(Compared):
         if effect.outcome is Outcome.PASS:
             if facts["moves"]:
                 yield step("audit_new_rows", **facts)
-            yield step("follow_threshold", **facts)
+            yield step("follow")
         elif effect.outcome is Outcome.FAIL:
             yield step("do_not_rely", **facts)
         elif facts["open"]:
             yield step("complete_values", **facts)
         else:
             if effect.goal_outcome is not Outcome.PASS:
-                yield step("decide_goal", **facts)
+                yield step("audit_new_rows", **facts)
             if effect.kept_outcome is Outcome.INCONCLUSIVE:
                 # which an audit at one threshold does not look at
                 yield step("decide_kept", **facts)
 
 
 def _alone(outcome: Outcome, reason: Reason | None) -> Outcome:
-    """Return what the rows that lack nothing come to."""
     return outcome if reason is None else Outcome(reason["alone"])

@@ -8,17 +8,10 @@ from typing import Any
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import DiagnosticCode, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
+from fairgauge.enums import DiagnosticCode, GapPartKind, GapVerdict, WhyInconclusive
 from fairgauge.results.disadvantage import adverse_sign
-from fairgauge.results.disparities import NOTED_ALONE, is_reference_first
-from fairgauge.results.gap_decomposition import (
-    UNADJUSTED,
-    Decomposition,
-    Gap,
-    StratumGap,
-    averages_of,
-    test_of,
-)
+from fairgauge.results.disparities import NOTED_ALONE
+from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, StratumGap, test_of
 from fairgauge.results.scopes import Interval
 from fairgauge.results.statement import Page, Range, Side, Statement
 from fairgauge.statements.compared import (
@@ -51,15 +44,6 @@ def why_page(found: Decomposition) -> Page:
     return _Why(found).page()
 
 
-def below_neutral(found: Decomposition, gap: Gap) -> Statement:
-    """Return who has less of a number that is below no difference, and whether that is worse."""
-    made = _Why(found)
-    s = made.statement(gap.estimate, "below", turn=False)
-    way = 1 if is_reference_first(gap.estimate.definition) else -1
-    adverse = made.adverse(_row(gap), gap.estimate.class_scope)
-    return replace(s, way=way, facts={"worse": adverse and (s.who if adverse == way else s.than)})
-
-
 def gap_statements(found: Decomposition, at: int, gap: Gap) -> list[Statement]:
     """Return what is stated of one gap, in full."""
     made = _Why(found)
@@ -72,10 +56,7 @@ def named_strata(strata: Sequence[StratumGap]) -> tuple[tuple[tuple[str, str], .
 
 
 def strata_that_differ(gap: Gap) -> list[StratumGap]:
-    """Return the strata that differ by themselves, where none is unlike the others.
-
-    Nothing else would name these where it varies, or where no difference is shown within strata.
-    """
+    """Return the strata that differ by themselves, where none is unlike the others."""
     asked = gap.verdict is GapVerdict.ACCOUNTED_FOR or gap.reason in _DIFFER
     named = asked and not any(each.outlying for each in gap.strata)
     return gap.differing_strata if named else []
@@ -141,7 +122,6 @@ class _Why(Compared):
         return page("why", found.spec, statements, values=self.values)
 
     def base(self, gap: Gap, code: str = "gap", *, turn: bool = True) -> Statement:
-        """Return the gap over all strata."""
         s = self.statement(gap.estimate, code, alone=True, turn=turn)
         columns = {"columns": gap.columns, "controls": gap.controls, "alone": gap.is_shown}
         return replace(
@@ -155,11 +135,7 @@ class _Why(Compared):
         return who is not None and who.values != own
 
     def head(self, at: int, gap: Gap, facts: dict[str, Any]) -> Statement:
-        """Return what becomes of the first gap."""
-        of = gap
-        if gap.reason is WhyInconclusive.MISSING_STRATA and gap.overall is not None:
-            of = replace(gap, estimate=gap.overall, p_adjusted=gap.overall.p_adjusted)
-        base, place = self.base(of, "why_headline"), f"gaps[{at}]"
+        base, place = self.base(gap.over_all_rows, "why_headline"), f"gaps[{at}]"
         reason = gap.reason and str(gap.reason)
         rates = {gap.estimate.rate_group, gap.estimate.rate_reference}
         if gap.reason is WhyInconclusive.TOO_FEW and base.of and base.of.kind == "share":
@@ -185,11 +161,11 @@ class _Why(Compared):
             self.reference(gap.estimate), gap.support.share_reference)  # fmt: skip
         return tuple((side, 1 - share) for side, share in sides if 1 - share > above)
 
-    def outlying(self, gap: Gap, *, alone: bool = False) -> Iterator[Statement]:
-        """Yield the strata that are unlike all others, by all tests or by those of this gap."""
+    def outlying(self, gap: Gap) -> Iterator[Statement]:
+        """Yield the strata that are unlike all others."""
         turned, row = self.is_turned(gap), _row(gap)
         for each in gap.strata:
-            if row is None or not (each.outlying_alone if alone else each.outlying):
+            if row is None or not each.outlying:
                 continue
             mine, theirs = (
                 {"rate": rate, **whole(rate, n, row, self.spec)}
@@ -217,10 +193,16 @@ class _Why(Compared):
                 },
             )  # fmt: skip
 
+    def largest(self, gap: Gap) -> tuple[tuple[tuple[tuple[str, str], ...], float], ...]:
+        """Return the strata in which the difference is largest, and how large it is there."""
+        sign = -1 if self.is_turned(gap) else 1
+        shown = gap.differing_strata[:_MOST_STRATA]
+        sizes = [sign * (each.difference or 0.0) for each in shown]
+        return tuple(zip(named_strata(shown), sizes, strict=True))
+
     def turn(
         self, gap: Gap, value: float | None, ends: Interval | None
     ) -> tuple[float, Range] | None:
-        """Return a part of a gap as it is for the side that is worse off."""
         ratio = gap.scale == "ratio"
         if value is None or ends is None or (ratio and value <= 0):
             return None
@@ -255,7 +237,7 @@ class _Why(Compared):
             )  # fmt: skip
         if within and composition:
             quote = "controls" if gap.controls else "this"
-            if gap.reason is WhyInconclusive.VARIES:
+            if gap.reason is WhyInconclusive.VARIES or (gap.varies and not gap.controls):
                 quote = "varies"
             elif gap.reason in UNADJUSTED:
                 quote = "none"
@@ -263,6 +245,7 @@ class _Why(Compared):
                 base, code="within", value=within[0], interval=within[1],
                 sources=(f"{place}.parts",), facts={
                     **facts, "quote": quote, "composition": composition,
+                    "largest": self.largest(gap) if gap.varies else (),
                     "alone": alone if alone and alone[0] != base_neutral(gap) else None},
             )  # fmt: skip
         yield from list(self.outlying(gap))[:_MOST_STRATA]
@@ -271,7 +254,6 @@ class _Why(Compared):
         """Yield how certain it is what becomes of the first gap."""
         base, place = self.base(gap), f"gaps[{at}]"
         facts = {**base.facts, "several": several, "gap": base}
-        neutral = base_neutral(gap)
         if gap.verdict is GapVerdict.NO_GAP and gap.support.strata > 1:
             signs = [each.difference or 0.0 for each in gap.strata]
             both = min(signs, default=0.0) < 0 < max(signs, default=0.0)
@@ -284,56 +266,10 @@ class _Why(Compared):
         if support.strata_untested:
             yield replace(base, code="untested_strata", facts={
                 **facts, "n": support.strata_untested, "of": support.strata_used})  # fmt: skip
-        ways = [
-            (weights and str(weights), *turned)
-            for weights, value, ends in averages_of(gap)
-            if (turned := self.turn(gap, value, ends))
-        ]
-        shows = [0 if r.low <= neutral <= r.high else r.low - neutral for _, _, r in ways]
-        if ways and gap.reason is not WhyInconclusive.TOO_FEW:
-            sides_alone = (StratumWeights.GROUP, StratumWeights.REFERENCE)
-            depends = gap.reason is WhyInconclusive.DEPENDS_ON_WEIGHTS
-            sizes = sorted((value for _, value, _ in ways), key=lambda v: abs(v - neutral))
-            yield replace(base, code="averages", sources=(f"{place}.parts",), facts={
-                **facts, "n": len(ways), "agree": len({(s > 0) - (s < 0) for s in shows}) == 1,
-                "shows": bool(shows[0]), "least": sizes[0], "most": sizes[-1], "depends": depends,
-                "turned": self.is_turned(gap), "deciding": tuple(
-                    way for way, shown in zip(ways, shows, strict=True)
-                    if (shown if depends else way[0] in sides_alone)),
-            })  # fmt: skip
-        if (fit := gap.adjusted) is not None or gap.no_regression:
-            ratios = () if fit is None else (
-                ("ratio", fit.ratio, fit.ratio_interval),
-                ("odds", fit.odds_ratio, fit.odds_ratio_interval))  # fmt: skip
-            group = self.side(gap.estimate.feature, gap.estimate.group)
-            outside = () if fit is None else (
-                (group, fit.extrapolated_group),
-                (self.reference(gap.estimate), fit.extrapolated_reference))  # fmt: skip
-            yield replace(
-                base, code="regression", adjusted_for=gap.adjusted_for, facts={
-                    **facts, "why": gap.no_regression and str(gap.no_regression),
-                    "ratios": tuple(each for each in ratios if None not in each[1:]),
-                    "collinear": dict(fit.collinear) if fit else {},
-                    "outside": tuple(each for each in outside if each[1] > NOTED_ALONE)},
-            )  # fmt: skip
-        if gap.heterogeneity is not None:
-            parts = tuple(self.outlying(gap)) or tuple(self.outlying(gap, alone=True))
-            yield replace(
-                base, code="variation", parts=parts, sources=(f"{place}.heterogeneity",),
-                facts={**facts, "varies": gap.varies,
-                       "alone": not any(each.outlying for each in gap.strata),
-                       "p": gap.heterogeneity.p_value, "spread": gap.heterogeneity.spread},
-            )  # fmt: skip
-        if gap.detectable is not None and gap.verdict not in _REMAIN:
-            yield replace(
-                base, code="detectable", value=gap.detectable, facts=facts,
-                sources=(f"{place}.detectable",),
-            )  # fmt: skip
 
     def steps(self, gaps: Sequence[Gap]) -> Iterator[Statement]:
         """Yield what to do next: first what to complete, then which cases to read."""
         found, first = self.found, gaps[0]
-        several = len(gaps) > 1
         columns = first.adjusted_for if first.controls else first.columns
         lacking = dict.fromkeys(
             column
@@ -347,54 +283,41 @@ class _Why(Compared):
             if any(gap.reason is reason for gap in found.gaps):
                 yield step("complete_reason", reason=str(reason))
         remain = [gap for gap in gaps if _quoted(gap) in _REMAIN]
-        unlike = [
-            (tuple(each.stratum.items()), self.side(gap.estimate.feature, gap.estimate.group))
-            for gap in gaps
-            for each in gap.strata
-            if each.outlying and self.is_worse(gap, each)
-        ]
         of, strata = next(
-            ((gap, named) for gap in gaps if gap in remain or gap.reason in _DIFFER
-             if (named := [each for each in gap.differing_strata
-                           if not each.outlying and self.is_worse(gap, each)])),
-            (first, []),
-        )  # fmt: skip
-        if unlike or strata or (first.controls and remain):
+            ((gap, worse) for gap in gaps if (worse := self.worse_strata(gap))), (first, [])
+        )
+        if strata or (first.controls and remain):
             yield replace(self.base(of), code="read_within", adjusted_for=columns, facts={
-                "columns": first.columns, "controls": first.controls, "several": several,
-                "unlike": tuple(unlike), "strata": named_strata(strata),
-            })  # fmt: skip
+                "controls": first.controls, "strata": named_strata(strata)})  # fmt: skip
         if remain:
             yield replace(step("tolerable_within"), adjusted_for=columns)
         if any(_quoted(gap) is GapVerdict.ACCOUNTED_FOR for gap in gaps):
             yield replace(step("should_count"), adjusted_for=columns)
         reasons = {g.reason for g in gaps if g.verdict is GapVerdict.INCONCLUSIVE}
         if not reasons <= {*MISSING_ROWS, WhyInconclusive.TOO_FEW}:
-            code = "look_at_strata"
-            if reasons <= _OF_SUPPORT:
-                code = "coarser_strata"
-            elif reasons == {WhyInconclusive.NOT_TESTED}:
-                code = "state_clusters"
-            if code != "look_at_strata" or not (unlike or strata):
+            coarser = reasons <= {*_OF_SUPPORT, WhyInconclusive.NOT_TESTED}
+            code = "coarser_strata" if coarser else "look_at_strata"
+            if code != "look_at_strata" or not strata:
                 yield replace(step(code), adjusted_for=first.columns)
-            if len(first.columns) > 1:
-                yield step("which_columns", columns=first.columns)
         if found.verdict is GapVerdict.NO_GAP:
             yield step("state_margin")
 
-    def is_worse(self, gap: Gap, each: StratumGap) -> bool:
-        """Return whether a stratum shows a difference against those who are worse off.
-
-        These are those of the difference that remains, else of the gap, else by what is better.
-        """
-        if each.interval is None or 0 in each.interval:
-            return False
+    def worse_strata(self, gap: Gap) -> list[StratumGap]:
+        """Return the strata that show a difference against those who are worse off."""
+        remains = _quoted(gap) in _REMAIN or gap.reason in _DIFFER
         size = gap.part(GapPartKind.WITHIN).value if gap.verdict in _REMAIN else gap.estimate.value
         sign = 0.0 if size is None else size - base_neutral(gap)
         row = _row(gap)
         if not gap.is_shown and row is not None:
             sign = adverse_sign(row, self.favourable)
-        return sign * (each.difference or 0.0) > 0 or sign == 0
+        return [
+            each
+            for each in gap.strata
+            if (each.outlying or (remains and each in gap.differing_strata))
+            and each.interval is not None
+            and 0 not in each.interval
+            and (sign * (each.difference or 0.0) > 0 or sign == 0)
+        ]
 
 
 def base_neutral(gap: Gap) -> float:
@@ -403,6 +326,6 @@ def base_neutral(gap: Gap) -> float:
 
 
 def _quoted(gap: Gap) -> GapVerdict:
-    """Return the verdict, with controls that of their regression unless it is inconclusive."""
+    # the verdict, with controls that of their regression unless it is inconclusive
     beside = gap.regression_verdict
     return gap.verdict if beside is None or beside is GapVerdict.INCONCLUSIVE else beside

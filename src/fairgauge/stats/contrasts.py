@@ -12,10 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.stats._restricted import under_difference, under_ratio
-from fairgauge.stats._roots import bisect
+from fairgauge.stats._roots import bisect, falling_root, under_difference, under_ratio
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet, quotient
-from fairgauge.stats.intervals import wilson
+from fairgauge.stats.intervals import tail_of, wilson
 
 
 @quiet
@@ -25,22 +24,14 @@ def mover_difference(
 ) -> Limits:  # fmt: skip
     """Return the interval of ``e1 - e2`` from the estimates and intervals of both sides.
 
-    Parameters
-    ----------
-    e1, low1, high1, e2, low2, high2 : array-like
-        Estimates with their confidence limits, in one unit.  Where an estimate is infinite or
-        undefined, the limits are ``low1 - high2`` and ``high1 - low2``, so that one limit of an
-        infinite estimate remains finite.
-    correlation : array-like in [-1, 1]
-        Of the two estimates; 0 where the sides are independent.
+    ``e1, low1, high1, e2, low2, high2``: estimates with their confidence limits, in one unit. Where
+        an estimate is infinite or undefined, the limits are ``low1 - high2`` and ``high1 - low2``,
+        so that one limit of an infinite estimate remains finite.
+    ``correlation``: of the two estimates; 0 where the sides are independent.
 
-    References
-    ----------
-    Zou & Donner (2008), Statistics in Medicine 27, 1693-1702; Zou (2007), Psychological Methods
-    12, 399-413 (correlated sides).
+    References: Zou & Donner (2008), Statistics in Medicine 27, 1693-1702; Zou (2007), Psychological
+    Methods 12, 399-413 (correlated sides).
 
-    Examples
-    --------
     >>> low, high = mover_difference(0.8, 0.69, 0.88, 0.6, 0.49, 0.70)
     >>> round(float(low), 4), round(float(high), 4)
     (0.0513, 0.336)
@@ -50,8 +41,8 @@ def mover_difference(
     """
     e1, low1, high1, e2, low2, high2, r = floats(e1, low1, high1, e2, low2, high2, correlation)
     gap, known = e1 - e2, np.isfinite(e1) & np.isfinite(e2)
-    low = np.where(known, gap - _joint(e1 - low1, high2 - e2, r), low1 - high2)
-    high = np.where(known, gap + _joint(high1 - e1, e2 - low2, r), high1 - low2)
+    low = np.where(known, gap - _joint_margin(e1 - low1, high2 - e2, r), low1 - high2)
+    high = np.where(known, gap + _joint_margin(high1 - e1, e2 - low2, r), high1 - low2)
     return low, high
 
 
@@ -69,14 +60,8 @@ def mover_shared_difference(
     depend on each other fully have a difference of positive width; here it is 0. With symmetric
     limits both are the same.
 
-    Parameters
-    ----------
-    e1, low1, high1, e2, low2, high2 : array-like
-        As for `mover_difference`.
-    correlation : array-like in [-1, 1]
+    ``e1, low1, high1, e2, low2, high2``: as for `mover_difference`.
 
-    Examples
-    --------
     >>> skewed = (0.9, 0.8, 0.95)
     >>> mover_shared_difference(*skewed, *skewed, 1.0)
     (array(0.), array(0.))
@@ -105,20 +90,13 @@ def mover_ratio(
     distances ``a = e1 - low1`` and ``b = high2 - e2`` is the smaller root of
     ``(e1 - R e2)^2 = a^2 + R^2 b^2 - 2 r R a b``; the upper limit likewise.
 
-    Parameters
-    ----------
-    e1, low1, high1, e2, low2, high2 : array-like, >= 0
-        Estimates with their confidence limits.  ``low1 = 0`` gives 0, ``low2 = 0`` gives inf.
-        Where an estimate is infinite or undefined: ``low1 / high2`` and ``high1 / low2``.
-    correlation : array-like in [-1, 1]
-        Of the two estimates; 0 where the sides are independent.
+    ``e1, low1, high1, e2, low2, high2``: estimates with their confidence limits. ``low1 = 0`` gives
+        0, ``low2 = 0`` gives inf. Where an estimate is infinite or undefined: ``low1 / high2`` and
+        ``high1 / low2``.
+    ``correlation``: of the two estimates; 0 where the sides are independent.
 
-    References
-    ----------
-    Donner & Zou (2012), Statistical Methods in Medical Research 21, 347-359.
+    References: Donner & Zou (2012), Statistical Methods in Medical Research 21, 347-359.
 
-    Examples
-    --------
     >>> low, high = mover_ratio(0.3, 0.2, 0.4, 0.5, 0.4, 0.6)
     >>> round(float(low), 3), round(float(high), 3)
     (0.386, 0.864)
@@ -141,21 +119,11 @@ def mover_ratio(
 def newcombe(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike) -> Limits:
     """Return Newcombe's interval (method 10) of ``x1/n1 - x2/n2``: MOVER of Wilson intervals.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2 : array-like
-        Successes and trials of both groups.  An empty group contributes the interval [0, 1].
+    ``x1, n1, x2, n2``: successes and trials of both groups. An empty group contributes the interval
+    [0, 1].
 
-    Returns
-    -------
-    low, high : array in [-1, 1]
+    References: Newcombe (1998), Statistics in Medicine 17, 873-890.
 
-    References
-    ----------
-    Newcombe (1998), Statistics in Medicine 17, 873-890.
-
-    Examples
-    --------
     >>> low, high = newcombe(56, 70, 48, 80, 1.959964)
     >>> round(float(low), 4), round(float(high), 4)
     (0.0524, 0.3339)
@@ -169,22 +137,13 @@ def mover_wilson_ratio(
 ) -> Limits:
     """Return the MOVER interval of ``(x1/n1) / (x2/n2)`` from Wilson intervals.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2 : array-like
-        ``x1 = 0`` gives a lower limit 0, ``x2 = 0`` an upper limit inf.
+    ``x1, n1, x2, n2``: ``x1 = 0`` gives a lower limit 0, ``x2 = 0`` an upper limit inf.
 
-    Returns
-    -------
-    low, high : array in [0, inf]
-        Excludes 1 exactly when `newcombe` excludes 0.
+    Excludes 1 exactly when `newcombe` excludes 0.
 
-    References
-    ----------
-    Donner & Zou (2012); Fagerland & Newcombe (2013), Statistics in Medicine 32, 2823-2836.
+    References: Donner & Zou (2012); Fagerland & Newcombe (2013), Statistics in Medicine 32,
+    2823-2836.
 
-    Examples
-    --------
     >>> low, high = mover_wilson_ratio(24, 73, 53, 65, 1.959964)
     >>> round(float(low), 3), round(float(high), 3)
     (0.282, 0.563)
@@ -199,28 +158,16 @@ def score_difference(
 ) -> Limits:  # fmt: skip
     """Return the score interval of ``x1/n1 - x2/n2``: SCAS, or Miettinen-Nurminen.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2 : array-like
-        Successes and trials; an empty group gives [-1, 1].
-    skewness : bool
-        Correct the score for its skewness (SCAS), which balances the two tails; without it the
-        interval is Miettinen and Nurminen's.
-    small_sample : bool
-        Use the variance factor N/(N-1), which Gart and Nam's own interval lacks.
+    ``x1, n1, x2, n2``: successes and trials; an empty group gives [-1, 1].
+    ``skewness``: correct the score for its skewness (SCAS), which balances the two tails; without
+        it the interval is Miettinen and Nurminen's.
+    ``small_sample``: use the variance factor N/(N-1), which Gart and Nam's own interval lacks.
 
-    Returns
-    -------
-    low, high : array in [-1, 1]
-        The estimate is always inside.
+    The estimate is always inside.
 
-    References
-    ----------
-    Miettinen & Nurminen (1985), Statistics in Medicine 4, 213-226; Gart & Nam (1990), Biometrics
-    46, 637-643; Laud (2017), Pharmaceutical Statistics 16, 334-348.
+    References: Miettinen & Nurminen (1985), Statistics in Medicine 4, 213-226; Gart & Nam (1990),
+    Biometrics 46, 637-643; Laud (2017), Pharmaceutical Statistics 16, 334-348.
 
-    Examples
-    --------
     >>> low, high = score_difference(56, 70, 48, 80, 1.959964, skewness=False)
     >>> round(float(low), 4), round(float(high), 4)
     (0.0528, 0.3382)
@@ -232,7 +179,7 @@ def score_difference(
         q1, q2 = under_difference(x1, n1, x2, n2, d)
         v1, v2 = q1 * (1 - q1) / n1, q2 * (1 - q2) / n2
         skew = v1 * (1 - 2 * q1) / n1 - v2 * (1 - 2 * q2) / n2
-        return _corrected(x1 / n1 - x2 / n2 - d, (v1 + v2) * inflate, skew * skewness, z)
+        return _correct_skewness(x1 / n1 - x2 / n2 - d, (v1 + v2) * inflate, skew * skewness, z)
 
     gap = x1 / n1 - x2 / n2
     known = (n1 > 0) & (n2 > 0)
@@ -248,21 +195,14 @@ def score_ratio(
 ) -> Limits:  # fmt: skip
     """Return the score interval of ``(x1/n1) / (x2/n2)``: SCAS, or Miettinen-Nurminen.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2 : array-like
-        Successes and trials.  ``x1 = 0`` gives a lower limit 0, ``x2 = 0`` an upper limit inf,
-        both or an empty group [0, inf].  Where the rates are 1 and 0 the skewness
+    ``x1, n1, x2, n2``: successes and trials. ``x1 = 0`` gives a lower limit 0, ``x2 = 0`` an upper
+        limit inf, both or an empty group [0, inf]. Where the rates are 1 and 0 the skewness
         correction diverges and is omitted.
-    z, skewness, small_sample
-        As for `score_difference`.
+    ``z, skewness, small_sample``: as for `score_difference`.
 
-    References
-    ----------
-    Koopman (1984), Biometrics 40, 513-517; Gart & Nam (1988), Biometrics 44, 323-338; Laud (2017).
+    References: Koopman (1984), Biometrics 40, 513-517; Gart & Nam (1988), Biometrics 44, 323-338;
+    Laud (2017).
 
-    Examples
-    --------
     >>> low, high = score_ratio(7, 18, 1, 18, 1.959964, skewness=False)
     >>> round(float(low), 3), round(float(high), 3)
     (1.296, 42.544)
@@ -277,7 +217,7 @@ def score_ratio(
         q1, q2 = under_ratio(x1, n1, x2, n2, r)
         v1, v2 = q1 * (1 - q1) / n1, r * r * q2 * (1 - q2) / n2
         skew = v1 * (1 - 2 * q1) / n1 - v2 * r * (1 - 2 * q2) / n2
-        return _corrected(x1 / n1 - r * x2 / n2, (v1 + v2) * inflate, skew * corrected, z)
+        return _correct_skewness(x1 / n1 - r * x2 / n2, (v1 + v2) * inflate, skew * corrected, z)
 
     known = (n1 > 0) & (n2 > 0) & (x1 + x2 > 0)
     centre = np.where(known, np.arctan2(x1 * n2, x2 * n1), np.pi / 4)
@@ -295,8 +235,6 @@ def far_apart(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Mas
 
     Score limits are made there: below 50 rows, and from a difference of one half on.
 
-    Examples
-    --------
     >>> far_apart([9, 90, 6], [10, 100, 10], [1, 10, 4], [10, 100, 10]).tolist()
     [True, False, False]
     """
@@ -308,8 +246,6 @@ def far_apart(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Mas
 def expected_count(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
     """Return the smallest count expected of two proportions that do not differ.
 
-    Examples
-    --------
     >>> float(expected_count(3, 10, 27, 90))
     3.0
     """
@@ -322,14 +258,8 @@ def expected_count(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -
 def difference_from_whole(low: ArrayLike, high: ArrayLike, part: ArrayLike) -> Limits:
     """Return the limits of ``group - whole`` from those of ``group - others``.
 
-    Parameters
-    ----------
-    low, high : array-like
-    part : array-like
-        The group's share of the whole; a group that is the whole has no others.
+    ``part``: the group's share of the whole; a group that is the whole has no others.
 
-    Examples
-    --------
     >>> [each.tolist() for each in difference_from_whole([0.1, 0.1], [0.3, 0.3], [0.5, 1.0])]
     [[0.05, 0.0], [0.15, 0.0]]
     """
@@ -342,8 +272,6 @@ def difference_from_whole(low: ArrayLike, high: ArrayLike, part: ArrayLike) -> L
 def ratio_to_whole(low: ArrayLike, high: ArrayLike, part: ArrayLike) -> Limits:
     """Return the limits of ``group / whole`` from those of ``group / others``.
 
-    Examples
-    --------
     >>> [round(float(each), 3) for each in ratio_to_whole(0.5, 1.0, 0.5)]
     [0.667, 1.0]
     """
@@ -357,8 +285,6 @@ def ratio_to_whole(low: ArrayLike, high: ArrayLike, part: ArrayLike) -> Limits:
 def fold(low: ArrayLike, high: ArrayLike) -> Limits:
     """Return the interval of ``|d|`` from that of ``d``.
 
-    Examples
-    --------
     >>> low, high = fold([-0.3, -0.1, 0.1], [-0.1, 0.2, 0.4])
     >>> low.tolist(), high.tolist()
     ([0.1, 0.0, 0.1], [0.3, 0.2, 0.4])
@@ -372,22 +298,12 @@ def fold(low: ArrayLike, high: ArrayLike) -> Limits:
 def welch_degrees(var1: ArrayLike, n1: ArrayLike, var2: ArrayLike, n2: ArrayLike) -> Array:
     """Return Welch and Satterthwaite's degrees of freedom of a difference of two means.
 
-    Parameters
-    ----------
-    var1, n1, var2, n2 : array-like
-        Sample variances (divisor n - 1) and sizes.
+    ``var1, n1, var2, n2``: sample variances (divisor n - 1) and sizes.
 
-    Returns
-    -------
-    degrees : array
-        inf where both variances are 0.
+    Infinite where both variances are 0.
 
-    References
-    ----------
-    Welch (1947), Biometrika 34, 28-35.
+    References: Welch (1947), Biometrika 34, 28-35.
 
-    Examples
-    --------
     >>> round(float(welch_degrees(4.0, 30, 9.0, 20)), 2)
     30.19
     """
@@ -405,8 +321,7 @@ def _sides(
     return x1 / n1, *wilson(x1, n1, z), x2 / n2, *wilson(x2, n2, z)
 
 
-def _joint(a: Array, b: Array, r: Array) -> Array:
-    """Return ``sqrt(a^2 + b^2 - 2 r a b)``; infinite where a or b is."""
+def _joint_margin(a: Array, b: Array, r: Array) -> Array:
     joint = np.hypot(a - r * b, np.sqrt(1 - r * r) * b)
     return np.where(np.isnan(a) | np.isnan(b), np.nan, joint)
 
@@ -415,18 +330,57 @@ def _inflation(n: Array, small_sample: bool) -> Array:
     return np.where(n > 1, n / (n - 1), 1.0) if small_sample else np.ones_like(n)
 
 
-def _corrected(gap: Array, variance: Array, skew: Array, z: float) -> Array:
-    """Return the score less its skewness at `z`; 0/0 is 0 (the data agree with the contrast)."""
+def _correct_skewness(gap: Array, variance: Array, skew: Array, z: float) -> Array:
+    # the score less its skewness at `z`; 0/0 is 0 (the data agree with the contrast)
     sd = np.sqrt(variance)
     value = gap / sd - (z * z - 1) * skew / (6 * sd**3)
     return np.where(sd > 0, value, np.where(gap == 0, 0.0, np.sign(gap) * np.inf))
 
 
 def _crossing(score: Callable[[Array], Array], level: float, low: Array, high: Array) -> Array:
-    """Return where the falling `score` crosses `level` between `low` and `high`.
-
-    By bisection: of tables with few rows the skewness-corrected score of a ratio is not monotone,
-    and scipy's find_root returns crossings far beyond the first.
-    """
+    # by bisection: of tables with few rows the skewness-corrected score of a ratio is not monotone,
+    # and scipy's find_root returns crossings far beyond the first
     above, below = bisect(lambda value: score(value) > level, low, high)
     return below if level > 0 else above
+
+
+_FURTHEST = 9.0
+"""Standard errors beyond which nothing is: no level below 1 is so high."""
+
+
+@quiet
+def absolute_sum_tail(value: ArrayLike, first: ArrayLike, second: ArrayLike) -> Array:
+    """Return the probability that ``first |Z1| + second |Z2|`` exceeds a value.
+
+    It is that of lying outside a rhombus, each side of which is two of Owen's wedges.
+
+    ``first, second``: standard errors; Z1 and Z2 are independent standard normal.
+
+    References: Owen (1956), Annals of Mathematical Statistics 27, 1075-1090.
+
+    >>> absolute_sum_tail([1.959964, 3.16235], [1, 1], [0, 1]).round(4).tolist()
+    [0.05, 0.05]
+    """
+    from scipy.special import owens_t
+
+    value, one, two = floats(value, first, second)
+    distance = np.where(value > 0, value / np.hypot(one, two), 0.0)
+    slope = np.where(one == two, 1.0, one / two)  # also of two that are 0
+    return np.asarray(4 * (owens_t(distance, slope) + owens_t(distance, 1 / slope)))
+
+
+@quiet
+def absolute_sum_quantile(first: ArrayLike, second: ArrayLike, confidence: float) -> Array:
+    """Return the quantile of ``first |Z1| + second |Z2|``.
+
+    >>> absolute_sum_quantile([1, 1, 3], [0, 1, 4], 0.95).round(3).tolist()
+    [1.96, 3.163, 11.148]
+    """
+    one, two = floats(first, second)
+    large, small = np.maximum(one, two), np.minimum(one, two)
+    tail, unit = 2 * tail_of(confidence), np.ones_like(large)
+    ratio = np.nan_to_num(quotient(small, large))
+    above = falling_root(
+        lambda x: absolute_sum_tail(x, unit, ratio) - tail, 0 * unit, 2 * _FURTHEST * unit
+    )
+    return np.asarray(large * above)

@@ -12,10 +12,10 @@ Cameron, Gelbach & Miller (2011), Journal of Business & Economic Statistics 29, 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Array, Index, Mask
 
 
@@ -23,11 +23,9 @@ from fairgauge.stats.arrays import Array, Index, Mask
 class Variance:
     """An estimated variance and its degrees of freedom.
 
-    Attributes
-    ----------
-    parts : independent estimates that it is the sum of, each with its degrees of freedom; those of
-        what is subtracted are negative.
-    most_degrees : of freedom, however many those of the parts are.
+    ``parts``: independent estimates that it is the sum of, each with its degrees of freedom; those
+        of what is subtracted are negative.
+    ``most_degrees``: of freedom, however many those of the parts are.
     """
 
     parts: tuple[tuple[float, float], ...]
@@ -49,13 +47,10 @@ class Variance:
 class CrossedDifference:
     """The mean difference between two groups of names.
 
-    Attributes
-    ----------
-    value : the difference, of least squares with an effect of every item.
-    mean_group, mean_reference : the means of the cells of both sides.
-    names, items, residual : the terms of its variance.
-    of_names, of_items, of_cells : by how much the variances of a name, of an item's difference
-        and of a cell are multiplied in them.
+    ``value``: the difference, of least squares with an effect of every item.
+    ``mean_group, mean_reference``: the means of the cells of both sides.
+    ``names, items, residual``: the terms of its variance.
+    ``of_names``: by how much the variance of a name is multiplied in it.
     """
 
     value: float
@@ -65,8 +60,6 @@ class CrossedDifference:
     items: Variance
     residual: Variance
     of_names: float
-    of_items: float
-    of_cells: float
 
     def total(self, names: Variance | None = None) -> Variance:
         """Return the variance; ``names`` is another term for names in place of its own.
@@ -86,17 +79,13 @@ def crossed_difference(
 ) -> CrossedDifference:
     """Return the difference between two groups of names, over items that have names of both.
 
-    Parameters
-    ----------
-    item, name : codes from 0 of each cell
-    in_group : whether the name of each cell is in the group, else in the reference
-    y, answers : the mean answer of each cell, and of how many answers it is; where every item has
-        every name cells count alike, otherwise answers do
-    family : codes from 0 of what the item of each cell is made from: families are then the sample,
-        and not their items
+    ``item, name``: codes from 0 of each cell
+    ``in_group``: whether the name of each cell is in the group, else in the reference
+    ``y, answers``: the mean answer of each cell, and of how many answers it is; where every item
+        has every name cells count alike, otherwise answers do
+    ``family``: codes from 0 of what the item of each cell is made from: families are then the
+        sample, and not their items
 
-    Notes
-    -----
     Where every item has every name, the terms are those of means: with N names in a group, variance
     s^2 of their means, I items, variance of the items' differences, and q the mean square of item
     by name in the group, they are the sum of s^2 / N, s^2(difference) / I and the sum of q / (N I).
@@ -109,7 +98,10 @@ def crossed_difference(
     complete = len(item) == (int(item.max()) + 1) * (int(name.max()) + 1)
     weight = np.ones(len(y)) if complete else answers.astype(np.float64)
     side = in_group.astype(np.float64)
-    centred_side, centred = _within(item, side, weight), _within(item, y, weight)
+    centred_side, centred = (
+        _deviations_within_items(item, side, weight),
+        _deviations_within_items(item, y, weight),
+    )
     scale = float(weight @ centred_side**2)
     value = float((weight * centred_side) @ y) / scale
     influence = weight * centred_side * (centred - value * centred_side) / scale
@@ -118,9 +110,9 @@ def crossed_difference(
     of = item if family is None else family
     shares = np.bincount(of, weight * centred_side**2) / scale
     by_item = np.bincount(of, influence).astype(np.float64)
-    items = Variance((_clustered(by_item),))
+    items = Variance((_cluster_variance(by_item),))
     if family is not None:
-        of_families = _of_parts(by_item, shares)
+        of_families = _variance_of_families(by_item, shares)
         items = Variance((of_families,), most_degrees=of_families[1])
     return CrossedDifference(
         value=value,
@@ -130,21 +122,13 @@ def crossed_difference(
         items=items,
         residual=_residual(item, name, in_group, y, weight, scale, complete=complete),
         of_names=_squares(of_name),
-        of_items=_squares(shares),
-        of_cells=_squares(weight * centred_side / scale),
     )
 
 
 def _names(fit: _NameFit, of_name: Array, by_name: Array, of_cells: float) -> Variance:
-    """Return the variance that names add to a difference.
-
-    Parameters
-    ----------
-    fit : the names' effects
-    of_name : by how much the effect of each name is multiplied in the difference
-    by_name : the sums of the cells' influences on the difference
-    of_cells : by how much the variance of a cell is multiplied in the difference
-    """
+    # ``fit``: the names' effects ``of_name``: by how much the effect of each name is multiplied in
+    # the difference ``by_name``: the sums of the cells' influences on the difference ``of_cells``:
+    # by how much the variance of a cell is multiplied in the difference
     parts, clusters, alike = [], [], []
     for side in (of_name > 0, of_name <= 0):
         factor = of_name[side]
@@ -152,8 +136,8 @@ def _names(fit: _NameFit, of_name: Array, by_name: Array, of_cells: float) -> Va
         n = len(factor)
         centring = np.eye(n) - np.abs(factor) / np.abs(factor).sum()
         scaled = factor[:, None] * centring
-        clusters.append(_clustered(by_name[side]))
-        value, df = _clustered(scaled @ fit.effects[side])
+        clusters.append(_cluster_variance(by_name[side]))
+        value, df = _cluster_variance(scaled @ fit.effects[side])
         of_fit = float(np.trace(scaled @ fit.covariance[np.ix_(side, side)] @ scaled.T))
         noise = of_fit * n / (n - 1) - of_cells * share / _squares(of_name) if n > 1 else 0.0
         parts.append((value - fit.mean_square * noise, df))
@@ -167,7 +151,7 @@ def _squares(values: Array) -> float:
     return float(values @ values)
 
 
-def _clustered(sums: Array) -> tuple[float, float]:
+def _cluster_variance(sums: Array) -> tuple[float, float]:
     n = len(sums)
     return (n / (n - 1) * float(sums @ sums) if n > 1 else 0.0), n - 1
 
@@ -178,15 +162,12 @@ def mean_variance(values: Array, family: Index | None) -> Variance:
         return Variance(((float(values.var(ddof=1)) / len(values), len(values) - 1),))
     _, family = np.unique(family, return_inverse=True)
     sums = np.bincount(family, values - values.mean()) / len(values)
-    return Variance((_of_parts(sums, np.bincount(family) / len(values)),))
+    return Variance((_variance_of_families(sums, np.bincount(family) / len(values)),))
 
 
-def _of_parts(sums: Array, shares: Array) -> tuple[float, float]:
-    """Return the variance of a mean of families with these shares, and its degrees of freedom.
-
-    Unbiased where families vary alike, as of Bell and McCaffrey (2002): of n equal ones, there are
-    n - 1 degrees of freedom, fewer where some are larger.
-    """
+def _variance_of_families(sums: Array, shares: Array) -> tuple[float, float]:
+    # unbiased where families vary alike, as of Bell and McCaffrey (2002): of n equal ones, there
+    # are n - 1 degrees of freedom, fewer where some are larger
     if len(sums) == 1:
         return 0.0, 0
     influence = shares[:, None] * (np.eye(len(shares)) - shares)
@@ -219,7 +200,7 @@ def _residual(
     return Variance(((squares / df / scale if df else 0.0, df),))
 
 
-def _within(item: Index, y: Array, weight: Array) -> Array:
+def _deviations_within_items(item: Index, y: Array, weight: Array) -> Array:
     total = np.bincount(item, weight)
     return y - (np.bincount(item, weight * y) / np.where(total > 0, total, 1.0))[item]
 
@@ -228,10 +209,8 @@ def _within(item: Index, y: Array, weight: Array) -> Array:
 class _NameFit:
     """Effects of names beside those of items, by least squares.
 
-    Attributes
-    ----------
-    effects, covariance : of the names, the covariance where the variance of a cell is 1.
-    squares, degrees_of_freedom : of the residuals.
+    ``effects, covariance``: of the names, the covariance where the variance of a cell is 1.
+    ``squares, degrees_of_freedom``: of the residuals.
     """
 
     effects: Array
@@ -248,14 +227,14 @@ def _name_fit(item: Index, name: Index, y: Array, weight: Array) -> _NameFit:
     items, names = int(item.max()) + 1, int(name.max()) + 1
     present = np.zeros((items, names))
     present[item, name] = weight
-    centred = _within(item, y, weight)
+    centred = _deviations_within_items(item, y, weight)
     shares = present / present.sum(axis=1, keepdims=True)
     normal = np.diag(present.sum(axis=0)) - present.T @ shares
     sums = np.bincount(name, weight * centred, names)
     covariance = np.linalg.pinv(normal, hermitian=True)
     effects: Array = covariance @ sums
     rank = int(np.linalg.matrix_rank(normal, hermitian=True))
-    residuals = centred - _within(item, effects[name], weight)
+    residuals = centred - _deviations_within_items(item, effects[name], weight)
     return _NameFit(effects, covariance, float(weight @ residuals**2), len(y) - items - rank)
 
 

@@ -7,14 +7,12 @@ side's shares of the strata. Their covariance gives the interval of each part, w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
-from math import factorial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.stats.arrays import Array, Index, Mask, floats, quiet
+from fairgauge.stats.arrays import Array, Mask, floats, quiet
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.sampling import Sampling, SquaredWeights, effective
 
@@ -24,8 +22,6 @@ rows are (Agresti and Caffo 2000)."""
 _FEWEST_DEGREES = 10
 """Degrees of freedom below which the variance of a side is not taken from it alone."""
 _FEWEST_EXPECTED = 5.0
-_LARGEST_Z = 8.0
-_BISECTIONS = 40
 
 
 class Part(NamedTuple):
@@ -39,15 +35,14 @@ class Part(NamedTuple):
 class GapParts(NamedTuple):
     """The parts of a gap.
 
-    Attributes
-    ----------
-    not_comparable, composition, within : they add up to the difference, or multiply to the ratio.
-    within_group, within_reference : within strata, at the composition of the group and at that of
-        the reference.
-    columns : composition of each column, which add up (multiply) to ``composition``.
-    support_group, support_reference : the shares of both sides in strata that both have.
-    sparse : whether a rate at the other side's composition has insufficient data: of its effective
-        rows fewer than 5 of either outcome are expected where both sides have the same rates.
+    ``not_comparable, composition, within``: they add up to the difference, or multiply to the
+        ratio.
+    ``within_group, within_reference``: within strata, at the composition of the group and at that
+        of the reference.
+    ``support_group, support_reference``: the shares of both sides in strata that both have.
+    ``sparse``: whether a rate at the other side's composition has insufficient data: of its
+        effective rows fewer than 5 of either outcome are expected where both sides have the same
+        rates.
     """
 
     not_comparable: Part
@@ -55,7 +50,6 @@ class GapParts(NamedTuple):
     within: Part
     within_group: Part
     within_reference: Part
-    columns: tuple[Part, ...]
     support_group: Array
     support_reference: Array
     sparse: Mask
@@ -77,7 +71,6 @@ def decompose(
     z: float,
     *,
     ratio: bool = False,
-    columns: Sequence[Index] = (),
     squares: tuple[ArrayLike, ArrayLike] | None = None,
     sampling: Sampling | None = None,
 ) -> GapParts:
@@ -88,39 +81,25 @@ def decompose(
     by the same formulas on the logarithms of the four rates at either side's composition. Strata
     with rows of one side alone are not comparable (Nopo).
 
-    Parameters
-    ----------
-    x_d, n_d, x_a, n_a : array-like of shape (..., S)
-        Successes and trials of the group and of its reference in every stratum.
-    ratio : bool
-        Whether the ratio is decomposed.
-    columns : sequence of arrays of shape (S,)
-        The code of each stratum in each column that is crossed; composition is divided among them
-        by Shapley's value, which does not depend on their order.
-    squares : pair of array-like of shape (..., S), optional
-        Of means in place of rates, the sums of squares of both sides; ``x`` are then sums.
-    sampling : Sampling, optional
-        Of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights, and arrays of
-        shape (S,) where there are clusters.
+    ``x_d, n_d, x_a, n_a``: shape (..., S): successes and trials of the group and of its reference
+        in every stratum.
+    ``ratio``: whether the ratio is decomposed.
+    ``squares``: shape (..., S): of means in place of rates, the sums of squares of both sides;
+        ``x`` are then sums.
+    ``sampling``: of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights, and
+        arrays of shape (S,) where there are clusters.
 
-    References
-    ----------
-    Kitagawa (1955), JASA 50, 1168-1194; Nopo (2008), Review of Economics and Statistics 90,
-    290-299; Shorrocks (2013), Journal of Economic Inequality 11, 99-126.
+    References: Kitagawa (1955), JASA 50, 1168-1194; Nopo (2008), Review of Economics and Statistics
+    90, 290-299.
 
-    Examples
-    --------
     >>> found = decompose([30, 20], [100, 100], [60, 5], [200, 50], 1.959964)
     >>> [round(float(part.value), 4) for part in (found.composition, found.within)]
     [-0.045, 0.035]
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
-    common, held_d, held_a = _in_common(n_d, n_a)
+    common, held_d, held_a = _common_strata(n_d, n_a)
     w_d, w_a = held_d / _total(held_d), held_a / _total(held_a)
-    subsets = _subsets(len(columns))
-    crossings = [_crossing(columns, subset) for subset in subsets]
-    coefficients = _coefficients(len(columns), subsets)
-    of_counts = _Means.of(w_d, w_a, _rates(x_d, held_d), _rates(x_a, held_a), crossings)
+    of_counts = _Means.of(w_d, w_a, _rates(x_d, held_d), _rates(x_a, held_a))
     q_d, q_a = (x_d, x_a) if squares is None else floats(*squares)
     if sampling is None:
         sampling = Sampling(SquaredWeights(n_d, x_d, q_d), SquaredWeights(n_a, x_a, q_a))
@@ -133,9 +112,11 @@ def decompose(
     (y_d, e_d, s_d), (y_a, e_a, s_a) = (
         [np.where(common, each, 0.0) for each in rows] for rows in (rows_d, rows_a)
     )
-    of_both = _rates_of_both(y_d, e_d, y_a, e_a)
+    # with one row of the rate over all, so that it is 0 or 1 only where all outcomes are alike
+    y, e = y_d + y_a, e_d + e_a
+    of_both = (y + _total(y) / _total(e)) / (e + 1)
     if squares is None:
-        centred, v_d, v_a = _of_rates(y_d, e_d, y_a, e_a, of_both, w_d, w_a, crossings)
+        centred, v_d, v_a = _rate_means(y_d, e_d, y_a, e_a, of_both, w_d, w_a)
     else:
         centred, (v_d, v_a) = of_counts, mean_variances(y_d, e_d, y_a, e_a, (s_d, s_a))
     sides = (
@@ -150,8 +131,8 @@ def decompose(
         effect = of_counts.design_effect(slope, (x_d, held_d), (x_a, held_a), sampling)
         return _part(of_counts, centred, effect * covariance, row, z, ratio=ratio)
 
-    composition, within, group, reference, *of_columns = map(part, coefficients)
-    alike = _Means.of(w_d, w_a, of_both, of_both, crossings[:1])
+    composition, within, group, reference = (part(row) for row in _COEFFICIENTS)
+    alike = _Means.of(w_d, w_a, of_both, of_both)
     sparse = _sparse(
         alike,
         *(
@@ -166,49 +147,10 @@ def decompose(
         within,
         group,
         reference,
-        columns=tuple(of_columns),
         support_group=held_d.sum(-1) / n_d.sum(-1),
         support_reference=held_a.sum(-1) / n_a.sum(-1),
         sparse=sparse if squares is None else np.zeros_like(sparse),
     )
-
-
-@quiet
-def smallest_shown(parts: GapParts, z: float, power: float = 0.8, *, ratio: bool = False) -> float:
-    """Return the difference within strata that would be shown at both compositions with a power.
-
-    It is the same in all strata, and of a ratio its logarithm; nan where there is no interval.
-
-    Examples
-    --------
-    >>> found = decompose([30, 20], [100, 100], [60, 5], [200, 50], 1.959964)
-    >>> round(smallest_shown(found, 1.959964), 3)
-    0.134
-    """
-    from scipy.special import ndtr
-
-    group, reference, both = (
-        float(np.log(part.high / part.low) if ratio else part.high - part.low) / 2 / z
-        for part in (parts.within_group, parts.within_reference, parts.within)
-    )
-    if not np.isfinite([group, reference, both]).all() or min(group, reference) <= 0:
-        return float("nan")
-    # within is the mean of the two, whose correlation its variance shows
-    together = (4 * both**2 - group**2 - reference**2) / (2 * group * reference)
-    together = float(np.clip(together, -0.999, 0.999))
-    steps = np.linspace(-_LARGEST_Z, _LARGEST_Z, 2_001)
-    density = np.exp(-(steps**2) / 2) / np.sqrt(2 * np.pi) * (steps[1] - steps[0])
-
-    def shown(size: float) -> float:
-        first, second = size / group - z, size / reference - z
-        other = ndtr((second - together * steps) / np.sqrt(1 - together**2))
-        return float((density * other)[steps <= first].sum())
-
-    low, high = 0.0, 2 * (z + _LARGEST_Z) * max(group, reference)
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if shown(middle) < power else (low, middle)
-    return high
 
 
 class MeanDifferences(NamedTuple):
@@ -247,14 +189,12 @@ def mean_differences(
     all strata, as those of `decompose`, by two rows a side, which count among the degrees of
     freedom (Satterthwaite 1946): of a side with one row, its variance is known by little more.
 
-    Examples
-    --------
     >>> each, pooled = mean_differences([10, 8], [5, 4], [5, 4], [5, 4], ([25, 20], [9, 8]))
     >>> each.value.tolist(), [round(float(x), 3) for x in pooled.part(1.96)[1:3]]
     ([1.0, 1.0], [-0.078, 2.078])
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
-    common, held_d, held_a = _in_common(n_d, n_a)
+    common, held_d, held_a = _common_strata(n_d, n_a)
     v_d, v_a = mean_variances(x_d, held_d, x_a, held_a, squares)
     value, variance = _rates(x_d, held_d) - _rates(x_a, held_a), v_d + v_a
     spread = v_d**2 / (held_d + 1) + v_a**2 / (held_a + 1)
@@ -269,15 +209,11 @@ def mean_differences(
     )
 
 
-def _of_rates(
-    x_d: Array, n_d: Array, x_a: Array, n_a: Array, of_both: Array, w_d: Array, w_a: Array,
-    crossings: Sequence[_Crossing],
+def _rate_means(
+    x_d: Array, n_d: Array, x_a: Array, n_a: Array, of_both: Array, w_d: Array, w_a: Array
 ) -> tuple[_Means, Array, Array]:  # fmt: skip
-    """Return the means at the centre of the intervals, and the variances of rates.
-
-    Rows are effective ones; ``of_both`` are the rates of both sides together, ``w_d`` and ``w_a``
-    the shares of the strata.
-    """
+    # rows are effective ones; ``of_both`` are the rates of both sides together, ``w_d`` and ``w_a``
+    # the shares of the strata
     common = n_d > 0
     prior = (w_d + w_a) / 2
     p_d, p_a = (
@@ -288,7 +224,7 @@ def _of_rates(
         np.where(common, _rate_variance(x, n, of_both, prior), 0.0)
         for x, n in ((x_d, n_d), (x_a, n_a))
     )
-    return _Means.of(w_d, w_a, p_d, p_a, crossings), v_d, v_a
+    return _Means.of(w_d, w_a, p_d, p_a), v_d, v_a
 
 
 @quiet
@@ -328,62 +264,23 @@ def stratum_parts(x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike
     rates are measured from (Oaxaca and Ransom 1999): a group that is crowded into strata with low
     rates has negative contributions there. Strata that one side alone has contribute 0.
 
-    Examples
-    --------
     >>> found = stratum_parts([30, 20], [100, 100], [60, 5], [200, 50])
     >>> found.composition.round(4).tolist(), found.within.round(4).tolist()
     ([-0.0158, -0.0292], [0.0, 0.035])
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
-    common, held_d, held_a = _in_common(n_d, n_a)
+    common, held_d, held_a = _common_strata(n_d, n_a)
     w_d, w_a = held_d / _total(held_d), held_a / _total(held_a)
-    found = _contributions(w_d, w_a, _rates(x_d, held_d), _rates(x_a, held_a))
-    return StratumParts(np.where(common, found.composition, 0.0), found.within)
-
-
-@quiet
-def kitagawa(
-    x_before: ArrayLike, n_before: ArrayLike, x_after: ArrayLike, n_after: ArrayLike
-) -> tuple[float, float]:
-    """Return the change of a rate as (composition, treatment), which add up to it exactly.
-
-    A part without rows at one of the two times has no rate there: it takes the other time's, so
-    that its coming or going is composition.
-
-    Parameters
-    ----------
-    x_before, n_before, x_after, n_after : array-like of shape (parts,)
-        Successes and trials of every part, before and after.
-
-    Returns
-    -------
-    composition, treatment : float
-        nan where there are no rows at all at one of the two times.
-
-    Examples
-    --------
-    >>> composition, treatment = kitagawa([30, 20], [100, 100], [60, 5], [200, 50])
-    >>> round(composition, 4), round(treatment, 4), round(65 / 250 - 50 / 200, 4)
-    (0.045, -0.035, 0.01)
-    """
-    x0, n0, x1, n1 = floats(x_before, n_before, x_after, n_after)
-    r0, r1 = (
-        np.where(n > 0, _rates(x, n), _rates(other_x, other_n))
-        for x, n, other_x, other_n in ((x0, n0, x1, n1), (x1, n1, x0, n0))
-    )
-    found = _contributions(n1 / _total(n1), n0 / _total(n0), r1, r0)
-    return float(found.composition.sum()), float(found.within.sum())
-
-
-def _in_common(n_d: Array, n_a: Array) -> tuple[Mask, Array, Array]:
-    common = (n_d > 0) & (n_a > 0)
-    return common, np.where(common, n_d, 0.0), np.where(common, n_a, 0.0)
-
-
-def _contributions(w_d: Array, w_a: Array, r_d: Array, r_a: Array) -> StratumParts:
+    r_d, r_a = _rates(x_d, held_d), _rates(x_a, held_a)
     mean_share, mean_rate = (w_d + w_a) / 2, (r_d + r_a) / 2
     from_mean = mean_rate - np.asarray((mean_share * mean_rate).sum(-1))[..., None]
-    return StratumParts((w_d - w_a) * from_mean, mean_share * (r_d - r_a))
+    composition = np.where(common, (w_d - w_a) * from_mean, 0.0)
+    return StratumParts(composition, mean_share * (r_d - r_a))
+
+
+def _common_strata(n_d: Array, n_a: Array) -> tuple[Mask, Array, Array]:
+    common = (n_d > 0) & (n_a > 0)
+    return common, np.where(common, n_d, 0.0), np.where(common, n_a, 0.0)
 
 
 def _total(counts: Array) -> Array:
@@ -394,37 +291,29 @@ def _rates(x: Array, n: Array) -> Array:
     return np.where(n > 0, x / np.where(n > 0, n, 1.0), 0.0)
 
 
-def _rates_of_both(x_d: Array, n_d: Array, x_a: Array, n_a: Array) -> Array:
-    """Return the rate of both sides together in each stratum, with one row of the rate over all.
-
-    It is 0 or 1 only where all outcomes are alike.
-    """
-    x, n = x_d + x_a, n_d + n_a
-    return np.asarray((x + _total(x) / _total(n)) / (n + 1))
-
-
 def _rate_variance(x: Array, n: Array, of_both: Array, prior: Array) -> Array:
-    """Return the variance of a rate in each stratum, from a rate that is never 0 or 1."""
+    # the variance of a rate in each stratum, from a rate that is never 0 or 1
     rate = (x + of_both + _PRIOR_ROWS / 2 * prior) / (n + 1 + _PRIOR_ROWS * prior)
     return np.asarray(rate * (1 - rate) / np.maximum(n - 0.5, 0.5))
 
 
 # ---- the means that every part is made of -------------------------------------------------------
 
-_FIRST = 2
-"""The means of both sides, as they are, stand before those at the other side's composition."""
+_COEFFICIENTS = np.array(
+    [[0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5], [1, 0, -1, 0], [0, -1, 0, 1]]
+)
+"""What each part is as a sum of the means (of a ratio: of their logarithms): composition, within,
+and within at the group's and at the reference's composition."""
 
 
 class _Means(NamedTuple):
     """Means and their derivatives by the shares and the rates of both sides in every stratum.
 
-    The means are the rate of the group, that of the reference, and for each crossing of columns
-    the reference's rates at the group's composition and the group's at the reference's.
+    The means are the rate of the group, that of the reference, the reference's rates at the group's
+    composition and the group's at the reference's.
 
-    Attributes
-    ----------
-    value : array of shape (..., M).
-    by_share_d, by_share_a, by_rate_d, by_rate_a : arrays of shape (..., M, S).
+    ``value``: array of shape (..., 4).
+    ``by_share_d, by_share_a, by_rate_d, by_rate_a``: arrays of shape (..., 4, S).
     """
 
     value: Array
@@ -434,24 +323,14 @@ class _Means(NamedTuple):
     by_rate_a: Array
 
     @classmethod
-    def of(
-        cls, w_d: Array, w_a: Array, r_d: Array, r_a: Array, crossings: Sequence[_Crossing]
-    ) -> _Means:
+    def of(cls, w_d: Array, w_a: Array, r_d: Array, r_a: Array) -> _Means:
         zero = np.zeros_like(w_d)
         rows = [
             ((w_d * r_d).sum(-1), r_d, zero, w_d, zero),
             ((w_a * r_a).sum(-1), zero, r_a, zero, w_a),
+            ((w_d * r_a).sum(-1), r_a, zero, zero, w_d),
+            ((w_a * r_d).sum(-1), zero, r_d, w_a, zero),
         ]
-        for crossing in crossings:
-            share_d, share_a, rate_d, rate_a = crossing.margins(w_d, w_a, r_d, r_a)
-            # a stratum's share of the other side's margin moves the margin's rate
-            moves_a, moves_d = _rates(share_d, share_a), _rates(share_a, share_d)
-            rows.append(
-                ((w_d * rate_a).sum(-1), rate_a, moves_a * (r_a - rate_a), zero, moves_a * w_a)
-            )
-            rows.append(
-                ((w_a * rate_d).sum(-1), moves_d * (r_d - rate_d), rate_d, moves_d * w_d, zero)
-            )
         value, *derivatives = zip(*rows, strict=True)
         return cls(np.stack(value, axis=-1), *(np.stack(each, axis=-2) for each in derivatives))
 
@@ -491,11 +370,9 @@ class _Means(NamedTuple):
 class _Side(NamedTuple):
     """What the shares and the rates of a side vary by, in every stratum; arrays of shape (..., S).
 
-    Attributes
-    ----------
-    share : of the rows of the side.
-    of_shares, of_rates : the variances of sums of shares and of rates, weighted.
-    across : their covariance, which only weights that depend on the outcome make.
+    ``share``: of the rows of the side.
+    ``of_shares, of_rates``: the variances of sums of shares and of rates, weighted.
+    ``across``: their covariance, which only weights that depend on the outcome make.
     """
 
     share: Array
@@ -513,80 +390,6 @@ class _Side(NamedTuple):
 
 def _products(rows: Array, weights: Array) -> Array:
     return np.asarray((rows * weights[..., None, :]) @ np.swapaxes(rows, -1, -2))
-
-
-class _Crossing(NamedTuple):
-    """The strata of some columns, as codes of the finest strata; None where these are meant."""
-
-    codes: Index | None
-
-    def margins(
-        self, w_d: Array, w_a: Array, r_d: Array, r_a: Array
-    ) -> tuple[Array, Array, Array, Array]:
-        if self.codes is None:
-            return w_d, w_a, r_d, r_a
-        codes = self.codes
-        order = np.argsort(codes, kind="stable")
-        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-
-        def summed(values: Array) -> Array:
-            return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1)[..., codes])
-
-        share_d, share_a = summed(w_d), summed(w_a)
-        return (
-            share_d,
-            share_a,
-            _rates(summed(w_d * r_d), share_d),
-            _rates(summed(w_a * r_a), share_a),
-        )
-
-
-def _crossing(columns: Sequence[Index], subset: tuple[int, ...]) -> _Crossing:
-    if len(subset) == len(columns):
-        return _Crossing(None)
-    codes = np.zeros(len(columns[0]), np.int64)
-    for k in subset:
-        codes = codes * (columns[k].max() + 1) + columns[k]
-        codes = np.unique(codes, return_inverse=True)[1]
-    return _Crossing(codes)
-
-
-def _subsets(columns: int) -> list[tuple[int, ...]]:
-    every = tuple(range(columns))
-    smaller = range(columns - 1, 0, -1) if columns > 1 else ()
-    return [every, *(subset for size in smaller for subset in combinations(every, size))]
-
-
-def _coefficients(columns: int, subsets: Sequence[tuple[int, ...]]) -> list[Array]:
-    """Return what each part is as a sum of the means (of a ratio: of their logarithms).
-
-    The parts are composition, within, within at the group's and at the reference's composition, and
-    composition of each column.
-    """
-    means = _FIRST + 2 * len(subsets)
-
-    def composition(subset: tuple[int, ...]) -> Array:
-        if not subset and columns:
-            return np.zeros(means)  # one stratum: both sides have the same composition
-        at = _FIRST + 2 * subsets.index(subset)
-        row = np.zeros(means)
-        row[[0, 1, at, at + 1]] = (0.5, -0.5, 0.5, -0.5)
-        return row
-
-    every = tuple(range(columns))
-    group, reference = np.zeros(means), np.zeros(means)
-    group[[0, _FIRST]] = (1, -1)
-    reference[[_FIRST + 1, 1]] = (1, -1)
-    rows = [composition(every), (group + reference) / 2, group, reference]
-    for k in every if columns > 1 else ():
-        others = [i for i in every if i != k]
-        row = np.zeros(means)
-        for size in range(columns):
-            weight = factorial(size) * factorial(columns - size - 1) / factorial(columns)
-            for subset in combinations(others, size):
-                row += weight * (composition(tuple(sorted((*subset, k)))) - composition(subset))
-        rows.append(row)
-    return rows
 
 
 def _part(
@@ -610,14 +413,11 @@ def _part(
 
 
 def _sparse(alike: _Means, group: _Side, reference: _Side) -> Mask:
-    """Return whether a rate at the other side's composition has insufficient data.
-
-    It is judged by what is expected where both sides have the same rates, so that a rate of 0 or
-    100% has enough where there are enough rows.
-    """
-    value = alike.value[..., _FIRST : _FIRST + 2]
+    # it is judged by what is expected where both sides have the same rates, so that a rate of 0 or
+    # 100% has enough where there are enough rows
+    value = alike.value[..., 2:]
     covariance = alike.covariance(group, reference)
-    variance = np.diagonal(covariance, axis1=-2, axis2=-1)[..., _FIRST : _FIRST + 2]
+    variance = np.diagonal(covariance, axis1=-2, axis2=-1)[..., 2:]
     effective = value * (1 - value) / variance
     least = (effective * np.minimum(value, 1 - value)).min(axis=-1)
     return np.asarray(~(least >= _FEWEST_EXPECTED))
@@ -632,7 +432,7 @@ def _not_comparable(
     *,
     ratio: bool,
 ) -> Part:
-    """Return what strata that one side alone has add to the gap, by the influence of rows."""
+    # what strata that one side alone has add to the gap, by the influence of rows
     value: Array = np.zeros(common.shape[:-1])
     variance: Array = np.zeros(common.shape[:-1])
     levels, slopes = [], []

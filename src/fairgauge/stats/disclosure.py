@@ -1,13 +1,12 @@
 """Disclosure: what an attacker can infer about counts of which only ranges are published.
 
-The attacker knows how the counts were published, and solves linear programs: the least and the
-greatest number of persons of every cell, over all tables that agree with everything published. The
-constraints of a history of tables are sums over consecutive periods, an interval matrix. Such a
-matrix is totally unimodular: the programs attain their ends in whole numbers.
+The attacker knows how the counts were published, and takes the least and the greatest number of
+persons of every cell over all tables that agree with everything published. Every period of a
+history adds persons, so that totals rise: a total is at least all lower ends before it, and at most
+all upper ends after it, and every number between is attained.
 
-References
-----------
-Willenborg, de Waal (2001), Elements of Statistical Disclosure Control, chapters 5 to 6 and 9.
+References: Willenborg & de Waal (2001), Elements of Statistical Disclosure Control, chapters 5 to 6
+and 9.
 """
 
 from __future__ import annotations
@@ -16,9 +15,6 @@ import numpy as np
 
 from fairgauge.stats.arrays import Array, Limits, Mask
 
-_SLACK = 1e-6
-"""How far the ends of a linear program may be off by rounding; the true ends are whole."""
-
 
 def rounded_randomly(counts: Array, base: int, random: np.random.Generator) -> Array:
     """Round counts to one of the two nearest multiples of a base, without bias.
@@ -26,13 +22,9 @@ def rounded_randomly(counts: Array, base: int, random: np.random.Generator) -> A
     A multiple stays as it is; another count is rounded up with the probability of its distance from
     the multiple below, in units of the base, so that its expectation is the count.
 
-    Parameters
-    ----------
-    counts : array of whole numbers, shape (n,)
-    base : at least 2
+    ``counts``: shape (n,); whole numbers
+    ``base``: at least 2
 
-    Examples
-    --------
     >>> rounded_randomly(np.array([0.0, 3.0, 20.0]), 10, np.random.default_rng(4)).tolist()
     [0.0, 0.0, 20.0]
     """
@@ -44,8 +36,6 @@ def rounded_randomly(counts: Array, base: int, random: np.random.Generator) -> A
 def range_of_rounded(published: Array, base: int) -> Limits:
     """Return the least and the greatest count that may have been rounded to a multiple of a base.
 
-    Examples
-    --------
     >>> low, high = range_of_rounded(np.array([0.0, 10.0, 20.0]), 10)
     >>> low.tolist(), high.tolist()
     ([0.0, 1.0, 11.0], [9.0, 19.0, 29.0])
@@ -56,50 +46,25 @@ def range_of_rounded(published: Array, base: int) -> Limits:
 def inferred_ranges(low: Array, high: Array, first: int = 0, last: int | None = None) -> Limits:
     """Return what an attacker infers about the persons who were added in some periods.
 
-    Every period adds persons to the cells of the period before. The cells of one period, and those
-    of different ones, are free but for the published ranges, so that one linear program over all
-    cells has the optimum of each.
+    ``low, high``: shape (T, n): the published range of every cell after every period.
+    ``first, last``: the periods, the first and the last of them included (default all).
 
-    Parameters
-    ----------
-    low, high : array of shape (T, n)
-        The published range of every cell after every period.
-    first, last : the periods, the first and the last of them included (default all).
-
-    Returns
-    -------
     Two arrays of shape (n,), NaN throughout where no table agrees with everything published.
 
-    Examples
-    --------
     Of at most 9 persons before, and 11 to 29 after, at least 2 were added:
 
     >>> low, high = inferred_ranges(np.array([[0.0], [11.0]]), np.array([[9.0], [29.0]]), 1)
     >>> low.tolist(), high.tolist()
     ([2.0], [29.0])
     """
-    from scipy import optimize, sparse
-
-    periods, cells = low.shape
-    if not cells:
-        return np.zeros(0), np.zeros(0)
-    added = sparse.identity(cells, format="csr")
-    totals = sparse.kron(np.tril(np.ones((periods, periods))), added, format="csr")
-    asked = np.zeros((periods, cells))
-    asked[first : periods if last is None else last + 1] = 1.0
-    ends = []
-    for sign in (1.0, -1.0):
-        solved = optimize.linprog(
-            sign * asked.ravel(),
-            A_ub=sparse.vstack([totals, -totals]),
-            b_ub=np.concatenate([high.ravel(), -low.ravel()]),
-            bounds=(0, None),
-            method="highs",
-        )
-        if solved.x is None:
-            return np.full(cells, np.nan), np.full(cells, np.nan)
-        ends.append((asked * solved.x.reshape(periods, cells)).sum(axis=0))
-    return np.ceil(ends[0] - _SLACK), np.floor(ends[1] + _SLACK)
+    least = np.maximum.accumulate(low, axis=0)
+    most = np.minimum.accumulate(high[::-1], axis=0)[::-1]
+    if (least > most).any():
+        return np.full(low.shape[1], np.nan), np.full(low.shape[1], np.nan)
+    last = len(low) - 1 if last is None else last
+    none = np.zeros(low.shape[1])
+    before = (least[first - 1], most[first - 1]) if first else (none, none)
+    return np.maximum(least[last] - before[1], 0.0), most[last] - before[0]
 
 
 def disclosed(low: Array, high: Array, minimum: int) -> Mask:
@@ -108,8 +73,6 @@ def disclosed(low: Array, high: Array, minimum: int) -> Mask:
     A range with a small count in it must hold at least ``minimum`` counts: then it holds 0 or
     ``minimum`` persons as well, and nobody can know that the count is small.
 
-    Examples
-    --------
     >>> disclosed(np.array([0.0, 1.0, 1.0, 10.0]), np.array([9.0, 9.0, 10.0, 12.0]), 10).tolist()
     [False, True, False, False]
     """
@@ -123,45 +86,27 @@ def disclosed_by_history(low: Array, high: Array, minimum: int) -> Mask:
     The attacker looks at the persons of every run of periods: at those of each table, and at the
     differences between any two of them.
 
-    Parameters
-    ----------
-    low, high : array of shape (T, n)
-        The published range of every cell after every period; later ones hold the earlier rows.
-    minimum : counts of 1 to ``minimum`` - 1 persons are protected.
+    ``low, high``: shape (T, n): the published range of every cell after every period; later ones
+        hold the earlier rows.
+    ``minimum``: counts of 1 to ``minimum`` - 1 persons are protected.
 
-    Returns
-    -------
-    Array of bool, shape (n,); all True where no history agrees with everything published.
-
-    Examples
-    --------
     >>> low, high = np.array([[11.0, 0.0], [1.0, 0.0]]), np.array([[29.0, 9.0], [19.0, 9.0]])
     >>> disclosed_by_history(low, high, 10).tolist()
     [True, False]
     """
-    ranges, cell_of = np.unique(np.concatenate([low, high]), axis=1, return_inverse=True)
-    low, high = np.split(ranges, 2)  # cells that were published alike are inferred alike
     learned = np.zeros(low.shape[1], dtype=bool)
     for first in range(len(low)):
         for last in range(first, len(low)):
             least, most = inferred_ranges(low, high, first, last)
             learned |= np.isnan(least) | disclosed(least, most, minimum)
-    return np.asarray(learned[cell_of.reshape(-1)])
+    return learned
 
 
 def disclosed_by_repetition(low: Array, high: Array, minimum: int) -> Mask:
     """Return which cells are learned if the last tables of a history are of the same rows.
 
-    Parameters
-    ----------
-    low, high, minimum : as of `disclosed_by_history`.
+    ``low, high, minimum``: as of `disclosed_by_history`.
 
-    Returns
-    -------
-    Array of bool, shape (n,); False where the ranges of a cell do not allow the same rows.
-
-    Examples
-    --------
     >>> low, high = np.array([[1.0, 1.0], [0.0, 1.0]]), np.array([[19.0, 19.0], [9.0, 19.0]])
     >>> disclosed_by_repetition(low, high, 10).tolist()
     [True, False]

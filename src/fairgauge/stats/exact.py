@@ -7,9 +7,11 @@ baseline is itself an estimate, needs limits whose coverage is never below the l
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole
 from fairgauge.stats.intervals import exact_rate_limits
@@ -25,28 +27,15 @@ def boschloo(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Arra
 
     Its size never exceeds the level, and it is uniformly more powerful than Fisher's test.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2 : array-like of whole numbers
-        Successes and trials.
+    ``x1, n1, x2, n2``: whole numbers of successes and trials.
 
-    Returns
-    -------
-    p : array
-        nan where a group is empty.
+    NaN where a group is empty.
 
-    Raises
-    ------
-    ValueError
-        When a count is not whole (exact tests need counts, not effective sample sizes), or when
-        there are more successes than trials.
+    Raises ``ValueError``: when a count is not whole (exact tests need counts, not effective sample
+        sizes), or when there are more successes than trials.
 
-    References
-    ----------
-    Boschloo (1970), Statistica Neerlandica 24(1).
+    References: Boschloo (1970), Statistica Neerlandica 24(1).
 
-    Examples
-    --------
     >>> round(float(boschloo(7, 25, 2, 25)), 4)
     0.0786
     """
@@ -85,26 +74,15 @@ def exact_limits(
     region, and the limit is the contrast's extreme value over it.  The region is searched in cells
     of p_d, in each of which both rates take their extremes, so that no value is missed.
 
-    Parameters
-    ----------
-    x_d, n_d, x_a, n_a : array-like
-        Successes and trials of both groups, independent; a group may be empty.
-    alpha : array-like in (0, 1)
-        The error of the two limits together.
-    comparison : {"difference", "ratio", "rate"}
+    ``x_d, n_d, x_a, n_a``: successes and trials of both groups, independent; a group may be empty.
+    ``alpha``: the error of the two limits together.
+    ``comparison``: {"difference", "ratio", "rate"}
 
-    Returns
-    -------
-    low, high : array
-        ``high`` of a ratio is infinite where the denominator may be 0.
+    ``high`` of a ratio is infinite where the denominator may be 0.
 
-    References
-    ----------
-    Clopper & Pearson (1934), Biometrika 26, 404-413; Fisher (1932), Statistical Methods for
-    Research Workers, section 21.1; Buehler (1957), JASA 52, 482-493.
+    References: Clopper & Pearson (1934), Biometrika 26, 404-413; Fisher (1932), Statistical Methods
+    for Research Workers, section 21.1; Buehler (1957), JASA 52, 482-493.
 
-    Examples
-    --------
     >>> low, high = exact_limits(30, 100, 120, 400, 0.05)
     >>> round(float(low), 3), round(float(high), 3)
     (-0.113, 0.127)
@@ -112,7 +90,10 @@ def exact_limits(
     x_d, n_d, x_a, n_a, alpha = floats(x_d, n_d, x_a, n_a, alpha)
     if comparison == "rate":
         return exact_rate_limits(x_d, n_d, alpha / 2)
-    product = _fisher_product(alpha / 2)
+    from scipy.special import lambertw  # when needed
+
+    # k with P(p q <= k) = k (1 - ln k) = alpha / 2 for two independent uniform p-values
+    product = np.exp(1 + np.real(lambertw(-alpha / 2 / np.e, k=-1)))
     tails = np.exp(np.linspace(1.0, 0.0, _STEPS + 1).reshape(-1, *(1,) * alpha.ndim)
                    * np.log(product))  # fmt: skip
     of_d, of_a = tails[:-1], np.minimum(product / tails[1:], 1.0)
@@ -122,8 +103,56 @@ def exact_limits(
     return furthest(low_d, high_a).min(axis=0), furthest(high_d, low_a).max(axis=0)
 
 
-def _fisher_product(alpha: Array) -> Array:
-    """Return k with P(p q <= k) = k (1 - ln k) = alpha for two independent uniform p-values."""
-    from scipy import special  # when needed
+MOST_SELECTIONS = 200_000
+"""Numbers of selections beyond which no exact test is made."""
+_SLACK = 1 + 1e-7  # numbers this close to the observed one in probability count as equally likely
 
-    return np.asarray(np.exp(1 + np.real(special.lambertw(-alpha / np.e, k=-1))))
+
+def expected_selections(
+    n: ArrayLike, n_reference: ArrayLike, selected_of_both: ArrayLike
+) -> tuple[float, float]:
+    """Return the mean and the variance of a group's selections if nobody's group matters.
+
+    ``n, n_reference, selected_of_both``: whole numbers of applicants of the group and of the
+    reference, and selections of both, in each requisition.
+
+    >>> mean, variance = expected_selections([100], [100], [100])
+    >>> mean, round(variance, 4)
+    (50.0, 12.5628)
+    """
+    n, m, s = floats(n, n_reference, selected_of_both)
+    people = np.maximum(n + m, 1.0)
+    variance = n * m * s * (people - s) / (people**2 * np.maximum(people - 1, 1.0))
+    return float((n * s / people).sum()), float(variance.sum())
+
+
+def exact_selection_test(
+    n: ArrayLike, n_reference: ArrayLike, selected: ArrayLike, selected_reference: ArrayLike
+) -> float | None:
+    """Return the two-sided exact p-value of the selections of a group, given those of both sides.
+
+    It sums the probabilities of all numbers of selections that are at most as likely as the
+    observed one: in one requisition Fisher's exact test.
+
+    ``n, n_reference, selected, selected_reference``: whole numbers of applicants and selections of
+    both sides in each requisition.
+
+    None where there are more than `MOST_SELECTIONS`.
+
+    >>> round(exact_selection_test([10], [12], [2], [9]), 6)
+    0.029973
+    """
+    from scipy.stats import hypergeom
+
+    sides = floats(n, n_reference, selected, selected_reference)
+    n, m, s, t = (np.atleast_1d(each).astype(int) for each in sides)
+    low, high = np.maximum(0, s + t - m), np.minimum(n, s + t)
+    if (high - low).sum() > MOST_SELECTIONS:
+        return None
+    each = (
+        hypergeom(n_ + m_, n_, both).pmf(np.arange(low_, high_ + 1))
+        for n_, m_, both, low_, high_ in zip(n, m, s + t, low, high, strict=True)
+    )
+    likely = reduce(np.convolve, each, np.ones(1))
+    observed = likely[int((s - low).sum())]
+    return float(min(1.0, likely[likely <= observed * _SLACK].sum()))

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
-from fairgauge.stats.intervals import as_critical_t, wilson
-from fairgauge.stats.jackknife import scaled_limits
+from fairgauge.stats.intervals import as_critical_t
+from fairgauge.stats.sampling import limits_at
 
 ClassStatistic: TypeAlias = Callable[[Array], Array]
 
@@ -42,10 +42,8 @@ for kappa, all classes together but the most frequent."""
 class WeightSums(NamedTuple):
     """What weighted cells need besides their sums of weights; arrays of shape (..., K, K).
 
-    Attributes
-    ----------
-    squares : sums of squared weights.
-    rows : numbers of rows.
+    ``squares``: sums of squared weights.
+    ``rows``: numbers of rows.
     """
 
     squares: ArrayLike
@@ -55,17 +53,12 @@ class WeightSums(NamedTuple):
 class Linearised(NamedTuple):
     """A statistic of the cells with what its interval at any critical value is made from.
 
-    Attributes
-    ----------
-    estimate : array
-        In the units of the statistic.
-    error : array
-        The standard error, measured at the adjusted cells.
-    n_eff : array
-        Rows of which a share with this estimate would have the same standard error; nan for a
-        statistic without two finite ends.
-    degrees : array
-        Degrees of freedom of Student's t; inf where the estimate alone determines the variance.
+    ``estimate``: array: in the units of the statistic.
+    ``error``: array: the standard error, measured at the adjusted cells.
+    ``n_eff``: array: rows of which a share with this estimate would have the same standard error;
+        nan for a statistic without two finite ends.
+    ``degrees``: array: degrees of freedom of Student's t; inf where the estimate alone determines
+        the variance.
     """
 
     estimate: Array
@@ -77,17 +70,8 @@ class Linearised(NamedTuple):
 def class_counts(cells: ArrayLike) -> Array:
     """Return TP, FP, FN and TN of each class against all others.
 
-    Parameters
-    ----------
-    cells : array-like of shape (..., K, K)
-        Rows by label (first) and prediction (second).
+    ``cells``: shape (..., K, K): rows by label (first) and prediction (second).
 
-    Returns
-    -------
-    counts : array of shape (..., K, 4)
-
-    Examples
-    --------
     >>> class_counts([[5, 1], [2, 4]]).tolist()
     [[5.0, 2.0, 1.0, 4.0], [4.0, 1.0, 2.0, 5.0]]
     """
@@ -109,17 +93,11 @@ def adjusted_cells(cells: ArrayLike) -> Array:
     and to every prediction one row is added in proportion to the other margin, and the table is
     fitted back to its own margins, so that no class gains or loses rows.
 
-    Parameters
-    ----------
-    cells : array-like of shape (..., K, K)
+    ``cells``: shape (..., K, K)
 
-    References
-    ----------
-    Deming & Stephan (1940), Annals of Mathematical Statistics 11, 427-444 (proportional fitting);
-    compare Agresti & Coull (1998), The American Statistician 52, 119-126.
+    References: Deming & Stephan (1940), Annals of Mathematical Statistics 11, 427-444 (proportional
+    fitting); compare Agresti & Coull (1998), The American Statistician 52, 119-126.
 
-    Examples
-    --------
     >>> table = adjusted_cells([[20, 0], [0, 2]])
     >>> table.round(2).tolist()
     [[19.58, 0.42], [0.42, 1.58]]
@@ -141,24 +119,16 @@ def adjusted_cells(cells: ArrayLike) -> Array:
 def influence(statistic: ClassStatistic, cells: ArrayLike) -> Array:
     """Return by how much one more row in a cell moves a statistic, times the number of rows.
 
-    Parameters
-    ----------
-    statistic : callable
-        From counts (..., K, 4) of TP, FP, FN and TN per class to numbers (...). It is evaluated at
-        counts moved by fractions of a row, possibly below 0, and must be smooth there.
-    cells : array-like of shape (..., K, K)
+    ``statistic``: from counts (..., K, 4) of TP, FP, FN and TN per class to numbers (...). It is
+        evaluated at counts moved by fractions of a row, possibly below 0, and must be smooth there.
+    ``cells``: shape (..., K, K)
 
-    Returns
-    -------
-    moved : array of shape (..., K, K)
-        Their mean over the rows of the table is 0; of a share they are ``1 - p`` and ``-p``.
+    Shape (..., K, K): their mean over the rows of the table is 0; of a share they are ``1 - p`` and
+    ``-p``.
 
-    References
-    ----------
-    Hampel (1974), JASA 69, 383-393; Jaeckel (1972), The infinitesimal jackknife, Bell Laboratories.
+    References: Hampel (1974), JASA 69, 383-393; Jaeckel (1972), The infinitesimal jackknife, Bell
+    Laboratories.
 
-    Examples
-    --------
     >>> def accuracy(counts):
     ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
     >>> influence(accuracy, [[5, 1], [2, 2]]).round(6).tolist()
@@ -195,22 +165,13 @@ def whole_correlation(
 ) -> Array:
     """Return the correlation of a statistic of some rows with that of all rows, these included.
 
-    Parameters
-    ----------
-    statistic : callable
-        As for `influence`.
-    part, whole : array-like of shape (..., K, K)
-        Rows, or sums of weights, by label and prediction; `part` is counted in `whole`.
-    squares : pair of array-like, optional
-        Sums of squared weights of both.
+    ``statistic``: as for `influence`.
+    ``part, whole``: shape (..., K, K): rows, or sums of weights, by label and prediction; `part` is
+        counted in `whole`.
+    ``squares``: sums of squared weights of both.
 
-    Returns
-    -------
-    correlation : array of shape (...)
-        0 where the statistic of either does not vary.
+    0 where the statistic of either does not vary.
 
-    Examples
-    --------
     Of a share that is the same in both it is the root of the part's share of the rows:
 
     >>> def accuracy(counts):
@@ -245,32 +206,19 @@ def linearise(
     the estimate: the residual of the squared influences on the influences. A share has none, so
     that its t is normal and its interval exactly Wilson's.
 
-    Parameters
-    ----------
-    statistic : callable
-        As for `influence`.
-    cells : array-like of shape (..., K, K)
-        Rows, or sums of weights, by label and prediction.
-    ends : (float, float)
-        The statistic's range; infinite ends are allowed.
-    weights : WeightSums, optional
-        Without it every row has the weight 1. With it the variance is the linearised one; where
-        that of Kish's number of rows is larger, the geometric mean of both, as in
+    ``statistic``: as for `influence`.
+    ``cells``: shape (..., K, K): rows, or sums of weights, by label and prediction.
+    ``ends``: the statistic's range; infinite ends are allowed.
+    ``weights``: without them every row has the weight 1. With it the variance is the linearised
+        one; where that of Kish's number of rows is larger, the geometric mean of both, as in
         `weighted.effective_share`, and uneven weights within cells limit the degrees of freedom.
 
-    Returns
-    -------
-    found : Linearised
-        Arrays of shape (...). Where nothing varies even at the adjusted cells, because a margin has
-        one class alone, `n_eff` is the number of rows.
+    Where nothing varies even at the adjusted cells, because a
+    margin has one class alone, `n_eff` is the number of rows.
 
-    References
-    ----------
-    Satterthwaite (1946), Biometrics Bulletin 2, 110-114; Korn & Graubard (1998), Survey Methodology
-    24, 193-201 (effective numbers of rows).
+    References: Satterthwaite (1946), Biometrics Bulletin 2, 110-114; Korn & Graubard (1998), Survey
+    Methodology 24, 193-201 (effective numbers of rows).
 
-    Examples
-    --------
     >>> def accuracy(counts):
     ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
     >>> found = linearise(accuracy, [[9, 4], [2, 15]], (0.0, 1.0))
@@ -312,45 +260,31 @@ def linearised_interval(found: Linearised, ends: tuple[float, float], z: ArrayLi
     towards one end the scale is logarithmic; without ends it is plain. The critical value is that
     of Student's t.
 
-    Parameters
-    ----------
-    ends : (float, float)
-        The statistic's range.
+    ``ends``: the statistic's range.
 
-    Returns
-    -------
-    low, high : array
-        The estimate is inside; nan where it is undefined.
+    The estimate is inside; nan where it is undefined.
 
-    References
-    ----------
-    Wilson (1927), JASA 22, 209-212.
+    References: Wilson (1927), JASA 22, 209-212.
 
-    Examples
-    --------
     >>> def accuracy(counts):
     ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
     >>> found = linearise(accuracy, [[9, 4], [2, 15]], (0.0, 1.0))
     >>> [round(float(end), 4) for end in linearised_interval(found, (0.0, 1.0), 1.959964)]
     [0.6269, 0.9049]
+    >>> from fairgauge.stats.intervals import wilson
     >>> [round(float(end), 4) for end in wilson(24, 30, 1.959964)]
     [0.6269, 0.9049]
     """
-    t = as_critical_t(z, found.degrees)
-    least, most = ends
-    if np.isfinite(least) and np.isfinite(most):
-        level = (found.estimate - least) / (most - least)
-        low, high = wilson(level * found.n_eff, found.n_eff, t)
-        low, high = least + (most - least) * low, least + (most - least) * high
-        known = np.isfinite(level) & np.isfinite(found.n_eff)
+    t, value = as_critical_t(z, found.degrees), found.estimate
+    low, high = limits_at(value, found.error, found.n_eff, t, ends)
+    known = np.isfinite(value)
+    if np.isfinite(ends).all():
+        known = known & np.isfinite(found.n_eff)
     else:
-        low, high = scaled_limits(found.estimate, found.error, t, least, most)
-        constant = found.error == 0
-        low, high = (np.where(constant, found.estimate, end) for end in (low, high))
-        known = np.isfinite(found.estimate)
+        low, high = (np.where(found.error == 0, value, end) for end in (low, high))
     return (
-        np.where(known, np.minimum(low, found.estimate), np.nan),
-        np.where(known, np.maximum(high, found.estimate), np.nan),
+        np.where(known, np.minimum(low, value), np.nan),
+        np.where(known, np.maximum(high, value), np.nan),
     )
 
 
@@ -361,12 +295,8 @@ def smallest_class(cells: ArrayLike) -> Array:
     `SPARSE_CLASS` its interval is not adequate, because one row more or less of that class moves
     the average as much as many rows of another.
 
-    Parameters
-    ----------
-    cells : array-like of shape (..., K, K)
+    ``cells``: shape (..., K, K)
 
-    Examples
-    --------
     >>> float(smallest_class([[20, 3], [1, 6]]))
     7.0
     """
@@ -380,12 +310,8 @@ def minority_rows(cells: ArrayLike) -> Array:
     Kappa rests on them: below `SPARSE_CLASS` its interval is not adequate, however many classes
     there are.
 
-    Parameters
-    ----------
-    cells : array-like of shape (..., K, K)
+    ``cells``: shape (..., K, K)
 
-    Examples
-    --------
     >>> float(minority_rows([[20, 3, 0], [1, 6, 1], [0, 0, 1]]))
     9.0
     """

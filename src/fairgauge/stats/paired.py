@@ -1,4 +1,4 @@
-"""Two classifications, or two scores, of the same rows: proportions and areas compared in pairs.
+"""Two classifications of the same rows: proportions compared in pairs.
 
 Of two classifications only discordant rows carry information: ``better`` counts rows that only the
 second one accepts, ``worse`` those that only the first one accepts. The normal approximation of
@@ -9,47 +9,27 @@ nearly all of them in one direction: its p-value and power are also enumerated.
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.stats._roots import falling_root
-from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
+from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.intervals import exact_rate_limits
-from fairgauge.stats.scores import Area
 from fairgauge.stats.significance import two_sided
-
-_BESIDE = 1e-7
-"""Relative distance of the point by which a root is refined."""
-_SOLVED = 1e-9
-"""Score at which a limit is found."""
-_REAL = 1e-6
-_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
 @quiet
 def paired_difference(better: ArrayLike, worse: ArrayLike, n: ArrayLike, z: ArrayLike) -> Limits:
     """Return Tango's score interval of ``(better - worse) / n``.
 
-    Parameters
-    ----------
-    better, worse : array-like, >= 0
-        Discordant rows, by direction.
-    n : array-like
-        All rows; 0 gives [-1, 1].
+    ``better, worse``: discordant rows, by direction.
+    ``n``: all rows; 0 gives [-1, 1].
 
-    Returns
-    -------
-    low, high : array in [-1, 1]
-        Of positive width also without discordant rows.
+    Of positive width also without discordant rows.
 
-    References
-    ----------
-    Tango (1998), Statistics in Medicine 17, 891-908.
+    References: Tango (1998), Statistics in Medicine 17, 891-908.
 
-    Examples
-    --------
     >>> low, high = paired_difference(1, 7, 21, 1.959964)  # Fagerland, Lydersen and Laake 2014
     >>> round(float(low), 3), round(float(high), 3)
     (-0.517, -0.026)
@@ -67,28 +47,16 @@ def paired_score_ratio(
 ) -> Limits:
     """Return Tang's score interval of ``(both + better) / (both + worse)``.
 
-    Parameters
-    ----------
-    both : array-like, >= 0
-        Rows that both classifications accept.
-    better, worse : array-like, >= 0
-        As for `paired_difference`.
-    n : array-like
-        All rows.
+    ``both``: rows that both classifications accept.
+    ``better, worse``: as for `paired_difference`.
+    ``n``: all rows.
 
-    Returns
-    -------
-    low, high : array in [0, inf]
-        An empty denominator gives ``high = inf``, an empty table [0, inf]. They exclude 1 just
-        where `paired_difference` excludes 0.
+    An empty denominator gives ``high = inf``, an empty table [0, inf]. They exclude 1 just where
+    `paired_difference` excludes 0.
 
-    References
-    ----------
-    Tang, Tang & Chan (2003), Statistics in Medicine 22, 1217-1233; Nam & Blackwelder (2002),
-    Statistics in Medicine 21, 689-699.
+    References: Tang, Tang & Chan (2003), Statistics in Medicine 22, 1217-1233; Nam & Blackwelder
+    (2002), Statistics in Medicine 21, 689-699.
 
-    Examples
-    --------
     >>> low, high = paired_score_ratio(1, 1, 7, 21, 1.959964)  # Fagerland, Lydersen and Laake 2014
     >>> round(float(low), 3), round(float(high), 3)
     (0.065, 0.907)
@@ -102,13 +70,10 @@ def paired_score_ratio(
 
 
 def _least_share(both: Array, better: Array, worse: Array, n: Array, z: Array) -> Array:
-    """Return R / (1 + R) of the least ratio R that the score, which falls in it, does not reject.
-
-    The probability q of ``worse`` is its maximum likelihood estimate where those of ``both`` and
-    ``better`` are such that the ratio is R: the root of
-    (1 + R) n q^2 + ((both + worse) (R^2 - 1) - better - worse) q - worse (R - 1) w, with the share
-    w of rows that either classification accepts.
-    """
+    # the probability q of ``worse`` is its maximum likelihood estimate where those of ``both`` and
+    # ``better`` are such that the ratio is R: the root of (1 + R) n q^2 + ((both + worse) (R^2 - 1)
+    # - better - worse) q - worse (R - 1) w, with the share w of rows that either classification
+    # accepts
     new, old = both + better, both + worse
     accepted = (both + better + worse) / n
     estimate = np.where(new > 0, new / (new + old), 0.0)
@@ -130,17 +95,10 @@ def _least_share(both: Array, better: Array, worse: Array, n: Array, z: Array) -
 def paired_p(better: ArrayLike, worse: ArrayLike) -> Array:
     """Return McNemar's p-value of no difference, which agrees with `paired_difference`.
 
-    Parameters
-    ----------
-    better, worse : array-like, >= 0
-        As for `paired_difference`; without discordant rows the p-value is 1.
+    ``better, worse``: as for `paired_difference`; without discordant rows the p-value is 1.
 
-    References
-    ----------
-    McNemar (1947), Psychometrika 12, 153-157.
+    References: McNemar (1947), Psychometrika 12, 153-157.
 
-    Examples
-    --------
     >>> round(float(paired_p(1, 7)), 4)
     0.0339
     """
@@ -155,45 +113,7 @@ def _furthest(better: Array, worse: Array, n: Array, z: Array) -> Array:
         score = tango_score(better, worse, n, gap)
         return np.where(np.isnan(score), np.inf, score) - z  # its variance is 0 at -1
 
-    start = _least_root(better, worse, n, z)
-    estimate = (better - worse) / n
-    beside = start - _BESIDE * (1 + np.abs(start))
-    here, there = rejected(start), rejected(beside)
-    step = here * (start - beside) / (here - there)
-    refined = np.where(np.isfinite(step), start - step, start)
-    refined = np.where(z > 0, refined, estimate)
-    close = (np.abs(rejected(refined)) < _SOLVED) | (z <= 0)
-    if close.all():
-        return np.clip(refined, -1.0, estimate)
-    return np.where(close, refined, falling_root(rejected, np.full(n.shape, -1.0), estimate))
-
-
-def _least_root(better: Array, worse: Array, n: Array, z: Array) -> Array:
-    """Return the lower limit in closed form: the least root of a quartic; nan where it has none.
-
-    With q from `_score`, the squared score equation makes q a quadratic in the gap; put into the
-    likelihood equation of q that is the quartic. scipy has no function for many quartics.
-
-    References
-    ----------
-    Yang, Sun & Hardin (2013), Statistics in Medicine 32, 1336-1342.
-    """
-    d, s, k = better - worse, better + worse, 1 / z**2
-    a, b, c = (n * k + 1) / 2, -(2 * d * k + 1) / 2, d**2 * k / (2 * n)
-    slope = 2 * n - d
-    coefficients = (
-        2 * n * c * c - s * c,
-        4 * n * b * c + slope * c - s * b - worse,
-        2 * n * (b * b + 2 * a * c) + slope * b - s * a + worse,
-        4 * n * a * b + slope * a,
-    )
-    companion = np.zeros((*n.shape, 4, 4))
-    companion[..., [1, 2, 3], [0, 1, 2]] = 1.0
-    companion[..., 3] = np.stack([-each / (2 * n * a * a) for each in coefficients], axis=-1)
-    known = np.asarray(np.isfinite(companion).all(axis=(-2, -1)))
-    roots = np.linalg.eigvals(np.where(known[..., None, None], companion, 0.0))
-    real = np.where(np.abs(roots.imag) < _REAL, roots.real, np.inf).min(axis=-1)
-    return np.where(known & np.isfinite(real), real, np.nan)
+    return falling_root(rejected, np.full(n.shape, -1.0), (better - worse) / n)
 
 
 def tango_score(better: Array, worse: Array, n: Array, gap: Array) -> Array:
@@ -206,86 +126,6 @@ def tango_score(better: Array, worse: Array, n: Array, gap: Array) -> Array:
     q = (np.sqrt(b**2 + 8 * n * worse * gap * (1 - gap)) - b) / (4 * n)
     excess = better - worse - n * gap
     return np.where(excess == 0, 0.0, excess / np.sqrt(n * (2 * q + gap * (1 - gap))))
-
-
-class PairedAreas(NamedTuple):
-    """The areas under the ROC curves of two scores of the same rows, and how they vary together.
-
-    Attributes
-    ----------
-    old, new : both areas, each with the parts of its variance.
-    correlation : of the two areas, by DeLong's covariance.
-    """
-
-    old: Area
-    new: Area
-    correlation: float
-
-    @property
-    def difference_variance(self) -> float:
-        """Return DeLong's variance of the difference of the areas."""
-        one, two = (float(sum(each.variances)) for each in (self.old, self.new))
-        return max(one + two - 2 * self.correlation * math.sqrt(one * two), 0.0)
-
-
-def paired_areas(label: ArrayLike, old: ArrayLike, new: ArrayLike) -> PairedAreas:
-    """Return the areas under the ROC curves of two scores of the same rows.
-
-    Parameters
-    ----------
-    label : array-like of bool, shape (rows,)
-    old, new : array-like, shape (rows,)
-        The scores; ties count half.
-
-    Returns
-    -------
-    areas : PairedAreas
-        nan without a row of either label; the correlation is 0 where an area does not vary.
-
-    References
-    ----------
-    DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44, 837-845; Sun & Xu (2014), IEEE Signal
-    Processing Letters 21, 1389-1393 (by ranks).
-
-    Examples
-    --------
-    >>> label = np.array([1, 1, 1, 0, 0, 0], dtype=bool)
-    >>> found = paired_areas(label, [3, 2, 1, 2, 1, 0], [3, 2, 2, 1, 1, 0])
-    >>> round(float(found.old.area), 4), float(found.new.area), round(found.correlation, 4)
-    (0.7778, 1.0, 0.0)
-    """
-    positive = np.asarray(label, dtype=bool)
-    above, below = zip(*(_placements(positive, np.asarray(s, dtype=float)) for s in (old, new)),
-                       strict=True)  # fmt: skip
-    m, n = len(above[0]), len(below[0])
-    areas = [float(each.mean()) if m and n else math.nan for each in above]
-    parts = [np.cov(np.stack(each)) / rows if rows > 1 else np.full((2, 2), np.nan)
-             for each, rows in ((above, m), (below, n))]  # fmt: skip
-    total = parts[0] + parts[1]
-    spread = math.sqrt(total[0, 0] * total[1, 1])
-    made = [
-        Area(
-            np.asarray(areas[i]),
-            (np.asarray(parts[0][i, i]), np.asarray(parts[1][i, i])),
-            np.asarray(float(m)),
-            np.asarray(float(n)),
-        )
-        for i in range(2)
-    ]
-    return PairedAreas(made[0], made[1], float(total[0, 1] / spread) if spread > 0 else 0.0)
-
-
-def _placements(positive: Mask, score: Array) -> tuple[Array, Array]:
-    high, low = score[positive], score[~positive]
-    if not len(high) or not len(low):
-        return np.full(len(high), np.nan), np.full(len(low), np.nan)
-
-    def below(values: Array, among: Array) -> Array:
-        ordered = np.sort(among)
-        first, last = (np.searchsorted(ordered, values, side=side) for side in _SIDES)
-        return np.asarray((first + last) / (2 * len(among)))
-
-    return below(high, low), 1 - below(low, high)
 
 
 _REACH = 8.0
@@ -302,19 +142,10 @@ def exact_p(better: float, worse: float, n: float, gap: float) -> float:
     Of all shares of discordant rows in their 99.95% interval, the greatest probability of a score
     as low as that observed, and .0005 for the shares outside.
 
-    Parameters
-    ----------
-    better, worse : float, >= 0
-        Discordant rows, by direction; effective numbers where rows have weights.
-    n : float
-    gap : float in (-1, 1)
+    ``better, worse``: discordant rows, by direction; effective numbers where rows have weights.
 
-    References
-    ----------
-    Berger & Boos (1994), Journal of the American Statistical Association 89, 1012-1016.
+    References: Berger & Boos (1994), Journal of the American Statistical Association 89, 1012-1016.
 
-    Examples
-    --------
     >>> round(exact_p(0, 9, 200, -0.02), 4)  # normal approximation: 0.0134
     0.0259
     """

@@ -44,15 +44,13 @@ _LARGEST_Z = 37.0
 class AdjustedEffect(NamedTuple):
     """The effect of the side, adjusted.
 
-    Attributes
-    ----------
-    difference, low, high, p : the mean over all rows of both sides; of rates the average marginal
-        effect.
-    ratio : that of the means that all rows would have on either side, with its interval; nan where
-        one of these is not above 0.
-    cells : how many cells have rows.
-    log_odds, log_odds_error : of the side; nan of means.
-    collinear : of each column how many effects are combinations of others, and excluded.
+    ``difference, low, high, p``: the mean over all rows of both sides; of rates the average
+        marginal effect.
+    ``ratio``: that of the means that all rows would have on either side, with its interval; nan
+        where one of these is not above 0.
+    ``cells``: how many cells have rows.
+    ``log_odds, log_odds_error``: of the side; nan of means.
+    ``collinear``: of each column how many effects are combinations of others, and excluded.
     """
 
     difference: float
@@ -85,29 +83,18 @@ def adjusted_effect(
     largest. Residuals are divided by 1 less the leverage of a row (HC3), at most by 0.9 of its
     root: of levels of two or three rows HC3 alone makes the error up to 1.4 times too large.
 
-    Parameters
-    ----------
-    x_d, n_d, x_a, n_a : array-like of shape (S,)
-        Successes and trials, or sums and rows, of both sides in every cell.
-    columns : sequence of arrays of shape (S,)
-        The level of each cell in each column; main effects are adjusted for.
-    z : float
-        The critical value; of means, and of clusters, that of Student's t is taken.
-    squares : pair of array-like of shape (S,), optional
-        Of means, the sums of squares of both sides.
-    sampling : Sampling, optional
-        Of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights, and squares
-        are taken from it.
-    centre : float
-        What every number is less, which matters to the ratio alone.
+    ``x_d, n_d, x_a, n_a``: shape (S,): successes and trials, or sums and rows, of both sides in
+        every cell.
+    ``columns``: shape (S,): the level of each cell in each column; main effects are adjusted for.
+    ``z``: the critical value; of means, and of clusters, that of Student's t is taken.
+    ``squares``: shape (S,): of means, the sums of squares of both sides.
+    ``sampling``: of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights, and
+        squares are taken from it.
+    ``centre``: what every number is less, which matters to the ratio alone.
 
-    References
-    ----------
-    Fernández-Val (2009), Journal of Econometrics 150, 71-85 (average effects beside many small
-    levels); MacKinnon & White (1985), Journal of Econometrics 29, 305-325 (HC3).
+    References: Fernández-Val (2009), Journal of Econometrics 150, 71-85 (average effects beside
+    many small levels); MacKinnon & White (1985), Journal of Econometrics 29, 305-325 (HC3).
 
-    Examples
-    --------
     >>> found = adjusted_effect(
     ...     [89, 17, 202], [108, 25, 593], [512, 353, 120], [825, 560, 325], [np.arange(3)], 1.96
     ... )
@@ -128,13 +115,13 @@ def adjusted_effect(
         np.concatenate([group[held[0]], reference[held[1]]])
         for group, reference in ((x_d, x_a), (n_d, n_a), (q_d, q_a))
     )
-    squared = SquaredWeights(n, x, q) if sampling is None else _squared(sampling, held)
+    squared = SquaredWeights(n, x, q) if sampling is None else _squared_weights(sampling, held)
     levels = [codes[at] for codes in columns]
     rates, mixed = squares is None, np.ones(len(n), dtype=bool)
     if rates:
         if not 0 < x.sum() < n.sum():
             return WhyNoRegression.ONE_OUTCOME
-        mixed = _in_mixed_levels(x, n, levels)
+        mixed = _mixed_level_cells(x, n, levels)
         if not mixed.any():
             return WhyNoRegression.COLUMNS_DECIDE
     design, collinear = _design(levels, on_group, n, mixed)
@@ -158,12 +145,10 @@ def adjusted_effect(
 class _Cells(NamedTuple):
     """The cells of both sides that have rows.
 
-    Attributes
-    ----------
-    x, n : successes and trials, or sums and rows.
-    squared : what their rows vary by.
-    mixed, design : which are in the regression, and its design for these.
-    held : which strata have rows of the group, and of the reference.
+    ``x, n``: successes and trials, or sums and rows.
+    ``squared``: what their rows vary by.
+    ``mixed, design``: which are in the regression, and its design for these.
+    ``held``: which strata have rows of the group, and of the reference.
     """
 
     x: Array
@@ -253,14 +238,14 @@ def _average_effect(
     )
 
 
-def _squared(sampling: Sampling, held: tuple[Mask, Mask]) -> SquaredWeights:
+def _squared_weights(sampling: Sampling, held: tuple[Mask, Mask]) -> SquaredWeights:
     sides = zip((sampling.group, sampling.reference), held, strict=True)
     of_sides = [[sums[at] for sums in side] for side, at in sides]
     return SquaredWeights(*(np.concatenate(sums) for sums in zip(*of_sides, strict=True)))
 
 
-def _in_mixed_levels(x: Array, n: Array, levels: Sequence[Index]) -> Mask:
-    """Return which cells are in levels of both outcomes, those of one outcome excluded in turn."""
+def _mixed_level_cells(x: Array, n: Array, levels: Sequence[Index]) -> Mask:
+    # which cells are in levels of both outcomes, those of one outcome excluded in turn
     mixed, before = np.ones(len(x), dtype=bool), 0
     while before != (before := int(mixed.sum())):
         for level in levels:
@@ -286,11 +271,8 @@ def _few_events(
 def _design(
     levels: Sequence[Index], on_group: Mask, n: Array, mixed: Mask
 ) -> tuple[Array | None, tuple[int, ...]]:
-    """Return a constant, every level of every column but the first, and the side, in some cells.
-
-    Columns that are combinations of those before them are excluded, and counted by what they are a
-    level of; None where the side is such a combination.
-    """
+    # columns that are combinations of those before them are excluded, and counted by what they are
+    # a level of; None where the side is such a combination
     parts, column_of = [np.ones(int(mixed.sum()))], [-1]
     for number, level in enumerate(levels):
         present = np.unique(level[mixed])[1:]
@@ -316,7 +298,7 @@ def _design(
 
 
 def _fit(design: Array, x: Array, n: Array, *, rates: bool) -> tuple[Array, Array] | None:
-    """Return coefficients and the inverse of their information; None where they are infinite."""
+    # coefficients and the inverse of their information; None where they are infinite
     try:
         from statsmodels.genmod.families import Binomial
         from statsmodels.genmod.generalized_linear_model import GLM

@@ -26,22 +26,11 @@ Metric: TypeAlias = Callable[[Array], Array]
 def multinomial_cells(counts: ArrayLike, replicates: int, rng: np.random.Generator) -> Array:
     """Draw bootstrap tables: the bootstrap of rows, from counts.
 
-    Parameters
-    ----------
-    counts : array-like of shape (..., K)
-        Rows per cell.  A total that is not whole (effective sample size) is drawn at the nearest
-        whole size and scaled back.
+    ``counts``: shape (..., K): rows per cell. A total that is not whole (effective sample size) is
+    drawn at the nearest whole size and scaled back.
 
-    Returns
-    -------
-    cells : array of shape (replicates, ..., K)
+    References: Efron (1979), Annals of Statistics 7, 1-26.
 
-    References
-    ----------
-    Efron (1979), Annals of Statistics 7, 1-26.
-
-    Examples
-    --------
     >>> draws = multinomial_cells([[30, 70], [20, 30]], 1000, np.random.default_rng(0))
     >>> draws.shape, draws.sum(-1).min(0).tolist()
     ((1000, 2, 2), [100.0, 50.0])
@@ -59,18 +48,10 @@ def multinomial_cells(counts: ArrayLike, replicates: int, rng: np.random.Generat
 def dirichlet_cells(counts: ArrayLike, draws: int, rng: np.random.Generator) -> Array:
     """Draw cells from the Dirichlet posterior, with Jeffreys' prior, on the scale of the counts.
 
-    Parameters
-    ----------
-    counts : array-like of shape (..., K)
-        Rows per cell, real numbers allowed.
+    ``counts``: shape (..., K): rows per cell, real numbers allowed.
 
-    Returns
-    -------
-    cells : array of shape (draws, ..., K)
-        Shares times the total number of rows, so that functions of counts apply.
+    Shape (draws, ..., K): shares times the total number of rows, so that functions of counts apply.
 
-    Examples
-    --------
     >>> draws = dirichlet_cells([30, 70, 0], 1000, np.random.default_rng(0))
     >>> draws.shape, bool(np.allclose(draws.sum(-1), 100)), bool(draws.min() >= 0)
     ((1000, 3), True, True)
@@ -86,26 +67,21 @@ def quantile_interval(draws: ArrayLike, confidence: float) -> Limits:
     An undefined (nan) draw counts as -inf for the lower limit and as +inf for the upper one;
     infinite draws are ordinary values.
 
-    Parameters
-    ----------
-    draws : array-like of shape (draws, ...)
+    ``draws``: shape (draws, ...)
 
-    Returns
-    -------
-    low, high : array of shape (...)
-        Draws themselves, not between two: those of a falling function of the draws are its values
-        at the other end, and a value is outside exactly where `tail_p` is below ``1 - confidence``;
-        infinite where there are too few draws for that (below 40 at 0.95, p being at least
-        ``2 / (draws + 1)``).
+    Draws themselves, not between two: those of a falling function of the draws are its values at
+    the other end, and a value is outside exactly where `tail_p` is below ``1 - confidence``;
+    infinite where there are too few draws for that (below 40 at 0.95, p being at least ``2 / (draws
+    + 1)``).
 
-    Examples
-    --------
     >>> low, high = quantile_interval(np.arange(1001.0), 0.95)
     >>> float(low), float(high)
     (24.0, 976.0)
     """
     (values,) = floats(draws)
-    low, high = _sorted(values)
+    low = high = np.sort(values, axis=0)
+    if (undefined := np.isnan(values)).any():
+        low, high = (np.sort(np.where(undefined, end, values), axis=0) for end in (-np.inf, np.inf))
     beyond = math.ceil(round(tail_of(confidence) * (len(values) + 1), 6)) - 2
     if beyond < 0:  # too few draws to exclude anything
         return np.full(low.shape[1:], -np.inf), np.full(low.shape[1:], np.inf)
@@ -117,18 +93,10 @@ def tail_p(draws: ArrayLike, null: ArrayLike = 0.0) -> Array:
 
     It agrees with `quantile_interval`; an undefined draw counts on both sides.
 
-    Parameters
-    ----------
-    draws : array-like of shape (draws, ...)
-    null : array-like of shape (...)
+    ``draws``: shape (draws, ...)
 
-    Returns
-    -------
-    p : array of shape (...)
-        At least ``2 / (draws + 1)``.
+    At least ``2 / (draws + 1)``.
 
-    Examples
-    --------
     >>> round(float(tail_p(np.arange(-50.0, 949.0))), 3)
     0.104
     """
@@ -136,16 +104,6 @@ def tail_p(draws: ArrayLike, null: ArrayLike = 0.0) -> Array:
     centre = np.asarray(null, dtype=np.float64)
     beyond = np.minimum((~(values > centre)).sum(0), (~(values < centre)).sum(0))
     return np.asarray(np.minimum(2 * (beyond + 1) / (len(values) + 1), 1.0))
-
-
-def _sorted(values: Array) -> tuple[Array, Array]:
-    """Sort along axis 0, undefined values (nan) first for a lower limit, last for an upper one."""
-    undefined = np.isnan(values)
-    if not undefined.any():
-        ordered = np.sort(values, axis=0)
-        return ordered, ordered
-    first, last = (np.sort(np.where(undefined, fill, values), axis=0) for fill in (-np.inf, np.inf))
-    return first, last
 
 
 _MOST_DRAWN = 1_000_000_000
@@ -161,18 +119,10 @@ def random_parts(
     are needed to draw one. From 1,000,000,000 rows on, every row is in either part by the toss of
     a coin instead; the size of the first then is off by some ten thousand rows.
 
-    Parameters
-    ----------
-    counts : array-like of whole numbers
-        Any shape; of an odd number of rows, below 1,000,000,000, the second half has one more.
-    share : the share of the rows in the first part.
+    ``counts``: whole numbers: any shape; of an odd number of rows, below 1,000,000,000, the second
+        half has one more.
+    ``share``: the share of the rows in the first part.
 
-    Returns
-    -------
-    first, second : array of the shape of counts
-
-    Examples
-    --------
     >>> first, second = random_parts([[10, 4], [0, 6]], np.random.default_rng(0))
     >>> int(first.sum()), (first + second).tolist()
     (10, [[10.0, 4.0], [0.0, 6.0]])

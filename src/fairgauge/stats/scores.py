@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.stats._roots import bisect
-from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
+from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet, quotient
 from fairgauge.stats.intervals import as_critical_t, wilson
-from fairgauge.stats.resampling import multinomial_cells
 
 
 @quiet
@@ -29,22 +28,13 @@ def precision_from_counts(pos: ArrayLike, neg: ArrayLike) -> tuple[Array, Array]
     least the binomial a (1 - a) / positives: with six positives intervals from the influence
     function alone cover 83 %.
 
-    Parameters
-    ----------
-    pos, neg : array-like of shape (..., B)
-        Positives and negatives in each bin, bins in ascending order of the score.
+    ``pos, neg``: shape (..., B): positives and negatives in each bin, bins in ascending order of
+    the score.
 
-    Returns
-    -------
-    average, variance : array of shape (...)
-        nan without positives.
+    NaN without positives.
 
-    References
-    ----------
-    Boyd, Eng & Page (2013), ECML PKDD, 451-466, for the binomial on the logit scale.
+    References: Boyd, Eng & Page (2013), ECML PKDD, 451-466, for the binomial on the logit scale.
 
-    Examples
-    --------
     >>> average, variance = precision_from_counts([0, 1, 2], [2, 1, 0])
     >>> round(float(average), 4), round(float(variance), 4)
     (0.9167, 0.0255)
@@ -74,14 +64,8 @@ def precision_interval(
 
     At 1, or where the variance is 0 or unknown, the interval is that of a share of the positives.
 
-    Parameters
-    ----------
-    average, variance : array-like
-        As returned by `precision_from_counts`.
-    positives : array-like
+    ``average, variance``: as returned by `precision_from_counts`.
 
-    Examples
-    --------
     >>> low, high = precision_interval(0.6, 0.004, 60, 1.959964)
     >>> round(float(low), 3), round(float(high), 3)
     (0.472, 0.715)
@@ -92,81 +76,6 @@ def precision_interval(
     low, high = wilson(np.nan_to_num(a) * m, m, z)
     low = np.where(usable, 1 / (1 + np.exp(step) / odds), low)
     return low, np.where(usable, 1 / (1 + np.exp(-step) / odds), high)
-
-
-_GRID = (np.arange(128) + 0.5) / 128
-
-
-def roc_curves(counts: ArrayLike) -> Array:
-    """Return true positive rates at 128 evenly spaced false positive rates.
-
-    Parameters
-    ----------
-    counts : array-like of shape (..., 2, B)
-        Rows with a positive and with a negative label in each bin, in ascending order of the score.
-
-    Returns
-    -------
-    rates : array of shape (..., 128)
-        The curve is linear within a bin, as for ties; nan where a label is missing.
-
-    Examples
-    --------
-    >>> roc_curves([[0, 1, 1], [1, 1, 0]])[[0, 63, 64, 127]].round(3).tolist()
-    [0.504, 0.996, 1.0, 1.0]
-    """
-    table = np.asarray(counts, dtype=np.float64)[..., ::-1]
-    flat = table.reshape(-1, 2, table.shape[-1])
-    total = flat.sum(axis=-1)
-    rates = np.full((len(flat), len(_GRID)), np.nan)
-    both = np.flatnonzero((total > 0).all(axis=-1))
-    steps = np.zeros((len(both), 2, table.shape[-1] + 1))
-    steps[..., 1:] = np.cumsum(flat[both], axis=-1) / total[both][..., None]
-    for row, (true, false) in zip(both.tolist(), steps, strict=True):
-        rates[row] = np.interp(_GRID, false, true)
-    return rates.reshape(*table.shape[:-2], len(_GRID))
-
-
-def curve_errors(a: ArrayLike, d: ArrayLike, rng: np.random.Generator, draws: int = 500) -> Array:
-    """Draw by how much, at most, the area between two curves is off; for `norm_ball.ball`.
-
-    ``integral |(ROC_a* - ROC_a) - (ROC_d* - ROC_d)|`` over bootstrap curves that are defined.
-
-    Parameters
-    ----------
-    a, d : array-like of shape (2, B)
-        As for `roc_curves`, of both groups.
-
-    Examples
-    --------
-    >>> a, d = [[5, 10, 25], [30, 15, 5]], [[8, 10, 22], [25, 15, 10]]
-    >>> round(float(np.quantile(curve_errors(a, d, np.random.default_rng(0)), 0.95)), 2)
-    0.13
-    """
-    moved = [roc_curves(multinomial_cells(side, draws, rng)) - roc_curves(side) for side in (a, d)]
-    errors: Array = np.abs(moved[0] - moved[1]).mean(axis=-1)
-    return errors[~np.isnan(errors)]
-
-
-def null_areas(a: ArrayLike, d: ArrayLike, rng: np.random.Generator, draws: int = 500) -> Array:
-    """Draw areas between the curves of two groups under no difference; shape (draws,).
-
-    Both groups are drawn from the pooled counts, with their own numbers of rows.
-
-    Examples
-    --------
-    >>> a, d = [[5, 10, 25], [30, 15, 5]], [[8, 10, 22], [25, 15, 10]]
-    >>> round(float(null_areas(a, d, np.random.default_rng(0)).mean()), 2)
-    0.06
-    """
-    first, second = (np.asarray(side, dtype=np.float64) for side in (a, d))
-    pooled = first + second
-    share = pooled / pooled.sum(axis=-1, keepdims=True)
-    drawn = [
-        roc_curves(multinomial_cells(share * side.sum(axis=-1, keepdims=True), draws, rng))
-        for side in (first, second)
-    ]
-    return np.asarray(np.abs(drawn[0] - drawn[1]).mean(axis=-1))
 
 
 _ASSUMED, _OBSERVED = 2.0, 6.0
@@ -187,22 +96,13 @@ class Area(NamedTuple):
 def area_from_counts(pos: ArrayLike, neg: ArrayLike) -> Area:
     """Return the area under the ROC curve and the parts of its variance, from counts per bin.
 
-    Parameters
-    ----------
-    pos, neg : array-like of shape (..., B)
-        Positives and negatives in each bin, bins in ascending order of the score.
+    ``pos, neg``: shape (..., B): positives and negatives in each bin, bins in ascending order of
+    the score.
 
-    Returns
-    -------
-    found : Area
-        Arrays of shape (...); the area is nan without a class, a part with fewer than two rows.
+    The area is nan without a class, a part with fewer than two rows.
 
-    References
-    ----------
-    DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44, 837-845.
+    References: DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44, 837-845.
 
-    Examples
-    --------
     >>> found = area_from_counts([0, 1, 2], [2, 1, 0])
     >>> round(float(found.area), 4), [round(float(part), 4) for part in found.variances]
     (0.9444, [0.0031, 0.0031])
@@ -226,18 +126,9 @@ def area_variance(area: ArrayLike, positives: ArrayLike, negatives: ArrayLike) -
 
     That of exponential scores (Hanley and McNeil), with both classes as large as their mean.
 
-    Parameters
-    ----------
-    area : array-like in [0, 1]
-    positives, negatives : array-like, > 0
+    References: Newcombe (2006), Statistics in Medicine 25, 559-573 (method 5); Hanley & McNeil
+    (1982), Radiology 143, 29-36.
 
-    References
-    ----------
-    Newcombe (2006), Statistics in Medicine 25, 559-573 (method 5); Hanley & McNeil (1982),
-    Radiology 143, 29-36.
-
-    Examples
-    --------
     >>> float(area_variance(0.5, 10, 10).round(6))
     0.0175
     """
@@ -256,30 +147,17 @@ def area_score_interval(
 ) -> Limits:
     """Score interval of an area under the ROC curve.
 
-    Parameters
-    ----------
-    area : array-like in [0, 1]
-    variances : pair of array-like
-        The two parts of DeLong's variance, of the positives and of the negatives.
-    positives, negatives : array-like
-        Rows of both classes; without either the interval is [0, 1].
-    z : array-like, >= 0
-        Normal critical value; that of Student's t with Satterthwaite's degrees of DeLong's
+    ``variances``: the two parts of DeLong's variance, of the positives and of the negatives.
+    ``positives, negatives``: rows of both classes; without either the interval is [0, 1].
+    ``z``: normal critical value; that of Student's t with Satterthwaite's degrees of DeLong's
         variance is used.
 
-    Returns
-    -------
-    low, high : array in [0, 1]
-        The estimate is always inside.
+    The estimate is always inside.
 
-    References
-    ----------
-    Newcombe (2006), Statistics in Medicine 25, 559-573; DeLong, DeLong & Clarke-Pearson (1988),
-    Biometrics 44, 837-845; Kottas, Kuss & Zapf (2014), BMC Medical Research Methodology 14, 26
-    (score intervals of the area).
+    References: Newcombe (2006), Statistics in Medicine 25, 559-573; DeLong, DeLong & Clarke-Pearson
+    (1988), Biometrics 44, 837-845; Kottas, Kuss & Zapf (2014), BMC Medical Research Methodology 14,
+    26 (score intervals of the area).
 
-    Examples
-    --------
     >>> low, high = area_score_interval(0.97, (0.0004, 0.00005), 20, 200, 1.959964)
     >>> round(float(low), 3), round(float(high), 3)
     (0.884, 0.992)
@@ -306,3 +184,88 @@ def area_score_interval(
     inside, _ = bisect(holds, estimate, outside)
     low, high = np.where(holds(outside), outside, inside)
     return np.where(known, low, 0.0), np.where(known, high, 1.0)
+
+
+_FAR = 3.0
+"""Standard errors from which on the sign of a bin's error is known."""
+_STEPS = 8
+"""Fixed-point steps for the degrees of freedom of chi."""
+
+
+class Bins(NamedTuple):
+    """Rows in bins of the score, arrays of shape (..., B).
+
+    ``rows, positives``: rows in each bin, and those with a positive label.
+    ``score``: sum of the scores.
+    ``squares``: sum of (score - label) squared.
+    """
+
+    rows: Array
+    positives: Array
+    score: Array
+    squares: Array
+
+
+def mean_error_limits(bins: Bins, z: ArrayLike) -> Limits:
+    """Return the interval of the expected calibration error, sum_b n_b / n |score_b - share_b|.
+
+    With e_b the sampling error of ``v_b = n_b / n (score_b - share_b)`` and s_b the sign of v_b,
+    the estimate is at least ``sum |v_b| + s_b e_b`` and at most ``sum |v_b| + |e_b|``.  The upper
+    limit therefore adds a normal quantile to the estimate.  The lower limit subtracts a quantile of
+    the sum of the absolute errors, but of ``s_b e_b`` in bins so far from 0 that their sign is
+    known.
+
+    Errors are nearly independent and normal, each with the variance of its bin (half a row of
+    either label at the bin's mean score is added, so that a bin of one label has a variance too); a
+    multiple of chi approximates the sum of absolute values, exact for a single bin, and both kinds
+    of bins are joined as by MOVER.
+
+    NaN without rows.
+
+    >>> bins = Bins(*np.array([[100., 100], [20, 70], [25, 75], [17, 20]]))
+    >>> [round(float(limit), 3) for limit in mean_error_limits(bins, 1.96)]
+    [0.0, 0.11]
+    """
+    gap = bins.score - bins.positives
+    n = bins.rows.sum(-1)
+    mean = np.where(bins.rows > 0, quotient(bins.score, bins.rows), 0.0)
+    occupied = bins.rows > 0
+    smoothed = bins.squares + np.where(occupied, ((1 - mean) ** 2 + mean**2) / 2, 0.0)
+    size, every = np.abs(gap), n[..., None]
+    of_bin = _standard_error(smoothed, size, every)
+    far = quotient(size, every) > _FAR * of_bin
+    near = np.where(far, 0.0, of_bin)
+    of_far, of_all = (
+        np.asarray(z) * _standard_error((smoothed * some).sum(-1), (size * some).sum(-1), n)
+        for some in (far, np.ones_like(size))
+    )
+    bias, of_near = np.sqrt(2 / np.pi) * near.sum(-1), _absolute_sum_quantile(near, z)
+    joined = np.where(of_near > bias, bias + np.hypot(of_near - bias, of_far), of_near + of_far)
+    below = np.where((near > 0).any(-1), joined, of_far)
+    value = quotient(size.sum(-1), n)
+    return np.maximum(value - below, 0.0), value + of_all
+
+
+def _standard_error(squares: Array, total: Array, n: Array) -> Array:
+    return quotient(np.sqrt(np.maximum(squares - quotient(total**2, n), 0.0)), n)
+
+
+@quiet
+def _absolute_sum_quantile(deviation: Array, z: ArrayLike) -> Array:
+    from scipy.special import gammainccinv, gammaln, ndtr
+
+    mean = np.sqrt(2 / np.pi) * deviation.sum(-1)
+    square = mean**2 + (1 - 2 / np.pi) * (deviation**2).sum(-1)
+    ratio = np.clip(mean**2 / square, 2 / np.pi, 1 - 1e-9)
+
+    def share(degrees: Array) -> Array:  # E(chi)^2 / E(chi^2)
+        return np.asarray(
+            np.exp(2 * (gammaln((degrees + 1) / 2) - gammaln(degrees / 2))) * 2 / degrees
+        )
+
+    degrees = 1 / (2 * (1 - ratio))
+    for _ in range(_STEPS):  # 1 - share is close to 1 / (2 degrees)
+        degrees = degrees * (1 - share(degrees)) / (1 - ratio)
+    tail = 2 * ndtr(-np.asarray(z, dtype=float))
+    quantile = np.sqrt(square / degrees * 2 * gammainccinv(degrees / 2, tail))
+    return np.where(square > 0, quantile, np.where(np.isnan(square), np.nan, 0.0))

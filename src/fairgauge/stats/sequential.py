@@ -2,8 +2,7 @@
 
 A batch e-value tests "the rates lie in the tolerated set" and has expectation at most 1 anywhere in
 that set, whatever the batch sizes and however the rates drift inside it.  The Shiryaev-Roberts
-detector sums the e-values over all possible change points.  Its state is a few numbers per
-monitored comparison, no data.
+detector sums the e-values over all possible change points.
 
 An interval that is looked at every day misses its value on some day far more often than once in
 twenty times. Confidence sequences do not: with the probability of the confidence level every one of
@@ -14,13 +13,13 @@ batches and however the rates drift.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.stats._restricted import under_difference, under_ratio
+from fairgauge.start.records import dataclass
+from fairgauge.stats._roots import under_difference, under_ratio
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
 from fairgauge.stats.intervals import critical
 
@@ -30,9 +29,6 @@ HALF_LIFE = 5.0
 SHIFTS = (1.0, 2.0)
 """Distances of alternatives beyond each bound, in units of the shift to be detected early: a larger
 change is found without first having been learnt from the batches after it."""
-
-_BLOCK = 50_000
-"""E-values of batches and comparisons that are computed at once."""
 
 _LARGEST = 1e300
 """Evidence is held below, so that a batch with an e-value of 0 after many large ones makes it 0."""
@@ -45,20 +41,12 @@ Contrasted = Literal["difference", "ratio", "rate"]
 class Tolerated:
     """The tolerated set: ``low <= contrast <= high`` for d - a, d / a, or d alone.
 
-    Parameters
-    ----------
-    low, high : array-like
-        Bounds, possibly infinite (the lower one of a ratio may be 0).  For equality both
-        agree.  Arrays hold a set per comparison.
-    comparison : {"difference", "ratio", "rate"}
+    ``low, high``: bounds, possibly infinite (the lower one of a ratio may be 0). For equality both
+        agree. Arrays hold a set per comparison.
+    ``comparison``: {"difference", "ratio", "rate"}
 
-    Raises
-    ------
-    ValueError
-        When ``low > high``, or a ratio's bound is negative.
+    Raises ``ValueError``: when ``low > high``, or a ratio's bound is negative.
 
-    Examples
-    --------
     >>> bool(Tolerated(-0.05, 0.05).contains(0.30, 0.34))
     True
     """
@@ -114,26 +102,15 @@ def e_value(
 ) -> Array:
     """Return the e-value of one batch against "the rates are tolerated".
 
-    Parameters
-    ----------
-    a, d : array-like in [0, 1]
-        The alternative hypothesis, chosen before the batch was observed.
-    x_a, n_a, x_d, n_d : array-like
-        Successes and rows of both groups in the batch; a group may be empty.
+    ``a, d``: the alternative hypothesis, chosen before the batch was observed.
+    ``x_a, n_a, x_d, n_d``: successes and rows of both groups in the batch; a group may be empty.
 
-    Returns
-    -------
-    e : array, >= 0
-        Its expectation is at most 1 at every tolerated pair of rates; 1 where the alternative is
-        itself tolerated.
+    Its expectation is at most 1 at every tolerated pair of rates; 1 where the alternative is itself
+    tolerated.
 
-    References
-    ----------
-    Turner & Grunwald (2023), Statistics & Probability Letters 198, 109835; Turner, Ly & Grunwald
-    (2024), Journal of Statistical Planning and Inference 230, 106116.
+    References: Turner & Grunwald (2023), Statistics & Probability Letters 198, 109835; Turner, Ly &
+    Grunwald (2024), Journal of Statistical Planning and Inference 230, 106116.
 
-    Examples
-    --------
     >>> round(float(e_value(Tolerated(-0.05, 0.05), 0.30, 0.42, 60, 200, 45, 100)), 4)
     3.7014
     """
@@ -145,177 +122,79 @@ def e_value(
     return np.where(tolerated.contains(a, d), 1.0, e)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EDetector:
-    """An e-detector: its settings and its state, replaced after each batch.
+@quiet
+def evidence_of_change(
+    tolerated: Tolerated,
+    x_a: ArrayLike,
+    n_a: ArrayLike,
+    x_d: ArrayLike,
+    n_d: ArrayLike,
+    shift: float = 0.05,
+) -> Array:
+    """Return the evidence that the contrast has left the tolerated set, after every batch.
 
-    Counts may be arrays, one entry per monitored comparison; the state then has that shape.
+    It is a Shiryaev-Roberts sum R_t = (1 + R_{t-1}) e_t, on average over five alternatives: recent
+    rates, and by each of `SHIFTS` too high and too low. With E[e_t | past] <= 1 wherever the rates
+    are tolerated, R_t - t is a supermartingale that starts at 0; so R_t + N - t is a nonnegative
+    one over N batches, and by Ville's inequality P(R_t >= T / alpha for some t <= N) is at most
+    alpha N / T: `alpha` within a horizon of T batches, twice that within two.
 
-    With T the horizon, R_t = (1 + R_{t-1}) e_t and E[e_t | past] <= 1 wherever the rates are
-    tolerated, R_t - t is a supermartingale that starts at 0; so R_t + N - t is a nonnegative one
-    over N batches, and by Ville's inequality P(R_t >= T / alpha for some t <= N) is at most
-    alpha N / T: `alpha` within the horizon, twice that within two.  The average over the
-    alternatives is such a sum too.
+    ``x_a, n_a, x_d, n_d``: shape (batches, ...): successes and rows of both groups in every batch,
+        one entry per monitored comparison.
+    ``shift``: distance beyond the bound at which a change should be detected early: of a ratio or
+        of its inverse, whichever is below 1, so that both have the same evidence.
 
-    Parameters
-    ----------
-    alpha : array-like in (0, 1)
-        Largest probability of a false alarm within `horizon` batches; alpha / M for M comparisons.
-    horizon : float
-        Batches that `alpha` refers to (365 for a year of daily ones); inf for all time.
-    shift : float, > 0
-        Distance beyond the bound at which a change should be detected early: of a ratio or of its
-        inverse, whichever is below 1, so that both have the same evidence.
-    evidence : array of shape (5, ...)
-        Shiryaev-Roberts statistics of the alternatives: recent rates, and by each of `SHIFTS` too
-        high and too low.
-    recent : array of shape (4, ...)
-        Discounted x_a, n_a, x_d, n_d.
-    total : array of shape (2, ...)
-        Successes and rows of both groups so far.
-    batches : int
-        Batches seen since the start.
+    References: Shin, Ramdas & Rinaldo (2023), E-detectors, New England Journal of Statistics in
+    Data Science.
 
-    References
-    ----------
-    Shin, Ramdas & Rinaldo (2023), E-detectors, New England Journal of Statistics in Data Science.
-
-    Examples
-    --------
-    >>> detector = EDetector(Tolerated(-0.05, 0.05))
-    >>> for day in range(40):
-    ...     detector = detector.observe(60, 200, 30 if day < 20 else 50, 100)
-    >>> bool(detector.alarm), float(detector.threshold)
-    (True, 7300.0)
+    >>> x_d = [30] * 20 + [50] * 20
+    >>> found = evidence_of_change(Tolerated(-0.05, 0.05), [60] * 40, [200] * 40, x_d, [100] * 40)
+    >>> int(np.argmax(found >= 365 / 0.05))
+    23
     """
-
-    tolerated: Tolerated
-    alpha: ArrayLike = 0.05
-    horizon: float = 365.0
-    shift: float = 0.05
-    evidence: Array = field(default_factory=lambda: np.zeros(1 + 2 * len(SHIFTS)))
-    recent: Array = field(default_factory=lambda: np.zeros(4))
-    total: Array = field(default_factory=lambda: np.zeros(2))
-    batches: int = 0
-
-    @property
-    def threshold(self) -> Array:
-        """Evidence that triggers the alarm."""
-        bound = self.horizon if np.isfinite(self.horizon) else 1.0
-        return np.asarray(bound / np.asarray(self.alpha))
-
-    @property
-    def statistic(self) -> Array:
-        """Evidence that the contrast has left the tolerated set."""
-        unspent = 0.0 if np.isfinite(self.horizon) else 1 / (self.batches + 1)
-        return np.asarray(self.evidence.mean(axis=0) + unspent)
-
-    @property
-    def alarm(self) -> Mask:
-        """Whether the evidence has reached the threshold."""
-        return np.asarray(self.statistic >= self.threshold)
-
-    def observe(self, x_a: ArrayLike, n_a: ArrayLike, x_d: ArrayLike, n_d: ArrayLike) -> EDetector:
-        """Return the detector after one more batch of successes and rows."""
-        batch = [each[np.newaxis] for each in floats(x_a, n_a, x_d, n_d)]
-        return self.follow(*batch)[0]
-
-    def follow(
-        self, x_a: ArrayLike, n_a: ArrayLike, x_d: ArrayLike, n_d: ArrayLike
-    ) -> tuple[EDetector, Array]:
-        """Observe several batches, one after the other.
-
-        Parameters
-        ----------
-        x_a, n_a, x_d, n_d : array-like of shape (batches, ...)
-            Successes and rows of both groups in every batch.
-
-        Returns
-        -------
-        detector : EDetector
-            The same as after observing each batch.
-        statistic : array of shape (batches, ...)
-            `statistic` after each batch.
-        """
-        counts = np.stack(floats(x_a, n_a, x_d, n_d))
-        batches, *shape = counts.shape[1:]
-        step = max(1, _BLOCK // max(1, math.prod(shape)))
-        detector, parts = self, [np.empty((0, *shape))]
-        for begin in range(0, batches, step):
-            detector, statistic = detector._follow(counts[:, begin : begin + step])
-            parts.append(statistic)
-        return detector, np.concatenate(parts)
-
-    @quiet
-    def _follow(self, counts: Array) -> tuple[EDetector, Array]:
-        """Observe batches of shape (4, batches, ...): e-values at once, their sums in order."""
-        x_a, n_a, x_d, n_d = counts
-        batches, *shape = x_a.shape
-        recent, total, evidence = (
-            state.reshape(state.shape[0], *(state.shape[1:] or (1,) * len(shape)))
-            + np.zeros((1, *shape))
-            for state in (self.recent, self.total, self.evidence)
-        )
-        pooled = np.stack([x_a + x_d, n_a + n_d])
-        totals = np.concatenate([total[:, np.newaxis], pooled], axis=1).cumsum(axis=1)
-        recents = np.empty((4, batches + 1, *shape))
-        recents[:, 0] = recent
-        for t in range(batches):
-            recents[:, t + 1] = recents[:, t] * 0.5 ** (1 / HALF_LIFE) + counts[:, t]
-        a, d = self._alternatives(recents[:, :-1], totals[:, :-1], n_a, n_d)
-        e = e_value(self.tolerated, a, d, x_a, n_a, x_d, n_d)
-        steps = self.batches + 1 + np.arange(batches)
-        finite = np.isfinite(self.horizon)
-        starts = np.ones(batches) if finite else 1 / (steps * (steps + 1))
-        unspent = np.zeros(batches) if finite else 1 / (steps + 1)
-        sums = _shiryaev_roberts(np.moveaxis(e, 1, 0), evidence, starts)
-        evidence = sums[-1]
-        statistic = sums.mean(axis=1) + unspent.reshape(-1, *(1 for _ in shape))
-        detector = replace(
-            self,
-            evidence=evidence,
-            recent=recents[:, -1],
-            total=totals[:, -1],
-            batches=self.batches + batches,
-        )
-        return detector, statistic
-
-    @quiet
-    def _alternatives(self, recent: Array, total: Array, n_a: Array, n_d: Array) -> Limits:
-        """Return alternative rates of shape (5, ...), from past batches and each one's own sizes.
-
-        Where a bound is infinite there is no such alternative: it is of tolerated rates, whose
-        e-value is 1.
-        """
-        smoothed_a = (recent[0] + 0.5) / (recent[1] + 1)
-        smoothed_d = (recent[2] + 0.5) / (recent[3] + 1)
-        pooled = (total[0] + 0.5) / (total[1] + 1) + 0 * n_a
-        share_d = np.where(n_a + n_d > 0, n_d / (n_a + n_d), 0.5)
-        first, second = [smoothed_a + 0 * n_a], [smoothed_d + 0 * n_d]
-        beyond = [(self.tolerated.high, times * self.shift) for times in SHIFTS]
-        beyond += [(self.tolerated.low, -times * self.shift) for times in SHIFTS]
-        for bound, shift in beyond:
-            edge = np.asarray(bound, dtype=np.float64)
-            if self.tolerated.comparison == "difference":
-                a = pooled - (edge + shift) * share_d
-                d = a + edge + shift
-            elif self.tolerated.comparison == "ratio":
-                near = np.maximum(1 - abs(shift) / np.minimum(edge, 1 / edge), 0.5)
-                ratio = edge / near if shift > 0 else edge * near
-                a = pooled / (1 - share_d + ratio * share_d)
-                d = ratio * a
-            else:
-                a, d = pooled, edge + shift + 0 * n_d
-            first.append(np.where(np.isfinite(edge), a, pooled))
-            second.append(np.where(np.isfinite(edge), d, pooled))
-        return np.clip(np.stack(first), 0.001, 0.999), np.clip(np.stack(second), 0.001, 0.999)
+    counts = np.stack(np.broadcast_arrays(*floats(x_a, n_a, x_d, n_d)))
+    recent = np.zeros_like(counts)  # before every batch
+    for t in range(1, counts.shape[1]):
+        recent[:, t] = recent[:, t - 1] * 0.5 ** (1 / HALF_LIFE) + counts[:, t - 1]
+    of_both = counts[:2] + counts[2:]
+    a, d = _alternatives(tolerated, shift, recent, of_both.cumsum(axis=1) - of_both, counts)
+    e = e_value(tolerated, a, d, *counts)
+    return np.asarray(_shiryaev_roberts(np.moveaxis(e, 1, 0)).mean(axis=1))
 
 
-def _shiryaev_roberts(e: Array, evidence: Array, starts: Array) -> Array:
-    """Return the sums of the products of e-values since each batch, after every batch."""
+def _alternatives(
+    tolerated: Tolerated, shift: float, recent: Array, total: Array, counts: Array
+) -> Limits:
+    # where a bound is infinite there is no such alternative: it is of tolerated rates, whose
+    # e-value is 1
+    _, n_a, _, n_d = counts
+    pooled = (total[0] + 0.5) / (total[1] + 1)
+    share_d = np.where(n_a + n_d > 0, n_d / (n_a + n_d), 0.5)
+    first, second = ([(recent[i] + 0.5) / (recent[i + 1] + 1)] for i in (0, 2))
+    beyond = [(tolerated.high, times * shift) for times in SHIFTS]
+    beyond += [(tolerated.low, -times * shift) for times in SHIFTS]
+    for bound, further in beyond:
+        edge = np.asarray(bound, dtype=np.float64)
+        if tolerated.comparison == "difference":
+            a = pooled - (edge + further) * share_d
+            d = a + edge + further
+        elif tolerated.comparison == "ratio":
+            near = np.maximum(1 - abs(further) / np.minimum(edge, 1 / edge), 0.5)
+            ratio = edge / near if further > 0 else edge * near
+            a = pooled / (1 - share_d + ratio * share_d)
+            d = ratio * a
+        else:
+            a, d = pooled, edge + further + 0 * n_d
+        first.append(np.where(np.isfinite(edge), a, pooled))
+        second.append(np.where(np.isfinite(edge), d, pooled))
+    return np.clip(np.stack(first), 0.001, 0.999), np.clip(np.stack(second), 0.001, 0.999)
+
+
+def _shiryaev_roberts(e: Array) -> Array:
     sums = np.empty_like(e)
+    evidence = np.zeros_like(e[0])
     for t in range(len(e)):
-        evidence = sums[t] = np.minimum((evidence + starts[t]) * e[t], _LARGEST)
+        evidence = sums[t] = np.minimum((evidence + 1) * e[t], _LARGEST)
     return sums
 
 
@@ -330,15 +209,10 @@ def deviations(
 ) -> tuple[Array, Array]:
     """Return how many standard errors estimates lie below and above what is tolerated.
 
-    Parameters
-    ----------
-    value, low, high : array-like of shape (batches,)
-        Estimates with intervals of the level `LEVEL_OF_ERRORS`; nan where a batch decides nothing.
-    least, most : float
-        The tolerated values.
+    ``value, low, high``: shape (batches,): estimates with intervals of the level `LEVEL_OF_ERRORS`;
+        nan where a batch decides nothing.
+    ``least, most``: the tolerated values.
 
-    Notes
-    -----
     The standard error is that of a normal distribution with the half of the interval that faces the
     limit, at a level so high that the tails of few clusters are in it. Beyond the ends of that
     interval nothing is known of the tails, so that no deviation counts for more.
@@ -356,12 +230,10 @@ def deviations(
 def asymptotic_evidence(below: Array, above: Array) -> Array:
     """Return the evidence that estimates have left the tolerated values, after every batch.
 
-    It is that of `EDetector`, of e-values exp(s z - s^2 / 2) for each of `SLOPES` and both sides,
-    z being the deviations of `deviations`. Where z is normal with a mean of at most 0, as it is
-    asymptotically wherever the true value is tolerated, their expectation is at most 1.
+    It is that of `evidence_of_change`, of e-values exp(s z - s^2 / 2) for each of `SLOPES` and both
+    sides, z being the deviations of `deviations`. Where z is normal with a mean of at most 0, as it
+    is asymptotically wherever the true value is tolerated, their expectation is at most 1.
 
-    Examples
-    --------
     >>> z = np.array([-0.5] * 20 + [3.0] * 4)
     >>> asymptotic_evidence(-4 - z, z)[[19, 21, 23]].round().tolist()
     [1.0, 656.0, 1860761.0]
@@ -371,8 +243,7 @@ def asymptotic_evidence(below: Array, above: Array) -> Array:
     with np.errstate(invalid="ignore", over="ignore"):
         e = np.exp(slopes * z - slopes**2 / 2)
     e = np.where(np.isnan(e), 1.0, e).reshape(2 * len(SLOPES), -1).T
-    sums = _shiryaev_roberts(e, np.zeros(e.shape[1]), np.ones(len(e)))
-    return np.asarray(sums.mean(axis=1))
+    return np.asarray(_shiryaev_roberts(e).mean(axis=1))
 
 
 def likeliest_deviation(z: Array) -> int:
@@ -394,20 +265,11 @@ def likeliest_start(
 
     It maximises the likelihood ratio of constant rates since then against tolerated ones.
 
-    Parameters
-    ----------
-    tolerated : Tolerated
-        Of one comparison.
-    x_a, n_a, x_d, n_d : array-like of shape (batches,)
-        Successes and rows of both groups, up to the alarm.
+    ``tolerated``: of one comparison.
+    ``x_a, n_a, x_d, n_d``: shape (batches,): successes and rows of both groups, up to the alarm.
 
-    Returns
-    -------
-    start : int
-        Counted from 0.
+    Counted from 0.
 
-    Examples
-    --------
     >>> x_d = [30] * 20 + [50] * 8
     >>> likeliest_start(Tolerated(-0.05, 0.05), [60] * 28, [200] * 28, x_d, [100] * 28)
     20
@@ -456,21 +318,14 @@ def running_contrast(
     (the rate of one group alone by n_d). Both sides have the weights of the same periods, so that
     their difference is the mean of the differences of the periods, and no mix of periods.
 
-    Parameters
-    ----------
-    comparison : {"difference", "ratio", "rate"}
-        d - a, d / a, or d alone.
-    x_a, n_a, x_d, n_d : array-like of shape (periods, ...)
-        Successes and rows of both groups in every period; a period may lack a group.
-    confidence : float in (0, 1)
-        Smallest probability that all intervals contain the running contrast of the true rates.
+    ``comparison``: {"difference", "ratio", "rate"}: d - a, d / a, or d alone.
+    ``x_a, n_a, x_d, n_d``: shape (periods, ...): successes and rows of both groups in every period;
+        a period may lack a group.
+    ``confidence``: smallest probability that all intervals contain the running contrast of the true
+        rates.
 
-    Returns
-    -------
     RunningContrast
 
-    Notes
-    -----
     Let every row of a period have the weight c <= 1 and let m be the rate of the periods before.
     For X in {0, 1} with mean p and 0 <= b < 1, exp(b c (X - p) - psi(b) c^2 (X - m)^2) has an
     expectation of at most 1, with psi(b) = -log(1 - b) - b (Fan, Grama and Liu 2015). The product
@@ -479,13 +334,9 @@ def running_contrast(
     slopes b and both signs, S being the sum of the weighted deviations and V that of the squares.
     A ratio has the limits of its two rates, each with half of the error.
 
-    References
-    ----------
-    Howard, Ramdas, McAuliffe & Sekhon (2021), Annals of Statistics 49, 1055-1080 (theorem 4).
-    Fan, Grama & Liu (2015), Electronic Journal of Probability 20, 1-22.
+    References: Howard, Ramdas, McAuliffe & Sekhon (2021), Annals of Statistics 49, 1055-1080
+    (theorem 4). Fan, Grama & Liu (2015), Electronic Journal of Probability 20, 1-22.
 
-    Examples
-    --------
     >>> found = running_contrast("difference", [60] * 90, [200] * 90, [36] * 90, [100] * 90)
     >>> [round(float(each[-1]), 3) for each in found]
     [0.06, 0.036, 0.084]
@@ -493,33 +344,27 @@ def running_contrast(
     x_a, n_a, x_d, n_d = floats(x_a, n_a, x_d, n_d)
     error = 1 - confidence
     if comparison == "rate":
-        d = _side(x_d, n_d, n_d)
+        d = _running_side(x_d, n_d, n_d)
         radius = boundary(d.variance, error) / d.weight
-        return _within(d.rate, d.rate - radius, d.rate + radius, 0.0, 1.0)
+        return _clip_contrast(d.rate, d.rate - radius, d.rate + radius, 0.0, 1.0)
     weights = np.where(n_a + n_d > 0, n_a * n_d / (n_a + n_d), 0.0)
-    a, d = _side(x_a, n_a, weights), _side(x_d, n_d, weights)
+    a, d = _running_side(x_a, n_a, weights), _running_side(x_d, n_d, weights)
     if comparison == "difference":
         radius = boundary(a.variance + d.variance, error) / d.weight
         value = d.rate - a.rate
-        return _within(value, value - radius, value + radius, -1.0, 1.0)
+        return _clip_contrast(value, value - radius, value + radius, -1.0, 1.0)
     of_a, of_d = (boundary(each.variance, error / 2) / each.weight for each in (a, d))
     low = np.maximum(d.rate - of_d, 0) / np.minimum(a.rate + of_a, 1)
     high = np.minimum(d.rate + of_d, 1) / np.maximum(a.rate - of_a, 0)
-    return _within(d.rate / a.rate, low, high, 0.0, np.inf)
+    return _clip_contrast(d.rate / a.rate, low, high, 0.0, np.inf)
 
 
 @quiet
 def boundary(variance: ArrayLike, error: float) -> Array:
     """Return what the size of a sum of deviations never exceeds, but for a probability of `error`.
 
-    Parameters
-    ----------
-    variance : array-like, >= 0
-        The sum of the squared deviations so far.
-    error : float in (0, 1)
+    ``variance``: the sum of the squared deviations so far.
 
-    Examples
-    --------
     >>> boundary([100, 10_000], 0.05).round(1).tolist()
     [39.8, 357.1]
     """
@@ -539,7 +384,7 @@ class _RunningSide(NamedTuple):
     variance: Array
 
 
-def _side(x: Array, n: Array, weights: Array) -> _RunningSide:
+def _running_side(x: Array, n: Array, weights: Array) -> _RunningSide:
     share = np.where(n > 0, weights / n, 0.0)  # the weight of a row
     x_before, n_before = x.cumsum(axis=0) - x, n.cumsum(axis=0) - n
     expected = (x_before + 0.5) / (n_before + 1)
@@ -548,8 +393,9 @@ def _side(x: Array, n: Array, weights: Array) -> _RunningSide:
     return _RunningSide((share * x).cumsum(axis=0) / total, total, squares.cumsum(axis=0))
 
 
-def _within(value: Array, low: Array, high: Array, least: float, most: float) -> RunningContrast:
-    """Return a contrast with limits that are possible values, and none where it is undefined."""
+def _clip_contrast(
+    value: Array, low: Array, high: Array, least: float, most: float
+) -> RunningContrast:
     known = ~np.isnan(value)
     return RunningContrast(
         value,

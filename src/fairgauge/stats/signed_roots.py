@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairgauge.stats._restricted import under_difference
-from fairgauge.stats._roots import falling_root
-from fairgauge.stats.arrays import Array, Index, Limits, Mask, floats, quiet
+from fairgauge.stats._roots import falling_root, under_difference
+from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
 from fairgauge.stats.significance import normal_quantile, normal_tail
 
 _BLOCK_OF_TERMS = 64
@@ -33,14 +32,6 @@ def signed_root(
     It falls as the difference rises, is 0 at the observed one, and is infinite where the difference
     is impossible for the counts.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2 : array-like
-        Successes and trials.
-    difference : array-like in [-1, 1]
-
-    Examples
-    --------
     >>> signed_root(30, 100, 50, 400).round(4).tolist()
     4.0101
     >>> signed_root(30, 100, 50, 400, 0.175).round(4).tolist()
@@ -76,8 +67,6 @@ def deviance(x: Array, n: Array, p: Array) -> Array:
 def lower_end(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, c: ArrayLike) -> Array:
     """Return the differences below which the signed root exceeds a critical value.
 
-    Examples
-    --------
     >>> end = lower_end(30, 100, 50, 400, 3.0)
     >>> end.round(4).tolist(), signed_root(30, 100, 50, 400, end).round(6).tolist()
     (0.0401, 3.0)
@@ -96,8 +85,6 @@ def upper_end(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, c: flo
 
     It mirrors `lower_end`: that of the failures is its negative.
 
-    Examples
-    --------
     >>> upper_end(30, 100, 50, 400, 3.0).round(4).tolist()
     0.3288
     """
@@ -108,8 +95,6 @@ def upper_end(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, c: flo
 def both_ends(x1: Array, n1: Array, x2: Array, n2: Array, c: float, other_c: float) -> Limits:
     """Return the lower ends at c, and the upper ones at another critical value, in one search.
 
-    Examples
-    --------
     >>> counts = [np.array([count], dtype=float) for count in (30, 100, 50, 400)]
     >>> [end.round(4).tolist() for end in both_ends(*counts, 3.0, 2.0)]
     [[0.0401], [0.2762]]
@@ -130,8 +115,6 @@ def fewest_exceeding(
 
     One more than the group can have where none does.
 
-    Examples
-    --------
     >>> fewest_exceeding([30, 100], 400, 4000, 3.0).tolist()
     [9.0, 20.0]
     """
@@ -146,7 +129,6 @@ def fewest_exceeding(
 
 
 def _fewest(exceeds: Callable[[Array], Mask], below: Array, most: Array) -> Array:
-    """Return the fewest events that exceed something, above ``below`` and up to ``most``."""
     while (most - below > 1).any():
         middle = np.floor((below + most) / 2)
         exceeding = exceeds(middle)
@@ -161,8 +143,6 @@ def hypergeometric_tail(x: ArrayLike, n: ArrayLike, events: float, total: float)
 
     ``scipy.stats.hypergeom.sf`` takes 100 times as long for many groups.
 
-    Examples
-    --------
     >>> hypergeometric_tail([10, 20, 60], [30, 100, 400], 400, 4000).round(8).tolist()
     [0.00042702, 0.00172191, 0.00055545]
     """
@@ -206,12 +186,8 @@ def _log_choose(n: ArrayLike, k: Array) -> Array:
 class SimultaneousTails:
     """The summed exact tails of the signed roots of many groups, each against all other rows.
 
-    Parameters
-    ----------
-    n : array
-        The trials of every group.
-    events, total : float
-        The events and trials of all rows.
+    ``n``: the trials of every group.
+    ``events, total``: the events and trials of all rows.
     """
 
     def __init__(self, n: Array, events: float, total: float) -> None:
@@ -223,28 +199,22 @@ class SimultaneousTails:
     def _fewest(self, c: float) -> Array:
         return fewest_exceeding(self.sizes, self.events, self.total, c)
 
-    def _tails(self, x: Array) -> Array:
-        tails = hypergeometric_tail(x, self.sizes, self.events, self.total)
-        return np.asarray(self.groups * tails)
-
-    def _of_counts(self, x: Array, at: Index) -> Limits:
-        n = self.sizes[at]
-        roots = signed_root(x, n, self.events - x, self.total - n)
-        return roots, self.groups[at] * _hypergeometric(x, n, self.events, self.total)
-
     def exceeding(self, c: float) -> float:
         """Return the sum over all groups of the probability that the signed root exceeds c."""
-        return float(self._tails(self._fewest(c)).sum())
+        tails = hypergeometric_tail(self._fewest(c), self.sizes, self.events, self.total)
+        return float((self.groups * tails).sum())
 
-    def _between(self, low: float, high: float) -> Iterator[Limits]:
-        """Yield the roots above low and up to high that counts may have, with probabilities."""
+    def _roots_between(self, low: float, high: float) -> Iterator[Limits]:
         first = self._fewest(low)
         numbers = (self._fewest(high) - first).astype(np.int64)
         blocks = 1 + int(numbers.sum()) // _BLOCK_OF_ROOTS
         for at in np.array_split(np.arange(len(first)), blocks):
             steps = numbers[at]
             before = np.repeat(np.cumsum(steps) - steps - first[at], steps)
-            yield self._of_counts(np.arange(len(before)) - before, np.repeat(at, steps))
+            x, of = np.arange(len(before)) - before, np.repeat(at, steps)
+            n = self.sizes[of]
+            roots = signed_root(x, n, self.events - x, self.total - n)
+            yield roots, self.groups[of] * _hypergeometric(x, n, self.events, self.total)
 
     def critical_value(self, alpha: float) -> float:
         """Return the smallest c whose tails sum to alpha at most, and the normal quantile at least.
@@ -259,7 +229,7 @@ class SimultaneousTails:
         while (beyond := self.exceeding(low + step)) > alpha:
             low, step = low + step, 2 * step
         roots, probabilities = map(
-            np.concatenate, zip(*self._between(low, low + step), strict=True)
+            np.concatenate, zip(*self._roots_between(low, low + step), strict=True)
         )
         order = np.argsort(-roots)
         below = np.cumsum(probabilities[order])
@@ -277,7 +247,7 @@ class SimultaneousTails:
         points = np.unique(np.append(roots[normal < 1], c)) * (1 - _ROUNDING)
         high = max(min(float(points[-1]), _FARTHEST), c)
         sums = np.append(np.zeros(len(points)), self.exceeding(high))
-        for found, probabilities in self._between(float(points[0]) * (1 - _ROUNDING), high):
+        for found, probabilities in self._roots_between(float(points[0]) * (1 - _ROUNDING), high):
             at = np.searchsorted(points, found, side="right")
             sums += np.bincount(at, probabilities, len(sums))
         # what is at least a point: all that is at or after it
@@ -295,8 +265,6 @@ def detectable_gap(
     what it must exceed them by is larger because the events of the others vary, too. None where no
     count exceeds c.
 
-    Examples
-    --------
     >>> round(detectable_gap(100, 1000, 0.2, 3.0, 0.0, 0.8), 3)
     0.178
     """
@@ -323,8 +291,6 @@ def detectable_gap(
 def largest_upper_end(x1: Array, n1: Array, x2: Array, n2: Array, c: float) -> float:
     """Return the largest of all upper ends, without computing them all.
 
-    Examples
-    --------
     >>> n, x = np.array([100.0, 50.0, 20.0]), np.array([30.0, 10.0, 1.0])
     >>> round(largest_upper_end(x, n, 50.0 - x, 400.0 - n, 3.0), 4)
     0.3851

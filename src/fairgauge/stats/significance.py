@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from fairgauge.stats._roots import falling_root
+from fairgauge.stats._roots import bisect, falling_root
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole
 from fairgauge.stats.contrasts import newcombe, welch_degrees
+from fairgauge.stats.intervals import tail_of
 
 Z_MAX = 37.0
 """Largest critical value; its two-sided p, 6e-300, is the smallest one reported."""
@@ -22,8 +24,6 @@ _erfc = np.frompyfunc(math.erfc, 1, 1)
 def two_sided(z: ArrayLike) -> Array:
     """Return the two-sided normal p-value of `z`.
 
-    Examples
-    --------
     >>> round(float(two_sided(1.959964)), 6)
     0.05
     """
@@ -54,21 +54,12 @@ def normal_quantile(probability: float) -> float:
 def invert_z(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
     """Return the critical value at which an interval just touches the null.
 
-    Parameters
-    ----------
-    interval : callable
-        From a critical value z to (low, high): the estimate at ``z = 0``, wider as z grows.
-        Called with a scalar first, then with arrays of the shape that it returned.
-    null : array-like
-        The value under test: 0 for a difference, 1 for a ratio.
+    ``interval``: from a critical value z to (low, high): the estimate at ``z = 0``, wider as z
+        grows. Called with a scalar first, then with arrays of the shape that it returned.
+    ``null``: the value under test: 0 for a difference, 1 for a ratio.
 
-    Returns
-    -------
-    z : array in [0, 37]
-        nan where the interval is nan.
+    NaN where the interval is nan.
 
-    Examples
-    --------
     >>> z = invert_z(lambda z: (3.0 - 2.0 * z, 3.0 + 2.0 * z))
     >>> round(float(z), 6)
     1.5
@@ -91,18 +82,10 @@ def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
     Interval and p-value agree: ``p < 1 - confidence`` exactly when the interval at
     that confidence excludes `null`.
 
-    Parameters
-    ----------
-    interval, null
-        As for `invert_z`.
+    ``interval, null``: as for `invert_z`.
 
-    Returns
-    -------
-    p : array in [6e-300, 1]
-        nan where the interval is nan.
+    NaN where the interval is nan.
 
-    Examples
-    --------
     >>> p = invert(lambda z: newcombe(56, 70, 48, 80, z))
     >>> round(float(p), 6)
     0.008133
@@ -113,13 +96,8 @@ def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
 def newcombe_p(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
     """Return the p-value of equal rates by inverting `newcombe`: of no difference, a ratio of 1.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2 : array-like
-        Successes and trials; an empty group gives nan.
+    ``x1, n1, x2, n2``: successes and trials; an empty group gives nan.
 
-    Examples
-    --------
     >>> newcombe_p([56, 50], [70, 200], [48, 35], [80, 200]).round(6).tolist()
     [0.008133, 0.067203]
     """
@@ -136,20 +114,13 @@ def score_p(
 
     The level at which `score_difference` touches 0, and `score_ratio` 1.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2 : array-like
-        Successes and trials; an empty group gives nan, rates that are both 0 or both 1 give 1.
-    skewness : bool
-        As for `score_difference`; without it this is the N - 1 chi-square test (Campbell 2007,
-        Statistics in Medicine 26, 3661-3675).
+    ``x1, n1, x2, n2``: successes and trials; an empty group gives nan, rates that are both 0 or
+        both 1 give 1.
+    ``skewness``: as for `score_difference`; without it this is the N - 1 chi-square test (Campbell
+        2007, Statistics in Medicine 26, 3661-3675).
 
-    References
-    ----------
-    Laud (2017), Pharmaceutical Statistics 16, 334-348.
+    References: Laud (2017), Pharmaceutical Statistics 16, 334-348.
 
-    Examples
-    --------
     >>> score_p([7, 56], [25, 70], [2, 48], [25, 80]).round(4).tolist()
     [0.0685, 0.008]
     """
@@ -176,14 +147,9 @@ def welch_p(
 ) -> Array:
     """Return the p-value of Welch's test of equal means.
 
-    Parameters
-    ----------
-    mean1, var1, n1, mean2, var2, n2 : array-like
-        Sample means, sample variances (divisor n - 1) and sizes; a group of fewer than two gives
-        nan.
+    ``mean1, var1, n1, mean2, var2, n2``: sample means, sample variances (divisor n - 1) and sizes;
+    a group of fewer than two gives nan.
 
-    Examples
-    --------
     >>> round(float(welch_p(5.0, 4.0, 30, 4.0, 9.0, 20)), 4)
     0.2003
     """
@@ -202,17 +168,10 @@ def chi_square_tail(statistic: ArrayLike, degrees: ArrayLike) -> Array:
     For whole degrees of freedom it is a finite sum of positive terms (`scipy.special`, which has
     it too, takes longer to import than most audits take to compute).
 
-    Parameters
-    ----------
-    statistic : array-like, not negative
-    degrees : array-like of whole numbers from 1
+    ``degrees``: whole numbers
 
-    References
-    ----------
-    Abramowitz and Stegun (1964), Handbook of Mathematical Functions, 26.4.4 and 26.4.5.
+    References: Abramowitz and Stegun (1964), Handbook of Mathematical Functions, 26.4.4 and 26.4.5.
 
-    Examples
-    --------
     >>> chi_square_tail([3.841459, 9.487729], [1, 4]).round(6).tolist()
     [0.05, 0.05]
     """
@@ -230,18 +189,10 @@ def chi_square_tail(statistic: ArrayLike, degrees: ArrayLike) -> Array:
 def homogeneity(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
     """Test that all groups share one rate (Pearson's chi-square, G - 1 degrees of freedom).
 
-    Parameters
-    ----------
-    x, n : array-like of shape (..., G)
-        Successes and trials; groups without trials are excluded.
+    ``x, n``: shape (..., G): successes and trials; groups without trials are excluded.
 
-    Returns
-    -------
-    stat, p : array of shape (...)
-        nan with fewer than two groups; 0 and 1 when all rates are 0 or all are 1.
+    NaN with fewer than two groups; 0 and 1 when all rates are 0 or all are 1.
 
-    Examples
-    --------
     >>> stat, p = homogeneity([20, 26, 31, 18, 24], 100)
     >>> round(float(stat), 4), round(float(p), 4)
     (5.7787, 0.2163)
@@ -254,18 +205,11 @@ def homogeneity(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
 def homogeneity_table(counts: ArrayLike) -> tuple[Array, Array]:
     """Test that all groups share one distribution (Pearson's chi-square).
 
-    Parameters
-    ----------
-    counts : array-like of shape (..., G, K)
-        Rows per group and category; empty groups and categories are excluded.
+    ``counts``: shape (..., G, K): rows per group and category; empty groups and categories are
+    excluded.
 
-    Returns
-    -------
-    stat, p : array of shape (...)
-        nan with fewer than two groups; 0 and 1 with fewer than two categories.
+    NaN with fewer than two groups; 0 and 1 with fewer than two categories.
 
-    Examples
-    --------
     >>> stat, p = homogeneity_table([[50, 30, 20], [20, 18, 22]])
     >>> round(float(stat), 4), round(float(p), 4)
     (6.3492, 0.0418)
@@ -283,26 +227,12 @@ def homogeneity_table(counts: ArrayLike) -> tuple[Array, Array]:
 def fisher(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
     """Return the two-sided p-value of Fisher's exact test.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2 : array-like of whole numbers
-        Successes and trials.
+    ``x1, n1, x2, n2``: whole numbers of successes and trials.
 
-    Returns
-    -------
-    p : array in (0, 1]
+    Raises ``ValueError``: A count is not whole.
 
-    Raises
-    ------
-    ValueError
-        A count is not whole.
+    References: Fisher (1935), Journal of the Royal Statistical Society 98, 39-82.
 
-    References
-    ----------
-    Fisher (1935), Journal of the Royal Statistical Society 98, 39-82.
-
-    Examples
-    --------
     >>> round(float(fisher(48, 80, 12, 40)), 4), round(float(fisher(3, 20, 1, 10)), 4)
     (0.0034, 1.0)
     """
@@ -314,3 +244,197 @@ def fisher(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
         for a, m, b, n in counts.reshape(-1, 4).tolist()
     ]
     return np.asarray(p, dtype=np.float64).reshape(counts.shape[:-1])
+
+
+def holm(p: ArrayLike) -> Array:
+    """Return Holm's step-down adjustment: strong control of the family-wise error rate.
+
+    ``p``: shape (..., m): p-values of one family along the last axis; nan is kept and not counted.
+
+    References: Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
+
+    >>> holm([0.01, 0.04, np.nan]).tolist()
+    [0.02, 0.04, nan]
+    """
+    ordered, order, count = _sorted_p(p)
+    factor = count - np.arange(ordered.shape[-1])
+    return _unsorted_p(np.maximum.accumulate(ordered * np.maximum(factor, 1), axis=-1), order)
+
+
+def holm_levels(p: ArrayLike, level: float) -> Array:
+    """Return the level at which Holm's procedure tests each p-value.
+
+    An interval of one minus this level excludes a value just where Holm's adjusted p-value of it is
+    at most ``level``, so that all intervals together exclude a true value with at most that
+    probability.
+
+    ``p``: shape (..., m): p-values of one family along the last axis; nan is kept and not counted.
+    ``level``: of the whole family.
+
+    Shape (..., m): the level over how many hypotheses are left where one is tested; of those that
+    are not rejected, all the same.
+
+    >>> holm_levels([0.2, 0.001, 0.3, np.nan], 0.06).tolist()
+    [0.03, 0.02, 0.03, nan]
+    """
+    ordered, order, count = _sorted_p(p)
+    step = np.arange(ordered.shape[-1])
+    rejected = holm(ordered) <= level
+    left = count - np.where(rejected, step, rejected.sum(axis=-1, keepdims=True))
+    levels = np.where(np.isnan(ordered), np.nan, level / np.maximum(left, 1))
+    return _unsorted_p(levels, order)
+
+
+def sidak(p: ArrayLike, comparisons: int) -> Array:
+    """Return p-values adjusted in a single step: the levels of `simultaneous_level`, inverted.
+
+    An interval at that level excludes a value just where its adjusted p-value is below one minus
+    the confidence level.
+
+    ``comparisons``: how many are judged together.
+
+    References: Sidak (1967), JASA 62, 626-633.
+
+    >>> sidak([0.01, 0.2], 5).round(3).tolist()
+    [0.049, 0.672]
+    """
+    (single,) = floats(p)
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.expm1(comparisons * np.log1p(-single)))
+
+
+def simultaneous_level(comparisons: int, confidence: float) -> float:
+    """Return the level of single intervals at which several hold together, however they correlate.
+
+    For what is shown because it is the most extreme of several: a headline, a finding, the worst
+    class. All pairs of groups have Tukey's, which is lower.
+
+    References: Sidak (1967), JASA 62, 626-633.
+
+    >>> simultaneous_level(1, 0.95), round(simultaneous_level(12, 0.95), 5)
+    (0.95, 0.99573)
+    """
+    return math.exp(math.log(confidence) / comparisons)
+
+
+def _sorted_p(p: ArrayLike) -> tuple[Array, NDArray[np.intp], Array]:
+    values = np.atleast_1d(np.asarray(p, dtype=np.float64))
+    order = np.argsort(values, axis=-1, kind="stable")  # nan sorts last
+    count = np.count_nonzero(~np.isnan(values), axis=-1, keepdims=True).astype(np.float64)
+    return np.take_along_axis(values, order, axis=-1), order, count
+
+
+def _unsorted_p(ordered: Array, order: NDArray[np.intp]) -> Array:
+    restored = np.empty_like(ordered)
+    np.put_along_axis(restored, order, np.minimum(ordered, 1.0), axis=-1)
+    return restored
+
+
+_STEP = 1 / 16
+_POINTS = np.arange(-9.0, 9.0 + _STEP / 2, _STEP)
+_DENSITY = np.exp(-(_POINTS**2) / 2) * _STEP / np.sqrt(2 * np.pi)
+"""Of the trapezoidal rule, exact to rounding for densities that vanish at both ends."""
+_LARGEST_RANGE = 60.0
+
+
+def tukey_critical(groups: ArrayLike, confidence: float) -> Array:
+    """Return Tukey's critical value for simultaneous intervals of all pairs, q / sqrt(2).
+
+    q is the quantile of the range of that many independent standard normals (the studentized range
+    with infinite degrees of freedom).
+
+    ``groups``: numbers of groups; fewer than two give 0.
+
+    References: Tukey (1953), The problem of multiple comparisons; Agresti, Bini, Bertaccini & Ryu
+    (2008), Biometrics 64, 1270-1275, for proportions.
+
+    >>> tukey_critical([2, 5, 50], 0.95).round(3).tolist()
+    [1.96, 2.728, 3.992]
+    """
+    tail = tail_of(confidence)
+    groups = np.asarray(groups, dtype=np.int64)
+    distinct, index = np.unique(groups, return_inverse=True)
+    values = np.array([_critical(int(size), 2 * tail) for size in distinct])
+    return np.asarray(values[index.reshape(groups.shape)])
+
+
+def tukey_p(z: ArrayLike, groups: ArrayLike) -> Array:
+    """Return the p-value of a pairwise `z`, adjusted for all pairs of that many groups.
+
+    >>> tukey_p([1.959964, 2.727774], [2, 5]).round(4).tolist()
+    [0.05, 0.05]
+    """
+    z, groups = floats(z, groups)
+    p = np.empty_like(z)
+    for size in set(groups.flat):
+        at = groups == size
+        p[at] = _range_tail(z[at] * np.sqrt(2), int(size))
+    return p
+
+
+def tukey_level(groups: int, confidence: float) -> float:
+    """Return the level of single intervals at which those of all pairs of groups hold together.
+
+    >>> round(tukey_level(2, 0.95), 6), round(tukey_level(12, 0.95), 5)
+    (0.95, 0.99892)
+    """
+    return float(1 - two_sided(tukey_critical(groups, confidence)))
+
+
+def tukey_adjusted(p: ArrayLike, groups: int) -> Array:
+    """Return p-values of single pairs, adjusted for all pairs of that many groups.
+
+    Below one minus a confidence where the interval at `tukey_level` of it excludes "no difference";
+    never below the p-value of the pair alone. nan stays nan.
+
+    >>> tukey_adjusted([0.05, 0.001], 5).round(4).tolist()
+    [0.2858, 0.0089]
+    """
+    (alone,) = floats(p)
+    known = ~np.isnan(alone)
+    z = -np.vectorize(normal_quantile, otypes=[float])(np.where(known, alone, 1.0) / 2)
+    return np.where(known, np.maximum(tukey_p(z, np.full(z.shape, groups)), alone), np.nan)
+
+
+@quiet
+def between_variance(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
+    """Return the variance of the rates between groups, observed and without sampling variance.
+
+    ``x, n``: shape (..., G): groups with fewer than two trials are excluded.
+
+    `corrected` is unbiased and may be negative; nan with fewer than two groups.
+
+    References: Method of moments; compare Lum, Zhang & Bower (2022), De-biasing "bias" measurement,
+    FAccT.
+
+    >>> naive, corrected = between_variance([20, 26, 31, 18, 24], 100)
+    >>> round(float(naive), 5), round(float(corrected), 5)
+    (0.00262, 0.00081)
+    """
+    x, n = floats(x, n)
+    included = n > 1
+    rate = np.where(included, x / n, 0.0)
+    groups = np.count_nonzero(included, axis=-1)
+    mean = rate.sum(-1, keepdims=True) / groups[..., None]
+    naive = np.where(included, (rate - mean) ** 2, 0.0).sum(-1) / (groups - 1)
+    sampling = np.where(included, rate * (1 - rate) / (n - 1), 0.0).sum(-1) / groups
+    single = groups < 2
+    return np.where(single, np.nan, naive), np.where(single, np.nan, naive - sampling)
+
+
+@lru_cache(maxsize=512)
+def _critical(groups: int, alpha: float) -> float:
+    if groups < 2:
+        return 0.0
+    low, high = np.zeros(()), np.full((), _LARGEST_RANGE)
+    _, q = bisect(lambda q: _range_tail(q, groups) > alpha, low, high)
+    return float(q / np.sqrt(2))
+
+
+def _range_tail(q: Array, groups: int) -> Array:
+    if groups < 2:
+        return np.where(np.isnan(q), np.nan, 1.0)
+    beyond = normal_tail(_POINTS)
+    between = np.maximum(beyond - normal_tail(_POINTS + q[..., None]), 0.0)
+    outside = beyond ** (groups - 1) - between ** (groups - 1)
+    return np.asarray(np.clip((groups * _DENSITY * outside).sum(-1), 0.0, 1.0))

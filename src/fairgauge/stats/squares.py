@@ -22,9 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
-from fairgauge.stats.contrasts import welch_degrees
-from fairgauge.stats.intervals import as_critical_t, critical_t
-from fairgauge.stats.weighted import MeanMoments, mean_limits
+from fairgauge.stats.intervals import as_critical_t
 
 _ROUNDING = 1e-12
 """The relative error of a sum."""
@@ -53,19 +51,12 @@ def central_moments(
 ) -> Moments:
     """Return moments about the mean from sums of powers.
 
-    Parameters
-    ----------
-    n, first, second, third, fourth : array-like
-        Rows (or their weight), and the sums of the values and of their powers, to 12 digits.
+    ``n, first, second, third, fourth``: rows (or their weight), and the sums of the values and of
+    their powers, to 12 digits.
 
-    Returns
-    -------
-    moments : Moments
-        ``fourth`` is nan where its rounding error may exceed 2 %, for values far from 0 that vary
-        little (such as 1e6 with a standard deviation of 100). No rows give nan.
+    ``fourth`` is nan where its rounding error may exceed 2 %, for values far from 0 that
+    vary little (such as 1e6 with a standard deviation of 100). No rows give nan.
 
-    Examples
-    --------
     >>> x = np.array([1.0, 2.0, 4.0, 9.0])
     >>> moments = central_moments(4, *((x**k).sum() for k in range(1, 5)))
     >>> [round(float(moment), 6) for moment in moments]
@@ -85,15 +76,9 @@ def central_moments(
 def summed(terms: Sequence[Array], least: ArrayLike) -> Array:
     """Return a sum of terms that may cancel, nan where rounding errors dominate it.
 
-    Parameters
-    ----------
-    terms : sequence of arrays
-        Numbers of 12 significant digits.
-    least : array-like, >= 0
-        Lower bound of the exact sum.
+    ``terms``: numbers of 12 significant digits.
+    ``least``: lower bound of the exact sum.
 
-    Examples
-    --------
     >>> summed([np.array([5.0, 1e12]), np.array([-3.0, 1 - 1e12])], 0.5).tolist()
     [2.0, nan]
     """
@@ -114,16 +99,9 @@ def tail_weight(second: ArrayLike, fourth: ArrayLike, n: ArrayLike) -> Array:
     simulation, so that 95 % intervals cover at least 93 %, from 50 rows on, for normal values and
     Student's t with 5 degrees of freedom (92 % from 20 rows on).
 
-    Parameters
-    ----------
-    second, fourth : array-like
-        Mean square and mean fourth power; the result is nan where they are inconsistent because
-        of overflow or underflow.
-    n : array-like
-        Rows.
+    ``second, fourth``: mean square and mean fourth power; the result is nan where they are
+    inconsistent because of overflow or underflow.
 
-    Examples
-    --------
     >>> tail_weight(1.0, [3.0, 9.0], 100).round(2).tolist()
     [3.26, 19.29]
     """
@@ -136,11 +114,7 @@ def tail_weight(second: ArrayLike, fourth: ArrayLike, n: ArrayLike) -> Array:
 
 @quiet
 def log_limits(
-    value: ArrayLike,
-    spread: ArrayLike,
-    normal: ArrayLike,
-    n: ArrayLike,
-    z: ArrayLike,
+    value: ArrayLike, spread: ArrayLike, normal: ArrayLike, n: ArrayLike, z: ArrayLike
 ) -> Limits:
     """Return the interval of a mean square, a variance or their ratio, on the log scale.
 
@@ -155,24 +129,13 @@ def log_limits(
     rows: normal 96.9 to 95.2, uniform 98.9 to 95.4, Student's t with 5 degrees of freedom 93.6 to
     95.2, exponential 95.3 to 96.6.
 
-    Parameters
-    ----------
-    value : array-like
-        The mean square, variance or ratio.
-    spread, normal : array-like
-        The mean square of the influence, and that of normal values: of a ratio 4 (1 - r^2) with r
-        the correlation of e and d, inf of a spread that is raised already, as by `tail_weight`.
-    n : array-like
-        Rows; fewer than two give [0, inf].
-    z : array-like, >= 0
-        Critical value, converted to that of Student's t with n - 1 degrees of freedom.
+    ``value``: the mean square, variance or ratio.
+    ``spread, normal``: the mean square of the influence, and that of normal values: of a ratio 4 (1
+        - r^2) with r the correlation of e and d, inf of a spread that is raised already, as by
+        `tail_weight`.
+    ``n``: rows; fewer than two give [0, inf].
+    ``z``: critical value, converted to that of Student's t with n - 1 degrees of freedom.
 
-    Returns
-    -------
-    low, high : array in [0, inf]
-
-    Examples
-    --------
     >>> low, high = log_limits(0.4, 2.0, 2.0, 100, 1.959964)
     >>> round(float(low), 3), round(float(high), 3)
     (0.299, 0.535)
@@ -185,95 +148,6 @@ def log_limits(
     low = np.where(known, value * np.exp(-step), 0.0)
     high = np.where(known & ~np.isinf(step), value * np.exp(step), np.inf)
     return low, np.where(value == 0, 0.0, high)
-
-
-class Standardised(NamedTuple):
-    """A standardised difference, its interval, and the p-value of no difference."""
-
-    value: Array
-    low: Array
-    high: Array
-    p: Array
-
-
-@quiet
-def standardised_difference(
-    one: Moments,
-    two: Moments,
-    rows: tuple[ArrayLike, ArrayLike],
-    confidence: float,
-    *,
-    inside: bool = False,
-) -> Standardised:
-    """Return the difference of two means over their pooled standard deviation, and its interval.
-
-    By the delta method: the influence on d of a row with the deviation u from the mean of its side
-    is ``a u + b (u^2 - v)``, v being the variance of the side. For separate sides a is +-1/s and b
-    is -d w / (2 s^2), w being the side's share of all rows and s^2 the pooled variance. The
-    variance of d is the sum over the sides of the variance of the influence over their rows;
-    Student's t has Welch's degrees of freedom. Neither normality nor equal variances are assumed.
-
-    With ``inside``, the first side is compared with both together: with q its share of them, n its
-    rows and N all, ``d = (1 - q)(m1 - m2) / s`` where s^2 pools the first side with all rows, whose
-    sum of squares is that within both sides plus ``n (1 - q)(m1 - m2)^2``.
-
-    Parameters
-    ----------
-    one, two : Moments
-        Of the two sides, which share no row.
-    rows : pair of array-like
-        The effective sample size of each side.
-    inside : bool
-        Whether the reference is both sides together.
-
-    Returns
-    -------
-    difference : Standardised
-        Limits and p are nan where a side has fewer than two rows or no value varies. The interval
-        excludes 0 exactly when ``p < 1 - confidence``.
-
-    References
-    ----------
-    Hedges & Olkin (1985), Statistical Methods for Meta-Analysis, chapter 5, for normal values.
-
-    Examples
-    --------
-    >>> from fairgauge.stats.squares import central_moments
-    >>> sides = [np.arange(10.0), np.arange(3.0, 15.0)]
-    >>> moments = [central_moments(len(x), *((x**k).sum() for k in range(1, 5))) for x in sides]
-    >>> difference = standardised_difference(*moments, (10, 12), 0.95)
-    >>> [round(float(number), 3) for number in difference]
-    [-1.191, -2.121, -0.262, 0.015]
-    """
-    from scipy.special import stdtr
-
-    n, m = floats(*rows)
-    total, gap = one.n + two.n, one.mean - two.mean
-    share = one.n / total
-    if inside:
-        between = one.n * (1 - share) * gap**2
-        pooled = 2 * one.n * one.second + two.n * two.second + between
-        s = np.sqrt(pooled / (one.n + total - 2))
-        slope = (1 - share) / s
-        value = slope * gap
-        weights = 2 * one.n / (one.n + total), two.n / (one.n + total)
-        bend = value / s**2 * one.n * (1 - share) / (one.n + total) * gap
-    else:
-        s = np.sqrt((one.n * one.second + two.n * two.second) / (total - 2))
-        slope = 1 / s
-        value = slope * gap
-        weights = share, 1 - share
-        bend = np.zeros_like(value)
-    errors = [
-        _row_variance(sign * (slope - bend), -value * weight / (2 * s**2), side, of) / (of - 1)
-        for sign, weight, side, of in zip((1, -1), weights, (one, two), (n, m), strict=True)
-    ]
-    error = np.sqrt(errors[0] + errors[1])
-    degrees = welch_degrees(errors[0] * n, n, errors[1] * m, m)
-    known = (np.minimum(n, m) > 1) & (error > 0)
-    half = np.where(known, critical_t(confidence, degrees) * error, np.nan)
-    p = np.where(known, 2 * stdtr(degrees, -np.abs(value) / error), np.nan)
-    return Standardised(value, value - half, value + half, p)
 
 
 @quiet
@@ -289,28 +163,16 @@ def difference_in_overall_deviations(
     squares of ``c_k`` times the distances of the limits of the rates. Unlike the delta method's
     intervals, these hold where a rate is near 0 or 1.
 
-    Parameters
-    ----------
-    rates : array of shape (K, n)
-    limits : pair of arrays of shape (K, n)
-        Of the rates.
-    shares : array of shape (K, n)
-        ``w_k``, the share of every part in all rows.
-    contrast : array of shape (K, n)
-        ``a_k``.
+    ``rates``: shape (K, n)
+    ``limits``: shape (K, n): of the rates.
+    ``shares``: shape (K, n): ``w_k``, the share of every part in all rows.
+    ``contrast``: shape (K, n): ``a_k``.
 
-    Returns
-    -------
-    low, high : array of shape (n,)
-        nan where all rows have the same outcome.
+    Shape (n,): nan where all rows have the same outcome.
 
-    References
-    ----------
-    Zou, Huang & Zhang (2009), Computational Statistics & Data Analysis 53, 1080-1085, for linear
-    combinations of rates.
+    References: Zou, Huang & Zhang (2009), Computational Statistics & Data Analysis 53, 1080-1085,
+    for linear combinations of rates.
 
-    Examples
-    --------
     >>> from fairgauge.stats.intervals import wilson
     >>> x, n = np.array([[12.0], [48.0]]), np.array([[40.0], [80.0]])
     >>> limits = wilson(x, n, 1.959964)
@@ -332,75 +194,7 @@ def difference_in_overall_deviations(
     return np.where(known, value - low, np.nan), np.where(known, value + high, np.nan)
 
 
-def _row_variance(linear: Array, square: Array, side: Moments, rows: Array) -> Array:
-    """Return the variance of ``linear u + square (u^2 - v)`` over the rows of a side."""
-    squares = side.second**2 * (tail_weight(side.second, side.fourth, rows) - 1)
-    squares = np.where(side.second > 0, squares, 0.0)
-    variance = linear**2 * side.second + 2 * linear * square * side.third + square**2 * squares
-    return np.asarray(np.maximum(variance, 0.0))
-
-
 FEWEST_ABSOLUTE, FEWEST_ABSOLUTE_ALL = 100, 200
 """Rows of a group, and of all together, for an adequate interval of a mean absolute error."""
 FEWEST_SQUARED, FEWEST_SQUARED_ALL = 200, 1000
 """The same for a mean squared error and what is made of it."""
-
-
-@quiet
-def heavier_third(
-    second: ArrayLike, third: ArrayLike, all_second: ArrayLike, all_third: ArrayLike
-) -> Array:
-    """Return a third central moment: that of the larger skewness, of a group or of all rows.
-
-    Parameters
-    ----------
-    second, third, all_second, all_third : array-like
-        Central moments of the group, and of all rows.
-
-    Examples
-    --------
-    >>> heavier_third([4.0, 4.0], [2.0, 2.0], 1.0, [3.0, 0.1]).tolist()
-    [24.0, 2.0]
-    """
-    m2, m3, all2, all3 = floats(second, third, all_second, all_third)
-    borrowed = np.where(all2 > 0, all3 * (m2 / all2) ** 1.5, 0.0)
-    return np.where(np.abs(borrowed) > np.abs(m3), borrowed, m3)
-
-
-@quiet
-def absolute_error_limits(own: MeanMoments, every: MeanMoments, z: ArrayLike) -> Limits:
-    """Limits of a mean absolute error.
-
-    Those of `weighted.mean_limits`, with the larger of the group's skewness and that of all rows,
-    each that of a single row.
-
-    Parameters
-    ----------
-    own, every : MeanMoments
-        Of the mean absolute error of the group, and of all rows.
-
-    Returns
-    -------
-    low, high : array in [0, inf]
-        [0, inf] where there are fewer than two effective rows.
-
-    References
-    ----------
-    Johnson (1978), JASA 73, 536-544; Bahadur & Savage (1956), Annals of Mathematical Statistics
-    27, 1115-1122.
-
-    Examples
-    --------
-    >>> from fairgauge.stats.weighted import MeanMoments
-    >>> own, alike = MeanMoments(2.0, 0.04, 0.0016, 100), MeanMoments(2.0, 0.004, 1.6e-5, 1000)
-    >>> [round(float(end), 3) for end in absolute_error_limits(own, alike, 1.959964)]
-    [1.603, 2.483]
-    >>> heavier = MeanMoments(2.0, 0.004, 8e-5, 1000)
-    >>> [round(float(end), 3) for end in absolute_error_limits(own, heavier, 1.959964)]
-    [1.603, 2.953]
-    """
-    variance, third, rows, all_variance, all_third, all_rows = floats(*own[1:], *every[1:])
-    borrowed = all_third * np.sqrt(all_rows / rows) * (variance / all_variance) ** 1.5
-    heavier = np.maximum(np.fmax(third, np.where(all_variance > 0, borrowed, 0.0)), 0.0)
-    low, high = mean_limits(own._replace(third=heavier), z)
-    return np.maximum(low, 0.0), high

@@ -9,13 +9,15 @@ rates over strata. There is no prior that could outweigh the rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.stats.arrays import Array, floats, quiet, quotient
-from fairgauge.stats.significance import two_sided
+from fairgauge.stats._roots import under_difference
+from fairgauge.stats.arrays import Array, Mask, floats, quiet, quotient
+from fairgauge.stats.significance import chi_square_tail, two_sided
 
 
 class Stratified(NamedTuple):
@@ -35,24 +37,13 @@ def stratified_difference(
     Sato's variance is linear in the difference and unbiased in every stratum, so that it is valid
     for many sparse strata; inverting the score (Klingenberg) makes it valid for rare outcomes.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2 : array-like of shape (..., S)
-        Successes and trials of both groups in every stratum.
-    weights : array-like of shape (..., S), >= 0
-        Mantel and Haenszel's, ``n1 n2 / (n1 + n2)`` over their sum, for their risk difference.
+    ``x1, n1, x2, n2``: shape (..., S): successes and trials of both groups in every stratum.
+    ``weights``: shape (..., S): Mantel and Haenszel's, ``n1 n2 / (n1 + n2)`` over their sum, for
+        their risk difference.
 
-    Returns
-    -------
-    limits : Stratified
-        Arrays of shape (...).
+    References: Sato (1989), Biometrics 45, 1323-1324; Klingenberg (2014), Statistics in Medicine
+    33, 2968-2983.
 
-    References
-    ----------
-    Sato (1989), Biometrics 45, 1323-1324; Klingenberg (2014), Statistics in Medicine 33, 2968-2983.
-
-    Examples
-    --------
     >>> weights = [0.5, 0.5]
     >>> low, high, p = stratified_difference([30, 40], 100, [50, 60], 100, weights, 1.959964)
     >>> round(float(low), 4), round(float(high), 4), round(float(p), 6)
@@ -82,22 +73,12 @@ def stratified_ratio(
 
     Greenland and Robins's variance of the difference ``sum w (p1 - r p2)``, inverted in r.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2, weights, z
-        As for `stratified_difference`.
+    ``x1, n1, x2, n2, weights, z``: as for `stratified_difference`.
 
-    Returns
-    -------
-    limits : Stratified
-        Arrays of shape (...); 0 and inf where group 1 and group 2 have no successes.
+    The limits are 0 and inf where group 1 and group 2 have no successes.
 
-    References
-    ----------
-    Greenland & Robins (1985), Biometrics 41, 55-68; Sato (1990), Biometrics 46, 71-80.
+    References: Greenland & Robins (1985), Biometrics 41, 55-68; Sato (1990), Biometrics 46, 71-80.
 
-    Examples
-    --------
     >>> weights = [0.5, 0.5]
     >>> low, high, p = stratified_ratio([30, 40], 100, [50, 60], 100, weights, 1.959964)
     >>> round(float(low), 3), round(float(high), 3)
@@ -125,24 +106,14 @@ def mantel_haenszel_odds_ratio(
     Robins, Breslow and Greenland's variance of its logarithm is consistent both for few large and
     for many sparse strata.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2 : array-like of shape (..., S)
-        Successes and trials of both groups in every stratum; a stratum without trials on a side is
-        excluded.
+    ``x1, n1, x2, n2``: shape (..., S): successes and trials of both groups in every stratum; a
+    stratum without trials on a side is excluded.
 
-    Returns
-    -------
-    limits : Stratified
-        Arrays of shape (...); nan where the odds ratio is 0, infinite or undefined.
+    NaN where the odds ratio is 0, infinite or undefined.
 
-    References
-    ----------
-    Mantel & Haenszel (1959), Journal of the National Cancer Institute 22, 719-748; Robins, Breslow
-    & Greenland (1986), Biometrics 42, 311-323.
+    References: Mantel & Haenszel (1959), Journal of the National Cancer Institute 22, 719-748;
+    Robins, Breslow & Greenland (1986), Biometrics 42, 311-323.
 
-    Examples
-    --------
     >>> low, high, p = mantel_haenszel_odds_ratio([30, 40], 100, [50, 60], 100, 1.959964)
     >>> round(float(low), 3), round(float(high), 3), round(float(p), 6)
     (0.291, 0.655, 6.1e-05)
@@ -179,26 +150,17 @@ def _p(gap: Array, variance: Array) -> Array:
 def conditional_disparity(group: ArrayLike, others: ArrayLike, z: ArrayLike) -> Stratified:
     """Limits of the group's share of the rejected less its share of the accepted, over strata.
 
-    Parameters
-    ----------
-    group, others : array-like of shape (..., S, 2)
-        Accepted and rejected rows of the group, and of all others, in every stratum. A stratum
-        without accepted or without rejected rows takes no part, as in the statistic.
+    ``group, others``: shape (..., S, 2): accepted and rejected rows of the group, and of all
+    others, in every stratum. A stratum without accepted or without rejected rows takes no part, as
+    in the statistic.
 
-    Returns
-    -------
-    limits : Stratified
-        Arrays of shape (...); nan where no stratum takes part. The p-value is that of no disparity
-        in any stratum.
+    NaN where no stratum takes part. The p-value is that of no
+    disparity in any stratum.
 
-    References
-    ----------
-    Wachter, Mittelstadt & Russell (2021), Computer Law & Security Review 41, 105567 (the
-    statistic); Sato (1989), Biometrics 45, 1323-1324; Klingenberg (2014), Statistics in Medicine
-    33, 2968-2983 (the interval).
+    References: Wachter, Mittelstadt & Russell (2021), Computer Law & Security Review 41, 105567
+    (the statistic); Sato (1989), Biometrics 45, 1323-1324; Klingenberg (2014), Statistics in
+    Medicine 33, 2968-2983 (the interval).
 
-    Examples
-    --------
     >>> low, high, p = conditional_disparity([[20, 30], [10, 40]], [[40, 30], [60, 60]], 1.959964)
     >>> round(float(low), 4), round(float(high), 4), round(float(p), 4)
     (0.1123, 0.3199, 0.0001)
@@ -213,3 +175,207 @@ def conditional_disparity(group: ArrayLike, others: ArrayLike, z: ArrayLike) -> 
     )
     known = part.any(axis=-1)
     return Stratified(*(np.where(known, each, np.nan) for each in limits))
+
+
+FEWEST_EXPECTED = 5.0
+"""A stratum with fewer expected successes or failures on a side is never named."""
+FEWEST_ROWS = 10
+"""Nor is one whose mean is of fewer rows on a side."""
+FEWEST_STRATA = 6
+"""Of fewer strata, how far the others vary can hardly be seen, and none is named."""
+
+
+class HeterogeneityTest(NamedTuple):
+    """The test that the difference is the same in all strata; arrays of shape (...).
+
+    ``statistic, degrees, p``: chi-square; nan with fewer than two strata.
+    ``spread``: the standard deviation of the true differences beyond sampling variation.
+    """
+
+    statistic: Array
+    degrees: Array
+    p: Array
+    spread: Array
+
+
+class Outlying(NamedTuple):
+    """Each stratum against all others; arrays of shape (..., S), nan where it is not tested.
+
+    ``difference, error``: of the stratum, and the standard error of its distance from the others.
+    ``others``: the mean difference of the other strata.
+    ``z``: the distance from it in standard errors.
+    ``p``: of no difference from the others.
+    ``degrees``: of the t distribution of z; infinite where the others do not vary.
+    """
+
+    difference: Array
+    error: Array
+    others: Array
+    z: Array
+    p: Array
+    degrees: Array
+
+
+@quiet
+def heterogeneity(
+    x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike
+) -> tuple[HeterogeneityTest, Outlying]:
+    """Test whether differences vary over strata, and each stratum against all others.
+
+    Variances are those of Farrington and Manning, restricted to the common difference (Mantel and
+    Haenszel). A stratum is tested against the others with the spread of these (DerSimonian and
+    Laird), so that where differences vary everywhere the largest of them is not outlying.
+
+    ``x_d, n_d, x_a, n_a``: shape (..., S): successes and trials of both sides; strata without
+    trials on a side are excluded.
+
+    References: Farrington & Manning (1990), Statistics in Medicine 9, 1447-1454; DerSimonian &
+    Laird (1986), Controlled Clinical Trials 7, 177-188; Viechtbauer & Cheung (2010), Research
+    Synthesis Methods 1, 112-125.
+
+    >>> women = [89, 17, 202, 131, 94, 24], [108, 25, 593, 375, 393, 341]
+    >>> men = [512, 353, 120, 138, 53, 22], [825, 560, 325, 417, 191, 373]
+    >>> whole, each = heterogeneity(*women, *men)
+    >>> round(float(whole.statistic), 2), round(float(each.p[0]), 6)
+    (18.98, 6.4e-05)
+    """
+    x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
+    held = (n_d > 0) & (n_a > 0)
+    d = np.where(held, x_d / n_d - x_a / n_a, 0.0)
+    n = n_d + n_a
+    pooling = np.where(held, n_d * n_a / n, 0.0)
+
+    def at(difference: Array) -> tuple[Array, Mask]:
+        """Return variances where strata differ by a number, and which have data enough.
+
+        Enough is by the fewest successes or failures that a side is expected to have.
+        """
+        p_d, p_a = under_difference(x_d, n_d, x_a, n_a, np.clip(difference, -1, 1))
+        variance = (p_d * (1 - p_d) / n_d + p_a * (1 - p_a) / n_a) * n / (n - 1)
+        expected = [n_d * p_d, n_d * (1 - p_d), n_a * p_a, n_a * (1 - p_a)]
+        return variance, np.minimum.reduce(expected) >= FEWEST_EXPECTED
+
+    common = np.asarray((pooling * d).sum(-1) / pooling.sum(-1))
+    variance, _ = at(common[..., None])
+    weight = np.where(held & (variance > 0), 1 / variance, 0.0)
+    strata = held.sum(-1).astype(np.float64)
+    against = _compare_with_others(_Strata(d, weight, held), at, np.inf)
+    return _test_all_strata(_sums(weight, d), strata), against
+
+
+@quiet
+def heterogeneity_of_means(
+    difference: ArrayLike, v_d: ArrayLike, v_a: ArrayLike, n_d: ArrayLike, n_a: ArrayLike
+) -> tuple[HeterogeneityTest, Outlying]:
+    """Test whether differences of means vary over strata, and each stratum against all others.
+
+    Variances of few rows are uncertain, so that the small ones among them would let differences
+    seem to vary; the statistic allows for it, and has the distribution F of Welch.
+
+    ``difference``: shape (S,)
+    ``v_d, v_a, n_d, n_a``: shape (S,): variances and rows of both sides; strata whose variances are
+        0 are excluded.
+
+    References: Welch (1951), Biometrika 38, 330-336.
+
+    >>> rows, variances = [50, 50, 50, 0], [0.5, 0.5, 0.5, 0]
+    >>> whole, each = heterogeneity_of_means([0, 0, 4, 9], variances, variances, rows, rows)
+    >>> round(float(whole.statistic), 2), round(float(whole.p), 4)
+    (10.67, 0.0056)
+    """
+    from scipy.special import fdtrc
+
+    d, v_d, v_a, n_d, n_a = floats(difference, v_d, v_a, n_d, n_a)
+    held = np.isfinite(d) & (v_d + v_a > 0)
+    variance = np.where(held, v_d + v_a, 0.0)
+    weight = np.where(held, 1 / variance, 0.0)
+    strata, d = held.sum(-1).astype(np.float64), np.where(held, d, 0.0)
+    sums = _sums(weight, d)
+    found = _test_all_strata(sums, strata)
+    # of freedom (Satterthwaite), which two rows of the prior add to
+    degrees = variance**2 / (v_d**2 / (n_d + 1) + v_a**2 / (n_a + 1))
+    share = weight / weight.sum(-1)[..., None]
+    uncertain = np.where(held, (1 - share) ** 2 / degrees, 0.0).sum(-1) / (strata**2 - 1)
+    ratio = found.statistic / (strata - 1) / (1 + 2 * (strata - 2) * uncertain)
+    p = fdtrc(strata - 1, 1 / (3 * uncertain), ratio)
+    named = held & (np.minimum(n_d, n_a) >= FEWEST_ROWS)
+    strata_of = _Strata(d, weight, held)
+    each = _compare_with_others(strata_of, lambda _: (variance, named), degrees)
+    return found._replace(p=np.where(strata > 1, p, np.nan)), each
+
+
+def _sums(weight: Array, d: Array) -> list[Array]:
+    return [np.asarray((weight**k * d**j).sum(-1)) for k, j in ((1, 0), (1, 1), (1, 2), (2, 0))]
+
+
+def _test_all_strata(sums: Sequence[Array], strata: Array) -> HeterogeneityTest:
+    statistic, spread = _spread(sums, strata)
+    return HeterogeneityTest(
+        np.where(strata > 1, statistic, np.nan),
+        strata - 1,
+        np.where(strata > 1, chi_square_tail(statistic, np.maximum(strata - 1, 1.0)), np.nan),
+        np.where(strata > 1, np.sqrt(spread), np.nan),
+    )
+
+
+class _Strata(NamedTuple):
+    """Differences of strata, and their weights, 0 where a side has no rows; shape (..., S)."""
+
+    difference: Array
+    weight: Array
+    held: Mask
+
+
+_Tested = Callable[[Array], tuple[Array, Mask]]
+"""Returns the variances of strata that do not differ from a mean, and which have data enough."""
+
+
+def _compare_with_others(strata: _Strata, at: _Tested, degrees: ArrayLike) -> Outlying:
+    # Where these do not vary the distance is normal, else Student's. ``degrees`` are those of
+    # freedom of the variances.
+    d, weight, held = strata
+    own = (weight, weight * d, weight * d**2, weight**2)
+    rest = [total[..., None] - mine for total, mine in zip(_sums(weight, d), own, strict=True)]
+    others = held.sum(-1)[..., None] - held.astype(np.float64)
+    _, spread = _spread(rest, others)
+    total, moment = _leave_one_out(weight, d, spread)
+    mean = moment / total
+    variance, enough = at(mean)
+    tested = held & enough & (others >= FEWEST_STRATA - 1)
+    error = np.sqrt(variance + spread + 1 / total)
+    from scipy.special import stdtr
+
+    z = np.where(tested, (d - mean) / error, np.nan)
+    degrees = np.where(spread > 0, np.minimum(degrees, np.maximum(others - 1, 1.0)), degrees)
+    p = np.where(
+        np.isinf(degrees),
+        two_sided(np.minimum(np.abs(z), 37.0)),
+        2 * stdtr(np.maximum(degrees, 1.0), -np.abs(z)),
+    )
+    return Outlying(
+        np.where(held, d, np.nan),
+        error,
+        np.where(held & (others > 0), mean, np.nan),
+        z,
+        np.where(tested, p, np.nan),
+        degrees,
+    )
+
+
+def _leave_one_out(weight: Array, d: Array, tau2: Array) -> tuple[Array, Array]:
+    # the spread differs with the stratum that is omitted
+    variance = np.where(weight > 0, 1 / weight, np.inf)
+    total, moment = np.zeros_like(tau2), np.zeros_like(tau2)
+    for s in range(tau2.shape[-1]):
+        with_spread = 1 / (variance + tau2[..., s : s + 1])
+        with_spread[..., s] = 0.0
+        total[..., s] = with_spread.sum(-1)
+        moment[..., s] = (with_spread * d).sum(-1)
+    return total, moment
+
+
+def _spread(sums: Sequence[Array], strata: Array) -> tuple[Array, Array]:
+    w, wd, wdd, ww = sums
+    statistic = np.maximum(wdd - wd**2 / w, 0.0)
+    excess = (statistic - (strata - 1)) / (w - ww / w)
+    return statistic, np.where(strata > 1, np.maximum(np.nan_to_num(excess), 0.0), 0.0)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
+import re
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from fairgauge.errors import DataError, quote
 from fairgauge.plugins import render, write_all
 from fairgauge_cloud._files import json_document
-from fairgauge_cloud._service_texts import read
-
-if TYPE_CHECKING:
-    from fairgauge_cloud.clarify.analysis import Analysis
+from fairgauge_cloud._service_metrics import read, spelled
+from fairgauge_cloud.clarify.analysis import Analysis
 
 Saved = dict[str, Any]
 
-ANALYSIS, ADDITIONS = "analysis.json", "fairgauge.json"
+ANALYSIS, REPORT = "analysis.json", "fairgauge.json"
 STAGES = ("pre_training_bias_metrics", "post_training_bias_metrics")
 
 
@@ -72,16 +73,134 @@ def values_of(found: Saved, name: str) -> Values:
 
 def result_paths(folder: Path, name: str) -> list[Path]:
     """Return the files that `write_results` writes."""
-    return [folder / ANALYSIS, folder / ADDITIONS, folder / f"{name}.html"]
+    return [folder / ANALYSIS, folder / REPORT, folder / f"{name}.html"]
 
 
 def write_results(found: Analysis, folder: Path, name: str) -> None:
     """Write results, and the report under a name, into a folder: all or none."""
-    analysis, additions, page = result_paths(folder, name)
-    contents: dict[str | Path, str | bytes] = {
-        analysis: as_json(found.results),
-        additions: as_json(found.additions),
-    }
+    analysis, report, page = result_paths(folder, name)
+    contents: dict[str | Path, str | bytes] = {analysis: as_json(found.results)}
     if found.report is not None:
+        contents[report] = render(found.report, "json")
         contents[page] = render(found.report, "html")
     write_all(contents)
+
+
+_INTERVAL = re.compile(r"\(([^,]+), ([^,]+)[\])]")
+_ROUNDING = 1e-12
+"""Sums of logarithms differ in their last digits from one program to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A metric that drifted away from "no bias": the service's keys, in the service's order."""
+
+    facet: str
+    facet_value: str
+    metric_name: str
+    constraint_check_type: str = field(default="bias_drift_check", init=False)
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """What a comparison with a baseline came to."""
+
+    violations: tuple[Violation, ...]
+    not_evaluated: tuple[str, ...]
+    evaluated: int
+
+    @property
+    def summary(self) -> str:
+        """Return the status as the service words it, the counts, and every violation."""
+        status = "CompletedWithViolations" if self.violations else "Completed"
+        lines = [
+            f"{status}: {self.evaluated} metrics compared",
+            f"  {len(self.violations)} drifted, {len(self.not_evaluated)} not evaluated",
+        ]
+        lines += [
+            f"  {each.metric_name}  {each.facet} {each.facet_value}: {each.description}"
+            for each in self.violations
+        ]
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """Return the text of ``constraint_violations.json``."""
+        violations = [asdict(violation) for violation in self.violations]
+        return as_json({"version": "1.0", "violations": violations})
+
+
+def compare(current: Values, baseline: Values) -> Drift:
+    """Hold current values against a baseline's."""
+    baseline = _align_intervals(current, baseline)
+    violations = []
+    open_questions = []
+    evaluated = 0
+    for key in sorted({*current, *baseline}, key=lambda k: (k.metric, *k)):
+        reason = _unanswerable(current.get(key), baseline.get(key))
+        if reason is not None:
+            open_questions.append(f"{key.metric} of {key.facet} {key.block}: {reason}")
+            continue
+        now, before = current[key].value, baseline[key].value
+        assert now is not None
+        assert before is not None
+        evaluated += 1
+        if drifted(now, before):
+            text = (
+                f"Metric value {spelled(now)} doesn't meet the baseline constraint requirement "
+                f"{spelled(before)}"
+            )
+            violations.append(Violation(key.facet, key.block, key.metric, text))
+    return Drift(tuple(violations), tuple(open_questions), evaluated)
+
+
+def drifted(now: float, before: float) -> bool:
+    """Return whether a value is farther from 0 than its baseline, as the service decides it."""
+    close = math.isclose(abs(now), abs(before), rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+    return abs(now) > abs(before) and not close
+
+
+def _align_intervals(current: Values, baseline: Values) -> Values:
+    # A facet given by a threshold is called ``(100, 225]``, by the largest value of its column; it
+    # is the same facet when that value moves. Only a facet of one block can be one of these.
+    now, before = _blocks(current), _blocks(baseline)
+    renamed = {
+        (*key, old[0]): now[key][0]
+        for key, old in before.items()
+        if len(old) == 1 and len(now.get(key, [])) == 1 and _threshold(old[0]) is not None
+        if _threshold(old[0]) == _threshold(now[key][0])
+    }
+    return {
+        key._replace(block=renamed.get(key[:3], key.block)): value
+        for key, value in baseline.items()
+    }
+
+
+def _blocks(values: Values) -> dict[tuple[str, str], list[str]]:
+    found: dict[tuple[str, str], list[str]] = {}
+    for key in values:
+        blocks = found.setdefault((key.stage, key.facet), [])
+        if key.block not in blocks:
+            blocks.append(key.block)
+    return found
+
+
+def _threshold(block: str) -> float | None:
+    # the threshold of a block that is an interval: ``(100, 225]`` is above 100
+    found = _INTERVAL.fullmatch(block)
+    try:
+        return None if found is None else float(found[1])
+    except ValueError:
+        return None
+
+
+def _unanswerable(now: MetricValue | None, before: MetricValue | None) -> str | None:
+    if before is None:
+        return "not in the baseline"
+    if now is None:
+        return "not in the current results"
+    if before.value is None:
+        return f"the baseline has no value ({before.error or 'null'})"
+    if now.value is None:
+        return f"there is no value ({now.error or 'null'})"
+    return None

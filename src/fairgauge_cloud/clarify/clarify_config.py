@@ -23,7 +23,7 @@ from fairgauge.errors import DataError, Problem, SpecError, nearest, quote
 from fairgauge.plugins import read_limited
 from fairgauge_cloud._config_problems import problems_of
 from fairgauge_cloud._files import MOST_OF_CONFIGURATION
-from fairgauge_cloud._service_texts import (
+from fairgauge_cloud._service_metrics import (
     ALIASES,
     POST_TRAINING,
     PRE_TRAINING,
@@ -51,21 +51,18 @@ class ConfigError(SpecError):
     title = NOT_VALID
 
 
-def _listed(value: object) -> object:
-    return value if isinstance(value, list) or value is None else [value]
-
-
-def _lowered(value: object) -> object:
-    return value.lower() if isinstance(value, str) else value
-
-
 Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
-Scalars = Annotated[list[Scalar], BeforeValidator(_listed)]
+Scalars = Annotated[
+    list[Scalar], BeforeValidator(lambda v: v if isinstance(v, list) or v is None else [v])
+]
 NameOrIndex = StrictStr | StrictInt
 _Text = Literal["text/csv", "application/jsonlines", "application/json"]
 _Parquet = Literal["application/x-parquet", "application/parquet"]
 _Other = Literal["application/x-image", "application/sagemakercapturejson"]
-DatasetType = Annotated[Literal[_Text, _Parquet, _Other], BeforeValidator(_lowered)]
+DatasetType = Annotated[
+    Literal[_Text, _Parquet, _Other],
+    BeforeValidator(lambda v: v.lower() if isinstance(v, str) else v),
+]
 
 
 class _Part(BaseModel):
@@ -138,8 +135,23 @@ class AnalysisConfig(_Part):
 
     @property
     def notices(self) -> list[str]:
-        """Return what a reader should know of the configuration itself."""
-        return _notices(self)
+        """Return what is ignored or read otherwise, a line each."""
+        found = []
+        if self.lacks_predictions:
+            found.append(
+                "methods.post_training_bias: not computed, because there are no predictions; name "
+                "predicted_label or predicted_label_dataset_uri"
+            )
+        explained = [name for name in _EXPLAIN if getattr(self.methods, name) is not None]
+        if explained:
+            found.append(f"methods.{', methods.'.join(explained)}: explanations are out of scope")
+        if self.segment_config is not None:
+            found.append("segment_config: segments are not measured, only the whole data set")
+        if self.predictor is not None:
+            found.append("predictor: ignored, because fairgauge calls no model")
+        if self.dataset_type == "application/parquet":
+            found.append("dataset_type: 'application/parquet' is read as 'application/x-parquet'")
+        return found
 
     @property
     def stages(self) -> dict[str, list[str]]:
@@ -156,17 +168,15 @@ def read_config(text: str, *, has_dataset: bool = False) -> AnalysisConfig:
     """Read a configuration from its JSON."""
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(Problem("", f"{NOT_JSON} {error}")) from None
-    except RecursionError:
-        raise ConfigError(Problem("", f"{NOT_JSON} It is nested too deeply")) from None
     if not isinstance(found, dict):
         raise ConfigError(Problem("", f"{NOT_VALID} It must be an object, not {quote(found)}"))
     try:
         config = AnalysisConfig.model_validate(found)
     except ValidationError as error:
         raise ConfigError(problems_of(error, AnalysisConfig)) from None
-    problems = _contradictions(config, has_dataset=has_dataset)
+    problems = [*_dataset(config), *_methods(config), *_bias(config, has_dataset)]
     if problems:
         raise ConfigError(problems)
     return config
@@ -191,11 +201,6 @@ def _asked_metrics(stage: str, methods: str | list[str]) -> list[str]:
     return [name for name in ordered if name in asked]
 
 
-def _contradictions(config: AnalysisConfig, *, has_dataset: bool = False) -> list[Problem]:
-    """Return every mistake that concerns more than one key."""
-    return [*_dataset(config), *_methods(config), *_bias(config, has_dataset)]
-
-
 def _dataset(config: AnalysisConfig) -> Iterator[Problem]:
     kind = config.dataset_type
     if config.version != "1.0":
@@ -209,11 +214,6 @@ def _dataset(config: AnalysisConfig) -> Iterator[Problem]:
         yield Problem("time_series_data_config", _NO_TIME_SERIES)
     if kind in _JSON_TYPES and config.features is None:
         yield Problem("features", "Data must contain features. It is the JMESPath to them")
-    yield from _addresses(config)
-
-
-def _addresses(config: AnalysisConfig) -> Iterator[Problem]:
-    kind = config.dataset_type
     for key in ("label", "predicted_label"):
         if kind != "text/csv" and isinstance(getattr(config, key), int):
             yield Problem(key, f"must be text for {kind}; an index is for text/csv")
@@ -273,26 +273,6 @@ def _bias(config: AnalysisConfig, has_dataset: bool) -> Iterator[Problem]:
             "predicted_label_dataset_uri"
         )
         yield Problem("methods.post_training_bias", message)
-
-
-def _notices(config: AnalysisConfig) -> list[str]:
-    """Return what is ignored or read otherwise, a line each."""
-    found = []
-    if config.lacks_predictions:
-        found.append(
-            "methods.post_training_bias: not computed, because there are no predictions; name "
-            "predicted_label or predicted_label_dataset_uri"
-        )
-    explained = [name for name in _EXPLAIN if getattr(config.methods, name) is not None]
-    if explained:
-        found.append(f"methods.{', methods.'.join(explained)}: explanations are out of scope")
-    if config.segment_config is not None:
-        found.append("segment_config: segments are not measured, only the whole data set")
-    if config.predictor is not None:
-        found.append("predictor: ignored, because fairgauge calls no model")
-    if config.dataset_type == "application/parquet":
-        found.append("dataset_type: 'application/parquet' is read as 'application/x-parquet'")
-    return found
 
 
 ATTRIBUTES = (
@@ -355,7 +335,9 @@ def as_analysis_config(found: dict[str, object], dataset: str | None = None) -> 
     made.setdefault("dataset_type", CAPTURED)
     every = {"methods": "all"}
     made["methods"] = {"pre_training_bias": every, "post_training_bias": every}
-    predicted = _place(found.get("InferenceAttribute"))
+    predicted = found.get("InferenceAttribute")
+    if isinstance(predicted, str) and predicted.isdigit():
+        predicted = int(predicted)
     if predicted is not None:
         made["predicted_label"] = predicted
     headers = found.get("headers")
@@ -365,10 +347,4 @@ def as_analysis_config(found: dict[str, object], dataset: str | None = None) -> 
 
 
 def _object(value: object) -> dict[str, object]:
-    """Return an object of JSON; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
-
-
-def _place(attribute: object) -> object:
-    """Return an index where the attribute is the text of one."""
-    return int(attribute) if isinstance(attribute, str) and attribute.isdigit() else attribute

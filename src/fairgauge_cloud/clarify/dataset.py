@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import chain, islice
 from pathlib import Path
 
-from fairgauge.errors import DataError, quote
+from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote, refuse
 from fairgauge_cloud._coded_column import CodedColumn, Table, from_values, rows_of
 from fairgauge_cloud._files import (
     MISSING_TEXTS,
     STANDARD_INPUT,
     WRONG_HEADERS,
-    CsvFile,
+    Places,
     check_same_names,
+    coded,
+    csv_rows,
     find,
     json_document,
     json_lines,
-    read_csv_files,
+    plain_key,
     read_parquet_files,
     search,
 )
 from fairgauge_cloud.clarify.clarify_config import AnalysisConfig
 
 _LOOK = 200
-_FEWEST_NUMBERS = 2
 
 
 class FirstRow(StrEnum):
@@ -37,38 +38,45 @@ class FirstRow(StrEnum):
     DATA = "data"
 
 
+@dataclass(slots=True)
+class CsvTable:
+    """Rows of CSV files, the names of their columns, and how a header was found."""
+
+    names: list[str]
+    rows: Iterable[list[str]]
+    notices: list[str]
+
+
 def read_csv(
     files: Sequence[Path],
     headers: list[str] | None,
     asked: Sequence[str | int | None],
     first_row: FirstRow,
-    more: Sequence[str | int | None] | None = None,
-) -> tuple[list[str], Table, list[str]]:
-    """Return the names of the columns of CSV files, the columns, and how a header was found."""
-    notices: list[str] = []
-    names: list[str] = []
-    parts = []
+) -> CsvTable:
+    """Read CSV files, one below the other."""
+    made = CsvTable([], [], [])
     for path in files:
-        file = CsvFile.open(path, _LOOK)
-        rows = file.first
-        is_header = _is_header(rows, headers, asked, first_row, path)
-        found = headers or (rows[0] if is_header else [f"column_{i}" for i in range(len(rows[0]))])
+        rows = csv_rows(path)
+        first = [*islice(rows, _LOOK)]
+        is_header = _is_header(first, headers, asked, first_row, path)
+        width = len(first[0])
+        found = headers or (first[0] if is_header else [f"column_{i}" for i in range(width)])
         if headers is None and not is_header:
-            notices = [f"no headers in the configuration and none in {path.name}: column_0 ..."]
+            made.notices = [
+                f"no headers in the configuration and none in {path.name}: column_0 ..."
+            ]
         twice = [name for i, name in enumerate(found) if name in found[:i]]
         if twice:
             raise DataError(f"{quote(path)} has the column {quote(twice[0])} twice; rename one")
-        if len(found) != len(rows[0]):
+        if len(found) != width:
             raise DataError(
-                f"headers: {WRONG_HEADERS} {len(found)} names, but {quote(path)} has "
-                f"{len(rows[0])} columns; name every one of them, or leave headers out where the "
-                "file has a header"
+                f"headers: {WRONG_HEADERS} {len(found)} names, but {quote(path)} has {width} "
+                "columns; name every one of them, or leave headers out where the file has a header"
             )
-        names = names or found
-        check_same_names(names, found, files[0], path)
-        parts.append((file, is_header))
-    used = names if more is None else [find(names, each) for each in (*asked, *more)]
-    return names, read_csv_files(parts, names, set(used)), notices
+        made.names = made.names or found
+        check_same_names(made.names, found, files[0], path)
+        made.rows = chain(made.rows, first[is_header:], rows)
+    return made
 
 
 def _is_header(
@@ -98,30 +106,11 @@ def _is_header(
 
 
 def _looks_like_a_header(rows: list[list[str]], headers: list[str]) -> bool:
-    """Return whether the first row is a header.
-
-    Its cells differ from the headers in spelling alone, or none is a number and a column of numbers
-    stands below one of them.
-    """
     first, below = rows[0], rows[1:]
-    if len(first) != len(headers):
+    if len(first) != len(headers) or any(map(_is_number, first)) or set(first) & MISSING_TEXTS:
         return False
-    same = sum(_plain(one) == _plain(two) for one, two in zip(first, headers, strict=True))
-    if 2 * same >= len(headers):
-        return True
-    if any(map(_is_number, first)) or set(first) & MISSING_TEXTS:
-        return False
-    columns = zip(*(row for row in below if len(row) == len(first)), strict=True)
-    return any(_all_numbers(cells) for cells in columns)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\W_]", "", name).casefold()
-
-
-def _all_numbers(cells: Sequence[str]) -> bool:
-    known = [cell for cell in cells if cell not in MISSING_TEXTS]
-    return len(known) >= _FEWEST_NUMBERS and all(map(_is_number, known))
+    columns = ([c for c in cells if c not in MISSING_TEXTS] for cells in zip(*below, strict=True))
+    return any(len(known) > 1 and all(map(_is_number, known)) for known in columns)
 
 
 def _is_number(cell: str) -> bool:
@@ -137,17 +126,9 @@ PREDICTED = "predicted_label"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataset:
-    """The table of a job.
+    """The table of a job, with the names of the label and of the predictions, if any.
 
-    Attributes
-    ----------
-    source : where it came from.
-    names : the names of all columns, in order.
-    table : the columns that are read.
-    label, predicted : names of the label and of the predictions, if any.
-    notices : what a reader should know of how it was read.
-    outside : names of columns that are kept apart from the model's features.
-    facets : names of the columns of the facets' own file.
+    Columns ``outside`` are kept apart from the model's features; ``facets`` have their own file.
     """
 
     source: str
@@ -161,12 +142,7 @@ class Dataset:
 
     @property
     def rows(self) -> int:
-        """Return the number of rows."""
         return rows_of(self.table)
-
-    def column(self, name: str) -> CodedColumn:
-        """Return a column by its name."""
-        return self.table[name]
 
     def find(self, asked: str | int) -> str | None:
         """Return the name that a name or index stands for, if there is such a column."""
@@ -182,25 +158,6 @@ class Dataset:
         return [self.table[name] for name in self.names if name not in left_out]
 
 
-def read_dataset(config: AnalysisConfig, files: list[Path], first_row: FirstRow) -> Dataset:
-    """Read features, label and predictions."""
-    kind = config.dataset_type
-    if kind in ("application/jsonlines", "application/json"):
-        return _json(config, files)
-    notices: list[str] = []
-    if kind == "text/csv":
-        asked = [config.label, config.predicted_label, config.group_variable]
-        asked += [facet.name_or_index for facet in config.facet or []]
-        more = None
-        if not any("FT" in metrics for metrics in config.stages.values()):  # it needs the features
-            more = [config.joinsource_name_or_index]
-        names, table, notices = read_csv(files, config.headers, asked, first_row, more)
-    else:
-        names, table = read_parquet_files(files, config.headers)
-    label, predicted = find(names, config.label), find(names, config.predicted_label)
-    return Dataset(shown(files), names, table, label, predicted, notices)
-
-
 def shown(files: Sequence[Path]) -> str:
     """Return how reports call files."""
     if len(files) > 1:
@@ -208,26 +165,16 @@ def shown(files: Sequence[Path]) -> str:
     return "standard input" if str(files[0]) == STANDARD_INPUT else str(files[0])
 
 
-def _json(config: AnalysisConfig, files: list[Path]) -> Dataset:
+def read_json(config: AnalysisConfig, files: list[Path]) -> Dataset:
+    """Read features, label and predictions of JSON by their JMESPaths."""
     assert config.features is not None
-    lines = config.dataset_type == "application/jsonlines"
-    parts = [(_lines if lines else _document)(config, path) for path in files]
+    parts = [_json_rows(config, path) for path in files]
     rows = [row for part in parts for row in part[0]]
     more = {
         key: [value for part in parts for value in part[1][key] or ()]
         for key in ("label", PREDICTED)
         if parts[0][1][key] is not None
     }
-    names = _json_names(config, _width(rows, files), list(more))
-    cells = [*zip(*rows, strict=True), *more.values()]
-    columns = [from_values(name, values) for name, values in zip(names, cells, strict=True)]
-    roles = dict(zip(more, names[len(names) - len(more) :], strict=True))
-    table = {column.name: column for column in columns}
-    return Dataset(shown(files), names, table, roles.get("label"), roles.get(PREDICTED))
-
-
-def _width(rows: list[list[object]], files: Sequence[Path]) -> int:
-    """Return the number of features, the same in every row."""
     width = len(rows[0]) if rows else 0
     if not width:
         raise DataError(f"{quote(shown(files))}: Data must contain features.")
@@ -235,66 +182,199 @@ def _width(rows: list[list[object]], files: Sequence[Path]) -> int:
         if len(row) != width:
             message = f"row {number:,} has {len(row)} features, the first {width}"
             raise DataError(f"{quote(shown(files))} is ragged: {message}")
-    return width
-
-
-def _json_names(config: AnalysisConfig, features: int, more: list[str]) -> list[str]:
-    """Name the features, the label and the predictions, in that order."""
-    count = features + len(more)
-    if config.headers is None:
-        return [*(f"column_{i}" for i in range(features)), *more]
-    if len(config.headers) == count:
-        return config.headers
-    wanted = " + ".join([f"{features} features", *more])
-    raise DataError(
-        f"headers: {WRONG_HEADERS} {len(config.headers)} names, but the data have {wanted}"
-    )
+    names = config.headers or [*(f"column_{i}" for i in range(width)), *more]
+    if len(names) != width + len(more):
+        wanted = " + ".join([f"{width} features", *more])
+        raise DataError(f"headers: {WRONG_HEADERS} {len(names)} names, but the data have {wanted}")
+    cells = [*zip(*rows, strict=True), *more.values()]
+    columns = [from_values(name, values) for name, values in zip(names, cells, strict=True)]
+    roles = dict(zip(more, names[len(names) - len(more) :], strict=True))
+    table = {column.name: column for column in columns}
+    return Dataset(shown(files), names, table, roles.get("label"), roles.get(PREDICTED))
 
 
 _JsonRows = tuple[list[list[object]], dict[str, list[object] | None]]
 
 
-def _lines(config: AnalysisConfig, path: Path) -> _JsonRows:
-    records = list(json_lines(path))
-    paths = {"label": config.label, PREDICTED: config.predicted_label}
+def _json_rows(config: AnalysisConfig, path: Path) -> _JsonRows:
+    roles = {"label": config.label, PREDICTED: config.predicted_label}
+    paths = {key: asked for key, asked in roles.items() if isinstance(asked, str)}
     features = search(str(config.features), "features")
-    rows = []
-    for number, record in enumerate(records, start=1):
-        found = features.search(record)
-        if not isinstance(found, list):
-            where = f"{quote(path)} line {number:,}"
-            raise DataError(f"features: {quote(config.features)} is no list in {where}")
-        rows.append(found)
-    more: dict[str, list[object] | None] = dict.fromkeys(paths)
-    for key, each in paths.items():
-        if isinstance(each, str):
-            compiled = search(each, key)
-            more[key] = _known([compiled.search(record) for record in records], key, each, path)
-    return rows, more
-
-
-def _document(config: AnalysisConfig, path: Path) -> _JsonRows:
-    document = json_document(path)
-    rows = search(str(config.features), "features").search(document)
+    more: dict[str, list[object] | None] = dict.fromkeys(roles)
+    if config.dataset_type == "application/jsonlines":
+        records = list(json_lines(path))
+        rows: object = [features.search(record) for record in records]
+        for key, asked in paths.items():
+            compiled = search(asked, key)
+            more[key] = [compiled.search(record) for record in records]
+    else:
+        document = json_document(path)
+        rows = features.search(document)
+        for key, asked in paths.items():
+            found = search(asked, key).search(document)
+            more[key] = found if isinstance(found, list) else []
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        what = f"{quote(config.features)} is no list of lists in {quote(path)}"
+        what = f"{quote(config.features)} is no list of features for every row of {quote(path)}"
         raise DataError(f"features: {what}. Data must contain features.")
-    more: dict[str, list[object] | None] = {"label": None, PREDICTED: None}
-    for key, each in (("label", config.label), (PREDICTED, config.predicted_label)):
-        if not isinstance(each, str):
-            continue
-        values = search(each, key).search(document)
-        if not isinstance(values, list) or len(values) != len(rows):
-            count = f"{len(values)} values" if isinstance(values, list) else "no list"
+    for key, asked in paths.items():
+        values = more[key] or []
+        if len(values) != len(rows):
             raise DataError(
-                f"{key}: {quote(each)} gives {count} in {quote(path)}, but there are "
-                f"{len(rows)} rows of features"
+                f"{key}: {quote(asked)} gives {len(values):,} values in {quote(path)}, but there "
+                f"are {len(rows):,} rows of features"
             )
-        more[key] = _known(values, key, each, path)
+        if values and all(value is None for value in values):
+            raise DataError(f"{key}: {quote(asked)} finds nothing in {quote(path)}")
     return rows, more
 
 
-def _known(values: list[object], key: str, asked: str, path: Path) -> list[object]:
-    if values and all(value is None for value in values):
-        raise DataError(f"{key}: {quote(asked)} finds nothing in {quote(path)}")
-    return values
+NO_FACET = "Unable to locate the facet."
+NO_LABEL = "Headers must contain label."
+
+
+def load_dataset(
+    config: AnalysisConfig, places: Places, dataset: str | None, first_row: FirstRow = FirstRow.AUTO
+) -> Dataset:
+    """Read and join everything that a configuration names."""
+    if dataset is None:
+        files = places.files(config.dataset_uri or "")
+    else:
+        files = places.here.files(dataset)
+    if config.dataset_type == "text/csv":
+        made = _read_csvs(config, places, files, first_row)
+    elif config.dataset_type in ("application/jsonlines", "application/json"):
+        made = read_json(config, files)
+    else:
+        names, table = read_parquet_files(files, config.headers)
+        label, predicted = find(names, config.label), find(names, config.predicted_label)
+        made = Dataset(shown(files), names, table, label, predicted)
+    _check_columns(config, made)
+    if not made.rows:
+        raise DataError(f"{quote(made.source)} holds no rows")
+    return made
+
+
+def _check_columns(config: AnalysisConfig, made: Dataset) -> None:
+    problems = []
+
+    def absent(path: str, asked: str | int, text: str = "") -> None:
+        hint = nearest(asked, made.names)
+        where = f"no column {quote(asked)} in the data.{hint} It has {listing(made.names)}"
+        problems.append(Problem(path, f"{text} {where}".strip()))
+
+    if made.label is None and config.label is not None:
+        absent("label", config.label, NO_LABEL)
+    apart = config.predicted_label_dataset_uri is not None
+    if made.predicted is None and config.predicted_label is not None and not apart:
+        absent(PREDICTED, config.predicted_label)
+    for i, facet in enumerate(config.facet or []):
+        if made.find_facet(facet.name_or_index) is None:
+            absent(f"facet[{i}].name_or_index", facet.name_or_index, NO_FACET)
+    if config.group_variable is not None and made.find(config.group_variable) is None:
+        absent("group_variable", config.group_variable)
+    refuse(problems)
+
+
+def _read_csvs(
+    config: AnalysisConfig, places: Places, files: list[Path], first_row: FirstRow
+) -> Dataset:
+    facets = [facet.name_or_index for facet in config.facet or []]
+    asked = [config.label, config.predicted_label, config.group_variable, *facets]
+    main = read_csv(files, config.headers, asked, first_row)
+    label, predicted = find(main.names, config.label), find(main.names, config.predicted_label)
+    made = Dataset(shown(files), main.names, {}, label, predicted, main.notices)
+    rows, key = main.rows, config.joinsource_name_or_index
+    apart = [
+        (role, uri, headers, places.files(uri))
+        for role, uri, headers in (
+            ("facet", config.facet_dataset_uri, config.facet_headers),
+            (PREDICTED, config.predicted_label_dataset_uri, config.predicted_label_headers),
+        )
+        if uri is not None
+    ]
+    if key is None and apart and max(len(files), *(len(found) for *_, found in apart)) > 1:
+        message = "is required to join data of several files"
+        raise SpecError(Problem("joinsource_name_or_index", message))
+    for role, uri, headers, found in apart:
+        named = facets if role == "facet" else [config.predicted_label]
+        side = read_csv(found, headers, [*named, key], first_row)
+        made.notices.extend(side.notices)
+        known = None
+        if key is not None:
+            known = find(side.names, find(made.names, key)) or find(side.names, key)
+        rows = _join_side_table(made, rows, side, key, known, uri)
+        others = [name for name in side.names if name != known]
+        twice = [name for name in others if name in made.names]
+        if twice:
+            raise DataError(f"the column {quote(twice[0])} of {quote(uri)} is also in the data")
+        made = replace(made, names=[*made.names, *others], outside=(*made.outside, *others))
+        if role == PREDICTED:
+            made = replace(made, predicted=_predicted_of(config, side.names, others))
+        else:
+            made = replace(made, facets=tuple(side.names))
+    names = made.names
+    if key is not None:
+        name = made.find(key)
+        if name is None or name in (made.label, made.predicted):
+            what = "no column" if name is None else "not a key but the label or the prediction"
+            message = f"{quote(key)} is {what} of the data"
+            raise SpecError(Problem("joinsource_name_or_index", message))
+        made = replace(made, names=[each for each in made.names if each != name])
+    wanted: set[str | None] = {*names}
+    if not any("FT" in metrics for metrics in config.stages.values()):  # it needs the features
+        wanted = {made.label, made.predicted, find(made.names, config.group_variable)}
+        wanted |= {made.find_facet(each) for each in facets}
+    table = coded(rows, names, wanted or {*names})
+    return replace(made, table={name: table[name] for name in made.names if name in table})
+
+
+def _join_side_table(
+    made: Dataset,
+    main: Iterable[list[str]],
+    side: CsvTable,
+    key: str | int | None,
+    theirs: str | None,
+    uri: str,
+) -> list[list[str]]:
+    # an index is one of the data; the other file may have the key elsewhere, under the same name
+    ours, others = [*main], [*side.rows]
+    if key is None:
+        if len(ours) != len(others):
+            raise DataError(
+                f"{quote(uri)} has {len(others):,} rows and the data {len(ours):,}; rows are "
+                "matched one by one without joinsource_name_or_index"
+            )
+        return [[*one, *other] for one, other in zip(ours, others, strict=True)]
+    mine = made.find(key)
+    if mine is None or theirs is None:
+        where = made.source if mine is None else uri
+        message = f"no column {quote(key)} in {quote(where)}"
+        raise SpecError(Problem("joinsource_name_or_index", message))
+    at, place = made.names.index(mine), side.names.index(theirs)
+    by_key: dict[str, list[str]] = {}
+    for other in others:
+        text = plain_key(other[place])
+        if text in by_key:
+            raise DataError(f"the join key {quote(text)} stands twice in {quote(uri)}")
+        by_key[text] = [*other[:place], *other[place + 1 :]]
+    joined = [
+        [*one, *by_key[text]]
+        for one in ours
+        if one[at] not in MISSING_TEXTS and (text := plain_key(one[at])) in by_key
+    ]
+    if not joined:
+        raise DataError(f"no join key of {quote(uri)} is in the data")
+    if left := len(ours) - len(joined):
+        made.notices.append(f"{left:,} rows without a match in {uri} are excluded")
+    return joined
+
+
+def _predicted_of(config: AnalysisConfig, names: list[str], others: list[str]) -> str:
+    # find the predictions in their own file: by name or index, or its only column
+    asked = PREDICTED if config.predicted_label is None else config.predicted_label
+    found = find(names, asked) or (others[0] if len(others) == 1 else None)
+    if found is None:
+        hint = nearest(asked, others)
+        message = f"no column {quote(asked)} in its file.{hint} It has {listing(others)}"
+        raise SpecError(Problem("predicted_label", message))
+    return found

@@ -6,9 +6,10 @@ Data sets and batch predictions are nested records, whose columns have dotted na
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
@@ -27,17 +28,22 @@ from fairgauge_cloud._coded_column import (
     from_values,
     rows_of,
 )
-from fairgauge_cloud._column_reading import DataType
-from fairgauge_cloud._facet_counts import BinaryOutcome, Blocks, FacetQuestion, count_question
-from fairgauge_cloud._files import (
-    CsvFile,
-    Places,
-    check_same_names,
-    json_lines,
-    read_csv_files,
+from fairgauge_cloud._facet_counts import (
+    BinaryOutcome,
+    Blocks,
+    DataType,
+    FacetQuestion,
+    count_question,
 )
-from fairgauge_cloud._service_texts import spelled, warnings_of
-from fairgauge_cloud.vertex.vertex_config import ARGMAX, BiasConfig, Parameters, VertexConfig
+from fairgauge_cloud._files import Places, check_same_names, coded, csv_rows, json_lines
+from fairgauge_cloud._service_metrics import spelled, warnings_of
+from fairgauge_cloud.vertex.vertex_config import (
+    ARGMAX,
+    BiasConfig,
+    Parameters,
+    VertexConfig,
+    canonical_text,
+)
 
 INSTANCE, PREDICTION = "instance", "prediction"
 _CLASS_KEYS = ("value", "class", "label", "displayName", "display_name")
@@ -61,10 +67,10 @@ class Records:
         if self._table is not None:
             if name in self._table:
                 return self._table[name]
-            raise SpecError(Problem(path, self._absent(name, list(self._table))))
+            raise SpecError(Problem(path, self._absent_field(name, list(self._table))))
         values = [_lookup(row, name) for row in self._rows]
         if all(value is None for value in values):
-            raise SpecError(Problem(path, self._absent(name, _names(self._rows))))
+            raise SpecError(Problem(path, self._absent_field(name, _names(self._rows))))
         return from_values(name, (_plain(value) for value in values))
 
     def has(self, name: str) -> bool:
@@ -75,7 +81,7 @@ class Records:
         """Return the values of a field, whatever they are."""
         return [_lookup(row, name) for row in self._rows]
 
-    def _absent(self, name: str, known: Sequence[str]) -> str:
+    def _absent_field(self, name: str, known: Sequence[str]) -> str:
         hint = nearest(name, known)
         return (
             f"no field {quote(name)} in {quote(self.source)}.{hint} It has {listing(known, _SHOWN)}"
@@ -131,21 +137,17 @@ def scores_of(records: Records, asked: Parameters) -> ClassScores:
     values = records.raw(name)
     found = [_scores(value, records.source, row) for row, value in enumerate(values, 1)]
     plain = [value for value, scores in zip(values, found, strict=True) if scores is not None]
-    alone = [_is_class(value) for value in plain]
+    alone = [
+        value.lstrip()[:1] not in ("{", "[")
+        if isinstance(value, str)
+        else not isinstance(value, (dict, list))
+        for value in plain
+    ]
     return ClassScores(found, are_classes=bool(alone) and all(alone))
 
 
-def _is_class(value: object) -> bool:
-    if isinstance(value, str):
-        return value.lstrip()[:1] not in ("{", "[")
-    return not isinstance(value, (dict, list))
-
-
 def _scores(value: object, source: str, row: int) -> dict[str, float] | None:
-    """Read ``{"classes": [...], "scores": [...]}``, a list of classes with scores, or a class.
-
-    Without any class there is no prediction.
-    """
+    # without any class there is no prediction
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         text = value
         try:
@@ -160,22 +162,24 @@ def _scores(value: object, source: str, row: int) -> dict[str, float] | None:
             scores = value.get("scores", value.get("confidences"))
             if classes is not None and scores is not None:
                 pairs = zip(classes, scores, strict=True)
-                return {_text(name): float(score) for name, score in pairs} or None
+                return {canonical_text(name): float(score) for name, score in pairs} or None
             value = [value]
         if isinstance(value, list):
             parts = [each.get("tables", each) for each in value]
-            found = {_text(_first(p, _CLASS_KEYS)): as_float(_first(p, _SCORE_KEYS)) for p in parts}
+            found = {
+                canonical_text(_first(p, _CLASS_KEYS)): as_float(_first(p, _SCORE_KEYS))
+                for p in parts
+            }
             return found or None
     except (KeyError, TypeError, ValueError, AttributeError):
         message = f"{quote(source)} row {row:,}: cannot read the prediction {quote(value)}"
         raise DataError(
             f'{message}; it must be {{"classes": [...], "scores": [...]}}, with as many of each'
         ) from None
-    return {_text(value): 1.0}
+    return {canonical_text(value): 1.0}
 
 
 def _first(found: dict[str, object], keys: Sequence[str]) -> object:
-    """Return the value of the first key that there is; KeyError for none."""
     return found[next((key for key in keys if key in found), keys[0])]
 
 
@@ -192,23 +196,23 @@ def _lines(files: Sequence[Path]) -> Records:
 
 
 def _table(files: Sequence[Path], columns: Sequence[str]) -> Records:
-    parts: list[tuple[CsvFile, bool]] = []
+    rows: Iterable[list[str]] = ()
     names = list(columns)
     for path in files:
-        file = CsvFile.open(path, 1)
-        (first,) = file.first
+        more = csv_rows(path)
+        first = next(more)
         names = names or first
         if len(names) != len(first):
             message = f"names {len(names)} columns, but {quote(path)} has {len(first)}"
             raise SpecError(Problem("columns", message))
         if not columns:
             check_same_names(names, first, files[0], path)
-        parts.append((file, first == names))
-    return Records(str(files[0]), read_csv_files(parts, names, names), [])
+        rows = chain(rows, () if first == names else [first], more)
+    return Records(str(files[0]), coded(rows, names, names), [])
 
 
 def _lookup(row: Mapping[str, object], name: str) -> object:
-    """Return a field by its dotted name: under ``instance``, else from the top."""
+    # a field by its dotted name: under ``instance``, else from the top
     for start in (row.get(INSTANCE), row):
         if isinstance(start, dict):
             if name in start:
@@ -222,7 +226,6 @@ def _lookup(row: Mapping[str, object], name: str) -> object:
 
 
 def _plain(value: object) -> object:
-    """Return a value as one cell; a list of one is its element."""
     if isinstance(value, list) and len(value) == 1:
         return value[0]
     return json.dumps(value) if isinstance(value, (list, dict)) else value
@@ -234,10 +237,6 @@ def _names(rows: Sequence[Mapping[str, object]]) -> list[str]:
         inside = row.get(INSTANCE)
         found |= dict.fromkeys(inside if isinstance(inside, dict) else row)
     return list(found)
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 SLICE_A: Final = "slice_a"
@@ -299,7 +298,11 @@ def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[E
     assert data is not None
     target = data.column(asked.target_field_name, "target_field_name")
     for i, each in enumerate(config.slices):
-        every = [list(each.labels)] if each.labels else [[name] for name in _classes(target)]
+        every = (
+            [list(each.labels)]
+            if each.labels
+            else [[name] for name in sorted(name_of(canonical(level)) for level in target.levels)]
+        )
         for labels in every:
             yield _Evaluation(config, i, each, labels, options).run(data, predictions)
 
@@ -353,14 +356,20 @@ class _Evaluation:
             }
             for name in (SLICE_A, SLICE_B)
         }
-        return {"counts": counts, **_described(report, DATA_METRICS)}
+        return {"counts": counts, **_describe_values(report, DATA_METRICS)}
 
     def _model(self, records: Records) -> list[dict[str, object]]:
         rows, slices = self._slices(records)
         every = self._label(records)
         label = BinaryOutcome.of_states("label", every.states[rows])
         scored = scores_of(records, self._asked)
-        self._check_classes(scored)
+        known = {name for row in scored.scores if row for name in row}
+        missing = [label for label in self._labels if label not in known]
+        if missing:
+            self._notices.append(
+                f"{self._path}: no prediction names the label {listing(missing)}; "
+                f"they name {listing(sorted(known))}"
+            )
         if scored.are_classes and self._asked.thresholds != [0.5]:
             self._notices.append(
                 "thresholds: have no effect, because the predictions are classes without scores"
@@ -369,22 +378,31 @@ class _Evaluation:
             scored.check_range(self._labels, records.source)
         found = []
         for threshold in self._asked.thresholds:
-            states = np.array(list(_predicted(scored, self._labels, threshold)))
+            # 1 for rows predicted positive, of scores of at least the threshold; -1 for no answer
+            if threshold == ARGMAX:
+                best = scored.best()
+                found_states = [-1 if b is None else int(b in self._labels) for b in best]
+            else:
+                scores, least = scored.of(self._labels), float(threshold)
+                found_states = [-1 if s is None else int(s >= least) for s in scores]
+            states = np.array(found_states)
             prediction = BinaryOutcome.of_states(PREDICTION, states[rows])
             report = self._audit(slices, label, prediction, MODEL_METRICS)
             groups = {group.group: group.counts for group in report.groups}
             confusion = {name: groups.get(name) for name in (SLICE_A, SLICE_B)}
-            described = _described(report, MODEL_METRICS)
+            described = _describe_values(report, MODEL_METRICS)
             found.append({"threshold": threshold, "confusion": confusion, **described})
         return found
 
     def _slices(self, records: Records) -> tuple[Codes, Blocks]:
-        """Return the rows of both slices, those in both twice, and which slice each is of."""
         masks: list[Mask] = []
         for i, each in enumerate(self._bias.slices):
             masks.append(each.holds(partial(records.column, path=f"{self._path}.slices[{i}]")))
         if len(masks) == 1:
-            known = self._known(records)
+            # rows that lack a feature of the slice are in neither
+            features = [each.feature for each in self._bias.slices[0].conditions]
+            codes = [records.column(feature, self._path).codes for feature in features]
+            known = np.asarray(np.logical_and.reduce([each >= 0 for each in codes]))
             masks.append(~masks[0] & known)
             if not known.all():
                 lacking = int((~known).sum())
@@ -396,14 +414,8 @@ class _Evaluation:
         if both:
             self._notices.append(f"{self._path}: {both:,} rows are in both slices")
         rows = np.concatenate([np.flatnonzero(mask) for mask in masks])
-        codes = np.repeat([0, 1], [int(mask.sum()) for mask in masks])
-        return rows, Blocks("slice", (SLICE_A, SLICE_B), codes, DataType.CATEGORICAL)
-
-    def _known(self, records: Records) -> Mask:
-        """Return which rows have every feature of the slice: others are in neither."""
-        conditions = self._bias.slices[0].conditions
-        columns = [records.column(each.feature, self._path) for each in conditions]
-        return np.asarray(np.logical_and.reduce([column.codes >= 0 for column in columns]))
+        of = np.repeat([0, 1], [int(mask.sum()) for mask in masks])
+        return rows, Blocks("slice", (SLICE_A, SLICE_B), of, DataType.CATEGORICAL)
 
     def _label(self, records: Records) -> BinaryOutcome:
         column = records.column(self._asked.target_field_name, "target_field_name")
@@ -415,15 +427,6 @@ class _Evaluation:
             message = f"no label is {listing(self._labels)}.{hint} The data have {cells(names)}"
             raise SpecError(Problem(f"{self._path}.labels", message))
         return BinaryOutcome(column, np.array(positive), DataType.CATEGORICAL, self._labels[0])
-
-    def _check_classes(self, scored: ClassScores) -> None:
-        known = {name for row in scored.scores if row for name in row}
-        missing = [label for label in self._labels if label not in known]
-        if missing:
-            self._notices.append(
-                f"{self._path}: no prediction names the label {listing(missing)}; "
-                f"they name {listing(sorted(known))}"
-            )
 
     def _audit(
         self,
@@ -440,22 +443,7 @@ class _Evaluation:
         return report
 
 
-def _classes(target: CodedColumn) -> list[str]:
-    return sorted(name_of(canonical(level)) for level in target.levels)
-
-
-def _predicted(scored: ClassScores, labels: list[str], threshold: float | str) -> Iterator[int]:
-    """Return 1 for rows predicted positive: scores of at least the threshold; -1 for no answer."""
-    if threshold == ARGMAX:
-        for best in scored.best():
-            yield -1 if best is None else int(best in labels)
-        return
-    for score in scored.of(labels):
-        yield -1 if score is None else int(score >= float(threshold))
-
-
-def _described(report: Report, metrics: Sequence[str]) -> dict[str, object]:
-    """Return values, reasons where there is none, intervals, and each comparison in words."""
+def _describe_values(report: Report, metrics: Sequence[str]) -> dict[str, object]:
     values: dict[str, object] = {}
     texts: dict[str, dict[str, object]] = {"reasons": {}, "intervals": {}, "says": {}}
     for metric in metrics:

@@ -28,13 +28,17 @@ from fairgauge_cloud._coded_column import CodedColumn, Mask
 from fairgauge_cloud._config_problems import problems_of
 from fairgauge_cloud._files import MOST_OF_CONFIGURATION, read_text
 
-_MOST_SLICES = 2
-_ENDS = 2
+_MOST_SLICES = _ENDS = 2
 _CONFIG_KEYS = {"biasSlices", "bias_slices", "slices", "labels"}
 _TEXT, _NUMBER = ("stringValue", "string_value"), ("floatValue", "float_value")
 _ALL = ("allValues", "all_values")
 _RANGE = ("range", "range_")
 """A range, also as the client's ``BiasConfig.to_dict`` spells it."""
+
+
+def canonical_text(value: object) -> str:
+    """Return a class as text, true and false as in JSON."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class Condition:
     def _meets(self, level: object) -> bool:
         if self.low is None or self.high is None:
             return any(_equal(value, level) for value in self.values)
-        number = _as_number(level)
+        number = _parse_number(level)
         return number is not None and bool(np.float32(self.low) <= number < np.float32(self.high))
 
 
@@ -83,9 +87,9 @@ def read_bias_configs(found: object) -> tuple[tuple[BiasConfig, ...], list[Probl
     """Read bias configurations in any shape; return them and everything that is wrong."""
     problems: list[Problem] = []
     path = "bias_configs"
-    found = _from_text(found)
+    found = _parse_json_text(found)
     if isinstance(found, list):
-        found = [_from_text(each) for each in found]
+        found = [_parse_json_text(each) for each in found]
     if isinstance(found, dict):
         found = [found]
     if not isinstance(found, list) or not found:
@@ -97,8 +101,8 @@ def read_bias_configs(found: object) -> tuple[tuple[BiasConfig, ...], list[Probl
     return tuple(made), problems
 
 
-def _from_text(found: object) -> object:
-    """Return the JSON that a text holds, as ``MessageToJson`` writes it; else what was given."""
+def _parse_json_text(found: object) -> object:
+    # the JSON that a text holds, as ``MessageToJson`` writes it; else what was given
     if not isinstance(found, str):
         return found
     try:
@@ -138,7 +142,7 @@ def _config(
         message = f"must hold one slice (against all others) or two, not {len(slices)}"
         problems.append(Problem(path, message))
     made = [_slice(each, f"{path}[{i}]", problems) for i, each in enumerate(slices)]
-    return BiasConfig(tuple(made), tuple(_text(label) for label in labels))
+    return BiasConfig(tuple(made), tuple(canonical_text(label) for label in labels))
 
 
 def _slice(found: object, path: str, problems: list[Problem]) -> VertexSlice:
@@ -182,7 +186,6 @@ def _condition(
 
 
 def _value(found: object) -> object:
-    """Return the value of the proto's ``value``, or a plain one."""
     if not isinstance(found, dict):
         return found
     text = next((found[key] for key in _TEXT if key in found), None)
@@ -208,16 +211,16 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def _equal(wanted: object, level: object) -> bool:
-    """Compare as the service does: truth values first, then numbers as 32-bit floats, then text."""
+    # compare as the service does: truth values first, then numbers as 32-bit floats, then text
     if isinstance(wanted, bool) or isinstance(level, bool):
         return matches(canonical(wanted), canonical(level))
     if isinstance(wanted, float):
-        number = _as_number(level)
+        number = _parse_number(level)
         return number is not None and number == np.float32(wanted)
     return matches(canonical(wanted), canonical(level))
 
 
-def _as_number(level: object) -> np.float32 | None:
+def _parse_number(level: object) -> np.float32 | None:
     if isinstance(level, bool) or not isinstance(level, (str, SupportsFloat, SupportsIndex)):
         return None
     try:
@@ -226,24 +229,16 @@ def _as_number(level: object) -> np.float32 | None:
         return None
 
 
-def _text(label: object) -> str:
-    return str(label).lower() if isinstance(label, bool) else str(label)
-
-
 ARGMAX = "argmax"
 _SOURCES = ("dataset_storage_source_uris", "predictions_gcs_source")
 _CLOUD = ("project", "location", "encryption_spec_key_name", "gcp_resources")
 
 
 def _uris(value: object) -> object:
-    """Return the URIs of a text, a list, or an artifact (``{"uri": ...}``, ``{"uris": ...}``)."""
+    # the URIs of a text, a list, or an artifact (``{"uri": ...}``, ``{"uris": ...}``)
     if isinstance(value, dict):  # an artifact has a name, a schema and metadata beside its address
         value = value.get("uris", value.get("uri", value))
     return [value] if isinstance(value, str) else value
-
-
-def _listed(value: object) -> object:
-    return value if isinstance(value, list) else [value]
 
 
 Uris = Annotated[list[StrictStr], BeforeValidator(_uris)]
@@ -264,7 +259,9 @@ class Parameters(BaseModel):
     predictions_format: Literal["jsonl"] = "jsonl"
     predictions_gcs_source: Uris | None = None
     predictions_bigquery_source: object = None
-    thresholds: Annotated[list[Threshold], BeforeValidator(_listed)] = [0.5]
+    thresholds: Annotated[
+        list[Threshold], BeforeValidator(lambda v: v if isinstance(v, list) else [v])
+    ] = [0.5]
     project: object = None
     location: object = None
     encryption_spec_key_name: object = None
@@ -273,13 +270,7 @@ class Parameters(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class VertexConfig:
-    """A configuration that holds together.
-
-    Attributes
-    ----------
-    asked, slices : the parameters, and the slices of each of their bias configurations.
-    others : parameters of a pipeline job that belong to its other components.
-    """
+    """The parameters, the slices of each bias configuration, and those of other components."""
 
     asked: Parameters
     slices: tuple[BiasConfig, ...]
@@ -307,7 +298,19 @@ def read_vertex_config(
     text: str, *, is_yaml: bool = False, name: str = "the configuration"
 ) -> VertexConfig:
     """Read a configuration from its text."""
-    found, others = _component(_parsed(text, name, is_yaml=is_yaml))
+    try:
+        found = loads(text, "YAML" if is_yaml else "JSON")
+    except Unreadable as error:
+        raise SpecError(Problem("", f"{name} {error}")) from None
+    if not isinstance(found, dict):
+        raise SpecError(Problem("", f"{name} must be an object, not {quote(found)}"))
+    # the document of a pipeline job has the parameters of all its components together; in a plain
+    # configuration an unknown name is a mistake
+    runtime, others = found.get("runtimeConfig"), ()
+    values = runtime.get("parameterValues") if isinstance(runtime, dict) else None
+    if isinstance(values, dict):
+        found = {name: value for name, value in values.items() if name in Parameters.model_fields}
+        others = tuple(name for name in values if name not in found)
     try:
         asked = Parameters.model_validate(found)
     except ValidationError as error:
@@ -316,30 +319,6 @@ def read_vertex_config(
     problems += _contradictions(asked)
     refuse(problems)
     return VertexConfig(asked, slices, others)
-
-
-def _component(found: dict[str, object]) -> tuple[dict[str, object], tuple[str, ...]]:
-    """Return the parameters of the bias components, and the names of all others.
-
-    The document of a pipeline job states the parameters of all its components together, under
-    ``runtimeConfig.parameterValues``. In a plain configuration an unknown name is a mistake.
-    """
-    runtime = found.get("runtimeConfig")
-    values = runtime.get("parameterValues") if isinstance(runtime, dict) else None
-    if not isinstance(values, dict):
-        return found, ()
-    known = {name: value for name, value in values.items() if name in Parameters.model_fields}
-    return known, tuple(name for name in values if name not in known)
-
-
-def _parsed(text: str, name: str, *, is_yaml: bool) -> dict[str, object]:
-    try:
-        found = loads(text, "YAML" if is_yaml else "JSON")
-    except Unreadable as error:
-        raise SpecError(Problem("", f"{name} {error}")) from None
-    if not isinstance(found, dict):
-        raise SpecError(Problem("", f"{name} must be an object, not {quote(found)}"))
-    return found
 
 
 def _contradictions(asked: Parameters) -> list[Problem]:

@@ -39,12 +39,13 @@ VERBS: dict[str, tuple[Any, dict[str, Any]]] = {
         lambda **more: fg.compare_models(ROWS, **more),
         {**QUESTION, "candidate": "boosted", "margins": {"accuracy": 0.1}},
     ),
-    "plan": (lambda **more: fg.plan(ROWS, **more), QUESTION),
     "monitor": (lambda **more: fg.monitor(DAYS, **more), QUESTION | MONITORED),
 }
 
 
 def without_time(result: Any) -> Any:
+    if isinstance(result, fg.Change):  # its sides say when they were made
+        result = replace(result, old=replace(result.old, created=""))
     return replace(result, created="") if hasattr(result, "created") else result
 
 
@@ -122,7 +123,6 @@ def test_none_unsets_a_key_of_a_configuration(tmp_path: Path) -> None:
     report = fg.audit(ROWS, config=path, prediction=None, confidence=None, score="risk")
     assert (report.spec["prediction"], report.spec["confidence"]) == (None, 0.95)
     assert fg.audit(ROWS, config=path).spec["confidence"] == 0.9
-    assert fg.plan(ROWS, config=path).confidence == 0.9
 
 
 def test_a_rule_for_a_misspelt_group_names_the_nearest_on_one_screen() -> None:

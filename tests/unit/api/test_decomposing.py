@@ -73,7 +73,6 @@ def test_berkeley():
     assert adjusted.value == pytest.approx(pooled.value)
     assert (adjusted.interval.low, adjusted.interval.high) == pytest.approx(tuple(pooled.interval))
     assert [s.stratum["dept"] for s in gap.strata] == ["A", "E", "C", "F", "D", "B"]
-    assert gap.largest_remaining == pytest.approx(-0.0303, abs=5e-4)
     main = gap.adjusted
     assert main.value == pytest.approx(0.019497, abs=1e-6)
     assert main.odds_ratio == pytest.approx(np.exp(0.099870), abs=1e-5)
@@ -128,8 +127,7 @@ def test_verdicts(cells, verdict, reason):
         in flat(text)
     )
     alone = gap.support.share_group < 1 or gap.support.share_reference < 1
-    for words in ("strata of one side alone", "Strata of one side alone, composition and within"):
-        assert (words in " ".join(text.split())) == alone  # the row, and that the rows add up
+    assert ("strata of one side alone" in flat(text)) == alone
 
 
 @pytest.mark.parametrize(
@@ -481,8 +479,8 @@ def test_rows_without_an_outcome_are_excluded_from_the_gaps_that_need_it():
         assert found.excluded == ({} if used == 200 else {"missing label": 40})
     both = fg.why(rows, **asked, metrics=["selection_rate.difference", "base_rate.difference"])
     assert (both.used, both.excluded) == (160, {"missing label": 40})
-    page = render(both, "text")
-    assert "40 rows (missing label, where it is needed)" in " ".join(page.split())
+    page = render(both, "text", full=True)
+    assert "missing label, where it is needed 40 rows" in " ".join(page.split())
 
 
 def test_the_command(tmp_path, monkeypatch):
@@ -641,4 +639,4 @@ def test_groups_without_a_gap_make_no_gap_to_the_best_group_pass(metric):
     assert black.estimate.interval == alone.estimate.interval
     assert (black.verdict, black.reason) == (alone.verdict, alone.reason)
     text = flat(render(found, "text"))
-    assert "hold for all 4 gaps together (Holm, whichever group is the best);" in text
+    assert "hold for all gaps together (Holm, whichever group is the best)" in text

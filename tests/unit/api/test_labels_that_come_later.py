@@ -17,7 +17,7 @@ prediction = "approved"
 positive = 1
 sensitive = "sex"
 [monitor]
-labels = "later"
+labels_within = 7
 rules = ["selection_rate.ratio >= 0.2", "true_positive_rate.difference >= -0.9", "accuracy >= 0.1"]
 """
 RULES = {"selection_rate.ratio >= 0.2": "pass"}

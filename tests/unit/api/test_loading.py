@@ -128,7 +128,6 @@ RESULTS = {
         SCORED, prediction="repaid", sensitive="sex", strata=fg.cut("score", [0.3, 0.6]),
         metrics="selection_rate"),
     "plan": lambda: fg.plan(rate=0.3, tolerance=0.9),
-    "plan of a table": lambda: fg.plan(CUBE),
     "pairs": lambda: fg.pairs(study(placebos=4), **ASKED, placebo="edit", margins={"score": 0.2}),
     "pairs of models": lambda: fg.pairs(
         pl.concat([pl.from_pandas(study((2, 4), seed=s)).with_columns(model=s) for s in range(2)]),
@@ -172,4 +171,4 @@ def test_a_result_is_one_line_where_a_session_echoes_it(name):
     line = repr(RESULTS[name]())
     assert line.startswith("<")
     assert len(line) < 300
-    assert "print() shows" in line
+    assert "print()" in line

@@ -10,8 +10,7 @@ import pytest
 import fairgauge as fg
 
 ASKED = {"label": "y", "sensitive": "sex", "task": "regression", "reference": {"sex": "M"}}
-METRICS = ("mean_label.difference", "mean_prediction.difference", "label_smd",
-           "r2.difference")  # fmt: skip
+METRICS = ("mean_label.difference", "mean_prediction.difference", "r2.difference")
 
 
 def rows(shift: float, n: int = 600) -> pl.DataFrame:
@@ -43,7 +42,7 @@ def test_an_audit_is_the_same_wherever_the_numbers_are(more):
     for other in others:
         assert first.keys() == other.keys()
         for key, numbers in first.items():
-            assert other[key] == pytest.approx(numbers, rel=2e-6, abs=1e-7), key
+            assert other[key] == pytest.approx(numbers, rel=2e-5, abs=1e-6), key
 
 
 def test_every_engine_and_the_sum_of_parts_have_the_same(tmp_path):

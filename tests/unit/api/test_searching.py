@@ -212,7 +212,7 @@ def test_saved_and_read_again_it_is_the_same(tmp_path):
     ("options", "message"),
     [
         ({"rate": None}, "rate: name the rate to search"),
-        ({"rate": "lift"}, "no share of rows.* search one of 'base_rate'"),
+        ({"rate": "cohen_kappa"}, "no share of rows.* search one of 'base_rate'"),
         ({"rate": "f1"}, "no share of rows.* search jaccard_index, with which it rises"),
         ({"rate": "false_positiv_rate"}, "false_positive_rate"),
         ({"rate": "base_rate"}, "state which is worse"),
@@ -242,22 +242,3 @@ def test_too_many_subgroups_are_refused_with_what_each_depth_makes():
     )
     with pytest.raises(SpecError, match="at depth 3"):
         fg.find(wide, features=[f"f{i}" for i in range(60)], min_rows=1, depth=4, **ASKED)
-
-
-QUESTION = {"label": "y", "prediction": "p", "positive": 1}
-
-
-def test_a_report_is_searched_by_its_own_counts_and_question():
-    report = fg.audit(PLANTED, sensitive=CUT, intersections=[FEATURES], **QUESTION)
-    found = fg.find(PLANTED, features=CUT, rate="fpr", **QUESTION)
-    for again in (
-        report.find(rate="fpr"),
-        fg.find(report, rate="fpr"),
-        report.find(PLANTED.sample(fraction=1, shuffle=True, seed=3), rate="fpr"),
-    ):
-        assert (again.worse, again.undecided) == (found.worse, found.undecided)
-    # the question is that of the report, not that of the counts
-    swapped = fg.audit(fg.count(PLANTED, sensitive=CUT, intersections=[FEATURES], **QUESTION),
-                       positive=0)  # fmt: skip
-    mirrored = fg.find(PLANTED, features=CUT, rate="fpr", **QUESTION | {"positive": 0})
-    assert swapped.find(rate="fpr").worse == mirrored.worse

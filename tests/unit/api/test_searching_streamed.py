@@ -124,7 +124,7 @@ def test_the_rows_that_meet_conditions_are_read_alone(monkeypatch, tmp_path, kin
 
 
 def test_data_that_change_while_they_are_read_are_refused(tmp_path, monkeypatch):
-    from fairgauge.scan._duckdb_files import DuckFiles
+    from fairgauge.scan._duckdb_relation import DuckFiles
 
     path = file_of("csv")(FRAME, tmp_path)
     read = DuckFiles.batches

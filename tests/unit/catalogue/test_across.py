@@ -52,7 +52,9 @@ def test_equalized_odds(found: dict[str, Any]) -> None:
     assert found["equalized_odds.smallest_ratio"].value == pytest.approx(min(ratios))
     assert found["equalized_odds.mean_ratio"].value == pytest.approx(sum(ratios) / 2)
     says = found["equalized_odds.smallest_ratio"].says
-    assert says.startswith("Equalized odds smallest ratio 0.200, between a and b (95% CI ")
+    assert says.startswith(
+        "Equalized odds smallest ratio 0.200, between a and b (simultaneous 95% CI "
+    )
 
 
 def test_epsilon_of_differential_fairness() -> None:

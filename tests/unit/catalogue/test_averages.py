@@ -135,7 +135,7 @@ def test_limits_of_the_worst_class_hold_for_all_classes_at_once() -> None:
     steps = (IntervalMethod.SIMULTANEOUS, *alone.interval.methods)
     assert worst.interval.methods == steps
     assert worst.p_value == pytest.approx(min(1, 3 * alone.p_value))
-    assert "(95% CI " in worst.says
+    assert "(simultaneous 95% CI " in worst.says
 
 
 @cache

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import json
 import pickle
-import sys
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.catalogue.derived import comparisons_of
-from fairgauge.cli import main
-from fairgauge.question.spec_file import import_code, read_options
+from fairgauge.catalogue.across import comparisons_of
 from fairgauge.question.specification import ask
 from fairgauge.render import names, render
 from fairgauge.results.report import Report
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ALL = fg.TP + fg.FP + fg.FN + fg.TN
 NONZERO = (fg.TP + fg.FP, fg.TP + fg.FN, fg.TN + fg.FP, fg.TN + fg.FN)
@@ -98,21 +90,6 @@ def test_a_rate_of_ones_own_has_the_intervals_of_the_built_in_rate(reference, me
     assert pairs >= 2
 
 
-def test_a_function_has_the_interval_of_the_same_formula_as_a_kind():
-    """Lift as a function draws the same tables as the kind of lift, and covers the same."""
-    lift = fg.statistic(
-        lambda tp, fp, fn, tn: tp / (tp + fp) / ((tp + fn) / (tp + fp + fn + tn)),
-        name="own_lift",
-        nonzero=(fg.TP + fg.FP, fg.TP + fg.FN),
-        range=(0, np.inf),
-    )
-    report = fg.audit(fg.confusion("sex", COUNTS), metrics=[lift, "lift"], replicates=20_000)
-    for group in COUNTS:
-        own, kind = (report[f"{name}.difference", "sex", group] for name in ("own_lift", "lift"))
-        assert own.value == pytest.approx(kind.value, rel=1e-12)
-        assert tuple(own.interval) == pytest.approx(tuple(kind.interval), abs=0.02)
-
-
 @pytest.mark.parametrize("metric", EVERY, ids=lambda each: each.name)
 def test_every_comparison_can_be_named_given_and_ruled(metric):
     names = [f"{metric.name}.{by}" for by in comparisons_of(metric)]
@@ -141,60 +118,6 @@ def test_a_report_is_the_same_where_the_definition_is_unknown():
     assert read["matthews.difference", "sex", "F"] == report["matthews.difference", "sex", "F"]
     for name in names("report"):
         assert render(read, name) == render(report, name), name
-
-
-MODULE = """
-import fairgauge as fg
-missed = fg.rate("missed_rows", of=fg.FN, among=fg.TP + fg.FP + fg.FN + fg.TN)
-recall = fg.rate("own_recall", of=fg.TP, among=fg.TP + fg.FN)
-number = 5
-def function(tp, fp, fn, tn):
-    return tp
-"""
-
-
-@pytest.fixture
-def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "house_metrics.py").write_text(MODULE)
-    (tmp_path / "broken_metrics.py").write_text("1 / 0\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield tmp_path
-    for name in ("house_metrics", "broken_metrics"):
-        sys.modules.pop(name, None)
-
-
-SPECIFICATION = (
-    'label = "y"\nprediction = "p"\nsensitive = "sex"\n'
-    'metrics = ["house_metrics:missed", "missed_rows.largest_gap", "AD"]\n'
-    '[[rules]]\nmetric = "house_metrics:recall.ratio"\nat_least = 0.1\n'
-)
-
-
-def test_a_specification_names_the_code_beside_it_that_may_be_imported(module):
-    path = module / "audit.toml"
-    path.write_text(SPECIFICATION)
-    with pytest.raises(fg.SpecError, match=r"would import 'house_metrics' from .*--allow-code"):
-        read_options(path)
-    assert "house_metrics" not in sys.modules
-    import_code(path)
-    spec = ask(**read_options(path))
-    assert spec.to_dict()["metrics"] == ["missed_rows", "missed_rows.largest_gap", "AD"]
-    assert [rate.name for rate in spec.catalogue.own] == ["missed_rows", "own_recall"]
-    assert str(spec.rules[0]) == "own_recall.ratio >= 0.1"
-
-
-def test_a_command_imports_code_beside_its_specification_alone(module, tmp_path_factory, capsys):
-    path = tmp_path_factory.mktemp("elsewhere") / "audit.toml"
-    path.write_text(SPECIFICATION)
-    with pytest.raises(fg.SpecError, match="beside the specification, and house_metrics is not in"):
-        import_code(path)
-    (module / "audit.toml").write_text(SPECIFICATION)
-    (module / "t.csv").write_text("y,p,sex\n" + "1,0,F\n0,1,M\n1,1,F\n1,1,M\n" * 9)
-    asked = ["audit", str(module / "t.csv"), "-c", str(module / "audit.toml")]
-    refused = CliRunner().invoke(main, asked)
-    assert refused.exit_code == 2
-    assert len(refused.stderr.splitlines()) == 1
-    assert "Missed rows" in CliRunner().invoke(main, [*asked, "--allow-code"]).output
 
 
 ASKED = {"label": "y", "prediction": "p", "sensitive": "sex"}

@@ -67,7 +67,6 @@ def test_signs_that_differ_must_be_chosen() -> None:
         ("demographic_parity_difference", "selection_rate.largest_gap"),
         ("fpr_disparity", "false_positive_rate.ratio"),
         ("average_odds_difference", "average_odds.difference"),
-        ("fairness_auc/bpsn_auc", "bpsn_auc"),
         ("DCAcc", "DCA"),
         ("DPPTL", "vertex.dpptl"),
     ],

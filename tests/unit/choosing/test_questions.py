@@ -12,7 +12,6 @@ import fairgauge as fg
 from fairgauge.choosing import recommendation
 from fairgauge.choosing.recommendation import (
     QUESTIONS,
-    Expected,
     next_question,
     recommend,
     specification,
@@ -87,17 +86,6 @@ def test_answers_lead_to_the_error_that_is_guarded_against():
     assert rules(error="both", parity="yes")[0] == "selection_rate.ratio >= 0.8"
 
 
-def test_the_rows_needed_are_those_of_the_plan():
-    """Independent of the module: `fairgauge.plan` with the same numbers."""
-    answers = {"model": "decision", "outcomes": "all", "error": "refused", "parity": "yes"}
-    expected = Expected(rate=0.4, share=0.2, base_rate=0.5)
-    ratio, difference = recommend(answers, expected).limits
-    of_all = fg.plan(rate=0.4, share=0.2)
-    positives = fg.plan(rate=0.4, share=0.2, among=0.5)
-    assert ratio.rows == pytest.approx(of_all.needed[2].total, abs=1)
-    assert difference.rows == pytest.approx(positives.needed[0].total, abs=1)
-
-
 def test_mistakes_are_listed_with_what_is_allowed():
     with pytest.raises(fg.SpecError, match=r"no answer 'scores'\. Did you mean 'score'"):
         recommend({"model": "scores"})
@@ -105,8 +93,6 @@ def test_mistakes_are_listed_with_what_is_allowed():
         recommend({"model": "number", "error": "both"})
     with pytest.raises(fg.SpecError, match="outcomes: is not answered; choose one of"):
         recommend({"model": "ranking"})
-    with pytest.raises(fg.SpecError, match=r"share: must be a number between 0 and 1, not 1\.5"):
-        Expected(share=1.5)
 
 
 def test_every_question_can_be_reached():

@@ -131,7 +131,7 @@ EXAMPLES = {
     "page": ["-o", "audit.html"],
     "pairs": ["swaps.csv", "--item", "item", "--variant", "name", "--sensitive", "sex",
               "--score", "answer"],
-    "plan": ["t.csv", *QUESTION, "--rule", "DI >= 0.8"],
+    "plan": ["--rate", "0.3"],
     "presets": ["ugesp"],
     "protect": ["t.cube.json", "--min-cell", "5"],
     "render": ["t.json"],

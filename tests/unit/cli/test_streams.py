@@ -56,7 +56,7 @@ def test_a_terminal_gets_colours_and_lines_of_its_width(terminal, loans):
     assert COLOUR.sub("", coloured) == uncoloured
 
 
-@pytest.mark.parametrize("typed", [b"", b"decision\nnone\n"], ids=["question", "column"])
+@pytest.mark.parametrize("typed", [b"", b"decision\n"], ids=["first", "second"])
 def test_a_question_that_is_broken_off_is_an_interrupt(terminal, tmp_path, monkeypatch, typed):
     monkeypatch.chdir(tmp_path)
     code, shown = terminal("choose", typed=typed + END_OF_INPUT)

@@ -7,15 +7,13 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from tests.needs import EVERY_CASE
 
 import fairgauge as fg
+from fairgauge.catalogue.comparisons import RowMetric
 from fairgauge.catalogue.lookup import find_metric
-from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.enums import DiagnosticCode
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.intervals import critical, critical_t, wilson
 
 RATES = {
@@ -59,7 +57,7 @@ def correlated(ours, theirs, rate):
     off = []
     for each in (ours, theirs):
         sums = totals(each, rate)
-        off.append((sums.x - sums.x.sum() / sums.m.sum() * sums.m) / sums.m.sum())
+        off.append((sums.x - sums.x.sum() / sums.m.sum() * sums.m) / (sums.m.sum() - sums.m))
     both = off[0].mul(off[1], fill_value=0.0)
     return both.sum() / math.sqrt((off[0] ** 2).sum() * (off[1] ** 2).sum())
 
@@ -89,15 +87,12 @@ def worth(rows, rate, weight=None, everyone=None):
     """
     everyone = rows if everyone is None else everyone
     scale = 1.0 if weight is None else len(everyone) / everyone[weight].sum()
-    beyond = at_one = 0.0
-    for _, group in everyone.groupby("g"):
-        sums = totals(group, rate, weight) * scale
-        p, variance, _ = jackknife(sums)
-        n = sums.m.sum()
-        independent = p * (1 - p) * n * n / (n - 1)
-        beyond += variance * n**2 - independent
-        at_one += independent * ((sums.m**2).sum() / n - 1)
-    rho = min(max(beyond / at_one, 0.0), 1.0) if at_one > 0 else 0.0
+    sums = totals(everyone, rate, weight) * scale
+    p, variance, _ = jackknife(sums)
+    n = sums.m.sum()
+    independent = p * (1 - p) / (n - 1)
+    at_one = independent * ((sums.m**2).sum() / n - 1)
+    rho = min(max((variance - independent) / at_one, 0.0), 1.0) if at_one > 0 else 0.0
     sums = totals(rows, rate, weight) * kish(rows, rate, weight)
     p, variance, degrees = jackknife(sums)
     alike = 1 + rho * max((sums.m**2).sum() / sums.m.sum() - 1, 0.0)
@@ -173,7 +168,7 @@ def test_counts_give_what_the_rows_give(rate, crossed):
         r = correlated(rows[rows.g == group], rows[rows.g != group], rate)
         assert (abs(r) > 1e-3) == crossed
         found = report[f"{rate}.difference", "g", group]
-        assert found.interval.methods == (M.MOVER, M.CLUSTER_ROBUST, M.WILSON)
+        assert found.interval.methods == (M.MOVER, M.JACKKNIFE, M.WILSON)
         assert found.value == pytest.approx(p - q)
         low1, high1 = wilson(p * n, n, critical_t(0.95, df))
         low2, high2 = wilson(q * m, m, critical_t(0.95, other))
@@ -197,7 +192,7 @@ def test_weighted_clusters():
 
 
 def test_clusters_of_one_row_are_rows_with_t():
-    rows = tied(8).assign(u=range(480))
+    rows = tied(8).iloc[:390].assign(u=range(390))
     found = ask(rows, metrics="DPPL")["DPPL", "g", "a"]
     (p, n), (q, m) = ((s.p.mean(), len(s) - 1) for s in (rows[rows.g == "a"], rows[rows.g != "a"]))
     low1, high1 = wilson(p * n, n, critical_t(0.95, n))
@@ -216,22 +211,6 @@ def test_interval_and_p_value_agree():
     p = ask(rows, metrics="SD")["SD", "g", "a"].p_value
     touching = ask(rows, metrics="SD", confidence=1 - p)["SD", "g", "a"]
     assert min(abs(touching.low), abs(touching.high)) == pytest.approx(0, abs=1e-6)
-
-
-def test_coverage_where_rows_alone_would_cover_too_little():
-    """ICC 0.1, 40 clusters of 25 rows a side: 95 %, give or take three Monte-Carlo errors."""
-    sets, covered, naive = 150 if EVERY_CASE else 60, 0, 0
-    z = critical(0.95)
-    for seed in range(sets):
-        rows = tied(seed, clusters=80, size=25, icc=0.1, rate=0.3, groups=("a", "b"))
-        found = ask(rows, metrics="selection_rate.difference")
-        low, high = found["selection_rate.difference", "g", "a"].interval
-        covered += low <= 0 <= high
-        x = rows.groupby("g").p.sum()
-        low, high = newcombe(x["a"], 1000, x["b"], 1000, z)
-        naive += float(low) <= 0 <= float(high)
-    assert covered / sets == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / sets))
-    assert naive / sets < 0.8
 
 
 def test_shards_add_up_to_all_rows(tmp_path, monkeypatch):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 import yaml
 
 import fairgauge
-from fairgauge.integrations.github_action import Inputs
+from fairgauge.integrations.github_action import Inputs, main
 
 ROOT = Path(__file__).resolve().parents[3]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -22,7 +24,7 @@ FLAGS = "--label y --prediction p --sensitive sex --metrics selection_rate"
 
 
 @pytest.fixture
-def act(tmp_path):
+def act(tmp_path, monkeypatch):
     """Return a function that runs the script with inputs, and what GitHub would then show."""
     env = {key: value for key, value in os.environ.items() if not key.startswith("FAIRGAUGE")}
     env |= {"PYTHONPATH": str(Path(fairgauge.__file__).parents[1])}
@@ -33,12 +35,19 @@ def act(tmp_path):
     ]
     (tmp_path / "my loans.csv").write_text("y,p,sex\n" + "\n".join(rows))
 
-    def run(**inputs: str) -> subprocess.CompletedProcess[str]:
+    monkeypatch.chdir(tmp_path)
+
+    def run(*, own_process: bool = False, **inputs: str) -> subprocess.CompletedProcess[str]:
         given = {f"FAIRGAUGE_{name.upper()}": value for name, value in inputs.items()}
-        command = [sys.executable, "-m", "fairgauge.integrations.github_action"]
-        return subprocess.run(
-            command, cwd=tmp_path, env=env | given, capture_output=True, text=True, check=False
-        )
+        if own_process:
+            command = [sys.executable, "-m", "fairgauge.integrations.github_action"]
+            return subprocess.run(
+                command, env=env | given, capture_output=True, text=True, check=False
+            )
+        shown = io.StringIO()
+        with redirect_stdout(shown), redirect_stderr(shown):
+            code = main(env | given)
+        return subprocess.CompletedProcess([], code, shown.getvalue(), "")
 
     return run
 
@@ -79,14 +88,14 @@ def commands(done):
 
 def test_a_rule_that_fails(act, tmp_path):
     flags = f"{FLAGS} --rule 'selection_rate.ratio >= 0.8' --rule 'selection_rate >= 0.01'"
-    done = act(data="'my loans.csv'", arguments=flags)
+    done = act(data="'my loans.csv'", arguments=flags, own_process=True)
     assert done.returncode == 1, done.stdout
     (error,) = commands(done)
     assert error.startswith(
         "::error title=fairgauge::FAIL selection_rate.ratio >= 0.8, sex: F: selection rate ratio"
     )
     assert "100%25 " not in error
-    assert "95%25 CI" in error
+    assert ", 95%25 CI 0." in error  # as GitHub has a percent sign
     summary = (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
     assert summary == (tmp_path / "fairgauge-report" / "report.md").read_text()
     assert summary.startswith("# People with sex F have p = 1 less often")

@@ -54,13 +54,6 @@ def test_an_audit_states_how_many_people_to_ask_where_no_rule_is_set():
     assert "of 100" not in ruled
 
 
-def test_a_plan_of_groups_from_probabilities_is_refused():
-    with pytest.raises(fg.SpecError, match="a plan"):
-        fg.plan(
-            people(400, 1, known=50), prediction="chosen", positive=1, sensitive={"race": ASKED}
-        )
-
-
 def test_so_many_answers_as_an_audit_states_leave_5_points_to_each_side():
     data = people(6_000, 9)
     report = audited(data, fg.probabilities(GROUPS))

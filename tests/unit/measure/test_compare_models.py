@@ -80,7 +80,10 @@ def test_the_order_of_rows_and_names_of_groups_change_nothing():
 def test_a_count_column_is_repeated_rows():
     twice = PEOPLE.with_columns(n=pl.lit(2))
     doubled = pl.concat([PEOPLE, PEOPLE])
-    found, expected = compared("fairer", twice, count="n"), compared("fairer", doubled)
+    found, expected = (
+        compared("fairer", twice, count="n"),
+        compared("fairer", doubled, accept="doubled_rows"),
+    )
     assert found["fairer"].disparities == expected["fairer"].disparities
 
 
@@ -147,6 +150,7 @@ def test_rows_that_one_model_does_not_decide_are_excluded_and_counted():
         ({"margins": {"accuracy": -0.1}}, "0 or greater"),
         ({"margins": {"accuracy.difference": 0.1}}, "is not compared"),
         ({"method": "bootstrap"}, "bootstrap has no effect"),
+        ({"strata": "region"}, "models are compared over all rows"),
         ({"margins": {"disparity": 1}}, "must be below 1"),
         ({"prediction": None}, "needs the model in use"),
         ({"task": "regression"}, "the predictions of two regressions"),
@@ -173,94 +177,6 @@ def test_an_audit_of_counts_with_candidates_is_of_the_model_in_use():
     assert fg.audit(cube).estimates == fg.audit(PEOPLE, **QUESTION).estimates
 
 
-def scored(n=500, seed=5):
-    rng = np.random.default_rng(seed)
-    label = rng.integers(0, 2, n)
-    a, b = (1 / (1 + np.exp(-(1.5 * (label - 0.5) + rng.normal(size=n) * s))) for s in (1.0, 0.7))
-    return pl.DataFrame({"y": label, "a": a, "b": b, "sex": rng.choice(["F", "M"], n)})
-
-
-def test_areas_and_brier_scores_are_compared_row_by_row():
-    data = scored()
-    metrics = ["roc_auc.difference", "brier_score.difference"]
-    found = fg.compare_models(
-        data, label="y", score="a", candidate="b", sensitive="sex", metrics=metrics,
-        margins={"roc_auc": 0.02},
-    )["b"]  # fmt: skip
-    old, new = (
-        fg.audit(data, label="y", score=s, sensitive="sex", metrics=metrics) for s in ("a", "b")
-    )
-    for each in found.disparities:
-        before, after = (a[each.metric, "sex", each.group].value for a in (old, new))
-        assert (each.old, each.new) == pytest.approx((before, after))
-        assert each.interval.low < each.change < each.interval.high
-    errors = ((data["b"] - data["y"]) ** 2 - (data["a"] - data["y"]) ** 2).to_numpy()
-    half = 1.965 * errors.std(ddof=1) / np.sqrt(len(errors))
-    (brier,) = [r for r in found.rates if (r.rate, r.feature) == ("brier_score", None)]
-    assert brier.change == pytest.approx(errors.mean())
-    assert brier.interval.high - brier.change == pytest.approx(half, rel=1e-3)
-
-
-def test_pooled_changes_are_means_over_strata_and_decide():
-    metric = "selection_rate.difference"
-    found = compared("fairer", strata="region", metrics=metric)["fairer"]
-    pooled = [d for d in found.disparities if d.scope.kind == "pooled"]
-    strata = [d for d in found.disparities if d.scope.kind == "stratum"]
-    assert len(pooled) == 1
-    weights = np.array([d.n_group * d.n_reference / (d.n_group + d.n_reference) for d in strata])
-    mean = np.average([d.change for d in strata], weights=weights)
-    assert pooled[0].change == pytest.approx(mean)
-    half = np.diff(tuple(pooled[0].interval))[0]
-    overall = next(d for d in found.disparities if d.scope.kind == "overall")
-    assert half == pytest.approx(np.diff(tuple(overall.interval))[0], rel=0.1)
-    assert pooled[0].p_adjusted is not None
-    assert overall.p_adjusted is None
-
-
-ADJUSTED = [
-    f"{rate}.{by}"
-    for rate in ("selection_rate", "accuracy", "positive_predictive_value", "f1")
-    for by in ("difference", "ratio")
-] + ["DI"]
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"weight": "weight"}, {"cluster": "person"}, {"reference": {"sex": "M"}}]
-)
-def test_what_is_adjusted_for_strata_changes_as_two_audits_do(options):
-    asked = {"metrics": ADJUSTED, "strata": "region", **options}
-    found = [
-        d for d in compared("fairer", **asked)["fairer"].disparities if d.scope.kind == "pooled"
-    ]
-    assert {d.metric for d in found} == set(ADJUSTED)
-    question = {k: v for k, v in QUESTION.items() if k != "prediction"} | asked
-    audits = [fg.audit(PEOPLE, prediction=p, **question) for p in ("current", "fairer")]
-    for each in found:
-        values = [
-            next(
-                e.value
-                for e in audit.estimates
-                if (e.metric, e.group, str(e.scope.kind)) == (each.metric, each.group, "pooled")
-            )
-            for audit in audits
-        ]
-        assert (each.old, each.new) == pytest.approx(values), each.metric
-        assert each.interval.low < each.change < each.interval.high, each.metric
-
-
-def test_the_largest_gap_changes_as_the_two_groups_do():
-    found = compared("fairer", metrics=["selection_rate.largest_gap", "selection_rate.difference"])
-    gap, difference = sorted(found["fairer"].disparities, key=lambda d: d.metric, reverse=True)
-    assert gap.metric == "selection_rate.largest_gap"
-    assert gap.change == pytest.approx(abs(difference.new) - abs(difference.old))
-    # one interval allows for both signs of a gap that may be 0, the other for those of its change
-    assert tuple(gap.interval) == pytest.approx(tuple(difference.distance_interval), abs=0.005)
-    assert gap.interval.high == pytest.approx(difference.distance_interval.high, rel=0.01)
-    assert gap.interval.high < 0
-    assert gap.direction is Direction.CLOSER
-    assert gap.significant
-
-
 @pytest.mark.parametrize("margin", [0.001, 0.02, 0.05, 0.3])
 def test_the_adjusted_interval_decides_a_margin(margin):
     margins = {"accuracy": margin, "false_positive_rate": margin}
@@ -279,7 +195,7 @@ def test_the_adjusted_interval_decides_a_margin(margin):
 @pytest.mark.each_value
 @pytest.mark.parametrize(
     ("scored", "options"),
-    [(True, {}), (False, {"cluster": "person"}), (False, {"strata": "region"})],
+    [(True, {}), (False, {"cluster": "person"})],
 )
 def test_every_metric_of_the_catalogue_has_a_change_or_a_reason(scored, options):
     asked = {"replicates": 20, "metrics": "all", "margins": {}, **options}
@@ -294,7 +210,7 @@ def test_every_metric_of_the_catalogue_has_a_change_or_a_reason(scored, options)
     found = compared(candidate, data, **asked)[candidate]
     assert all(d.interval or d.reason or d.status is Status.OK for d in found.disparities)
     applicable = {d.metric for d in found.disparities if d.status is not Status.NOT_APPLICABLE}
-    assert len(applicable) > 140
+    assert len(applicable) > 55
 
 
 @pytest.mark.parametrize("by", ["prediction", "score"])

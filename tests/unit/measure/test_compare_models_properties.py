@@ -92,21 +92,10 @@ def test_every_change_is_that_of_the_two_audits():
         for audit in audits
     ]
     changed = [each for each in found.disparities if each.change is not None]
-    assert len({each.metric for each in changed}) > 140
+    assert len({each.metric for each in changed}) > 55
     for each in changed:
         of = (each.metric, each.feature)
         key = of if of in values[0] else (*of, each.group)
         assert [each.old, each.new] == pytest.approx([of[key] for of in values]), each.metric
         change = each.new / each.old if each.by == "ratio" else each.new - each.old
         assert each.change == pytest.approx(change), each.metric
-
-
-def test_a_change_of_scores_has_no_threshold():
-    scores = PEOPLE.select("sex", "repaid", in_use="current", other="random").with_columns(
-        pl.col("in_use") * 0.8 + 0.1, pl.col("other") * 0.7 + 0.2
-    )
-    asked = {"label": "repaid", "score": "in_use", "sensitive": "sex", "candidate": "other"}
-    metrics = ["roc_auc.largest_gap", "roc_auc.difference", "accuracy.largest_gap"]
-    found = fg.compare_models(scores, **asked, metrics=metrics)["other"]
-    thresholds = {each.metric: each.threshold for each in found.disparities}
-    assert thresholds == dict(zip(metrics, [None, None, 0.5], strict=True))

@@ -16,9 +16,8 @@ import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.measure.measure import measure
 from fairgauge.reasons import ReasonCode
-from fairgauge.rowwise import _row_reader as exact_scores
-from fairgauge.rowwise import _row_reader as row_reader
-from fairgauge.scan.row_access import read_rows
+from fairgauge.rowwise import _row_slices as row_reader
+from fairgauge.scan.row_codes import read_rows
 from fairgauge.stats.contrasts import newcombe
 
 audit_module = importlib.import_module("fairgauge.api.audit")
@@ -105,7 +104,7 @@ def test_rows_are_read_as_often_as_without_adjustment(monkeypatch, rules, option
         levels.append(arguments)
         return measure(*arguments, **options)
 
-    for module in (row_reader, exact_scores):
+    for module in (row_reader,):
         monkeypatch.setattr(module, "read_rows", counted_read)
     monkeypatch.setattr(audit_module, "measure", counted_levels)
     read_by = {}

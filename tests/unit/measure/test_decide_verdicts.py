@@ -51,7 +51,8 @@ def test_inside_passes():
     assert found.value == pytest.approx(59 / 60)
     assert [round(1 / end, 3) for end in found.interval] == [1.372, 0.754]
     assert found.says == (
-        "disparate impact (Clarify DI) 0.983: the whole 95% CI (0.729 to 1.33) is inside the limits"
+        "disparate impact (Clarify DI) 0.983, 95% CI 0.729 to 1.33: the whole confidence interval "
+        "is inside the limits"
     )
 
 
@@ -61,7 +62,8 @@ def test_outside_fails():
     assert found.outcome is Outcome.FAIL
     assert found.reason == Reason.of(ReasonCode.BELOW, limit=0.8)
     assert found.says == (
-        "disparate impact (Clarify DI) 0.600: the whole 95% CI (0.536 to 0.672) is below 0.8"
+        "disparate impact (Clarify DI) 0.600, 95% CI 0.536 to 0.672: the whole confidence interval "
+        "is below 0.8"
     )
     assert (found.mirror, len(report.verdicts), report.verdict) == ("b", 1, Outcome.FAIL)
 
@@ -92,9 +94,17 @@ def test_the_value_alone_decides_where_that_is_asked():
     found = verdict(audited(rule))
     assert found.outcome is Outcome.FAIL
     assert found.reason == Reason.of(ReasonCode.POINT_OUTSIDE)
-    assert found.says == (
-        "selection rate difference +0.5 pp is outside the limits; decided by the value alone"
-    )
+    assert found.says.endswith("the value is outside the limits (decided by the value alone)")
+
+
+def test_a_value_on_the_limit_is_inside_however_it_is_rounded():
+    ratio, difference = fg.rule("DI", at_least=0.8), fg.rule("RD", between=(-0.15, 0.15))
+    counts = [(k, n) for n in range(1, 60) for k in range(4, n, 4)]
+    exact = [(k, n, 5 * k // 4, m) for k, n in counts for m in (n, 2 * n)]
+    assert all(ratio.allows((k / n) / (others * (m // n) / m)) for k, n, others, m in exact)
+    assert all(difference.allows(k / n - (k / n + 0.15)) for k, n, *_ in exact)
+    least_missed = 0.8 - 1 / 10**9
+    assert not ratio.allows(least_missed)
 
 
 @pytest.mark.parametrize("decide", ["interval", "point"])
@@ -173,7 +183,7 @@ def test_the_worst_class_decides_and_is_named():
     assert found.outcome is Outcome.FAIL
     assert found.reason == Reason.of(ReasonCode.ABOVE, limit=0.1)
     assert found.class_scope == ClassScope(ClassKind.CLASS, "y")
-    assert found.says.endswith("is above 10 pp (class y against all others)")
+    assert found.says.endswith("is above 10 pp (class y)")
 
 
 def test_the_worst_threshold_decides_and_is_named():

@@ -32,8 +32,8 @@ def test_changes_to_other_references_are_not_tested():
     assert all(each.change_p_value is None and each.reason for each in untested)
     text = " ".join(render(found, "text", full=True).split())
     assert "Not statistically significant" not in text
-    assert "Not tested" in text
-    assert "1 changed, not tested" in text
+    assert "not tested: " in text
+    assert "1 difference between groups changed, not tested" in text
     assert str(found.brief().headline) in render(found, "text", quiet=True)
 
 

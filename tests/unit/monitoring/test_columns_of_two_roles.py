@@ -58,7 +58,7 @@ def findings(spoil: Spoil, strata: str | None) -> tuple[HistoryFinding, ...]:
         }
         rows = pd.DataFrame(groups | numbers)
         days[name] = fg.count(spoil(rows) if i == DAYS - 1 else rows, **question)
-    monitor: dict[str, Any] = {"rules": [SELECTED, RECALL], "labels": "later", "labels_within": 1}
+    monitor: dict[str, Any] = {"rules": [SELECTED, RECALL], "labels_within": 1}
     later = fg.count(rows, **question)
     days["2026-01-11"] = later  # so that the labels of the last day are due
     return fg.monitor_doctor(days, question | {"monitor": monitor}).findings

@@ -46,7 +46,7 @@ def same_counts(report: fg.MonitorReport) -> list[tuple[str, str, str | None]]:
 def test_a_copy_is_found_in_its_night_and_stays_found(tmp_path: Path, kind, relabelled) -> None:
     """The labels of the copy come later than those of the original, and may differ from them."""
     history, names, copied = fg.History(tmp_path), day_names(14), 9
-    spec = QUESTIONS[kind] | {"monitor": {"rules": [RECALL], "labels": "later"}}
+    spec = QUESTIONS[kind] | {"monitor": {"rules": [RECALL], "labels_within": 7}}
 
     def rows(day: int) -> pd.DataFrame:
         if day != copied:
@@ -80,5 +80,5 @@ def test_no_period_is_a_copy_by_coincidence(varies: bool, size: int, labels) -> 
             held["prediction"] = rng.integers(0, 2, len(held))
             held["label"] = rng.integers(0, 2, len(held)).astype(float)
             counts[name] = fg.count(held.assign(**dict.fromkeys(labels)), **QUESTION)
-        found += same_counts(fg.monitor(counts, asked(RECALL, labels="later")))
+        found += same_counts(fg.monitor(counts, asked(RECALL, labels_within=7)))
     assert found == []

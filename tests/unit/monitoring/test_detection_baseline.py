@@ -45,7 +45,7 @@ def test_a_shift_away_from_the_baseline_is_found(baseline):
     assert alarmed.alarm.since == "2026-01-11"
     assert alarmed.alarm.before.first is None
     (stated, _) = alarm_statements(found)
-    assert stated.facts["old"] == {"at": "baseline"}
+    assert stated.facts["old"]["at"] == "baseline"
 
 
 @pytest.mark.parametrize(

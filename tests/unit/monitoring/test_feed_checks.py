@@ -95,7 +95,7 @@ FAULTS: dict[str, tuple[HistoryProblem, Spoil, str | None, str | None]] = {
         HistoryProblem.MISSING_VALUES, lacking("prediction", 0.3), "prediction", None,
     ),
     "no label of a group": (
-        HistoryProblem.MISSING_VALUES, lacking("label", 0.8, NORTH), "label", "North",
+        HistoryProblem.MISSING_VALUES, lacking("label", 0.8, NORTH), "label", None,
     ),
     "the label as prediction": (
         HistoryProblem.COPIED_LABEL, lambda r: r.assign(prediction=r.label), None, None,

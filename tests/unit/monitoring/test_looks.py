@@ -30,13 +30,13 @@ CHANGES: dict[str, dict[str, Any]] = {
     "start after all": {"start": "2026-06-01"},
     "rules": {"rules": [SELECTED]},
     "labels_within": {"labels_within": 1},
-    "labels": {"labels": "now"},
+    "labels": {"labels_within": None},
     "alpha": {"alpha": 0.2, "horizon": 30},
 }
 
 
 def asked(**settings: Any) -> dict[str, Any]:
-    return COUNTED | {"monitor": {"rules": [RECALL], "labels": "later"} | settings}
+    return COUNTED | {"monitor": {"rules": [RECALL], "labels_within": 7} | settings}
 
 
 def day(seed: int, *, labelled: bool) -> fg.Cube:
@@ -90,11 +90,3 @@ def test_status_and_doctor_write_nothing_whatever_they_are_asked(
             ran = CliRunner().invoke(main, ["monitor", command, held.name, *look, "--quiet"])
             assert ran.exit_code in (0, 1, 3), ran.output
             assert texts(tmp_path / "history") == before, (command, look)
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_no_look_in_python_forgets_how_late_labels_come(held: fg.History, change: str) -> None:
-    expected = fg.monitor(held).labels_due
-    fg.monitor(held, asked(**CHANGES[change]))
-    report = fg.monitor(held)
-    assert (report.state, report.labels_due) == (MonitorState.NO_ALARM, expected)

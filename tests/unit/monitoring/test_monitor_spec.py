@@ -13,8 +13,7 @@ from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.cli import main
 from fairgauge.errors import SpecError
 from fairgauge.monitoring.monitor_spec import read_monitor_spec
-from fairgauge.question.needs import unmet_need
-from fairgauge.question.specification import ask
+from fairgauge.question.specification import ask, unmet_need
 
 LABELS_ALONE = {"label": "approved", "positive": 1, "sensitive": "sex"}
 
@@ -57,13 +56,13 @@ positive = 1
 sensitive = "sex"
 [monitor]
 horizon = 100
-labels = "later"
+labels_within = 7
 start = "2026-11-01"
 rules = [{metric = "selection_rate.ratio", at_least = 0.8, groups = ["F"]}, "DPPL <= 0.1"]
 """
 WRONG = {
     "horizon = 100": "horizon = 0",
-    'labels = "later"': 'labels = "late"',
+    "labels_within = 7": "labels_within = 0",
     "at_least = 0.8": "at_leat = 0.8",
     "start =": "begin =",
 }

@@ -43,7 +43,7 @@ CASES = {
 @pytest.mark.parametrize("state", list(CASES))
 def test_openmetrics_distinguishes_every_state(state):
     counts, rule = CASES[state]
-    report = fg.monitor(counts, asked(rule, labels="later"))
+    report = fg.monitor(counts, asked(rule, labels_within=7))
     text = render(report, "openmetrics")
     assert [each.state for each in report.comparisons] == [state]
     assert states(text, "fairgauge_state") == [state]
@@ -140,30 +140,9 @@ def test_exit_code_and_junit_agree(case, outcome):
         counts, spec = HIDDEN[case]
         undecided = True
     else:
-        counts, spec = CASES[case][0], asked(CASES[case][1], labels="later")
+        counts, spec = CASES[case][0], asked(CASES[case][1], labels_within=7)
         undecided = case in UNDECIDED
     report = replace(fg.monitor(counts, spec), inconclusive=outcome)
     assert report.exit_code == code_of_junit(report)
     assert (report.state in UNDECIDED) is undecided
     assert "no period has a group" not in str(report)
-
-
-def test_periods_that_are_not_considered_are_not_denied():
-    """Before `start`, or after `--at`, the history was said to hold no period."""
-    counts = days(2, 9, 0.4)
-    late = asked(RATIO, start="2026-02-01")
-    for result in (fg.monitor(counts, late), fg.monitor_doctor(counts, late)):
-        text = " ".join(str(result).split())
-        assert (
-            "ll periods of the history, 2026-01-01 to 2026-01-02, are before the start "
-            "(2026-02-01)" in text
-        )
-        assert "no periods yet" not in text
-        assert "holds no period" not in text
-        assert result.exit_code == 3
-    one = fg.monitor(days(1, 9, 0.4), asked(RATIO), at="2025-12-31")
-    assert (
-        "The history holds 2026-01-01 alone, which is after 2025-12-31, the last to consider (at)"
-        in render(one, "text", quiet=True)
-    )
-    assert "no periods yet" in str(fg.monitor({}, asked(RATIO)))

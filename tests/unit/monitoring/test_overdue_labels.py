@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +14,7 @@ from fairgauge.render import render
 from fairgauge.results.monitor_results import MonitorState
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 RECALL = {"metric": "true_positive_rate.difference", "between": [-0.1, 0.1], "groups": "F"}
 BALANCED = {"metric": "balanced_accuracy.difference", "between": [-0.3, 0.3], "groups": "F"}
@@ -79,7 +78,7 @@ def test_groups_of_an_intersection_are_known_before_their_labels(
     unlabelled: str, reference: dict[str, object], start: dict[str, str]
 ) -> None:
     """Rules of predictions decide at once, and those of labels wait."""
-    settings = {"monitor": {"rules": [WIDE, WIDE_RECALL], "labels": "later"} | start}
+    settings = {"monitor": {"rules": [WIDE, WIDE_RECALL], "labels_within": 7} | start}
     report = fg.monitor(crossed_days(unlabelled), CROSSED | settings | reference)
     assert (report.exit_code, report.unmatched) == (1, ())
     assert ("sex*age", "F & young") in {(each.feature, each.group) for each in report.alarms}
@@ -89,57 +88,24 @@ def test_groups_of_an_intersection_are_known_before_their_labels(
 
 
 @pytest.mark.parametrize("complete", [1, 10])
-@pytest.mark.parametrize("without", [0, 1, 8])
-def test_a_monitor_waits_for_the_first_label_that_is_missing(complete: int, without: int) -> None:
-    report = fg.monitor(stalled(complete, without), asked(*RULES, labels="later"))
-    waits = without > 0
+@pytest.mark.parametrize("without", [0, 1, 2, 8])
+def test_a_monitor_waits_for_labels_that_are_due(complete: int, without: int) -> None:
+    """They are due once one later period is there; until then the periods before decide."""
+    report = fg.monitor(stalled(complete, without), asked(*RULES, labels_within=1))
+    waits = without > 1
     state = MonitorState.WAITING if waits else MonitorState.NO_ALARM
     assert [each.state for each in report.comparisons] == [state, state, MonitorState.NO_ALARM]
     assert (report.state, report.exit_code) == (state, 3 if waits else 0)
-    assert report.labels_due == 0
-    assert report.overdue == tuple(day_names(complete + without)[complete:])
+    assert report.overdue == tuple(day_names(complete + without - 1)[complete:])
     text = render(report, "openmetrics")
     assert f'fairgauge_monitor_state{{model="counts",state="no alarm"}} {int(not waits)}' in text
     if waits:
         line = render(report, "text", quiet=True)
         assert line.startswith(
             "WAITING FOR LABELS: 2 of 3 comparisons wait for labels that are due, of "
-            f"{'1 day' if without == 1 else '8 days'} from {report.overdue[0]} on"
+            f"{'1 day' if without == 2 else '7 days'} from {report.overdue[0]} on"
         )
-        assert "No run has seen labels come after their rows" in " ".join(str(report).split())
-
-
-@pytest.mark.parametrize(("wait", "first"), [(1, "rows"), (5, "labels")])
-def test_labels_are_due_once_they_wait_longer_than_runs_saw(
-    tmp_path: Path, wait: int, first: str
-) -> None:
-    """Whether a night brings first the new rows or first the labels of earlier ones."""
-    history, spec = fg.History(tmp_path), asked(RECALL, labels="later")
-    names, states = day_names(60), []
-
-    def night(today: int, labelled: int | None) -> None:
-        steps = {"rows": (names[today], day(today, 0.0), False)}
-        if labelled is not None and labelled >= 0:
-            steps["labels"] = (names[labelled], day(labelled), True)
-        for step in sorted(steps, key=lambda each: each != first):
-            name, counts, replace = steps[step]
-            history.add(name, counts, replace=replace)
-            states.append(fg.monitor(history, spec).state)
-
-    for today in range(16):
-        night(today, today - wait)
-    assert MonitorState.WAITING not in states[2 * wait + 2 :]
-    due = wait + (first == "rows")
-    assert fg.monitor(history, spec).labels_due == due
-    before = fg.monitor(history, spec, at=names[14])
-    assert (before.labels_due, before.overdue) == (due, ())
-    for today in range(16, 19):  # no labels any more
-        night(today, None)
-        late = today - 16 + wait >= due
-        assert states[-1] is (MonitorState.WAITING if late else MonitorState.NO_ALARM)
-    (tmp_path / "_labels.json").write_text("[")
-    assert fg.monitor(history, spec).labels_due == 0
-    assert json.loads((tmp_path / "_labels.json").read_text())
+        assert "They are due once 1 later day is there" in " ".join(str(report).split())
 
 
 def test_an_alarm_stays_one_when_labels_stop() -> None:
@@ -150,6 +116,6 @@ def test_an_alarm_stays_one_when_labels_stop() -> None:
 
     counts = {name: worse(i) for i, name in enumerate(day_names(10))}
     later = {name: day(1, 0.0) for name in day_names(20)[10:]}
-    report = fg.monitor(counts | later, asked(RECALL, labels="later"))
+    report = fg.monitor(counts | later, asked(RECALL, labels_within=1))
     assert (report.state, report.exit_code) == (MonitorState.ALARM, 1)
-    assert len(report.overdue) == 10
+    assert len(report.overdue) == 9

@@ -24,10 +24,10 @@ SCORED = {k: v for k, v in QUESTION.items() if k != "prediction"}
 FEEDS = {
     "labels with the rows": (QUESTION, {}, 0),
     "strata": (QUESTION | {"strata": "branch"}, {}, 0),
-    "labels after three days": (QUESTION, {"labels": "later"}, 3),
+    "labels after three days": (QUESTION, {"labels_within": 7}, 3),
     "labels due after five": (QUESTION | {"strata": "branch"},
-                              {"labels": "later", "labels_within": 5}, 4),
-    "scores": (SCORED | {"score": "score", "threshold": 0.5}, {"labels": "later"}, 2),
+                              {"labels_within": 5}, 4),
+    "scores": (SCORED | {"score": "score", "threshold": 0.5}, {"labels_within": 7}, 2),
 }  # fmt: skip
 
 

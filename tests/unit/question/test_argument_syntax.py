@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairgauge.question import _argument_syntax as argument_syntax
+from fairgauge.question import readers as argument_syntax
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from fairgauge.question.spec_file import read_options, schema
 from fairgauge.question.specification import ask
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
-from fairgauge.render.words.command_line import flags_of, repetition
+from fairgauge.render.documents.report_notes import flags_of, repetition
 
 NAMES = [option.name for option in OPTIONS]
 
@@ -63,10 +63,10 @@ UNRECORDED = st.fixed_dictionaries(
         "tolerance": st.floats(0.001, 0.1),
     },
 )
-SHARES = st.dictionaries(NAME, st.floats(0.01, 9), min_size=1, max_size=3)
 OF_TYPE = {
     types.COLUMN: NAME,
     types.COLUMNS: st.lists(NAME, min_size=1, max_size=3),
+    types.REPLICATES: st.sampled_from(["w1-w4; acs", "a,b; fay 0.3", "r01-r12; jkn 0.5"]),
     types.ACCEPTED: st.lists(
         st.sampled_from(["same_names", "one_label:y", "reversed_scores:s"]), min_size=1, max_size=3
     ),
@@ -94,7 +94,6 @@ OF_TYPE = {
         | st.just([{"low": -2.0, "high": 3.0, "closed": "left"}]),
         max_size=2,
     ),
-    types.POPULATION: st.dictionaries(COLUMN, SHARES, max_size=2),
     types.RULES: st.lists(RULE, max_size=3),
     types.WORDS: st.fixed_dictionaries(
         {},
@@ -136,7 +135,7 @@ def parsed(words):
     @click.command()
     @question()
     def command(config, **flags):
-        return asked(config, flags).check()
+        return ask(**asked(config, flags))
 
     return command.main(words, standalone_mode=False)
 
@@ -166,7 +165,7 @@ def test_every_option_has_its_flags():
     command = click.command(question()(lambda **_: None))
     flags = [parameter.opts[-1] for parameter in command.params]
     expected = dict.fromkeys(flag for option in OPTIONS for flag in option.flags)
-    assert flags == ["--config", "--allow-code", *expected]
+    assert flags == ["--config", *expected]
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
@@ -206,7 +205,8 @@ def report(**changed):
 def test_a_comparison_states_every_option_that_differs(option):
     if option.name in ("label", "positive", "task"):
         pytest.skip("reports that differ in it are not compared")
-    other = {"favourable": "negative", "words": {"positive": "hired"}}.get(option.name, "another")
+    given = {"favourable": "negative", "words": {"positive": "hired"}, "confidence": 0.9}
+    other = given.get(option.name, "another")
     found = fg.compare(report(), report(**{option.name: other}))
     stated = [(each.key, each.says) for each in found.differences]
     assert stated == ([] if option.described else [(option.name, option.effect)])
@@ -223,11 +223,11 @@ def test_a_comparison_states_every_option_that_differs(option):
 def test_a_command_names_a_file_or_leaves_a_place_for_one(source, data):
     made = report()
     of = replace(made, data=replace(made.data, source=source))
-    assert repetition(of)[0] == "run"
-    assert repetition(of)[1].startswith(f"fairgauge audit {data} ")
+    assert repetition(of)[1] is None
+    assert repetition(of)[0].startswith(f"fairgauge audit {data} ")
     by_file = replace(
         of, spec=of.spec | {"rules": [{"metric": "DI", "at_least": 0.8, "groups": "F"}]}
     )
-    by = ("save the specification as audit.json and run", f"fairgauge audit {data} -c audit.json")
+    by = (f"fairgauge audit {data} -c audit.json", "audit.json")
     assert repetition(by_file) == by
     assert f"fairgauge audit {data} -c audit.json" in render(by_file, "html")

@@ -88,6 +88,10 @@ def test_the_command_lists_and_describes():
     assert preset("us-lending").status in " ".join(listed.output.split())
     one = CliRunner().invoke(main, ["presets", "nyc-ll144"])
     assert "6 RCNY 5-300 to 5-304" in one.output
+    nydfs = preset("nydfs-cl7-2024")
+    shown = " ".join(CliRunner().invoke(main, ["presets", nydfs.name]).output.split())
+    for text in (nydfs.period, nydfs.read, nydfs.in_force.isoformat(), "metrics (of amounts)"):
+        assert text in shown
     wrong = CliRunner().invoke(main, ["presets", "nyc"])
     assert wrong.exit_code == 2
 
@@ -106,7 +110,7 @@ def test_the_tables_to_publish_are_new_yorks():
     (small,) = {tuple(row) for row in rows if row[:3] == ["Female & AIAN", "17", "7"]}
     assert "below the minimum of 57 (2% of all 2,821 cases)" in small[4]
     assert "impact ratio" in text
-    stated = "95% confidence intervals, for all comparisons of the report together, or why data"
+    stated = "95% confidence intervals, for all comparisons together, or why "
     assert stated in text
     narrower = render(audit(confidence=0.9), "html")
     assert "In parentheses: 90% confidence intervals" in narrower

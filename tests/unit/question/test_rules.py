@@ -80,7 +80,6 @@ def test_an_unknown_metric_names_the_nearest():
             {"groups": "F"},
             "rule.groups: selection_rate.largest_gap is one number of all groups of a feature; ",
         ),
-        ("ndkl", {"groups": ["F"]}, "rule.groups: ndkl is one number of all groups of a feature; "),
         ("GE", {"groups": "F"}, "rule.groups: GE is one number of the whole table; remove groups"),
         (
             "consistency",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tomllib
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -91,17 +90,6 @@ def test_unknown_columns_name_the_nearest_or_what_there_is():
     assert problems(["sex", "branch", "county"], strata="branch*county") == [
         "strata: no column 'branch*county' in the data. Name 'branch', 'county' one by one"
     ]
-    for cuts, python, toml in (
-        ("quantiles", "'quantiles'", '"quantiles"'),
-        ("40,60", "[40.0, 60.0]", "[40.0, 60.0]"),
-    ):
-        (said,) = problems(["sex", "age"], strata=[f"age:{cuts}"])
-        assert said == (
-            f"strata: no column 'age:{cuts}' in the data. To cut a column write {{'column': 'age', "
-            f"'cuts': {python}}} (in TOML {{column = \"age\", cuts = {toml}}})"
-        )
-        (table,) = tomllib.loads(f"strata = [{said[said.index('{column') : -1]}]")["strata"]
-        assert table == {"column": "age", "cuts": cuts if toml[0] == '"' else [40, 60]}
     (said,) = problems([f"column{i}" for i in range(5_000)], sensitive="zzz")
     assert said.endswith("'column7' and 4992 more")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
@@ -15,20 +16,40 @@ from tests.every_result import RESULTS, result
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.render.document import document
 from fairgauge.render.formats import render
 from fairgauge.render.grammar import LANGUAGES
 from fairgauge.render.language import NAMES, in_language
-from fairgauge.render.page import told
+from fairgauge.render.page import rule_grid, told
 
 OWN = {("people", "adjectives"), ("people", "plain"), ("terms", "plural"), ("terms", "many")}
 """Words of one language, that no other has."""
 FURTHER = {("gap_verdict",)}
 """What English has from elsewhere."""
 ENGLISH = {
-    (name,)
-    for name in ("diagnostic", "estimate", "assumed", "because", "finding_text", "after_adjusting")
+    ("diagnostic",),
+    ("join",),
+    ("method",),
+    ("verification",),
 }
 """What full documents alone state, which are in English; every other table is in all languages."""
+TRANSLATED = {
+    *(
+        ("layout",),
+        ("document",),
+        ("terms", "in_words"),
+        ("terms", "titles"),
+        ("terms", "excluded"),
+    ),
+    *(("terms", "lacking"), ("goal", "text"), ("terms", "candidate")),
+}
+"""What English has from code and from the layouts of documents."""
+ENGLISH_WORDS = re.compile(
+    r"\b(?:the|and|of|is|are|were|with|without|than|have|missing|against|inconclusive"
+    r"|accuracy(?!=)|warning|differs|cannot|better|within|rows|pass|fail"
+    r"|(?:selection|positive|negative|error) rate)\b",
+    re.IGNORECASE,
+)
 OTHERS = [name for name in NAMES if name != "en"]
 
 
@@ -40,7 +61,7 @@ def texts_of(name: str) -> dict[str, Any]:
 def places(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     for key, text in table.items():
         place = (*path, key)
-        if place in OWN | FURTHER | ENGLISH:
+        if place in OWN | FURTHER | ENGLISH | TRANSLATED:
             continue
         if isinstance(text, Mapping):
             yield from places(text, place)
@@ -90,6 +111,30 @@ def test_a_page_states_the_same_in_another_language(kind, name):
     assert len(other.verdict) == len(english.verdict)
     stated = [text for _, _, said in other.answers for text, _ in said]
     assert not [text for text in stated if "  " in text or not text.strip()]
+
+
+@pytest.mark.parametrize(
+    "kind", ["loans", "inconclusive", "models", "find", "pairs", "same answers", "plan", "check"]
+)
+def test_the_first_lines_in_german_have_no_english_words(kind):
+    made = result(kind)
+    with in_language("de"):
+        opening = document(made)
+        answers = [text for _, _, said in told(made).answers for text, _ in said]
+        grid = rule_grid(told(made))
+    said = [opening.title, opening.beside, opening.verdict, str(opening.brief.headline), *answers]
+    said += [str(each) for each in opening.brief.verdict]
+    said += [grid.legend, *grid.notes] if grid else []
+    english = {text: ENGLISH_WORDS.findall(text) for text in said}
+    assert not {text: words for text, words in english.items() if words}
+
+
+def test_cells_of_the_grid_are_in_german():
+    page = render(result("loans"), "markdown", lang="de", full=True)
+    grid = page.partition("|  | Regel 1")[2].partition("<sub>")[0]
+    assert re.search(r"verletzt|eingehalten|unentschieden", grid)
+    assert " zu " in grid
+    assert not re.search(r"\b(?:fail|pass|inconclusive|v)\b", grid)
 
 
 def test_a_report_is_saved_in_german(tmp_path):
@@ -149,3 +194,11 @@ def test_a_minimum_that_was_asked_speaks_for_itself(name):
     assert "300" in few
     assert grammar.table["few_data"]["data"] not in few
     assert grammar.because(small) == grammar.reason(small)
+
+
+def test_the_one_line_of_a_verdict_has_the_word_of_its_language():
+    cells = {"a": {"tp": 10, "fn": 190}, "b": {"tp": 150, "fn": 50}}
+    report = fg.audit(fg.confusion("g", cells), rules="true_positive_rate.ratio >= 0.8")
+    line = render(report, "text", quiet=True, lang="de")
+    assert line.count("VERLETZT") == 2
+    assert "FAIL" not in line

@@ -16,8 +16,7 @@ from tests.cases import one_of_each
 import fairgauge as fg
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.catalogue import METRICS
-from fairgauge.catalogue.comparisons import Representation
-from fairgauge.catalogue.pooling import ConditionalDisparity
+from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.enums import DiagnosticCode, Level, Task
 from fairgauge.errors import DataError
 from fairgauge.values import canonical, name_of
@@ -71,8 +70,6 @@ def test_it_is_reported_just_where_the_other_outcome_gives_other_numbers(metric)
     asked = {"metrics": [metric.name], "label": "y", "sensitive": "g"} | decided
     asked |= {"strata": "s"} if isinstance(metric, ConditionalDisparity) else {}
     asked |= {"features": ["score"]} if metric.name in ("FT", "consistency") else {}
-    if isinstance(metric, Representation):
-        asked["population"] = {"g": {"a": 0.3, "b": 0.3, "c": 0.4}}
     one, other = (fg.audit(data, task="binary", **asked, **by) for by in ({}, {"positive": 0}))
     values = [[each.value for each in report.estimates] for report in (one, other)]
     values = [

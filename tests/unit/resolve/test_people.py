@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 
 import jsonschema
-import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import assume, given
@@ -14,91 +12,36 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.cube.cube import cube_schema
-from fairgauge.errors import CubeError, DataError, SpecError
+from fairgauge.errors import CubeError, SpecError
 
 ASKED = {"prediction": "y", "positive": 1, "sensitive": "sex", "person": "who"}
 ROWS = {"who": ["a", "a", "b", "c"], "y": [0, 1, 0, 1], "sex": ["F", "F", "M", "M"]}
-TABLE = st.lists(
-    st.tuples(st.integers(0, 5), st.sampled_from([0, 1, None]), st.integers(0, 9)), min_size=1
-)
+TABLE = st.lists(st.tuples(st.integers(0, 5), st.sampled_from([0, 1, None])), min_size=1)
 
 
-@given(TABLE, st.sampled_from(["any", "last"]))
-def test_it_is_what_a_loop_over_people_counts(rows, counted):
-    who, y, day = zip(*rows, strict=True)
-    data = pl.DataFrame({"who": who, "y": y, "day": day}, schema_overrides={"y": pl.Int64})
+@given(TABLE)
+def test_it_is_what_a_loop_over_people_counts(rows):
+    who, y = zip(*rows, strict=True)
+    data = pl.DataFrame({"who": who, "y": y}, schema_overrides={"y": pl.Int64})
     assume(1 in y)
     sexes = ["F" if person % 2 == 0 else "M" for person in who]
     data = data.with_columns(sex=pl.Series(sexes))
-    order = {"order": "day"} if counted == "last" else {}
-    cube = fg.count(data, **ASKED, per_person=counted, **order)
+    cube = fg.count(data, **ASKED)
     table = cube.tables[0]
     levels = [(*cube.levels[axis], None) for axis in table.axes]
     keys = [tuple(v[c] for v, c in zip(levels, code, strict=True)) for code in table.codes]
     found = dict(zip(keys, table.sums["rows"].tolist(), strict=True))
     expected: dict = {}
     for person in set(who):
-        decided = [(d, v) for w, v, d in rows if w == person and v is not None]
-        values = {v for _, v in decided}
-        if counted == "last" and decided:
-            values = {v for d, v in decided if d == max(decided)[0]}
-            values = values if len(values) == 1 else set()
+        values = {v for w, v in rows if w == person and v is not None}
         key = ("F" if person % 2 == 0 else "M", max(values, default=None))
         expected[key] = expected.get(key, 0) + 1
     assert found == expected
 
 
-WITH_LABELS = st.lists(
-    st.tuples(
-        st.integers(0, 5),
-        st.sampled_from([0, 1, None]),
-        st.sampled_from([0, 1, None]),
-        st.sampled_from([*range(5), None]),
-    ),
-    min_size=1,
-)
-
-
-@given(WITH_LABELS)
-def test_the_label_of_a_person_is_that_of_the_last_known_prediction(rows):
-    """The last row with a label counted, though its prediction was replaced by a later one."""
-    frame = pd.DataFrame(rows, columns=["who", "label", "y", "day"], dtype="float64")
-    assume((frame["y"] == 1).any())
-    frame["sex"] = np.where(frame["who"] % 2 == 0, "F", "M")
-    asked = ASKED | {"per_person": "last", "order": "day"}
-    cube = fg.count(frame, **asked, label="label")
-    expected: dict = {}
-    open_ = 0
-    for person, own in frame.groupby("who"):
-        decided = own.dropna(subset="y")
-        last = decided[decided["day"].isna() | (decided["day"] == decided["day"].max())]
-        unclear = last["day"].nunique(dropna=False) > 1
-        label, y = (
-            None if unclear or len(v) != 1 or np.isnan(v[0]) else v[0]
-            for v in (last["label"].unique(), last["y"].unique())
-        )  # fmt: skip
-        if y is None and last["day"].isna().any():
-            label = None  # which is the last is unknown
-        key = ("F" if person % 2 == 0 else "M", label, y)
-        expected[key] = expected.get(key, 0) + 1
-        later = own["y"].isna() & ~(own["day"] < last["day"].max())
-        open_ += bool(y is not None and later.any())
-    (table,) = cube.tables
-    levels = [(*cube.levels[axis], None) for axis in table.axes]
-    keys = [tuple(v[c] for v, c in zip(levels, code, strict=True)) for code in table.codes]
-    assert dict(zip(keys, table.sums["rows"].tolist(), strict=True)) == expected
-    assert table.sums.get("open", np.zeros(1)).sum() == open_
-    alone = fg.count(frame, **asked)
-    of_both = cube.marginal(alone.plan.axes)
-    assert alone.tables[0].codes.tolist() == of_both.codes.tolist()
-    assert alone.tables[0].sums["rows"].tolist() == of_both.sums["rows"].tolist()
-
-
 @pytest.mark.parametrize(
     ("options", "stated"),
     [
-        ({"per_person": "last"}, r"per_person: last needs .* \(order, --order COL\)"),
-        ({"order": "day"}, "order: has no effect"),
         ({"label": "sex"}, "per_person: any favourable decision is one of"),
         ({"weight": "day"}, "weight: cannot be combined with people"),
         (
@@ -113,35 +56,6 @@ def test_what_is_unclear_is_refused(options, stated):
     data = pl.DataFrame({**ROWS, "day": [1, 2, 3, 4]})
     with pytest.raises(SpecError, match=stated):
         fg.audit(data, **(ASKED | options))
-
-
-def test_an_order_is_of_numbers_or_dates():
-    data = pl.DataFrame({**ROWS, "day": ["12/31/2025", "1/2/2026", "1/3/2026", "1/4/2026"]})
-    with pytest.raises(DataError, match="neither a number nor a date"):
-        fg.count(data, **ASKED, per_person="last", order="day")
-
-
-NUMBERS = {"task": "regression", "sensitive": "sex", "person": "who"}
-LAST_NUMBERS = NUMBERS | {"per_person": "last", "order": "day"}
-
-
-def last_numbers(outcomes):
-    """Return rows with numbers, and by pandas the last known ones of each person."""
-    rng = np.random.default_rng(3)
-    n = 2_000
-    rows = pd.DataFrame({"who": rng.integers(0, 700, n), "day": rng.integers(0, 6, n)})
-    rows["sex"] = np.where(rows["who"] % 3 == 0, "F", "M")
-    rows["p"] = rng.normal(40, 8, n).round(2)
-    rows["y"] = rows["p"] + rng.normal(0, 3, n).round(1)
-    for column in ("p", "y", "who"):
-        rows.loc[rng.random(n) < 0.04, column] = np.nan
-    known = rows.dropna(subset="p" if "p" in outcomes else "y")
-    latest = known[known["day"] == known.groupby("who")["day"].transform("max")]
-    last = rows.dropna(subset="who").groupby("who")[["sex"]].first()
-    for column in outcomes:
-        own = latest.groupby("who")[column]
-        last[column] = own.first().where(own.nunique(dropna=False) == 1)
-    return rows, pd.concat([last, rows[rows["who"].isna()]])[["sex", *outcomes]]
 
 
 def test_counts_of_people_do_not_add_up():

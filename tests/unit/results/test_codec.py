@@ -19,7 +19,6 @@ from fairgauge.identity import Bin, GroupId, MissingValue, ValueSet
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
 from fairgauge.results import codec
-from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.codec import Finite, Inline, Share, Version, from_dict, to_dict
 from fairgauge.results.comparison import Alone, GroupChange, Origin, Reclassified
@@ -27,9 +26,9 @@ from fairgauge.results.definitions import saved_fields
 from fairgauge.results.estimates import Estimate, Group, GroupPair, RateValue, ScoreCounts
 from fairgauge.results.monitor_results import Alarm, Baseline, PeriodRows, Point
 from fairgauge.results.name_swaps import SwapVariant
-from fairgauge.results.planned import Needed, Smallest
+from fairgauge.results.planned import Needed
 from fairgauge.results.scopes import Bounds, ClassScope, Interval, Reference, Scope, stratum
-from fairgauge.results.shown_result import ResultKind, ShownResult, result_classes
+from fairgauge.results.shown_result import Brief, ResultKind, Sentence, ShownResult, result_classes
 from fairgauge.results.threshold_choice import OperatingPoint
 from fairgauge.results.verdicts import Verdict
 from fairgauge_check.check_result import CheckedGroup
@@ -73,7 +72,7 @@ OF_TYPE = {
 CLASSES = (
     Alarm, Alone, Baseline, Bounds, CheckedGroup, DisparityChange, Estimate, Group,
     GroupChange, GroupPair, Needed, OperatingPoint, Origin, PeriodRows, Point,
-    RateChange, RateValue, Reclassified, ScoreCounts, Smallest, SwapVariant,
+    RateChange, RateValue, Reclassified, ScoreCounts, SwapVariant,
 )  # fmt: skip
 
 

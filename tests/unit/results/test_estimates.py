@@ -111,7 +111,7 @@ def test_thresholds_are_all_computed() -> None:
 
 def test_unknown_keys_name_the_nearest() -> None:
     report = fg.audit(CUBE, metrics="AD")
-    with pytest.raises(KeyError, match="Did you mean 'F'"):
+    with pytest.raises(KeyError, match="Did you mean 'AD, sex, F'"):
         report["AD", "sex", "f"]
     with pytest.raises(KeyError, match="no metric named 'ADD'"):
         report["ADD"]

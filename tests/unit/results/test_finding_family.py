@@ -9,8 +9,8 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.render import render
-from fairgauge.results.finding import FamilyOfTests
-from fairgauge.stats.multiplicity import sidak
+from fairgauge.results.estimates import FamilyOfTests
+from fairgauge.stats.significance import sidak
 
 GROUPS = {
     "F": {"tp": 60, "fp": 20, "fn": 140, "tn": 180},

@@ -25,15 +25,3 @@ def test_a_loaded_comparison_of_scores_cut_at_their_median_is_of_scoring_rates(t
     assert "scoring rate" in str(comparison).casefold()
     comparison.save(tmp_path / "comparison.json")
     assert str(fg.load(tmp_path / "comparison.json")) == str(comparison)
-
-
-def test_a_loaded_plan_describes_a_rate_of_the_users_own(tmp_path):
-    cells = {
-        "F": {"tp": 150, "fn": 100, "fp": 50, "tn": 200},
-        "M": {"tp": 150, "fn": 120, "fp": 50, "tn": 200},
-    }
-    plan = fg.plan(fg.confusion("sex", cells), metrics=[MISSED.compared("difference")])
-    plan.save(tmp_path / "plan.json")
-    loaded = fg.load(tmp_path / "plan.json")
-    assert str(loaded) == str(plan)
-    assert loaded.smallest[0].definition.title == plan.smallest[0].definition.title

@@ -12,7 +12,7 @@ import compared_reports
 import fairgauge as fg
 import sample_reports
 from fairgauge.cube.cube import cube_schema
-from fairgauge.results.comparison import Comparison
+from fairgauge.results.comparison import Change
 from fairgauge.results.report import Report
 
 SAMPLES = {
@@ -36,8 +36,7 @@ def test_reports_keep_to_their_schema(name):
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_comparisons_keep_to_their_schema(name):
     assert (
-        errors(Comparison.json_schema(), json.loads(fg.compare(*COMPARISONS[name]()).to_json()))
-        == []
+        errors(Change.json_schema(), json.loads(fg.compare(*COMPARISONS[name]()).to_json())) == []
     )
 
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import zipfile
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -38,7 +39,13 @@ NAMED = pd.DataFrame(
         "score": CODES["score"],
     }
 )
-ASKED = {"prediction": "ok", "positive": "yes", "sensitive": "sex", "score": None}
+ASKED = {"prediction": "ok", "positive": "yes", "sensitive": "sex", "score": "score"}
+
+
+def database(path, release):
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{path}' AS of_release (STORAGE_VERSION '{release}')")
+        connection.execute("CREATE TABLE of_release.people AS FROM NAMED")
 
 
 def compressed(path, kind):
@@ -59,6 +66,7 @@ def compressed(path, kind):
 WRITERS = {
     "a.csv": lambda p: NAMED.to_csv(p, index=False),
     "a.parquet": lambda p: NAMED.to_parquet(p),
+    "a.arrow": lambda p: pl.from_pandas(NAMED).write_ipc(p),
     "a.jsonl": lambda p: NAMED.to_json(p, orient="records", lines=True),
     "a.xlsx": lambda p: NAMED.to_excel(p, index=False),
     "a.sav": lambda p: pyreadstat.write_sav(
@@ -73,6 +81,10 @@ WRITERS = {
         variable_value_labels=LABELS,
         missing_user_values={"sex": ["r"]},
     ),
+    "5.xpt": lambda p: pyreadstat.write_xport(NAMED.fillna({"sex": ""}), p, file_format_version=5),
+    "8.xpt": lambda p: pyreadstat.write_xport(NAMED.fillna({"sex": ""}), p, file_format_version=8),
+    "1.duckdb": lambda p: database(p, "v1.0.0"),
+    "2.duckdb": lambda p: database(p, "v2.0.0"),
     "a.csv.zip": lambda p: compressed(p, "zip"),
     "a.csv.bz2": lambda p: compressed(p, "bz2"),
     "a.csv.zst": lambda p: compressed(p, "zst"),
@@ -81,10 +93,30 @@ WRITERS = {
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_same_people_have_one_digest_in_every_format(name, tmp_path):
-    WRITERS[name](tmp_path / name)
-    found = fg.count(tmp_path / name, **ASKED)
+    path = tmp_path / name
+    if name == "2.duckdb" and duckdb.__version__ < "2":
+        pytest.skip("DuckDB 1 neither writes nor reads the files of DuckDB 2")
+    WRITERS[name](path)
+    rows = fg.sql(f"duckdb:///{path}", "people") if path.suffix == ".duckdb" else path
+    found = fg.count(rows, **ASKED)
     assert found.digest == fg.count(NAMED, **ASKED).digest
     assert found.rows == N
+
+
+def test_codes_beside_labels_name_values_too(tmp_path):
+    WRITERS["a.sav"](tmp_path / "a.sav")
+    found = [
+        fg.audit(
+            tmp_path / "a.sav", prediction="ok", positive=yes, sensitive="sex",
+            reference={"sex": male}, where={"ok": [no, yes]}, recode={"sex": {"W": [female]}},
+            rules=[fg.rule("DI", at_least=0.5, groups=["W", str(female)])],
+        )
+        for no, yes, male, female in (("no", "yes", "Male", "Female"), (0, 1, 1, 2))
+    ]  # fmt: skip
+    assert found[0].spec == found[1].spec
+    assert found[0]["selection_rate.ratio", "sex", "W"].reference.group == "Male"
+    without = fg.audit(tmp_path / "a.sav", **ASKED | {"positive": 1}, exclude_groups=["2"])
+    assert {each.group for each in without.groups} == {"Male"}
 
 
 def test_what_a_file_declares_missing_is_named_with_its_reason(tmp_path):
@@ -96,6 +128,29 @@ def test_what_a_file_declares_missing_is_named_with_its_reason(tmp_path):
         each: held[each] for each in ("Don't know", "Refused")
     }
     assert f"Refused {held['Refused']}" in note.message
+
+
+def test_labelled_values_keep_the_order_of_their_codes_and_columns_their_labels(tmp_path):
+    codes = pd.DataFrame(
+        {"size": [3.0, 1.0, 2.0, 9.0] * 50, "ok": [0.0, 1.0] * 100, "DWGT": [1.0, 2.0] * 100}
+    )
+    named = {1: "large", 2: "middle", 3: "small", 9: "gone"}
+    pyreadstat.write_sav(
+        codes, tmp_path / "a.sav", column_labels=["Size of the firm", "", ""],
+        variable_value_labels={"size": named},
+    )  # fmt: skip
+    asked = {"prediction": "ok", "positive": 1}
+    report = fg.audit(tmp_path / "a.sav", **asked, sensitive="size")
+    assert [e.group for e in report.groups if e.group in named.values()] == [*named.values()]
+    (note,) = [each for each in report.diagnostics if each.code == "column_label"]
+    assert (note.feature, note["label"]) == ("size", "Size of the firm")
+    assert note["values"][:2] == ("1 large", "2 middle")
+    (note,) = [each for each in report.diagnostics if each.code == "unused_weights"]
+    assert note["values"] == ("DWGT",)
+    weighted = fg.audit(tmp_path / "a.sav", **asked, sensitive="size", weight="DWGT")
+    assert "unused_weights" not in {each.code for each in weighted.diagnostics}
+    stated = fg.audit(tmp_path / "a.sav", **asked, sensitive={"column": "size", "order": ["gone"]})
+    assert stated.groups[0].group == "gone"
 
 
 def test_labels_of_two_codes_and_codes_without_a_label_stay_groups(tmp_path):
@@ -209,6 +264,15 @@ def test_lines_above_a_header_are_no_rows_and_are_stated(above, tmp_path):
     assert report.data.fingerprint == fg.audit(NAMED, **ASKED).data.fingerprint
 
 
+@pytest.mark.parametrize("above", ["Acme\nExported,2026-01-12\n\n", "By,Dana,,\n"])
+def test_pairs_above_a_wide_header_are_titles(above, tmp_path):
+    path = tmp_path / "a.csv"
+    NAMED.assign(of="personnel").to_csv(path, index=False)
+    path.write_text(above + path.read_text())
+    report = fg.audit(path, **ASKED)
+    assert report.data.fingerprint == fg.audit(NAMED, **ASKED).data.fingerprint
+
+
 @pytest.mark.parametrize("text", ["a\n1\n2\n", "a,b\n1,2\n", '"x, y",b\n1,2\n', "1,2\n3,4\n"])
 def test_a_header_in_its_place_stays_there(text, tmp_path):
     from fairgauge.scan import open_source
@@ -216,6 +280,14 @@ def test_a_header_in_its_place_stays_there(text, tmp_path):
     (tmp_path / "a.csv").write_text(text)
     header = pl.read_csv(tmp_path / "a.csv").columns
     assert list(open_source(tmp_path / "a.csv").columns) == header
+
+
+def test_decimal_commas_between_semicolons_are_points(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("group;points\n" + "a;66,5\na;-1,25\nb;70\nb;1,2,3\n" * 30)
+    found = fg.count(path, prediction="group", positive="a", sensitive="points")
+    levels = next(v for axis, v in found.levels.items() if axis.column == "points")
+    assert {str(each) for each in levels} == {"66.5", "-1.25", "70", "1,2,3"}
 
 
 def test_keys_inside_objects_are_columns_with_dots(tmp_path):
@@ -241,3 +313,18 @@ def test_without_pyreadstat_an_error_names_the_extra(tmp_path, monkeypatch):
     shutil.copy(__file__, tmp_path / "a.sav")
     with pytest.raises(fg.FairgaugeError, match=r"fairgauge\[survey\]"):
         fg.count(tmp_path / "a.sav", **ASKED)
+
+
+def test_the_line_of_a_header_can_be_stated(tmp_path):
+    """A title of several cells is taken for the header; what is stated holds."""
+    path = tmp_path / "rows.csv"
+    rows = "".join(f"{'ab'[i % 2]},{i % 3 // 2}\n" for i in range(60))
+    path.write_text("Decisions,of 2026\n\ngroup,ok\n" + rows)
+    with pytest.raises(fg.SpecError, match="no column 'ok'"):
+        fg.count(path, prediction="ok", sensitive="group")
+    found = fg.count(f"{path}#3", prediction="ok", sensitive="group")
+    assert found.rows == 60
+    asked = ["audit", str(path), "--header-row", "3", "--prediction", "ok", "--sensitive", "group"]
+    assert CliRunner().invoke(main, [*asked, "--quiet"]).exit_code == 0
+    with pytest.raises(fg.DataError, match="no line 900 among its first 63"):
+        fg.count(f"{path}#900", prediction="ok", sensitive="group")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from pyarrow import feather, ipc
 
 import fairgauge as fg
 from fairgauge.errors import DataError, SpecError
+from fairgauge.scan.input_files import FORMATS, WAYS_OUT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +50,7 @@ READ_RIGHT = {
     "lines in quotes": ('g,y\n"a\nb",1\n"c\r\nd",0\n', {("a\nb", 1): 1, ("c\r\nd", 0): 1}),
     "quotes in quotes": ('g,y\n"say ""a""",1\n', {('say "a"', 1): 1}),
     "a quote inside": ('g,y\na"b,1\n', {('a"b', 1): 1}),
-    "semicolons": ('g;y\n"1,5";1\na,b;0\n', {("1,5", 1): 1, ("a,b", 0): 1}),
+    "semicolons": ('g;y\n"1,5";1\na,b;0\n', {("1.5", 1): 1, ("a,b", 0): 1}),
     "tabs": ("g\ty\na\t1\n", {("a", 1): 1}),
     "bars": ("g|y\na|1\n", {("a", 1): 1}),
     "empty is missing": ("g,y\n,0\na,\n", {(None, 0): 1, ("a", None): 1}),
@@ -93,7 +95,7 @@ REFUSED = {
     "twice": ("g,g,y\na,b,1\n", r"'.*rows.csv' has the column 'g' twice"),
     "no names": (
         "g,,\na,1,\n",
-        r"leaves 2 of 3 without a name \(it has 'g'\); name each column, and",
+        r"leaves 2 of 3 without a name \(it has 'g'\); name each column, or",
     ),
     "short line": ("g,y\na,1\nb\n", r"rows.csv': line 3: the header has 2 columns, this line 1$"),
     "long line": ("g,y\na,1\nb,0,1\n", r"rows.csv': line 3: the header has 2 columns, this line 3"),
@@ -308,10 +310,21 @@ def test_files_that_are_not_there(write, tmp_path):
         cells(str(tmp_path / "*.csv"))
     with pytest.raises(DataError, match=r"the folder '.*' holds no .parquet files"):
         cells(tmp_path)
-    with pytest.raises(DataError, match=r"rows.xls' is a workbook of another format; save it"):
-        cells(write(b"PK\x03\x04\0", "rows.xls"))
     with pytest.raises(DataError, match="files of different formats cannot be read together"):
         cells([write("g,y\na,1\n", "1.csv"), write('{"g":1,"y":1}', "2.jsonl")])
+
+
+@pytest.mark.parametrize(("suffix", "way"), [
+    ("xls", "save it as .xlsx"), ("ods", "save it as .xlsx"), ("rds", "haven::write_sav"),
+    ("7z", "unpack it"), ("tar.gz", "unpack it"), ("pkl", "give the frame"),
+    ("orc", "give the frame"), ("accdb", "save its table as .csv"), ("pdf", "save its table"),
+    ("sas7bcat", "name the .sas7bdat file"), ("what", "known are .csv, .tsv"),
+    ("", "known are .csv, .tsv"),
+])  # fmt: skip
+def test_an_error_names_the_way_out_of_every_format_that_is_not_read(suffix, way, write):
+    assert not WAYS_OUT.keys() & FORMATS.keys()
+    with pytest.raises(DataError, match=rf"has a format that is not read: .*{re.escape(way)}"):
+        fg.count(write("g,y\na,1\n", f"rows.{suffix}".rstrip(".")), label="y", sensitive="g")
 
 
 def test_a_column_that_is_not_there(write):

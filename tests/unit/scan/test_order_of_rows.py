@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fairgauge.scan.input_files import open_files
-from fairgauge.scan.row_access import read_rows
+from fairgauge.scan.row_codes import read_rows
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])

@@ -46,7 +46,7 @@ def test_a_long_scan_shows_a_bar_and_erases_it(monkeypatch):
     terminal = watch(monkeypatch, Terminal())
     with progress("Counting rows"):
         assert terminal.drawn.wait(10)
-    assert terminal.bars()[0].startswith("Counting rows [")
+    assert terminal.bars()[0].startswith("Counting rows: ")
     assert terminal.getvalue().endswith(scan_progress.ERASE)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.scan._short_floats import doubles
+from fairgauge.scan.row_codes import doubles
 from fairgauge.values import as_double
 
 

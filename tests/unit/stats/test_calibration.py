@@ -1,11 +1,11 @@
-"""Calibration errors, recalibration and average precision, against independent values."""
+"""Calibration errors and average precision, against independent values."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from fairgauge.stats import calibration, scores
+from fairgauge.stats import scores
 from fairgauge.stats.intervals import critical, wilson
 
 Z = critical(0.95)
@@ -15,7 +15,7 @@ def bins(rng, n, size=10):
     s = rng.random(n)
     y = rng.random(n) < s**1.3
     at = np.minimum((s * size).astype(int), size - 1)
-    return calibration.Bins(*(np.bincount(at, v, size) for v in (np.ones(n), y, s, (s - y) ** 2)))
+    return scores.Bins(*(np.bincount(at, v, size) for v in (np.ones(n), y, s, (s - y) ** 2)))
 
 
 def test_a_single_bin_is_a_mean_with_normal_limits():
@@ -24,48 +24,36 @@ def test_a_single_bin_is_a_mean_with_normal_limits():
     gap = float(one.score[0] - one.positives[0]) / 400
     smoothing = ((1 - one.score[0] / 400) ** 2 + (one.score[0] / 400) ** 2) / 2
     error = np.sqrt((one.squares[0] + smoothing) / 400 - gap**2) / 20
-    low, high = calibration.mean_error_limits(one, Z)
+    low, high = scores.mean_error_limits(one, Z)
     assert (float(low), float(high)) == pytest.approx(
         (max(abs(gap) - Z * error, 0), abs(gap) + Z * error), rel=1e-5
     )
 
 
-@pytest.mark.parametrize(
-    "limits", [calibration.mean_error_limits, calibration.largest_error_limits]
-)
-def test_errors_hold_their_value_widen_with_the_level_and_narrow_with_rows(limits):
+def test_errors_hold_their_value_widen_with_the_level_and_narrow_with_rows():
+    limits = scores.mean_error_limits
     rng = np.random.default_rng(5)
     few = bins(rng, 300)
     gap = np.abs(few.score - few.positives)
-    mean = limits is calibration.mean_error_limits
-    value = gap.sum() / 300 if mean else (gap / few.rows).max()
+    value = gap.sum() / 300
     before = (value, value)
     for z in (0.0, 0.5, 1.0, 2.0, 4.0):
         low, high = limits(few, z)
         assert low <= before[0] + 1e-12
         assert high >= before[1] - 1e-12
         before = (float(low), float(high))
-    many = calibration.Bins(*(16 * each for each in few))
+    many = scores.Bins(*(16 * each for each in few))
     assert np.ptp(limits(many, Z)) < np.ptp(limits(few, Z))
 
 
 def test_empty_bins_count_for_nothing_and_no_rows_give_nothing():
     rng = np.random.default_rng(6)
     some = bins(rng, 200)
-    padded = calibration.Bins(*(np.append(each, 0.0) for each in some))
-    none = calibration.Bins(*(np.zeros(3) for _ in range(4)))
-    for limits in (calibration.mean_error_limits, calibration.largest_error_limits):
-        assert np.allclose(limits(padded, Z), limits(some, Z))
-        assert np.isnan(limits(none, Z)).all()
-
-
-def test_a_recalibration_on_two_scores_has_the_variance_of_a_log_odds_ratio():
-    a, b, c, d = 30.0, 70.0, 80.0, 20.0
-    slope = (np.log(c / d) - np.log(a / b)) / 2
-    intercept = (np.log(c / d) + np.log(a / b)) / 2
-    found = calibration.recalibration_variances([a, c], [b, d], [-1, 1], intercept, slope)
-    expected = (1 / a + 1 / b + 1 / c + 1 / d) / 4 * 200 / 198
-    assert [float(each) for each in found] == pytest.approx([expected, expected])
+    padded = scores.Bins(*(np.append(each, 0.0) for each in some))
+    none = scores.Bins(*(np.zeros(3) for _ in range(4)))
+    limits = scores.mean_error_limits
+    assert np.allclose(limits(padded, Z), limits(some, Z))
+    assert np.isnan(limits(none, Z)).all()
 
 
 def test_the_influence_on_average_precision_is_that_of_leaving_rows_out():

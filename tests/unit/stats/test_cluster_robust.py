@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.stats.cluster_robust import (
-    ShareSums,
+from fairgauge.stats.intervals import as_critical_t, critical, critical_t, wilson
+from fairgauge.stats.sampling import (
     ShareVariance,
-    cluster_limits,
+    design_limits,
+    deviations,
+    effective_clusters,
     effective_rows,
-    pooled_correlation,
+    intracluster_correlation,
     satterthwaite_degrees,
     share_variance,
 )
-from fairgauge.stats.intervals import as_critical_t, critical, critical_t, wilson
-from fairgauge.stats.jackknife import deviations
 
 Z = critical(0.95)
 clusters = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 30)), min_size=2, max_size=9).map(
@@ -25,15 +25,12 @@ clusters = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 30)), min_size=
 )
 
 
-def variance_of(x, m, large=None):
-    """Return the variance of one share, its large clusters given one by one (all by default)."""
+def variance_of(x, m):
+    """Return the variance of one share, by leaving out each cluster."""
     x, m = np.asarray(x, float), np.asarray(m, float)
-    every = ShareSums(
-        *(np.array([e]) for e in ((m > 0).sum(), x.sum(), m.sum(), x @ x, x @ m, m @ m))
-    )
-    kept = np.ones(len(x), dtype=bool) if large is None else large
-    found = share_variance(every, x[kept], m[kept], np.zeros(kept.sum(), dtype=int))
-    return ShareVariance(*(each[0] for each in found))
+    sums = [np.array([[of.sum()], *((of.sum() - of)[:, None])]) for of in (x, m)]
+    number, _ = share_variance(*sums, np.array([m.sum() ** 2 / (m @ m)]))
+    return ShareVariance(*(each[0] for each in number))
 
 
 def limits_of(x, m, correlation=0.0):
@@ -93,33 +90,40 @@ def test_any_statistic_has_the_interval_of_what_it_equals():
     """A share on another scale, and a mean without ends, from values with a cluster left out."""
     x, m = np.array([1, 0, 3, 2]), np.array([2, 2, 4, 2])
     left_out = np.array([0.6, *((6 - x) / (10 - m))])
-    share = cluster_limits(0.6, deviations(left_out), m, (0, 1), Z)
+
+    def limits(value, without, ends):
+        variance = (deviations(without) ** 2).sum()
+        kish = m.sum() ** 2 / (m @ m)
+        return design_limits(value, variance, kish, satterthwaite_degrees(m), ends, Z)
+
+    share = limits(0.6, left_out, (0, 1))
     np.testing.assert_allclose(share, limits_of(x, m))
-    twice = cluster_limits(0.2, deviations(2 * left_out - 1), m, (-1, 1), Z)
+    twice = limits(0.2, 2 * left_out - 1, (-1, 1))
     np.testing.assert_allclose(twice, 2 * np.array(share) - 1)
-    plain = cluster_limits(0.6, deviations(left_out), m, (-np.inf, np.inf), Z)
+    plain = limits(0.6, left_out, (-np.inf, np.inf))
     found = variance_of(x, m)
     half = critical_t(0.95, found.degrees) * np.sqrt(found.variance)
     np.testing.assert_allclose(plain, [0.6 - half, 0.6 + half])
-    alone = cluster_limits(0.6, [[0.0]], [[10.0]], (0, 1), Z)
+    alone = design_limits(0.6, 0.0, 1.0, 0.0, (0, 1), Z)
     assert np.isnan(alone).all()
 
 
-def test_the_pooled_correlation_is_that_of_the_clusters():
+def test_the_correlation_is_that_of_the_clusters():
     rng = np.random.default_rng(0)
-    m = rng.integers(5, 30, (3, 400))
+    m = rng.integers(5, 30, 1200)
     rates = rng.beta(0.3 * 9, 0.7 * 9, m.shape)  # correlation 1 / (1 + 9)
 
-    def pooled(x, m):
-        groups = [variance_of(*each) for each in zip(x, m, strict=True)]
-        together = ShareVariance(*(np.array(each) for each in zip(*groups, strict=True)))
-        return float(pooled_correlation(together, together.rows))
+    def correlation(x, m):
+        return float(intracluster_correlation(variance_of(x, m)))
 
-    assert pooled(rng.binomial(m, rates), m) == pytest.approx(0.1, abs=0.03)
-    assert pooled(rng.binomial(m, 0.3), m) == pytest.approx(0, abs=0.02)
-    assert pooled(np.eye(4), np.ones((4, 4))) == 0
-    # a group of few rows, each a cluster, tells nothing
-    few = pooled(
-        [*rng.binomial(m, 0.3)[:1], (np.arange(400) < 2) * 1], [m[0], (np.arange(400) < 4) * 1]
-    )
-    assert few == pytest.approx(0, abs=0.02)
+    assert correlation(rng.binomial(m, rates), m) == pytest.approx(0.1, abs=0.03)
+    assert correlation(rng.binomial(m, 0.3), m) == pytest.approx(0, abs=0.02)
+    assert correlation(np.array([0, 1, 0, 1]), np.ones(4)) == 0
+
+
+def test_blocks_show_the_effective_number_of_their_clusters():
+    rng = np.random.default_rng(1)
+    sizes = rng.lognormal(0, 1, 4000)
+    blocks = np.bincount(rng.permutation(4000) % 400, sizes)[:, None]
+    found = effective_clusters(blocks, np.array([400]), np.array([4000]))
+    assert found[0] == pytest.approx(sizes.sum() ** 2 / (sizes**2).sum(), rel=0.1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairgauge.stats._restricted import under_difference, under_ratio
+from fairgauge.stats._roots import under_difference, under_ratio
 from fairgauge.stats.contrasts import (
     mover_wilson_ratio,
     newcombe,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairgauge.stats import dispersion
+from fairgauge.stats import distances
 from fairgauge.stats.intervals import critical
 
 
@@ -16,5 +16,5 @@ def test_noise_of_many_groups_is_that_of_simulated_ones():
     away = drawn - (drawn * weight).sum(1, keepdims=True)
     simulated = np.sqrt((weight * away**2).sum(1))
     for confidence in (0.5, 0.9, 0.95, 0.99):
-        found = dispersion.error_dispersion_quantile(error, weight, critical(confidence))
+        found = distances.error_dispersion_quantile(error, weight, critical(confidence))
         assert float(found) == pytest.approx(np.quantile(simulated, confidence), rel=0.03)

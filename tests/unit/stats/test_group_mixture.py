@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from fairgauge.stats.group_mixture import GroupMixture
-from fairgauge.stats.group_probabilities import (
+from fairgauge.stats.group_mixture import (
+    GroupMixture,
     design_effect,
-    least_slope,
     sharp_bounds,
 )
 
@@ -99,18 +98,3 @@ def test_bounds_of_known_groups_are_their_rates():
     found = sharp_bounds(np.eye(2), n, np.eye(2, dtype=bool))
     assert found.ends[0] == pytest.approx([0.3, 0.5], abs=1e-6)
     assert found.ends[1] == pytest.approx([0.3, 0.5], abs=1e-6)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_the_slope_of_probabilities_is_as_much_as_they_show(share):
-    """In 200 samples the lower limit is above the slope in 2.5% of them; at most 1."""
-    rng = np.random.default_rng(int(2 * share))
-    black, above = np.array([True, False]), 0
-    for _ in range(200):
-        right = rng.beta(0.6, 1.4, 300)
-        stated = np.where(rng.random(300) < share, right, rng.beta(0.6, 1.4, 300))
-        p, group = np.stack([stated, 1 - stated], axis=1), (rng.random(300) > right).astype(int)
-        least = least_slope(p, np.eye(2)[group], black, 0.95)
-        assert least <= 1
-        above += least > share
-    assert above <= 12

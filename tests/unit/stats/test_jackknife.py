@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairgauge.stats import contrasts, jackknife
+from fairgauge.stats import contrasts, sampling
 
 # correlated sides
 
@@ -58,7 +58,7 @@ def test_a_ratio_is_where_the_limit_of_the_difference_is_0(sides, r):
 def test_the_variance_of_a_mean_is_the_usual_one():
     rows = np.random.default_rng(1).normal(size=25)
     means = np.array([rows.mean(), *((rows.sum() - rows) / 24)])
-    assert (jackknife.deviations(means) ** 2).sum() == pytest.approx(rows.var(ddof=1) / 25)
+    assert (sampling.deviations(means) ** 2).sum() == pytest.approx(rows.var(ddof=1) / 25)
 
 
 # blocks

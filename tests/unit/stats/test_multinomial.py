@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from bench.coverage import STATISTICS, kappa
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -28,6 +29,37 @@ FLEISS = np.array([[75.0, 1, 4], [5, 4, 1], [0, 0, 10]])
 tables = st.integers(2, 5).flatmap(
     lambda k: arrays(np.int64, (k, k), elements=st.integers(0, 60)).map(lambda a: a.astype(float))
 )
+
+
+def kappa(counts):
+    tp, fp, fn, _ = np.moveaxis(counts, -1, 0)
+    rows = counts[..., 0, :].sum(-1)
+    chance = ((tp + fn) * (tp + fp)).sum(-1) / rows**2
+    return (tp.sum(-1) / rows - chance) / (1 - chance)
+
+
+RATES = {
+    "f1": lambda tp, fp, fn, _: 2 * tp / (2 * tp + fp + fn),
+    "recall": lambda tp, fp, fn, _: tp / (tp + fn),
+    "precision": lambda tp, fp, fn, _: tp / (tp + fp),
+}
+
+
+def averaged(rate, how, counts):
+    """Return the average over the classes in which a rate is defined."""
+    if how == "micro":
+        return rate(*np.moveaxis(counts.sum(-2), -1, 0))
+    tp, _, fn, _ = cells = np.moveaxis(counts, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = rate(*cells)
+    weights = np.where(np.isnan(values), 0.0, tp + fn if how == "weighted" else 1.0)
+    return (weights * np.nan_to_num(values)).sum(-1) / weights.sum(-1)
+
+
+STATISTICS = {"kappa": (kappa, (-1.0, 1.0))} | {
+    f"{how} {name}": (partial(averaged, RATES[name], how), (0.0, 1.0))
+    for how, name in product(("macro", "micro", "weighted"), RATES)
+}
 
 
 class Found(NamedTuple):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.stats.multiplicity import holm, holm_levels, sidak, simultaneous_level
+from fairgauge.stats.significance import holm, holm_levels, sidak, simultaneous_level
 
 
 def test_holm():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairgauge.stats.multiplicity import (
+from fairgauge.stats.significance import (
     between_variance,
     tukey_critical,
     tukey_p,

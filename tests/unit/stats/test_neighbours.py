@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairgauge.stats.neighbours import Neighbours, disagreement, jackknifed_share
+from fairgauge.stats.row_statistics import Neighbours, disagreement, jackknifed_share
 
 RNG = np.random.default_rng
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fairgauge.stats.multiplicity import holm
-from fairgauge.stats.outlying_strata import (
+from fairgauge.stats.significance import holm
+from fairgauge.stats.stratified import (
     heterogeneity,
     heterogeneity_of_means,
 )

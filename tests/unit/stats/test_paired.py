@@ -1,15 +1,15 @@
-"""Two classifications and two scores of the same rows, against the literature and by definition."""
+"""Two classifications of the same rows, against the literature and by definition."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import xlogy
-from scipy.stats import chi2, norm
+from scipy.stats import chi2
 
 from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
 from fairgauge.stats.intervals import critical, paired_ratio, wilson
-from fairgauge.stats.paired import paired_areas, paired_difference, paired_p, paired_score_ratio
+from fairgauge.stats.paired import paired_difference, paired_p, paired_score_ratio
 
 Z = critical(0.95)
 
@@ -121,34 +121,3 @@ def test_the_interval_excludes_zero_just_where_mcnemar_does(better, worse, agree
     if better + worse:
         statistic = (better - worse) ** 2 / (better + worse)
         assert p == pytest.approx(chi2.sf(statistic, 1))
-
-
-def delong_by_definition(label, old, new):
-    """Return the areas and their covariance from all pairs of rows, as in the paper."""
-    pairs = [
-        (s[label][:, None] > s[~label]) + 0.5 * (s[label][:, None] == s[~label]) for s in (old, new)
-    ]
-    areas = [each.mean() for each in pairs]
-    rows = np.cov([each.mean(axis=1) for each in pairs]) / label.sum()
-    columns = np.cov([each.mean(axis=0) for each in pairs]) / (~label).sum()
-    return areas, rows + columns
-
-
-@pytest.mark.parametrize("ties", [False, True])
-def test_areas_have_delongs_covariance(ties):
-    rng = np.random.default_rng(11)
-    label = rng.random(90) < 0.4
-    old = label + rng.normal(size=90)
-    new = label + 0.5 * old + rng.normal(size=90)
-    if ties:
-        old, new = old.round(), new.round()
-    found = paired_areas(label, old, new)
-    areas, covariance = delong_by_definition(label, old, new)
-    assert (found.old.area, found.new.area) == pytest.approx(areas)
-    for area, variance in zip((found.old, found.new), np.diagonal(covariance), strict=True):
-        assert sum(area.variances) == pytest.approx(variance)
-    expected = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
-    assert found.correlation == pytest.approx(expected)
-    assert found.difference_variance == pytest.approx(covariance @ [-1, 1] @ [-1, 1])
-    z = (areas[1] - areas[0]) / np.sqrt(covariance @ [-1, 1] @ [-1, 1])
-    assert norm.sf(abs(z)) < 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairgauge.stats.quantiles import compared_quantiles, quantile_limits
+from fairgauge.stats.row_statistics import compared_quantiles, quantile_limits
 
 Z = 1.959963984540054
 

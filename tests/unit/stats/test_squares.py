@@ -12,7 +12,6 @@ from fairgauge.stats.intervals import critical
 from fairgauge.stats.squares import (
     central_moments,
     log_limits,
-    standardised_difference,
     tail_weight,
 )
 
@@ -114,43 +113,6 @@ def influences(x, others, inside):
             of.append((d(weights) - base) / (step / len(sides[side])))
         found.append(np.array(of))
     return found
-
-
-@pytest.mark.parametrize("inside", [False, True])
-def test_the_variance_of_a_standardised_difference_is_that_of_its_rows(inside):
-    x, others = RNG.exponential(2, 400) + 1, RNG.normal(0, 3, 900)
-    found = standardised_difference(moments(x), moments(others), (400, 900), 0.95, inside=inside)
-    second = np.concatenate([x, others]) if inside else others
-    squares = x.var() * len(x) + second.var() * len(second)
-    value = (x.mean() - second.mean()) / np.sqrt(squares / (len(x) + len(second) - 2))
-    assert float(found.value) == pytest.approx(value)
-    error = np.sqrt(sum(each.var() / len(each) for each in influences(x, others, inside)))
-    half = float(found.high - found.low) / 2
-    # the factors for few rows add some per cent
-    assert 1.96 * error < half < 1.12 * 1.96 * error
-
-
-def test_a_standardised_difference_of_normal_values_is_hedges_and_olkins():
-    n, m, d = 4_000, 9_000, 0.8
-    normal = [
-        central_moments(size, *(size * np.array(each)))
-        for size, each in ((n, (d, d**2 + 1, d**3 + 3 * d, d**4 + 6 * d**2 + 3)), (m, (0, 1, 0, 3)))
-    ]
-    found = standardised_difference(*normal, (n, m), 0.95)
-    error = np.sqrt((n + m) / (n * m) + d**2 / (2 * (n + m)))
-    assert float(found.value) == pytest.approx(d, rel=1e-4)
-    assert float(found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=5e-3)
-
-
-def test_a_standardised_difference_of_no_difference_is_welchs():
-    x, others = RNG.normal(0, 1, 30), RNG.normal(0, 5, 200)
-    others += x.mean() - others.mean() + 1e-6
-    found = standardised_difference(moments(x), moments(others), (30, 200), 0.95)
-    welch = stats.ttest_ind(x, others, equal_var=False)
-    assert float(found.p) == pytest.approx(float(welch.pvalue), rel=1e-6)
-    s = np.sqrt((30 * x.var() + 200 * others.var()) / 228)
-    interval = welch.confidence_interval(0.95)
-    assert float(found.low * s) == pytest.approx(interval.low, rel=1e-4)
 
 
 def test_limits_hold_the_value_widen_with_the_level_and_narrow_with_rows():

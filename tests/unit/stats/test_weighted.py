@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.stats.intervals import critical
-from fairgauge.stats.weighted import (
+from fairgauge.stats.intervals import (
     MeanMoments,
     PowerSums,
+    critical,
     effective_share,
     mean_limits,
     mean_moments,

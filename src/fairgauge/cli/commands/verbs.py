@@ -1,18 +1,17 @@
-"""The commands that ask a question of DATA and show its result: a row each, and what runs them."""
+"""The commands that ask a question and show its result: a row each, and what runs them."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import click
 
-from fairgauge.cli._command_group import Command, Decorator, add_options
+from fairgauge.cli._command_group import Command, Decorator, OfSaved, add_options
 from fairgauge.cli._data_arguments import DataArguments, is_url, takes_data
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import (
-    Texts,
     asked,
     config_option,
     flags_for,
@@ -22,8 +21,8 @@ from fairgauge.cli._spec_flags import (
 from fairgauge.enums import GapVerdict, Missing, Worse
 from fairgauge.errors import DataError, nearest, quote, refuse
 from fairgauge.question.option_types import LISTED_FEATURES
-from fairgauge.question.options import OF_ROWS
-from fairgauge.results.describers import function_at
+from fairgauge.question.options import BY_NAME, OF_ROWS
+from fairgauge.start.records import dataclass, field, replace
 
 Keywords = dict[str, Any]
 """What `click.option` takes."""
@@ -38,9 +37,10 @@ class Verb:
     run : the function, package.module:name; its keywords are the options, its own and those of a
         question.
     kind : of the result, by which it has its formats.
-    help : of the command.
     asks : the options of its question.
     own : its other options by keyword; ``flag`` is that of one which has another name.
+    arguments : what it takes in their order: ``data`` are rows or counts, others are texts.
+    saved : whether these are saved results, in which others may have changed any value.
     alone : whether the function reads the specification by rules of its own.
     judges : whether it judges by the rules of a monitor in the file.
     fail_on, fails : the word that makes its result an exit code, and the help of it.
@@ -48,14 +48,15 @@ class Verb:
     table : the help of ``--table``.
     before : what chooses DATA and output by the arguments.
     progress : what is stated while it runs.
-    required : whether it needs DATA.
     """
 
     run: str
     kind: str
     help: str
-    asks: Decorator
+    asks: Decorator = field(default_factory=add_options)
     own: Mapping[str, Keywords] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ("data",)
+    saved: bool = False
     alone: bool = False
     judges: bool = False
     fail_on: str | None = None
@@ -64,52 +65,48 @@ class Verb:
     table: str = "Table of a database, whose URL is DATA, or of Spark's catalog (--spark)."
     before: Callable[[DataArguments, Output], tuple[DataArguments, Output]] | None = None
     progress: str = "Counting rows"
-    required: bool = True
 
 
 def command_of(name: str, verb: Verb) -> click.Command:
     """Return the command of a row."""
 
     def run(
-        data: DataArguments,
-        config: str | None,
-        out: Output,
-        fail_on: str | None = None,
-        **flags: Any,
+        out: Output, config: str | None = None, fail_on: str | None = None, **flags: Any
     ) -> int:
+        of: list[Any] = [flags.pop(each) for each in verb.arguments]
         if verb.before is not None:
-            data, out = verb.before(data, out)
-        out.check([*data.names, config])
+            of[0], out = verb.before(of[0], out)
+        names = [each.names if isinstance(each, DataArguments) else (each,) for each in of]
+        out.check([*itertools.chain(*names), config])
         given = {key: flags.pop(key) for key in verb.own}
-        own = {key: value for key, value in given.items() if value not in (None, ())}
-        what = asked(None if verb.alone else config, flags, judges=verb.judges)
-        none = not (verb.required or data.names or data.spark)
-        if verb.alone or none:
-            refuse(what.problems)
-        rows = None if none else data.read() if verb.alone else what.read(data)
+        options = {key: value for key, value in given.items() if value not in (None, ())}
+        options |= asked(None if verb.alone else config, flags, judges=verb.judges)
+        options |= {"config": config} if config is not None else {}
+        of = [each.read() if isinstance(each, DataArguments) else each for each in of]
 
+        from fairgauge.results.describers import function_at
         from fairgauge.scan.scan_progress import progress
 
         with progress(verb.progress):
-            found = function_at(verb.run)(rows, config=config, **own, **what.options)
+            found = function_at(verb.run)(*of, **options)
         out.print_warnings(getattr(found, "diagnostics", ()))
         out.show(found)
         return verb.code(found) if verb.fail_on is None or fail_on else 0
 
     run.__doc__ = verb.help
-    options = [
+    made_of = [
         click.option(keywords.get("flag") or f"--{key.replace('_', '-')}", key,
                      **{name: value for name, value in keywords.items() if name != "flag"})
         for key, keywords in verb.own.items()
     ]  # fmt: skip
     if verb.fail_on is not None:
         choice = click.Choice((verb.fail_on,))
-        options.append(click.option("--fail-on", type=choice, help=verb.fails))
+        made_of.append(click.option("--fail-on", type=choice, help=verb.fails))
     decorate = add_options(
-        click.command(name, cls=Command),
-        *options,
+        click.command(name, cls=OfSaved if verb.saved else Command),
+        *made_of,
         verb.asks,
-        takes_data(verb.table, required=verb.required),
+        *(takes_data(verb.table) if e == "data" else click.argument(e) for e in verb.arguments),
         shows_result(verb.kind),
     )
     made: click.Command = decorate(run)  # type: ignore[assignment]
@@ -119,8 +116,8 @@ def command_of(name: str, verb: Verb) -> click.Command:
 TABLES = ("estimates", "groups", "verdicts", "pairs", "findings")
 
 
-def _with_table(data: DataArguments, out: Output) -> tuple[DataArguments, Output]:
-    """Return the output with the table of the report that ``--table`` names; not of a database."""
+def _name_output_table(data: DataArguments, out: Output) -> tuple[DataArguments, Output]:
+    # the output with the table of the report that ``--table`` names; not of a database
     if data.table is None or not data.names or any(map(is_url, data.names)):
         return data, out
     from fairgauge.scan.input_files import refuse_database
@@ -144,11 +141,6 @@ def _features(context: click.Context, option: click.Parameter, texts: tuple[str,
     return features
 
 
-def _strata(context: click.Context, option: click.Parameter, texts: Texts) -> Any:
-    del context, option
-    return given_options({"strata": texts}).get("strata")
-
-
 def _code_of_search(found: Any) -> int:
     decided = found.examined and not found.is_constant and not found.lacks_outcomes
     return 1 if found.worse else 0 if decided else 3
@@ -157,13 +149,23 @@ def _code_of_search(found: Any) -> int:
 _GAPS = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE: 3}
 """A reversal is a difference that remains within strata, against the other side."""
 
-_COLUMN = {"metavar": "COL"}
+
+_OF_PAIRS = (
+    "intersections", "sensitive", "prediction", "positive", "score", "reference", "exclude_groups",
+    "unknown", "recode", "count", "margins", "confidence", "seed",
+)  # fmt: skip
+"""Options of audits that hold less of pairs, and are read as there."""
+
+
+def _column(text: str) -> Keywords:
+    return {"metavar": "COL", "help": text}
+
 
 _NUMBERS = {
-    "rate": "Rate of the reference (for example 0.3).",
     "tolerance": "Difference of rates to tolerate and to detect (default 0.1).",
     "ratio": "Ratio of rates to tolerate and to detect (default 0.8).",
     "power": "Power: probability of the wanted verdict (default 0.8).",
+    "confidence": BY_NAME["confidence"].help("--confidence"),
     "share": "Share of the group in all rows (default 0.5).",
     "among": "Share of the rows that are in the denominator of the rate (default 1).",
     "cluster_size": "Rows per cluster (default 1).",
@@ -171,6 +173,53 @@ _NUMBERS = {
 }
 
 VERBS = {
+    "plan": Verb(
+        run="fairgauge.api.planning:plan",
+        kind="plan",
+        arguments=(),
+        own={
+            "rate": {
+                "type": float,
+                "required": True,
+                "help": "Rate of the reference (for example 0.3).",
+            },
+            **{name: {"type": float, "help": text} for name, text in _NUMBERS.items()},
+        },
+        help="""Report how many rows an audit needs, to be planned before there are data.
+
+    \b
+    fairgauge plan --rate 0.3 --tolerance 0.05
+    """,
+    ),
+    "compare": Verb(
+        run="fairgauge.api.comparing:compare",
+        kind="comparison",
+        arguments=("old", "new"),
+        saved=True,
+        own={
+            "same_rows": {
+                "flag": "--same-rows/--different-rows",
+                "default": None,
+                "help": "Whether both reports are of the same rows (two models on one table): then "
+                "a change is tested only where no dependence of the two would explain it. The "
+                "default decides by the numbers of rows.",
+            },
+            "candidate": {"hidden": True},  # refused with what to do instead
+        },
+        fail_on="worse",
+        fails="Exit with 1 if a disparity or a verdict got statistically significantly worse; "
+        "without any change, at most 5% of comparisons do. Otherwise with 3 if something may have "
+        "got worse that could not be compared or tested, as where a group or its verdict is gone, "
+        "both reports are of the same rows, or many more rows of the second lack something.",
+        help="""Compare two reports that "fairgauge audit ... -o report.json" wrote.
+
+    What changed from OLD to NEW: of the model in use and of a candidate, or of last month and this.
+    Models that decide the same rows are compared by "fairgauge compare-models".
+
+    \b
+    fairgauge compare january.json february.json -o diff.html
+    """,
+    ),
     "audit": Verb(
         run="fairgauge.api.audit:audit",
         kind="report",
@@ -178,7 +227,7 @@ VERBS = {
         judges=True,
         table="Table of a database, whose URL is DATA; of files, the table of the report to print "
         "as CSV: estimates, groups, verdicts, pairs or findings.",
-        before=_with_table,
+        before=_name_output_table,
         help="""Audit a model, or its training data, for disparities between groups of people.
 
     DATA is a .csv, .csv.gz, .tsv, .parquet, .jsonl, .json, .arrow or .feather file, several of
@@ -250,12 +299,7 @@ VERBS = {
         kind="why",
         alone=True,
         asks=question(
-            "candidate",
-            "rules",
-            "inconclusive",
-            "multiplicity",
-            "population",
-            "features",
+            *("candidate", "rules", "inconclusive", "multiplicity", "features"),
             margins="Largest difference within strata, or with --control by regression, that is "
             "tolerated, in the unit of the rate: base_rate=0.02. Repeatable.",
         ),
@@ -264,10 +308,12 @@ VERBS = {
                 "flag": "--control",
                 "metavar": "COL...",
                 "multiple": True,
-                "callback": _strata,
+                "callback": lambda _context, _option, texts: given_options({"strata": texts}).get(
+                    "strata"
+                ),
                 "help": "Column for which the regression is adjusted beside the strata, as a "
                 "number too: dti:36,43, dti:quantiles. Repeatable.",
-            },
+            }
         },
         fail_on="remains",
         fails="Exit with 1 if a difference remains within strata, with --control by the "
@@ -291,25 +337,10 @@ VERBS = {
         --strata product --control dti:quantiles --control ltv:80,90 -o why.html
     """,
     ),
-    "plan": Verb(
-        run="fairgauge.api.planning:plan",
-        kind="plan",
-        asks=question("candidate"),
-        required=False,
-        own={name: {"type": float, "help": text} for name, text in _NUMBERS.items()},
-        help="""Report how many rows an audit needs, or the smallest disparity that DATA can show.
-
-    Without DATA, --rate is required; with it, the flags of "fairgauge audit" name what is compared.
-
-    \b
-    fairgauge plan --rate 0.3 --tolerance 0.05
-    fairgauge plan loans.csv --label approved --prediction predicted --sensitive sex
-    """,
-    ),
     "compare-models": Verb(
         run="fairgauge.api.comparing:compare_models",
         kind="comparison",
-        asks=question(),
+        asks=question("strata"),
         help="""Compare candidate models with the model in use, which decide the same rows of DATA.
 
     States whether each candidate dominates the model in use (fairer, not worse by more than the
@@ -346,23 +377,10 @@ VERBS = {
         kind="pairs",
         alone=True,
         progress="Counting answers",
-        # flags of audits that hold less here, and are read as there
         asks=add_options(
             config_option,
             flags_for(
-                "intersections",
-                "sensitive",
-                "prediction",
-                "positive",
-                "score",
-                "reference",
-                "exclude_groups",
-                "unknown",
-                "recode",
-                "count",
-                "margins",
-                "confidence",
-                "seed",
+                *_OF_PAIRS,
                 sensitive="Column of the group that the variant belongs to.",
                 score="Column of the answers, numbers of any scale.",
                 reference="Names compared with: COL=VALUE, largest, or others, of all other groups "
@@ -372,15 +390,13 @@ VERBS = {
             ),
         ),
         own={
-            "item": _COLUMN | {"help": "Column of what was asked (résumé, prompt, posting)."},
-            "variant": _COLUMN
-            | {"help": "Column of the name, or the edit, under which it was asked."},
-            "model": _COLUMN | {"help": "Column of the model that answered."},
-            "family": _COLUMN
-            | {
-                "help": "Column of the text that items are made from (a CV for several postings), "
-                "which are then one cluster; without it, items are taken as independent."
-            },
+            "item": _column("Column of what was asked (résumé, prompt, posting)."),
+            "variant": _column("Column of the name, or the edit, under which it was asked."),
+            "model": _column("Column of the model that answered."),
+            "family": _column(
+                "Column of the text that items are made from (a CV for several postings), which "
+                "are then one cluster; without it, items are taken as independent."
+            ),
             "placebo": {
                 "multiple": True,
                 "metavar": "VALUE",

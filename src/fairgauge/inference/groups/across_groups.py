@@ -8,42 +8,57 @@ these get a ball.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from functools import singledispatch
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.catalogue.across import Across, DifferentialFairness, GroupSpread, Joint, Spread
 from fairgauge.catalogue.cells import ALL, TN, TP, Array, ConfusionCounts
-from fairgauge.catalogue.inequality import BENEFITS, InequalityPart
-from fairgauge.enums import IntervalMethod
-from fairgauge.inference.clusters import Clusters
-from fairgauge.inference.compared_counts import CellCount, generator, stricter
+from fairgauge.catalogue.distributions import BENEFITS, InequalityPart
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import DiagnosticCode, IntervalMethod, Status
+from fairgauge.inference.groups.families import Family
 from fairgauge.inference.interval import (
+    FEWEST_GROUPS,
     RATIO_MAY_BE_ZERO,
+    CellCount,
+    FeatureGroups,
     MappedProportion,
     Methods,
     NoInterval,
     Sparseness,
     StatisticInterval,
+    concatenated,
+    decidable,
     each_once,
     insufficient_clusters,
     insufficient_rows,
     insufficient_weights,
+    stricter,
 )
-from fairgauge.inference.one.drawn_tables import MOST_DRAWN
-from fairgauge.inference.one.omitted_clusters import effective_clusters, effective_number
-from fairgauge.inference.one.statistic_intervals import EveryGroup, of_share
+from fairgauge.inference.two.contrast_intervals import (
+    EveryGroup,
+    insufficient_sides,
+    of_share,
+    side_interval,
+)
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
-from fairgauge.stats.arrays import Limits, Mask, quotient
+from fairgauge.results.estimates import GroupPair
+from fairgauge.results.scopes import Diagnostic, Interval
+from fairgauge.start.records import dataclass
+from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.contrasts import expected_count, mover_difference, mover_ratio
-from fairgauge.stats.dispersion import error_dispersion_quantile
+from fairgauge.stats.distances import error_dispersion_quantile
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.multiplicity import tukey_critical
-from fairgauge.stats.resampling import dirichlet_cells, quantile_interval
+from fairgauge.stats.significance import invert_z, sidak, tukey_critical, tukey_p, two_sided
+
+if TYPE_CHECKING:
+    from fairgauge.inference.clusters import Clusters
 
 _Mover: TypeAlias = "Callable[[Array, Array, Array, Array, Array, Array, Array], Limits]"
 _MOST_PAIRS = 20_000_000
@@ -93,19 +108,15 @@ def _spread_interval(metric: Spread, groups: EveryGroup, spec: Spec) -> SlotInte
     groups_interval = groups.interval(metric.of, spec)
     compares = metric.by in ("largest_gap", "smallest_ratio")
     shares = groups_interval.shares if compares else ()
-    few = _rarely_expected(shares, groups.slots) if groups.adequate else None
+    few: Mask | None = None
+    if groups.adequate:  # for every two groups, whether a cell has too few expected rows
+        few = np.zeros((1, 1, 1), dtype=bool)
+        for share in shares:
+            x, n = (each.reshape(groups.slots, -1) for each in (share.successes, share.rows))
+            one, two = ((x[..., None], n[..., None]), (x[:, None], n[:, None]))
+            few = few | (expected_count(*one, *two) < FEWEST_EXPECTED)
     made = _spread(metric, groups_interval, groups.slots, spec.confidence, few)
     return made._replace(sparse=groups_interval.sparse, shares=shares)
-
-
-def _rarely_expected(shares: Sequence[MappedProportion], slots: int) -> Mask:
-    """Return for every two groups whether a cell has too few expected rows; (slots, G, G)."""
-    few = np.zeros((1, 1, 1), dtype=bool)
-    for share in shares:
-        x, n = (each.reshape(slots, -1) for each in (share.successes, share.rows))
-        one, two = ((x[..., None], n[..., None]), (x[:, None], n[:, None]))
-        few = few | (expected_count(*one, *two) < FEWEST_EXPECTED)
-    return few
 
 
 def _spread(
@@ -126,7 +137,10 @@ def _spread(
     if gap:
         return SlotIntervals((np.fmax(low, 0.0), high), (*_PAIRS_AT_ONCE, *own), reason)
     if metric.of.range[0] < 0:
-        positive = _all_positive(groups_interval, groups, confidence)
+        size = len(groups_interval.estimate) // slots
+        least, _ = groups_interval.at(np.repeat(tukey_critical(groups, confidence), size))
+        above = (least > 0) | np.isnan(groups_interval.estimate)
+        positive = above.reshape(slots, -1).all(axis=1)
         low, high = (np.where(positive, each, np.nan) for each in (low, high))
     limits = low, np.fmin(high, 1.0)
     return SlotIntervals(limits, (*_PAIRS_AT_ONCE, *own), reason or RATIO_MAY_BE_ZERO)
@@ -151,7 +165,6 @@ def _joint_interval(metric: Joint, groups: EveryGroup, spec: Spec) -> SlotInterv
 
 
 def _stacked_limits(parts: Sequence[SlotIntervals]) -> Limits:
-    """Return the limits of all parts; shape (parts, slots)."""
     low, high = zip(*(part.limits for part in parts), strict=True)
     return np.array(low), np.array(high)
 
@@ -185,32 +198,6 @@ def _inequality_part_interval(
     counts = evidence.side.counts(metric.needs).reshape(slots, -1, 4)
     rows_per_weight = evidence.rows_per_weight(lambda side: side.counts(metric.needs).sum(axis=-1))
     rows_per_weight = rows_per_weight.reshape(slots, -1)[..., None]
-    if metric.part == "between":
-        return _between(metric, counts, rows_per_weight, spec.confidence)
-    if counts.size * spec.replicates > MOST_DRAWN:
-        raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
-    drawn = np.stack(
-        [
-            np.concatenate(
-                [
-                    dirichlet_cells(
-                        group[None], spec.replicates, generator(spec, metric.name, group)
-                    )
-                    for group in slot
-                ],
-                axis=1,
-            )
-            for slot in counts * rows_per_weight
-        ],
-        axis=1,
-    )
-    values = metric.of_counts(quotient(drawn, rows_per_weight))
-    return SlotIntervals(quantile_interval(values, spec.confidence), (IntervalMethod.JEFFREYS,))
-
-
-def _between(
-    metric: InequalityPart, counts: Array, rows_per_weight: Array, confidence: float
-) -> SlotIntervals:
     rows = counts.sum(axis=-1)
     mean = quotient((counts * BENEFITS).sum(axis=-1), rows)
     weight = quotient(rows, rows.sum(axis=-1, keepdims=True))
@@ -218,19 +205,12 @@ def _between(
     smoothed = (counts * rows_per_weight + 0.5) / ((rows * rows_per_weight[..., 0])[..., None] + 2)
     of_rows = (smoothed * BENEFITS**2).sum(axis=-1) - (smoothed * BENEFITS).sum(axis=-1) ** 2
     error = np.where(rows > 0, np.sqrt(quotient(of_rows, rows * rows_per_weight[..., 0])), np.nan)
-    z = np.full(len(rows), critical(confidence))
+    z = np.full(len(rows), critical(spec.confidence))
     far = quotient(error_dispersion_quantile(error, weight, z), every) / np.sqrt(2)
     root = np.sqrt(np.maximum(metric.of_counts(counts), 0.0))
     known = np.isfinite(mean).sum(axis=-1) > 1
     low, high = np.maximum(root - far, 0.0) ** 2, (root + far) ** 2
     return SlotIntervals((np.where(known, low, np.nan), np.where(known, high, np.nan)), (_BALL,))
-
-
-def _all_positive(groups_interval: StatisticInterval, groups: Array, confidence: float) -> Array:
-    c = np.repeat(tukey_critical(groups, confidence), len(groups_interval.estimate) // len(groups))
-    low, _ = groups_interval.at(c)
-    above = (low > 0) | np.isnan(groups_interval.estimate)
-    return np.asarray(above.reshape(len(groups), -1).all(axis=1))
 
 
 def rows_per_group(metric: Across, groups: ConfusionCounts) -> Array:
@@ -244,10 +224,12 @@ def rows_per_group(metric: Across, groups: ConfusionCounts) -> Array:
 
 def clusters_per_group(metric: Across, clusters: Clusters) -> Array:
     """Return the effective clusters that each group contributes to a metric."""
+    from fairgauge.inference.clusters import clusters_of, effective_number
+
     if isinstance(metric, Spread):
-        return effective_clusters(metric.of, clusters)
+        return clusters_of(metric.of, clusters)
     if isinstance(metric, Joint):
-        parts = [effective_clusters(part.of, clusters) for part in metric.of]
+        parts = [clusters_of(part.of, clusters) for part in metric.of]
         return np.asarray(np.min(parts, axis=0))
     return effective_number(clusters.block_sizes(lambda side: rows_per_group(metric, side)))
 
@@ -280,13 +262,10 @@ def _most_apart(
     mover: _Mover,
     few: Mask | None = None,
 ) -> Limits:
-    """Return the limits of the largest difference or the smallest ratio of two groups.
-
-    Towards "no difference" all pairs hold at once (Tukey), at the level ``simultaneous``, because
-    the pair is the most extreme one of the sample. Away from it no pair needs to know of the
-    others: the two groups that are furthest apart in the population are one of them, and the most
-    extreme limit is not inside theirs. The pairs that ``few`` marks count towards it alone.
-    """
+    # Towards "no difference" all pairs hold at once (Tukey), at the level ``simultaneous``, because
+    # the pair is the most extreme one of the sample. Away from it no pair needs to know of the
+    # others: the two groups that are furthest apart in the population are one of them, and the most
+    # extreme limit is not inside theirs. The pairs that ``few`` marks count towards it alone.
     slots = len(groups)
     c = tukey_critical(groups, simultaneous).repeat(len(groups_interval.estimate) // slots)
     at_once = _pairs(groups_interval, c, slots, mover)
@@ -299,10 +278,7 @@ def _most_apart(
 
 
 def _pairs(groups_interval: StatisticInterval, c: Array, slots: int, mover: _Mover) -> Limits:
-    """Return the limits of every ordered pair of groups, NaN where it is none; (slots, G, G).
-
-    ``c`` holds the critical value of every group in every slot.
-    """
+    # ``c`` holds the critical value of every group in every slot
     size = len(groups_interval.estimate) // slots
     if slots * size**2 > _MOST_PAIRS:
         raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
@@ -322,7 +298,6 @@ def _pairs(groups_interval: StatisticInterval, c: Array, slots: int, mover: _Mov
 
 
 def _limits_where_all_known(groups_interval: StatisticInterval, c: Array, slots: int) -> Limits:
-    """Return the limits of all groups, none of a slot where a group of it has none."""
     low, high = groups_interval.at(c)
     missing = (np.isnan(low) | np.isnan(high)) & ~np.isnan(groups_interval.estimate)
     none = np.repeat(missing.reshape(slots, -1).any(axis=1), len(low) // slots)
@@ -330,7 +305,7 @@ def _limits_where_all_known(groups_interval: StatisticInterval, c: Array, slots:
 
 
 def _correlations(groups_interval: StatisticInterval, slots: int) -> Array:
-    """Return the correlation of every two groups of a slot; shape (slots, G, G)."""
+    # the correlation of every two groups of a slot; shape (slots, G, G)
     at = np.arange(len(groups_interval.estimate)).reshape(slots, -1)
     pairs = (slots, at.shape[1], at.shape[1])
     first, second = (np.broadcast_to(each, pairs) for each in (at[:, :, None], at[:, None, :]))
@@ -342,11 +317,8 @@ def _correlations(groups_interval: StatisticInterval, slots: int) -> Array:
 def _extreme(
     metric: Spread, groups_interval: StatisticInterval, groups: Array, confidence: float
 ) -> Limits:
-    """Return the limits of the least or greatest.
-
-    Towards the other groups all groups are covered at once, away from them each alone: whichever
-    is the most extreme in the population, the most extreme limit is not inside its own.
-    """
+    # towards the other groups all groups are covered at once, away from them each alone: whichever
+    # is the most extreme in the population, the most extreme limit is not inside its own
     slots = len(groups)
     size = len(groups_interval.estimate) // slots
     levels = {g: critical(1 - (1 - confidence) / max(g, 1)) for g in set(groups.tolist())}
@@ -362,3 +334,154 @@ def _extreme(
     if metric.by == "minimum":
         return np.fmin.reduce(low, axis=1), np.fmin.reduce(high_at_once, axis=1)
     return np.fmax.reduce(low_at_once, axis=1), np.fmax.reduce(high, axis=1)
+
+
+MOST_LISTED = 435
+"""Pairs kept of a rate: all of 30 groups; of more groups, those that differ most."""
+
+_MOST_COMPARED = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _PairIntervals:
+    """Pairs of groups in one rate; arrays of shape (pairs,), but ``groups``, a number."""
+
+    groups: int
+    first: Index
+    second: Index
+    rates: tuple[Array, Array]
+    difference: Limits
+    ratio: Limits
+    methods: Methods
+
+    def take(self, at: Index) -> _PairIntervals:
+        first, second = self.rates
+        return _PairIntervals(
+            self.groups, self.first[at], self.second[at], (first[at], second[at]),
+            (self.difference[0][at], self.difference[1][at]),
+            (self.ratio[0][at], self.ratio[1][at]), self.methods,
+        )  # fmt: skip
+
+    def by_size(self) -> Index:
+        distance = np.nan_to_num(np.maximum(-self.difference[1], 0.0))
+        return np.lexsort((self.rates[0] - self.rates[1], -distance))
+
+
+def pairwise(
+    rates: Sequence[Rate], groups: FeatureGroups, spec: Spec, family: Family
+) -> list[GroupPair]:
+    """Compare every two groups in some rates, those that differ most first.
+
+    Fewer than three groups with sufficient data give none: their comparison is an estimate already.
+    Of very many pairs, `MOST_LISTED` of each rate are kept; all of them hold at once even so.
+    """
+    size = len(groups.names)
+    if size < FEWEST_GROUPS or math.comb(size, 2) > _MOST_COMPARED:
+        return []
+    every = ((rate, _compare_pairs(rate, groups, family.level)) for rate in rates)
+    kept = [
+        (rate, compared.take(compared.by_size()[:MOST_LISTED]))
+        for rate, compared in every
+        if compared.groups >= FEWEST_GROUPS
+    ]
+    tested = _test_pairs(kept, groups)
+    return [
+        pair
+        for (rate, compared), (p, too_few) in zip(kept, tested, strict=True)
+        for pair in _group_pairs(rate, compared, sidak(p, family.size), too_few, groups, spec)
+    ]
+
+
+def pairs_not_listed(groups: FeatureGroups) -> Iterator[Diagnostic]:
+    """Note how many pairs of a feature are not listed, if any."""
+    size = len(groups.names)
+    every = math.comb(size, 2)
+    if every <= MOST_LISTED:
+        return
+    listed = 0 if every > _MOST_COMPARED else MOST_LISTED
+    yield Diagnostic.note(
+        DiagnosticCode.PAIRS_LIMITED, groups.feature, pairs=every, groups=size, listed=listed
+    )
+
+
+def _compare_pairs(rate: Rate, groups: FeatureGroups, confidence: float) -> _PairIntervals:
+    interval = side_interval(rate, groups.pick(np.arange(len(groups.names))))
+    known = np.flatnonzero(decidable(interval))
+    one, two = (known[i] for i in np.triu_indices(len(known), k=1))
+    swapped = interval.estimate[one] > interval.estimate[two]
+    first, second = np.where(swapped, two, one), np.where(swapped, one, two)
+    c = np.full(len(interval.estimate), float(tukey_critical(len(known), confidence)))
+    numbers = (interval.estimate, *interval.at(c))
+    sides = [each[i] for i in (first, second) for each in numbers]
+    correlated = (*sides, interval.correlation(interval, first, second))
+    return _PairIntervals(
+        groups=len(known),
+        first=first,
+        second=second,
+        rates=(sides[0], sides[3]),
+        difference=mover_difference(*correlated),
+        ratio=mover_ratio(*correlated),
+        methods=each_once(IntervalMethod.TUKEY, IntervalMethod.MOVER, *interval.methods),
+    )
+
+
+def _test_pairs(
+    kept: Sequence[tuple[Rate, _PairIntervals]], groups: FeatureGroups
+) -> Iterator[tuple[Array, list[Reason | None]]]:
+    ours, theirs = (
+        [side_interval(rate, groups.pick(which)) for rate, which in sides]
+        for sides in (
+            [(rate, each.first) for rate, each in kept],
+            [(rate, each.second) for rate, each in kept],
+        )
+    )
+    at = [np.arange(len(each.first)) for _, each in kept]
+    tied = [a.correlation(b, i, i) for a, b, i in zip(ours, theirs, at, strict=True)]
+    r = np.concatenate([np.empty(0), *tied])
+    one, two = concatenated(ours), concatenated(theirs)
+    z = invert_z(lambda z: mover_difference(one.estimate, *one.at(z), two.estimate, *two.at(z), r))
+    start = 0
+    for (_, each), a, b in zip(kept, ours, theirs, strict=True):
+        here = z[start : (start := start + len(each.first))]
+        # the range is computed to some 1e-15; beyond, a pair alone is the better bound
+        yield np.maximum(tukey_p(here, each.groups), two_sided(here)), insufficient_sides(a, b)
+
+
+def _group_pairs(
+    rate: Rate,
+    kept: _PairIntervals,
+    p: Array,
+    too_few: Sequence[Reason | None],
+    groups: FeatureGroups,
+    spec: Spec,
+) -> Iterator[GroupPair]:
+    first, second = kept.rates
+    ratio = quotient(first, second)
+    for i, few in enumerate(too_few):
+        rates = float(first[i]), float(second[i])
+        difference, as_ratio = (
+            Interval(float(low[i]), float(high[i]), spec.confidence, kept.methods)
+            for low, high in (kept.difference, kept.ratio)
+        )
+        known = not math.isnan(ratio[i])
+        group, other = (groups.names[which[i]] for which in (kept.first, kept.second))
+        yield GroupPair(
+            feature=groups.feature,
+            rate=rate.name,
+            definition=rate,
+            group=group,
+            other=other,
+            class_scope=groups.class_scope,
+            threshold=groups.threshold if "prediction" in rate.needs else None,
+            rate_group=rates[0],
+            rate_other=rates[1],
+            difference=rates[0] - rates[1],
+            difference_interval=difference,
+            ratio=float(ratio[i]) if known else None,
+            ratio_low=as_ratio.low if known else None,
+            ratio_high=as_ratio.high if known else None,
+            pairs=math.comb(kept.groups, 2),
+            p_adjusted=float(p[i]),
+            status=Status.TOO_FEW if few else Status.OK,
+            reason=few and Reason(few.code, parameters=few.parameters),  # of the smaller of both
+        )

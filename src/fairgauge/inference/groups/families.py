@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
 from fairgauge.catalogue.cells import Array, Need
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import Contrast, RowMetric
 from fairgauge.catalogue.lookup import find_rate
-from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Rate, Statistic, tested_as
 from fairgauge.enums import (
     AfterAdjusting,
@@ -28,20 +26,16 @@ from fairgauge.enums import (
     ScopeKind,
     Status,
 )
-from fairgauge.inference.compared_counts import FEWEST_GROUPS, Evidence, FeatureGroups
-from fairgauge.inference.interval import decidable
-from fairgauge.inference.one.statistic_intervals import statistic_interval
+from fairgauge.inference.interval import FEWEST_GROUPS, Evidence, FeatureGroups, decidable
+from fairgauge.inference.two.contrast_intervals import side_interval, statistic_interval
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Parameter, ReasonCode
 from fairgauge.results.disparities import NOTHING_CONCLUDED, after_adjusting
 from fairgauge.results.estimates import ComparisonKey, Estimate
 from fairgauge.results.scopes import ClassScope, Diagnostic, simultaneous_interval
+from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Limits, Mask
-from fairgauge.stats.multiplicity import (
-    between_variance,
-    sidak,
-    simultaneous_level,
-)
+from fairgauge.stats.significance import between_variance, sidak, simultaneous_level
 from fairgauge.stats.significance import homogeneity as homogeneity_test
 
 _CHANCE = 0.5
@@ -57,11 +51,9 @@ Together: TypeAlias = "Mapping[ComparisonKey, tuple[Callable[[float], Limits], i
 class Family:
     """The tests that a report judges together.
 
-    Attributes
-    ----------
-    size : how many: comparisons (two groups that mirror each other are one, all pairs of a chosen
-        reference one set), tests of homogeneity, and sets of all pairs of groups.
-    level : the confidence level at which single intervals hold together.
+    ``size``: how many: comparisons (two groups that mirror each other are one, all pairs of a
+        chosen reference one set), tests of homogeneity, and sets of all pairs of groups.
+    ``level``: the confidence level at which single intervals hold together.
     """
 
     size: int
@@ -80,18 +72,21 @@ def adjusted_estimates(
     comparison in that class has. Metrics of single rows are adjusted among themselves, so that what
     counts give, their marks among it, follows from the counts alone.
 
-    Parameters
-    ----------
-    homogeneity : the tests of homogeneity; for each all pairs of groups are compared, too.
+    ``homogeneity``: the tests of homogeneity; for each all pairs of groups are compared, too.
     """
     of_counts = _members(estimates, of_rows=False)
     others = 2 * len(homogeneity)
     size = max(len(of_counts) + others, 1)
     family = Family(size, simultaneous_level(size, confidence))
-    wider = _wider(together, family.level)
+    # once for all groups of a metric, which share a function: it returns the limits of all
+    every = {limits: limits(family.level) for limits in {limits for limits, _ in together.values()}}
+    wider = {
+        key: (float(every[limits][0][at]), float(every[limits][1][at]))
+        for key, (limits, at) in together.items()
+    }
     of_rows = _members(estimates, of_rows=True)
-    p = _adjusted(estimates, of_counts, others) | _adjusted(estimates, of_rows, 0)
-    made = [_with_simultaneous(each, wider, p.get(i)) for i, each in enumerate(estimates)]
+    p = _adjust_p_values(estimates, of_counts, others) | _adjust_p_values(estimates, of_rows, 0)
+    made = [_add_simultaneous_interval(each, wider, p.get(i)) for i, each in enumerate(estimates)]
     of_classes = {each.key: each for each in made if each.class_scope.kind is ClassKind.CLASS}
     return tuple(_worst_class(each, of_classes) for each in made), family
 
@@ -102,13 +97,17 @@ def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]
     for each in estimates:
         groups.setdefault(each.feature, set()).add(each.group)
     for i, each in enumerate(estimates):
-        if _is_tested(each) and isinstance(each.definition, RowMetric) is of_rows:
+        if each.status is not Status.OK or each.p_value is None or each.feature is None:
+            continue
+        marked = each.class_scope.kind is not ClassKind.WORST
+        marked = marked and each.scope.kind is not ScopeKind.STRATUM
+        if marked and isinstance(each.definition, RowMetric) is of_rows:
             member = _member(each, two=len(groups[each.feature]) == 2)
             members.setdefault(member, []).append(i)
     return list(members.values())
 
 
-def _adjusted(
+def _adjust_p_values(
     estimates: Sequence[Estimate], members: Sequence[list[int]], others: int
 ) -> dict[int, float]:
     places = [i for each in members for i in each]
@@ -116,28 +115,10 @@ def _adjusted(
     return dict(zip(places, p.tolist(), strict=True))
 
 
-def _is_tested(estimate: Estimate) -> bool:
-    """Return whether a report may mark an estimate as statistically significant."""
-    decidable = (
-        estimate.status is Status.OK
-        and estimate.p_value is not None
-        and estimate.feature is not None
-    )
-    worst = estimate.class_scope.kind is ClassKind.WORST
-    return decidable and not worst and estimate.scope.kind is not ScopeKind.STRATUM
-
-
 def _member(estimate: Estimate, *, two: bool) -> Hashable:
-    """Return which test of the family a comparison is.
-
-    The difference and the ratio of a rate are one test, and so are those of its complement and of
-    two groups that are each other's reference; whatever the data choose as the reference, all pairs
-    are.
-
-    Parameters
-    ----------
-    two : whether the feature has two groups.
-    """
+    # The difference and the ratio of a rate are one test, and so are those of its complement and of
+    # two groups that are each other's reference; whatever the data choose as the reference, all
+    # pairs are. ``two``: whether the feature has two groups.
     metric: object = estimate.metric
     if isinstance(estimate.definition, Contrast):
         of = estimate.definition.of
@@ -148,16 +129,7 @@ def _member(estimate: Estimate, *, two: bool) -> Hashable:
     return metric, estimate.feature, group, estimate.scope, estimate.class_scope, estimate.threshold
 
 
-def _wider(together: Together, level: float) -> dict[ComparisonKey, tuple[float, float]]:
-    # once for all groups of a metric, which share a function: it returns the limits of all
-    every = {limits: limits(level) for limits in {limits for limits, _ in together.values()}}
-    return {
-        key: (float(every[limits][0][at]), float(every[limits][1][at]))
-        for key, (limits, at) in together.items()
-    }
-
-
-def _with_simultaneous(
+def _add_simultaneous_interval(
     estimate: Estimate, wider: Mapping[ComparisonKey, tuple[float, float]], p: float | None
 ) -> Estimate:
     made = estimate.simultaneous
@@ -177,11 +149,7 @@ def _worst_class(estimate: Estimate, of_classes: Mapping[ComparisonKey, Estimate
     of_class = of_classes.get(own.key)
     if of_class is None:
         return estimate
-    return replace(
-        estimate,
-        simultaneous=of_class.simultaneous,
-        p_adjusted=of_class.p_adjusted,
-    )
+    return replace(estimate, simultaneous=of_class.simultaneous, p_adjusted=of_class.p_adjusted)
 
 
 def family_notes(
@@ -224,7 +192,7 @@ def homogeneity_notes(
     evidence = groups.pick(np.arange(len(groups.names)))
     feature = groups.feature
     for rate in rates:
-        interval = statistic_interval(rate, evidence)
+        interval = side_interval(rate, evidence)
         share = interval.share
         assert share is not None
         known = decidable(interval)
@@ -232,19 +200,21 @@ def homogeneity_notes(
             continue
         x, n = share.x[known], share.n[known]
         p = float(homogeneity_test(x, n)[1])
+        between = float(between_variance(x, n)[1])  # unknown where a group is a single row
         yield Diagnostic.note(
             DiagnosticCode.HOMOGENEITY,
             feature,
             rate=rate.name,
             groups=len(n),
             p=p,
-            **_differences(x, n),
+            range=float(np.ptp(x / n)),
+            between_sd=None if np.isnan(between) else float(np.sqrt(max(between, 0.0))),
             **(_sparse(np.array(groups.names)[known], x, n) if p < 1 - spec.confidence else {}),
         )
 
 
 def _sparse(names: Array, x: Array, n: Array) -> dict[str, Parameter]:
-    """Return the groups of which few are expected in an outcome, and the test without them."""
+    # the groups of which few are expected in an outcome, and the test without them
     pooled = x.sum() / n.sum()
     sparse = n * min(pooled, 1 - pooled) < FEWEST_EXPECTED
     if not sparse.any():
@@ -252,14 +222,6 @@ def _sparse(names: Array, x: Array, n: Array) -> dict[str, Parameter]:
     without = float(homogeneity_test(x[~sparse], n[~sparse])[1])  # unknown of a single group
     p = None if np.isnan(without) else without
     return {"sparse": tuple(names[sparse].tolist()), "p_without": p}
-
-
-def _differences(x: Array, n: Array) -> dict[str, float | None]:
-    between = float(between_variance(x, n)[1])  # unknown where a group is a single row
-    return {
-        "range": float(np.ptp(x / n)),
-        "between_sd": None if np.isnan(between) else float(np.sqrt(max(between, 0.0))),
-    }
 
 
 def reversed_outcomes(
@@ -281,10 +243,7 @@ def reversed_outcomes(
 def _opposites(
     groups: Evidence, spec: Spec, confidence: float
 ) -> Iterator[tuple[DiagnosticCode, Mask, dict[str, Array], dict[str, Parameter]]]:
-    """Yield of decisions, and of scores, in which groups they state the opposite of the label.
-
-    Decisions that a score makes are not checked beside it, nor what is itself the label.
-    """
+    # decisions that a score makes are not checked beside it, nor what is itself the label
     scored = groups.side.scores is not None
     decided = spec.prediction or (None if scored else spec.score)
     if decided not in (None, spec.label):
@@ -328,14 +287,11 @@ def adjustment_notes(estimates: Sequence[Estimate], spec: Spec) -> Iterator[Diag
         gone = change is AfterAdjusting.DISAPPEARS
         code = DiagnosticCode.DISAPPEARS if gone else DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED
         yield Diagnostic.note(code, estimate.feature, **subject, **values, p=adjusted.p_adjusted)
-    yield from _strata_of_groups(pooled.values(), {each.column for each in spec.strata})
-
-
-def _strata_of_groups(pooled: Iterable[Estimate], strata: set[str]) -> Iterator[Diagnostic]:
-    apart: dict[str | None, bool] = dict.fromkeys(strata, False)
-    for each in pooled:
-        no_pair = each.reason is not None and each.reason.code is ReasonCode.NO_COMMON_STRATUM
-        apart[each.feature] = apart.get(each.feature, True) and no_pair
+    apart: dict[str | None, bool] = {each.column: False for each in spec.strata}
+    for adjusted in pooled.values():
+        why = adjusted.reason
+        no_pair = why is not None and why.code is ReasonCode.NO_COMMON_STRATUM
+        apart[adjusted.feature] = apart.get(adjusted.feature, True) and no_pair
     for feature, none in apart.items():
         if none:
             yield Diagnostic.warning(DiagnosticCode.STRATUM_IS_GROUP, feature)

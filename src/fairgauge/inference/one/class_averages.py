@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairgauge.catalogue.averages import Averaged, Kappa, agreement
 from fairgauge.catalogue.cells import (
     ALL,
     BOTH,
@@ -23,10 +22,25 @@ from fairgauge.catalogue.cells import (
     ConfusionCounts,
     Need,
 )
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
+from fairgauge.catalogue.statistics import (
+    Averaged,
+    Blend,
+    Kappa,
+    Quotient,
+    Rate,
+    Statistic,
+    agreement,
+)
 from fairgauge.enums import Average, IntervalMethod, Profile
-from fairgauge.inference.compared_counts import Comparisons, Count, Evidence
-from fairgauge.inference.interval import NoInterval, Shape, Sparseness, StatisticInterval
+from fairgauge.inference.interval import (
+    Comparisons,
+    Count,
+    Evidence,
+    NoInterval,
+    Shape,
+    Sparseness,
+    StatisticInterval,
+)
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import Limits
 from fairgauge.stats.multinomial import (
@@ -63,11 +77,11 @@ def is_of_agreement(statistic: Statistic) -> bool:
 def _has_fixed_denominator(statistic: Statistic) -> bool:
     if isinstance(statistic, Blend):
         return all(map(_has_fixed_denominator, statistic.of))
-    under = _under(statistic)
+    under = _denominator_cells(statistic)
     return under is not None and under.tp + under.tn == under.fp + under.fn
 
 
-def _under(statistic: Statistic) -> Cells | None:
+def _denominator_cells(statistic: Statistic) -> Cells | None:
     if isinstance(statistic, Rate):
         return statistic.among
     return statistic.under if isinstance(statistic, Quotient) else None
@@ -114,7 +128,7 @@ def class_interval(statistic: Averaged | Kappa, evidence: Evidence) -> Statistic
     if evidence.squares is not None:
         weights = WeightSums(_table(evidence.squares), _table(evidence.cases))
     ends = statistic.range
-    found = linearise(_of_classes(statistic), table, ends, weights)
+    found = linearise(_class_statistic(statistic), table, ends, weights)
 
     def at(z: Array) -> Limits:
         return linearised_interval(found, ends, z)
@@ -135,7 +149,7 @@ def class_interval(statistic: Averaged | Kappa, evidence: Evidence) -> Statistic
 
 def correlation_with_whole(statistic: Averaged | Kappa, compared: Comparisons) -> Array:
     """Return the correlation of a statistic of groups with that of the references they are in."""
-    of = _of_classes(statistic)
+    of = _class_statistic(statistic)
     sides = compared.group, compared.reference
     group, whole = (_table(side.side) for side in sides)
     squares = [_table(side.squares) for side in sides if side.squares is not None]
@@ -152,15 +166,13 @@ def _sparseness(statistic: Averaged | Kappa, evidence: Evidence) -> Sparseness |
 
 
 def _table(side: ConfusionCounts) -> Array:
-    """Return the rows by label and prediction; shape (n, K, K)."""
     if side.joint is not None:
         return side.joint
     tp, fp, fn, tn = np.moveaxis(side.counts(BOTH), -1, 0)
     return np.stack([np.stack([tp, fn], axis=-1), np.stack([fp, tn], axis=-1)], axis=-2)
 
 
-def _of_classes(statistic: Averaged | Kappa) -> ClassStatistic:
-    """Return a statistic as a function of the cells of each class, of shape (..., K, 4)."""
+def _class_statistic(statistic: Averaged | Kappa) -> ClassStatistic:
     needs = {BOTH, statistic.needs, LABEL}
 
     def value(counts: Array) -> Array:

@@ -8,21 +8,31 @@ treats alike are one cell: a rate has two, however many it sums.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Array, Cells, ConfusionCounts, Need
+from fairgauge.catalogue.comparisons import ComparisonMetric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import IntervalMethod, Method, Profile
-from fairgauge.inference.compared_counts import Evidence, generator
-from fairgauge.inference.interval import Methods, NoInterval, StatisticInterval
+from fairgauge.inference.interval import (
+    Comparisons,
+    Evidence,
+    Intervals,
+    Methods,
+    NoInterval,
+    StatisticInterval,
+    generator,
+    precedes,
+)
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells, quantile_interval
+from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells, quantile_interval, tail_p
 
 MOST_DRAWN = 40_000_000
 """Numbers drawn for one metric; beyond, only the comparisons of all rows are resampled."""
@@ -34,21 +44,34 @@ DRAWN_AT_ONCE = 4_000_000
 TOO_MANY_STRATA = Reason.of(ReasonCode.TOO_MANY_STRATA)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class CellLayout:
-    """Where the cells of a metric stand in a side, and how to make a side of drawn ones.
+    """The confusion cells of a metric, those of one part together, where ``needs`` are known."""
 
-    Attributes
-    ----------
-    read : from a side to cells of shape (n, ...).
-    write : from cells of shape (m, ...) back to a side.
-    key : what is drawn, by which draws are seeded. A rate and its complement, a difference and a
-        ratio are of one layout, so that one is tested by the draws of the other.
-    """
+    parts: tuple[Cells, ...]
+    needs: frozenset[Need]
 
-    read: Callable[[ConfusionCounts], Array]
-    write: Callable[[Array], ConfusionCounts]
-    key: str
+    @property
+    def key(self) -> str:
+        """What is drawn, by which draws are seeded.
+
+        A rate and its complement, a difference and a ratio are of one layout, so that one is tested
+        by the draws of the other.
+        """
+        cells = "|".join("".join(map(str, part)) for part in self.parts)
+        return " and ".join([*sorted(self.needs), cells])
+
+    def read(self, side: ConfusionCounts) -> Array:
+        """Return the cells of a side; shape (n, parts)."""
+        counts = side.counts(self.needs)
+        return np.stack([part.count(counts) for part in self.parts], axis=-1)
+
+    def write(self, drawn: Array) -> ConfusionCounts:
+        """Return a side of drawn cells; those of one part are as if in its first."""
+        counts = np.zeros((len(drawn), 4))
+        for i, part in enumerate(self.parts):
+            counts[:, next(cell for cell, k in enumerate(part) if k)] = drawn[:, i]
+        return ConfusionCounts(size=ALL.count(counts), cells={self.needs: counts})
 
 
 def resampling_methods(spec: Spec) -> Methods:
@@ -59,11 +82,7 @@ def resampling_methods(spec: Spec) -> Methods:
 
 
 def resampled_statistic(
-    statistic: Statistic,
-    table: CellLayout,
-    evidence: Evidence,
-    margin: Mask,
-    spec: Spec,
+    statistic: Statistic, table: CellLayout, evidence: Evidence, margin: Mask, spec: Spec
 ) -> StatisticInterval:
     """Return the limits of a statistic of every group from its drawn tables.
 
@@ -74,16 +93,11 @@ def resampled_statistic(
     affordable = len(margin) * cells * spec.replicates <= DRAWN_AT_ONCE
     at = np.arange(len(margin)) if affordable else np.flatnonzero(margin)
     low, high = np.full(len(margin), np.nan), np.full(len(margin), np.nan)
-    step = max(1, DRAWN_AT_ONCE // (spec.replicates * cells))
-    for start in range(0, len(at), step):
-        block = at[start : start + step]
-        effective, rows_per_weight = effective_cells(table, evidence, block)
-        flat = effective.reshape(len(block), -1)
-        drawn = [drawn_cells(row, spec, generator(spec, table.key, row)) for row in flat]
-        new = quotient(np.stack(drawn, axis=1), rows_per_weight[:, None])
-        new = new.reshape(-1, *effective.shape[1:])
-        values = statistic.value(table.write(new), Profile.DOCUMENTED)
-        values = values.reshape(spec.replicates, len(block))
+
+    def of_side(sides: Sequence[ConfusionCounts]) -> Array:
+        return statistic.value(sides[0], Profile.DOCUMENTED)
+
+    for block, values, _ in drawn_values(of_side, table, [evidence], at, spec):
         low[block], high[block] = quantile_interval(values, spec.confidence)
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
     with np.errstate(invalid="ignore"):
@@ -99,60 +113,99 @@ def resampled_statistic(
     return StatisticInterval(value, rows, limits, resampling_methods(spec), reason=TOO_MANY_STRATA)
 
 
-def drawn_cells(cells: Array, spec: Spec, rng: np.random.Generator) -> Array:
-    """Draw the cells of one table anew; shape (replicates, K)."""
+def drawn_values(
+    value: Callable[[Sequence[ConfusionCounts]], Array],
+    table: CellLayout,
+    sides: Sequence[Evidence],
+    at: Index,
+    spec: Spec,
+) -> Iterator[tuple[Index, Array, Array]]:
+    """Yield comparisons, a number of their tables drawn anew, (replicates, n), and of themselves.
+
+    So many at a time as memory allows. Sides are drawn in an order that does not depend on which is
+    the group.
+    """
+    step = max(1, DRAWN_AT_ONCE // (spec.replicates * cells_of_side(table, sides[0])))
     draw = multinomial_cells if spec.method is Method.BOOTSTRAP else dirichlet_cells
-    return draw(cells[None], spec.replicates, rng)[:, 0]
+    every = [table.read(side.side) for side in sides]
+    rows = [side.rows_per_weight(lambda of: table.read(of).sum(axis=1))[:, None] for side in sides]
+    for start in range(0, len(at), step):
+        block = at[start : start + step]
+        weights: list[Array] = [per_weight[block] for per_weight in rows]
+        flat: list[Array] = [of[block] * each for of, each in zip(every, weights, strict=True)]
+        drawn = [np.empty((spec.replicates, *each.shape)) for each in flat]
+        for i in range(len(block)):
+            order = list(range(len(flat)))
+            if len(flat) > 1 and not precedes(flat[0][i], flat[1][i]):
+                order = [1, 0]
+            rng = generator(spec, table.key, *(flat[side][i] for side in order))
+            for side in order:
+                drawn[side][:, i] = draw(flat[side][i][None], spec.replicates, rng)[:, 0]
+        values = []
+        for cells in (drawn, flat):
+            counts = (quotient(*each) for each in zip(cells, weights, strict=True))
+            written = [table.write(of.reshape(-1, of.shape[-1])) for of in counts]
+            values.append(value(written).reshape(cells[0].shape[:-1]))
+        yield block, values[0], values[1]
 
 
 def cells_of_side(table: CellLayout, evidence: Evidence) -> int:
     """Return how many cells are drawn for each comparison."""
-    cells = int(np.prod(table.read(evidence.side).shape[1:]))
+    cells = int(table.read(evidence.side).shape[1])
     if not cells:
         raise NoInterval(ReasonCode.NEEDS_COLUMNS, columns="label and prediction")
     return cells
 
 
-def effective_cells(table: CellLayout, evidence: Evidence, at: Index) -> tuple[Array, Array]:
-    """Return cells by effective sample size, and the rows per unit of weight."""
-    cells = table.read(evidence.side)[at]
-
-    def total(side: ConfusionCounts) -> Array:
-        return np.asarray(table.read(side)[at].reshape(len(at), -1).sum(axis=1))
-
-    rows_per_weight = evidence.rows_per_weight(total)
-    return cells * rows_per_weight.reshape(-1, *[1] * (cells.ndim - 1)), rows_per_weight
-
-
 def table_of(statistic: Statistic) -> CellLayout | None:
-    """Return the cells of a statistic of counts; None where it is not one of counts."""
-    if not statistic.sums:
-        return None
-    return cells_table(_distinct_cells(statistic.sums), statistic.needs)
+    """Return the cells of a statistic of counts; None where it is not one of counts.
 
-
-def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> CellLayout:
-    """Return confusion cells, those of one part together."""
-    first = [next(i for i, k in enumerate(part) if k) for part in parts]
-
-    def read(side: ConfusionCounts) -> Array:
-        return np.stack([part.count(side.counts(needs)) for part in parts], axis=-1)
-
-    def write(drawn: Array) -> ConfusionCounts:
-        counts = np.zeros((len(drawn), 4))
-        for i, cell in enumerate(first):
-            counts[:, cell] = drawn[:, i]
-        return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
-
-    cells = "|".join("".join(map(str, part)) for part in parts)
-    return CellLayout(read, write, " and ".join([*sorted(needs), cells]))
-
-
-def _distinct_cells(sums: Sequence[Cells]) -> list[Cells]:
-    """Join the cells that have the same coefficient in every sum; drop those in none."""
+    Cells that have the same coefficient in every sum are one; those in none are none.
+    """
     distinct: dict[tuple[int, ...], Cells] = {}
     for i, cell in enumerate((TP, FP, FN, TN)):
-        pattern = tuple(each[i] for each in sums)
+        pattern = tuple(each[i] for each in statistic.sums)
         if any(pattern):
             distinct[pattern] = distinct.get(pattern, Cells()) + cell
-    return list(distinct.values())
+    return CellLayout(tuple(distinct.values()), statistic.needs) if distinct else None
+
+
+_FEWEST_DRAWS = 500
+
+
+def resampled_interval(
+    metric: ComparisonMetric,
+    table: CellLayout,
+    compared: Comparisons,
+    spec: Spec,
+    too_few: Sequence[Reason | None],
+) -> Intervals:
+    """Return the interval of a metric from its values over drawn tables; it contains its value."""
+    size = len(compared.margin)
+    cells = cells_of_side(table, compared.group)
+    at = resampled_comparisons(compared, cells, spec)
+    low, high, p = (np.full(size, np.nan) for _ in range(3))
+    fitting = MOST_DRAWN // max(len(at) * cells, 1)
+    spec = replace(spec, replicates=min(spec.replicates, max(fitting, _FEWEST_DRAWS)))
+    sides = (compared.group,) if metric.scope == "table" else (compared.group, compared.other)
+
+    def value(written: Sequence[ConfusionCounts]) -> Array:
+        ours, theirs = written[0], written[-1]
+        if compared.rest is not None and len(written) > 1:  # the reference holds the group's rows
+            theirs = table.write(table.read(theirs) + table.read(ours))
+        return metric.value(ours, theirs, Profile.DOCUMENTED)
+
+    for block, values, estimate in drawn_values(value, table, sides, at, spec):
+        limits = quantile_interval(values, spec.confidence)
+        low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
+        if metric.range[0] < metric.neutral < metric.range[1]:  # else no draw is beyond it
+            p[block] = tail_p(values, metric.neutral)
+    return Intervals(low, high, p, [resampling_methods(spec)] * size, too_few, TOO_MANY_STRATA)
+
+
+def resampled_comparisons(compared: Comparisons, cells: int, spec: Spec) -> Index:
+    """Return which comparisons are resampled: all, or those of all rows where that is too much."""
+    size = len(compared.margin)
+    if size * cells * spec.replicates <= MOST_DRAWN:
+        return np.arange(size)
+    return np.flatnonzero(compared.margin)

@@ -14,25 +14,43 @@ alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from functools import partial, singledispatch
 
 import numpy as np
 
-from fairgauge.catalogue.averages import Averaged, Kappa
-from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.cells import Array, Cells, Need
+from fairgauge.catalogue.closed_forms import FormKind, closed_form
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.pooling import is_odds_ratio
-from fairgauge.catalogue.statistics import Statistic
+from fairgauge.catalogue.distributions import is_odds_ratio
+from fairgauge.catalogue.score_statistics import Mean, MomentStatistic, ScoreStatistic
+from fairgauge.catalogue.statistics import (
+    Agreement,
+    Averaged,
+    Blend,
+    DrawnStatistic,
+    Kappa,
+    Quotient,
+    Rate,
+    Statistic,
+)
 from fairgauge.enums import IntervalMethod, Method
-from fairgauge.inference.compared_counts import Comparisons
 from fairgauge.inference.interval import (
+    FEWEST_EFFECTIVE,
     JACKKNIFE_UNDEFINED,
     RATIO_MAY_BE_ZERO,
     THIN_STRATA,
     At,
+    CellCount,
+    Comparisons,
+    Count,
+    Evidence,
+    Formula,
     Intervals,
+    MappedProportion,
     Methods,
     NoInterval,
+    Shape,
+    Sparseness,
     StatisticInterval,
     concatenated,
     each_once,
@@ -41,13 +59,9 @@ from fairgauge.inference.interval import (
     insufficient_rows,
     strata_are_thin,
 )
-from fairgauge.inference.one.statistic_intervals import (
-    denominator,
-    side_interval,
-    statistic_interval,
-)
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
+from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Limits, Mask, quiet, quotient
 from fairgauge.stats.contrasts import (
     difference_from_whole,
@@ -60,14 +74,257 @@ from fairgauge.stats.contrasts import (
     score_ratio,
     welch_degrees,
 )
-from fairgauge.stats.exact import boschloo
-from fairgauge.stats.intervals import critical, critical_t
-from fairgauge.stats.significance import invert, score_p, welch_p
-from fairgauge.stats.stratified import (
-    mantel_haenszel_odds_ratio,
-    stratified_difference,
-    stratified_ratio,
+from fairgauge.stats.intervals import (
+    as_critical_t,
+    critical,
+    critical_t,
+    effective_rows,
+    odds,
+    paired_ratio,
+    weighted_share,
+    wilson,
 )
+from fairgauge.stats.significance import invert, score_p, welch_p
+
+
+@singledispatch
+def statistic_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+    """Return the limits of a statistic."""
+    del evidence
+    raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
+
+
+@statistic_interval.register(Rate)
+def _rate_interval(statistic: Rate, evidence: Evidence) -> StatisticInterval:
+    of, among = _count_cells(statistic.needs, statistic.of, statistic.among)
+    return of_share(evidence, of, among)
+
+
+@statistic_interval.register(Agreement)
+def _agreement_interval(statistic: Agreement, evidence: Evidence) -> StatisticInterval:
+    return of_share(evidence, statistic.agreed, statistic.size)
+
+
+@statistic_interval.register(Averaged)
+@statistic_interval.register(Kappa)
+def _average_interval(statistic: Averaged | Kappa, evidence: Evidence) -> StatisticInterval:
+    from fairgauge.inference.one.class_averages import (
+        agreement_shape,
+        check_both_known,
+        class_interval,
+        is_of_agreement,
+    )
+
+    check_both_known(evidence)
+    if not isinstance(statistic, Averaged) or not is_of_agreement(statistic):
+        return class_interval(statistic, evidence)
+    of, among, shape = agreement_shape(statistic, len(evidence.side.per_class))
+    return of_share(evidence, of, among, shape)
+
+
+def is_resampled(statistic: Statistic) -> bool:
+    """Return whether no closed form fits a statistic, so that its tables are resampled."""
+    if isinstance(statistic, Quotient):
+        return closed_form(statistic) is None
+    return isinstance(statistic, DrawnStatistic)
+
+
+@statistic_interval.register(Quotient)
+def _quotient_interval(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
+    form = closed_form(statistic)
+    if form is None:
+        raise NoInterval(ReasonCode.NO_METHOD, of=statistic.formula)
+    counts = _count_cells(statistic.needs, *form.sums)
+    if form.kind is FormKind.PAIRED:
+        return _paired_quotient_interval(statistic, counts, evidence)
+    if form.kind is FormKind.ODDS:
+        return of_share(evidence, counts[0], counts[1], odds)
+    shape = partial(weighted_share, times=form.times)
+    return of_share(evidence, counts[0], counts[1], shape)
+
+
+@statistic_interval.register(Blend)
+def _blend_interval(statistic: Blend, evidence: Evidence) -> StatisticInterval:
+    if closed_form(statistic) is None:
+        raise NoInterval(ReasonCode.SHARED_ROWS, of=statistic.title)
+    if evidence.clusters is not None:
+        raise NoInterval(ReasonCode.SHARED_CLUSTERS, of=statistic.title)  # not independent
+    parts = [statistic_interval(rate, evidence) for rate in statistic.of]
+    estimate: Array = np.mean([part.estimate for part in parts], axis=0)
+
+    def at(z: Array) -> Limits:
+        limits = [part.at(z) for part in parts]
+        below = [(part.estimate - low) ** 2 for part, (low, _) in zip(parts, limits, strict=True)]
+        above = [(high - part.estimate) ** 2 for part, (_, high) in zip(parts, limits, strict=True)]
+        low = estimate - np.sqrt(np.sum(below, axis=0)) / len(parts)
+        return low, estimate + np.sqrt(np.sum(above, axis=0)) / len(parts)
+
+    n: Array = np.min([part.n for part in parts], axis=0)
+    shares = tuple(share for part in parts for share in part.shares)
+    sparse = None
+    if all(part.sparse is not None for part in parts):
+        least = np.min([part.sparse.rows for part in parts if part.sparse is not None], axis=0)
+        sparse = Sparseness(ReasonCode.FEW_EFFECTIVE_ROWS, least, FEWEST_EFFECTIVE)
+    methods = (IntervalMethod.MOVER, IntervalMethod.WILSON)
+    return StatisticInterval(estimate, n, at, methods, shares, sparse=sparse)
+
+
+@statistic_interval.register(ScoreStatistic)
+@statistic_interval.register(MomentStatistic)
+def _numeric_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+    from fairgauge.inference.one.numeric_statistics import numeric_interval
+
+    return numeric_interval(statistic, evidence)
+
+
+def of_share(
+    evidence: Evidence, of: Count, among: Count, shape: Shape = np.asarray
+) -> StatisticInterval:
+    """Return a number that stands for a share of rows, by Wilson's limits."""
+    x, n, rate, degrees, shared = evidence.share(of, among)
+    share = MappedProportion(x, n, shape, among(evidence.cases))
+    sparse = None
+    if evidence.squares is not None:
+        kish = evidence.effective_cases(among)
+        sparse = Sparseness(ReasonCode.FEW_EFFECTIVE_ROWS, kish, FEWEST_EFFECTIVE)
+    if shared is None:
+        formula = Formula(wilson, (x, n), shape)
+        if degrees is not None:
+            formula = Formula(_wilson_t, (x, n, degrees), shape)
+        return StatisticInterval(
+            shape(rate), n, formula, (IntervalMethod.WILSON,), (share,), sparse=sparse
+        )
+
+    degrees = shared.of.degrees
+
+    def at(z: Array) -> Limits:
+        low, high = wilson(x, n, as_critical_t(z, degrees))
+        known = degrees > 0
+        return share.limits((np.where(known, low, np.nan), np.where(known, high, np.nan)))
+
+    methods = (IntervalMethod.JACKKNIFE, IntervalMethod.WILSON)
+    return StatisticInterval(
+        shape(rate),
+        n,
+        at,
+        methods,
+        (share,),
+        clusters=shared.of.clusters,
+        dependence=shared.dependence,
+    )
+
+
+def _wilson_t(x: Array, n: Array, degrees: Array, z: Array) -> Limits:
+    return wilson(x, n, as_critical_t(z, degrees))
+
+
+def denominator(statistic: Statistic) -> Count | None:
+    """Return the rows by which a statistic of a whole is the mean of its parts', if it is one.
+
+    ``statistic(whole) = sum of rows(part) statistic(part) / sum of rows(part)``.
+    """
+    if isinstance(statistic, Rate):
+        return _count_cells(statistic.needs, statistic.among)[0]
+    if isinstance(statistic, Quotient):
+        return _count_cells(statistic.needs, statistic.under)[0]
+    if isinstance(statistic, ScoreStatistic):
+        from fairgauge.inference.one.numeric_statistics import rows_of_mean
+
+        return rows_of_mean(statistic)
+    if isinstance(statistic, Averaged):
+        from fairgauge.inference.one.class_averages import is_of_agreement
+
+        return statistic.size if is_of_agreement(statistic) else None
+    if isinstance(statistic, (Agreement, Mean)):
+        return statistic.size
+    return None
+
+
+@quiet
+def _paired_quotient_interval(
+    statistic: Quotient, cells: Sequence[Count], evidence: Evidence
+) -> StatisticInterval:
+    shared, above, below = (count(evidence.side) for count in cells)
+    per_weight = evidence.rows_per_weight(statistic.size)
+    if evidence.squares is not None:
+        # a row moves the logarithm by one over each count that it is in, with opposite signs
+        over, under = quotient(1.0, shared + above), quotient(1.0, shared + below)
+        moved = np.stack([over - under, over, -under]) ** 2
+        spread, linearised = (
+            (moved * np.stack([count(side) for count in cells])).sum(axis=0)
+            for side in (evidence.side, evidence.squares)
+        )
+        per_weight = effective_rows(spread, linearised, 1.0, per_weight)
+    return StatisticInterval(
+        quotient((shared + above) * per_weight, (shared + below) * per_weight),
+        evidence.rows(statistic.size),
+        Formula(paired_ratio, tuple(each * per_weight for each in (shared, above, below))),
+        (IntervalMethod.MOVER,),
+    )
+
+
+def _count_cells(needs: frozenset[Need], *cells: Cells) -> list[Count]:
+    return [CellCount(needs, cell) for cell in cells]
+
+
+def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+    """Return the interval of a statistic of one side, robust to clusters where there are any.
+
+    Raises ``NoInterval``: no method gives a valid interval from what is counted.
+    """
+    if evidence.clusters is not None:
+        from fairgauge.inference.clusters import SampledSides, sampled_interval
+
+        if isinstance(evidence.clusters, SampledSides):
+            return sampled_interval(statistic, evidence)
+    try:
+        interval = statistic_interval(statistic, evidence)
+        if interval.clustered or evidence.clusters is None:
+            return interval
+    except NoInterval:
+        if evidence.clusters is None:
+            raise
+    return sampled_interval(statistic, evidence)
+
+
+def interval_of_groups(
+    statistic: Statistic, evidence: Evidence, margin: Mask, spec: Spec
+) -> StatisticInterval:
+    """Return the interval of a statistic of every group, at any critical value.
+
+    ``margin`` states which groups are of all rows.
+    """
+    if evidence.clusters is None and is_resampled(statistic):
+        from fairgauge.inference.one.drawn_tables import resampled_statistic, table_of
+
+        table = table_of(statistic)
+        if table is not None:
+            return resampled_statistic(statistic, table, evidence, margin, spec)
+    return side_interval(statistic, evidence)
+
+
+class EveryGroup:
+    """All groups of a feature in every slot, and the intervals of their statistics, each made once.
+
+    ``evidence`` holds the groups of each slot, slot by slot. With ``adequate``, pairs of groups
+    with too few expected rows show nothing towards "no difference".
+    """
+
+    def __init__(self, evidence: Evidence, slots: int, *, adequate: bool = False) -> None:
+        self.evidence = evidence
+        self.slots = slots
+        self.adequate = adequate
+        self._intervals: dict[tuple[Statistic, float], StatisticInterval] = {}
+
+    def interval(self, statistic: Statistic, spec: Spec) -> StatisticInterval:
+        """Return the interval of a statistic of every group."""
+        key = statistic, spec.confidence
+        if key not in self._intervals:
+            size = len(self.evidence.side.size)
+            margin = np.arange(size) < size // self.slots  # the first slot is of all rows
+            self._intervals[key] = interval_of_groups(statistic, self.evidence, margin, spec)
+        return self._intervals[key]
+
 
 _MOST_TABLES = 50_000
 """Tables that an exact test enumerates; of more rows the limits are exact enough."""
@@ -77,13 +334,11 @@ _MOST_TABLES = 50_000
 class StatisticComparison:
     """One statistic of two sides that share no row, and what is common to all contrasts of it.
 
-    Attributes
-    ----------
-    ends : the limits of both sides at the confidence, where they are made beforehand.
-    p : of "no difference".
-    score : which comparisons get score limits.
-    too_few : why each has insufficient data; None where there is enough.
-    correlation : of the two sides.
+    ``ends``: the limits of both sides at the confidence, where they are made beforehand.
+    ``p``: of "no difference".
+    ``score``: which comparisons get score limits.
+    ``too_few``: why each has insufficient data; None where there is enough.
+    ``correlation``: of the two sides.
     """
 
     group: StatisticInterval
@@ -93,11 +348,6 @@ class StatisticComparison:
     too_few: list[Reason | None]
     correlation: Array
     ends: tuple[Limits, Limits] | None = None
-
-    @property
-    def of_means(self) -> bool:
-        """Return whether both sides are means, which Welch's test compares."""
-        return self.group.variance is not None and self.other.variance is not None
 
 
 def compare_statistics(
@@ -114,21 +364,28 @@ def compare_statistics(
             comparisons[statistic] = _sides(statistic, compared, spec)
         except NoInterval as why:
             refused[statistic] = why.reason
-    means = {k: replace(each, p=_welch(each)) for k, each in comparisons.items() if each.of_means}
-    others = {k: each for k, each in comparisons.items() if not each.of_means}
+    means = {}
+    for statistic, each in comparisons.items():
+        one, two = each.group, each.other
+        if one.variance is not None and two.variance is not None:
+            p = welch_p(one.estimate, one.variance, one.n, two.estimate, two.variance, two.n)
+            means[statistic] = replace(each, p=p)
+    others = {k: each for k, each in comparisons.items() if k not in means}
     exact = compared.margin & (spec.method is Method.EXACT)
-    tested = _with_p_values(list(others.values()), spec, exact) if others else []
+    tested = _add_p_values(list(others.values()), spec, exact) if others else []
     return refused | means | dict(zip(others, tested, strict=True))
 
 
 def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> StatisticComparison:
-    """Return the statistic intervals of both sides, without p-values."""
     other = compared.reference if denominator(statistic) is None else compared.other
     ours, theirs = (side_interval(statistic, each) for each in (compared.group, other))
     at = np.arange(len(ours.n))
     correlation = ours.correlation(theirs, at, at)
-    if compared.rest is not None and other is compared.reference and not ours.clustered:
-        correlation = _with_whole(statistic, compared)
+    inside = compared.rest is not None and other is compared.reference
+    if inside and not ours.clustered and isinstance(statistic, (Averaged, Kappa)):
+        from fairgauge.inference.one.class_averages import correlation_with_whole
+
+        correlation = correlation_with_whole(statistic, compared)
     score = np.zeros(len(ours.n), dtype=bool)
     one, two = ours.share, theirs.share
     default = spec.method is Method.DEFAULT and not ours.clustered
@@ -137,15 +394,6 @@ def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Statistic
     return StatisticComparison(
         ours, theirs, np.empty(0), score, insufficient_sides(ours, theirs), correlation
     )
-
-
-def _with_whole(statistic: Statistic, compared: Comparisons) -> Array:
-    """Return the correlation of groups with the references that hold them, 0 where unknown."""
-    if not isinstance(statistic, (Averaged, Kappa)):
-        return np.zeros(len(compared.margin))
-    from fairgauge.inference.one.class_averages import correlation_with_whole
-
-    return correlation_with_whole(statistic, compared)
 
 
 def contrast_interval(
@@ -164,17 +412,25 @@ def contrast_interval(
         for i in at:
             method[i] = (IntervalMethod.SCORE,)
     if compared.rest is not None:
-        low, high = _against_whole(metric, compared, low, high)
+        low, high = _limits_against_whole(metric, compared, low, high)
     unknown = np.isnan(low) | np.isnan(high)
     p = np.where(unknown, np.nan, comparison.p)
     reason = comparison.group.reason or comparison.other.reason or RATIO_MAY_BE_ZERO
-    if comparison.group.clustered:
+    if comparison.group.clustered and comparison.group.reason is None:
         reason = JACKKNIFE_UNDEFINED
     return Intervals(low, high, p, method, comparison.too_few, reason)
 
 
 def _limits(metric: Contrast, comparison: StatisticComparison, spec: Spec) -> Limits:
-    sides = _limits_of_sides(comparison, spec)
+    one, two = comparison.group, comparison.other
+    if one.variance is not None and two.variance is not None:
+        c = critical_t(spec.confidence, welch_degrees(one.variance, one.n, two.variance, two.n))
+        sides = one.at(c), two.at(c)
+    elif comparison.ends is None or one.needs_other_formula(spec.method):
+        ours, theirs = (each.limits(spec.confidence, spec.method)[0] for each in (one, two))
+        sides = ours, theirs
+    else:
+        sides = comparison.ends
     statistics, correlation = (comparison.group, comparison.other), comparison.correlation
     reversed_order = metric.order == "reference - group"
     (low1, high1), (low2, high2) = sides[::-1] if reversed_order else sides
@@ -192,25 +448,7 @@ def _limits(metric: Contrast, comparison: StatisticComparison, spec: Spec) -> Li
     return np.where(above, low, np.nan), np.where(above, high, np.nan)
 
 
-def _limits_of_sides(comparison: StatisticComparison, spec: Spec) -> tuple[Limits, Limits]:
-    one, two = comparison.group, comparison.other
-    if one.variance is not None and two.variance is not None:
-        c = critical_t(spec.confidence, welch_degrees(one.variance, one.n, two.variance, two.n))
-        return one.at(c), two.at(c)
-    if comparison.ends is None or one.needs_other_formula(spec.method):
-        ours, theirs = (each.limits(spec.confidence, spec.method)[0] for each in (one, two))
-        return ours, theirs
-    return comparison.ends
-
-
-def _welch(tested: StatisticComparison) -> Array:
-    one, two = tested.group, tested.other
-    assert one.variance is not None
-    assert two.variance is not None
-    return welch_p(one.estimate, one.variance, one.n, two.estimate, two.variance, two.n)
-
-
-def _with_p_values(
+def _add_p_values(
     every: list[StatisticComparison], spec: Spec, exact: Mask
 ) -> list[StatisticComparison]:
     both = concatenated([each.group for each in every] + [each.other for each in every])
@@ -237,12 +475,14 @@ def _with_p_values(
 
 
 def _proportion_p_values(each: StatisticComparison, p: Array, exact: Mask) -> Array:
-    """Return p-values; those of proportions by an exact or a score test where due."""
+    # P-values; those of proportions by an exact or a score test where due
     if each.group.share is None or each.other.share is None:
         return p
     one, two = each.group.share, each.other.share
     x1, n1, x2, n2 = one.x, one.n, two.x, two.n
     if exact.any():
+        from fairgauge.stats.exact import boschloo
+
         whole = np.all([each == np.floor(each) for each in (x1, n1, x2, n2)], axis=0)
         at = np.flatnonzero(exact & whole & ((n1 + 1) * (n2 + 1) <= _MOST_TABLES))
         p[at] = boschloo(x1[at], n1[at], x2[at], n2[at])
@@ -251,9 +491,10 @@ def _proportion_p_values(each: StatisticComparison, p: Array, exact: Mask) -> Ar
     return p
 
 
-def _against_whole(metric: Contrast, compared: Comparisons, low: Array, high: Array) -> Limits:
-    count = denominator(metric.of)
-    if count is None:
+def _limits_against_whole(
+    metric: Contrast, compared: Comparisons, low: Array, high: Array
+) -> Limits:
+    if (count := denominator(metric.of)) is None:
         return low, high
     part = quotient(count(compared.group.side), count(compared.reference.side))
     if metric.by == "ratio" and metric.order == "group - reference":
@@ -301,21 +542,18 @@ def pooled_interval(
 ) -> Intervals:
     """Return the interval of a contrast adjusted for strata.
 
-    Parameters
-    ----------
-    compared : the sides of each group, stratum after stratum.
-    weights : array of shape (groups, strata), 0 where a stratum is excluded.
-
-    Raises
-    ------
-    NoInterval
-        No method gives a valid interval from what is counted.
+    ``compared``: the sides of each group, stratum after stratum.
+    ``weights``: shape (groups, strata)
     """
     if is_odds_ratio(metric):
         return _pooled_odds_ratio(metric, compared, weights, spec)
     share = quotient(weights, weights.sum(axis=1, keepdims=True))
     if compared.rest is not None:
-        share = share * _distance_to_others(metric, compared, weights)
+        count = denominator(metric.of)
+        if count is None or metric.by == "ratio":
+            raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
+        part = quotient(count(compared.group.side), count(compared.reference.side))
+        share = share * (1 - part.reshape(weights.shape))
     ours, theirs = (
         statistic_interval(metric.of, compared.group),
         statistic_interval(metric.of, compared.other),
@@ -323,24 +561,31 @@ def pooled_interval(
     rows = [np.where(weights > 0, b.n.reshape(weights.shape), 0.0) for b in (ours, theirs)]
     if ours.share is None or theirs.share is None or not ours.share.plain:
         made = _mover(metric, (ours, theirs), share, rows, compared, spec)
-        return _unless_thin(made, strata_are_thin(rows, weights))
+        return unless_thin(made, strata_are_thin(rows, weights))
     x = [np.where(weights > 0, s.x.reshape(weights.shape), 0.0) for s in (ours.share, theirs.share)]
     score = _pooled_score(metric, x, rows, share, spec)
     enough = _least_expected(x, rows) >= FEWEST_EXPECTED
     if enough.all():
         return score
     made = _mover(metric, (ours, theirs), share, rows, compared, spec)
-    made = _unless_thin(made, strata_are_thin(rows, weights))
-    return _score_where_sufficient(enough, score, made)
+    made = unless_thin(made, strata_are_thin(rows, weights))
+    low, high, p = (
+        np.where(enough, getattr(score, name), getattr(made, name)) for name in ("low", "high", "p")
+    )
+    methods, too_few = (
+        [each[0] if each[2] else each[1] for each in zip(*pair, enough, strict=True)]
+        for pair in ((score.methods, made.methods), (score.too_few, made.too_few))
+    )
+    return Intervals(low, high, p, methods, too_few, made.reason)
 
 
-def _unless_thin(intervals: Intervals, too_thin: Mask) -> Intervals:
-    """Return the intervals, without those of groups whose strata are too thin."""
+def unless_thin(intervals: Intervals, too_thin: Mask, reason: Reason = THIN_STRATA) -> Intervals:
+    """Return intervals, none of the groups whose strata are too thin."""
     low, high, p = (
         np.where(too_thin, np.nan, each) for each in (intervals.low, intervals.high, intervals.p)
     )
     too_few = [
-        THIN_STRATA if thin else few for thin, few in zip(too_thin, intervals.too_few, strict=True)
+        reason if thin else few for thin, few in zip(too_thin, intervals.too_few, strict=True)
     ]
     return replace(intervals, low=low, high=high, p=p, too_few=too_few)
 
@@ -348,6 +593,8 @@ def _unless_thin(intervals: Intervals, too_thin: Mask) -> Intervals:
 def _pooled_odds_ratio(
     metric: Contrast, compared: Comparisons, weights: Array, spec: Spec
 ) -> Intervals:
+    from fairgauge.stats.stratified import mantel_haenszel_odds_ratio
+
     if compared.rest is not None:
         raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
     shares = [statistic_interval(metric.of, e).share for e in (compared.group, compared.reference)]
@@ -368,6 +615,8 @@ def _pooled_odds_ratio(
 def _pooled_score(
     metric: Contrast, x: list[Array], rows: list[Array], share: Array, spec: Spec
 ) -> Intervals:
+    from fairgauge.stats.stratified import stratified_difference, stratified_ratio
+
     sides = [x[0], rows[0], x[1], rows[1]]
     if metric.order == "reference - group":
         sides = sides[2:] + sides[:2]
@@ -376,20 +625,6 @@ def _pooled_score(
     too_few = insufficient_rows((rows[0].sum(axis=1), rows[1].sum(axis=1)))
     method = [(IntervalMethod.SCORE,)] * len(too_few)
     return Intervals(*made, method, too_few)
-
-
-def _score_where_sufficient(enough: Mask, score: Intervals, otherwise: Intervals) -> Intervals:
-    """Return the score limits where there is enough, the others elsewhere."""
-    low, high, p = (
-        np.where(enough, getattr(score, name), getattr(otherwise, name))
-        for name in ("low", "high", "p")
-    )
-    both = zip(
-        enough, score.methods, score.too_few, otherwise.methods, otherwise.too_few, strict=True
-    )
-    chosen = [each[1:3] if each[0] else each[3:] for each in both]
-    methods, too_few = [each[0] for each in chosen], [each[1] for each in chosen]
-    return Intervals(low, high, p, methods, too_few, otherwise.reason)
 
 
 def _least_expected(x: list[Array], rows: list[Array]) -> Array:
@@ -425,22 +660,29 @@ def _mover(
 
 
 def _mean_of_side(side: StatisticInterval, share: Array, n: Array) -> StatisticInterval:
-    estimate, distances = mean_over_strata(side.estimate, _with_single_rows(side, share), share)
+    limits = _borrow_variance_for_single_rows(side, share)
+
+    def weighted(numbers: Array) -> Array:
+        return np.asarray(share * np.where(share > 0, numbers.reshape(share.shape), 0.0))
+
+    estimate = weighted(side.estimate).sum(axis=1)
 
     def at(z: Array) -> Limits:
-        below, above = distances(np.broadcast_to(z, (len(share),)))
+        # one critical value for each mean, the same in all of its strata
+        low, high = limits(np.repeat(np.broadcast_to(z, (len(share),)), share.shape[1]))
         with np.errstate(invalid="ignore"):  # infinite on both sides: undefined
+            below, above = (
+                np.sqrt((weighted(each) ** 2).sum(axis=1))
+                for each in (side.estimate - low, high - side.estimate)
+            )
             return estimate - below, estimate + above
 
     return StatisticInterval(estimate, n, at, side.methods, reason=side.reason)
 
 
-def _with_single_rows(side: StatisticInterval, share: Array) -> At:
-    """Return the limits of a number in strata, those of single rows by the variance within others.
-
-    Nothing in its stratum shows how a single number varies: by itself it would leave the mean over
-    all strata without limits, however many rows these have.
-    """
+def _borrow_variance_for_single_rows(side: StatisticInterval, share: Array) -> At:
+    # nothing in its stratum shows how a single number varies: by itself it would leave the mean
+    # over all strata without limits, however many rows these have
     n = side.n.reshape(share.shape)
 
     def at(z: Array) -> Limits:
@@ -461,35 +703,3 @@ def _with_single_rows(side: StatisticInterval, share: Array) -> At:
         return filled(low), filled(high)
 
     return at
-
-
-def mean_over_strata(values: Array, at: At, share: Array) -> tuple[Array, At]:
-    """Return weighted means over strata, and the distances of their limits at critical values.
-
-    Parameters
-    ----------
-    values, at : the numbers, stratum after stratum, and their limits.
-    share : array of shape (n, strata)
-        The weights of the strata, which sum to 1; 0 where a stratum is excluded.
-    """
-    used = share > 0
-
-    def weighted(numbers: Array) -> Array:
-        return np.asarray(share * np.where(used, numbers.reshape(share.shape), 0.0))
-
-    def distances(z: Array) -> Limits:
-        # one critical value for each mean, the same in all of its strata
-        low, high = at(np.repeat(z, share.shape[1]))
-        with np.errstate(invalid="ignore"):
-            below, above = weighted(values - low) ** 2, weighted(high - values) ** 2
-        return np.sqrt(below.sum(axis=1)), np.sqrt(above.sum(axis=1))
-
-    return weighted(values).sum(axis=1), distances
-
-
-def _distance_to_others(metric: Contrast, compared: Comparisons, weights: Array) -> Array:
-    count = denominator(metric.of)
-    if count is None or metric.by == "ratio":
-        raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
-    part = quotient(count(compared.group.side), count(compared.reference.side))
-    return np.asarray(1 - part.reshape(weights.shape))

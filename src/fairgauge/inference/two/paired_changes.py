@@ -4,57 +4,239 @@ A rate whose denominator does not depend on the decisions (selection rate, accur
 Tango's interval of a difference of paired proportions, with Tang's of their ratio. Any
 other statistic (precision, F1, kappa) has MOVER's of the two models' intervals, with the
 correlation of the two. A disparity changes by the difference (or ratio) of two such changes.
-
-What is adjusted for strata has the weights of Mantel and Haenszel. A statistic of a side is its
-weighted mean over the strata; a difference or a ratio is of two such means. The rows of all strata
-are one table, so that clusters may have rows in several strata.
-
-A difference of areas under the ROC curve has DeLong's variance and Student's t with the degrees of
-freedom of the rarer label; MOVER's interval of both areas, which their ratio has, covers up to 99 %
-of differences. Means of a number of each row (Brier score, log loss, calibration) have Student's t
-of the paired differences.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.catalogue.averages import Agreement
-from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.moments import MomentStatistic
-from fairgauge.catalogue.score_statistics import RocAuc, ScoreMean, ScoreStatistic
-from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import IntervalMethod
+from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts, Need
+from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.catalogue.score_statistics import MomentStatistic, ScoreStatistic
+from fairgauge.catalogue.statistics import Agreement, Rate, Statistic
+from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.interval import NoInterval, StatisticInterval, each_once
-from fairgauge.inference.one.scored import NUMBER_OF_A_ROW, RowNumber
-from fairgauge.inference.two.contrast_intervals import mean_over_strata
-from fairgauge.inference.two.paired_tables import (
-    PairedTable,
-    correlation,
-    influences,
-    of_both,
-)
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.arrays import Limits, Mask, quiet, quotient
+from fairgauge.resolve.references import cells_of_states
+from fairgauge.start.records import dataclass, replace
+from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
 from fairgauge.stats.intervals import as_critical_t
-from fairgauge.stats.paired import (
-    exact_upper,
-    paired_areas,
-    paired_difference,
-    paired_p,
-    paired_score_ratio,
-)
-from fairgauge.stats.scores import area_score_interval
-from fairgauge.stats.significance import invert
+from fairgauge.stats.paired import exact_upper, paired_difference, paired_p, paired_score_ratio
+from fairgauge.stats.significance import invert, normal_quantile, two_sided
+
+_STEP = 1e-6
+"""Part of all rows by which a count is moved for a difference quotient."""
+_SMOOTHING = 0.25
+"""Rows added to every cell of differing decisions before a correlation is measured, so that models
+that happen to agree on all rows are not taken to agree on all others. Chosen by coverage: of 0,
+0.25 and 0.5 rows the least that holds 94% throughout (docs/coverage.md)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterCounts:
+    """The rows of one side by cluster: the cluster, the flat cell and the weight of each entry."""
+
+    cluster: Index
+    cell: Index
+    weights: Array
+
+    def totals(self, influence: Array, clusters: int) -> Array:
+        """Return the sum of influences, array of shape (label, current, candidate), by cluster."""
+        influences = self.weights * influence.ravel()[self.cell]
+        return np.bincount(self.cluster, influences, clusters).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairedTable:
+    """One side of many comparisons, by label, decision of the model in use and of the candidate.
+
+    There are C outcomes: the positive and the negative, or classes; a label may be missing too.
+
+    ``weights, squares, cases``: array of shape (n, C + 1, C, C): sums of weights and of squared
+        weights, and rows; all the same without weights.
+    ``classes``: whether the outcomes are classes.
+    ``clusters``: the rows of each side by cluster; None where rows are independent.
+    ``cluster_count``: how many clusters there are.
+    """
+
+    weights: Array
+    squares: Array
+    cases: Array
+    classes: bool = False
+    clusters: Sequence[ClusterCounts] | None = None
+    cluster_count: int = 0
+
+    def part(self, at: slice) -> PairedTable:
+        """Return some of the sides."""
+        clusters = None if self.clusters is None else self.clusters[at]
+        return replace(
+            self,
+            weights=self.weights[at],
+            squares=self.squares[at],
+            cases=self.cases[at],
+            clusters=clusters,
+        )
+
+    @property
+    def margins(self) -> tuple[Array, Array]:
+        """Return the weights by label and decision, of both models; shape (n, C + 1, C)."""
+        return self.weights.sum(axis=3), self.weights.sum(axis=2)
+
+    def smoothed_squares(self) -> Array:
+        """Return the squared weights, with some added to the cells in which decisions differ."""
+        outcomes = self.weights.shape[-1]
+        rows, weights, squares = (
+            of.sum(axis=(1, 2, 3), keepdims=True) for of in (self.cases, self.weights, self.squares)
+        )
+        unit = np.where(rows > 0, quotient(weights, rows), 1.0)
+        differing = _SMOOTHING * (1 - np.eye(outcomes))
+        added = np.broadcast_to(unit * differing, self.weights.shape).copy()
+        added[:, -1] = 0.0  # of missing labels
+        return np.asarray(self.squares + np.nan_to_num(quotient(squares, weights)) * added)
+
+    def covariance(
+        self, one: Array, two: Array, *, smoothed: bool = False, other: PairedTable | None = None
+    ) -> Array:
+        """Return the covariance of two numbers from their influences, arrays of the table's shape.
+
+        ``other`` is the table of the second number, if it is not this one; rows that are in both
+        sides must then be all rows of this one, or clusters.
+        """
+        added = self.smoothed_squares() - self.squares if smoothed else 0.0
+        if self.clusters is None:
+            return np.asarray(((self.squares + added) * one * two).sum(axis=(1, 2, 3)))
+        second = (other or self).clusters
+        assert second is not None
+        pairs = (
+            (
+                self.clusters[i].totals(one[i], self.cluster_count),
+                second[i].totals(two[i], self.cluster_count),
+            )
+            for i in range(len(self.weights))
+        )
+        total = np.array([float(a @ b) for a, b in pairs])
+        return np.asarray(total + (added * one * two).sum(axis=(1, 2, 3)))
+
+    def covariances(self, influences: Array, sides: Index, *, inside: bool) -> Array:
+        """Return the covariances of many numbers of some sides, one number after another.
+
+        ``influences``: array of shape (numbers, sides, C + 1, C, C)
+        ``inside``: whether there are two sides, of which the second holds the first.
+        """
+        numbers, size = influences.shape[:2]
+        flat = influences.reshape(numbers, size, -1)
+        found = np.zeros((numbers, size, numbers, size))
+        if self.clusters is None:
+            squares = self.smoothed_squares()[sides].reshape(size, -1)
+            for i in range(size):
+                found[:, i, :, i] = (flat[:, i] * squares[i]) @ flat[:, i].T
+            if inside:
+                found[:, 0, :, 1] = (flat[:, 0] * squares[0]) @ flat[:, 1].T
+                found[:, 1, :, 0] = found[:, 0, :, 1].T
+            return found.reshape(numbers * size, -1)
+        entries = []
+        for i, side in enumerate(sides.tolist()):
+            held = self.clusters[side]
+            moved = held.weights * flat[:, i, held.cell] * np.sqrt(self.correction[side])
+            entries.append((held.cluster, moved))
+        for i, (clusters, moved) in enumerate(entries):
+            totals = np.array([np.bincount(clusters, of, self.cluster_count) for of in moved])
+            for j, (others, of_others) in enumerate(entries):
+                found[:, i, :, j] = totals[:, others] @ of_others.T
+        return found.reshape(numbers * size, -1)
+
+    @property
+    def degrees(self) -> Array:
+        """Return the degrees of freedom of every side: infinite where rows are independent."""
+        if self.clusters is None:
+            return np.full(len(self.weights), np.inf)
+        return self.clusters_held() - 1
+
+    @property
+    def correction(self) -> Array:
+        """Return what corrects the variances of every side for few clusters."""
+        if self.clusters is None:
+            return np.ones(len(self.weights))
+        clusters = self.clusters_held()
+        return quotient(clusters, clusters - 1)
+
+    def clusters_held(self) -> Array:
+        """Return how many clusters every side has rows in."""
+        assert self.clusters is not None
+        return np.array([float(len(np.unique(each.cluster))) for each in self.clusters])
+
+
+def confusion(margin: Array, *, classes: bool) -> ConfusionCounts:
+    """Return what statistics are computed from, of weights by label and decision: (n, C + 1, C).
+
+    >>> counts = np.array([[[5.0, 2.0], [1.0, 4.0], [0.0, 3.0]]])  # positive, negative, missing
+    >>> confusion(counts, classes=False).counts(BOTH).tolist()
+    [[5.0, 1.0, 2.0, 4.0]]
+    """
+    known = margin[:, :-1]
+    of_classes: dict[Need, Array] = {"label": known.sum(axis=2), "prediction": margin.sum(axis=1)}
+    if not classes:
+        return ConfusionCounts(margin.sum(axis=(1, 2)), cells_of_states(margin), of_classes)
+    each = []
+    for c in range(margin.shape[2]):
+        rest = np.arange(margin.shape[2]) != c
+        labels = np.stack([margin[:, c], known[:, rest].sum(axis=1), margin[:, -1]], axis=1)
+        two = np.stack([labels[:, :, c], labels[:, :, rest].sum(axis=2)], axis=2)
+        each.append(ConfusionCounts(two.sum(axis=(1, 2)), cells_of_states(two)))
+    of_no_class = np.zeros((len(margin), 4))
+    of_no_class[:, -1] = known.sum(axis=(1, 2))
+    cells = {BOTH: of_no_class}
+    return ConfusionCounts(
+        margin.sum(axis=(1, 2)), cells, of_classes, per_class=tuple(each), joint=known
+    )
+
+
+def influences(statistic: Statistic, margin: Array, *, classes: bool) -> Array:
+    """Return the derivative of a statistic by each count, shape (n, C + 1, C); 0 where undefined.
+
+    >>> from fairgauge.catalogue.lookup import find_rate
+    >>> counts = np.array([[[6.0, 2.0], [1.0, 4.0], [0.0, 3.0]]])
+    >>> influences(find_rate("true_positive_rate"), counts, classes=False).round(5)[0, 0].tolist()
+    [0.03125, -0.09375]
+    """
+    step = _STEP * np.maximum(margin.sum(axis=(1, 2)), 1.0)
+
+    def value(at: Array) -> Array:
+        return statistic.value(confusion(at, classes=classes), Profile.DOCUMENTED)
+
+    base = value(margin)
+    decisions = margin.shape[2]
+    moves = np.eye(decisions)[:, None, :]  # a row more in the cell of each decision
+    found = np.zeros_like(margin)
+    for label in range(margin.shape[1]):
+        moved = np.repeat(margin[None], decisions, axis=0)
+        moved[:, :, label] += step[:, None] * moves
+        with np.errstate(invalid="ignore"):
+            slopes = (
+                value(moved.reshape(-1, *margin.shape[1:])).reshape(decisions, -1) - base
+            ) / step
+        found[:, label] = np.where(np.isfinite(slopes), slopes, 0.0).T
+    return found
+
+
+def of_both(old: Array, new: Array) -> tuple[Array, Array]:
+    """Return influences of both models as arrays over the cells of a table."""
+    shape = (*old.shape, old.shape[-1])
+    return (np.broadcast_to(old[:, :, :, None], shape), np.broadcast_to(new[:, :, None, :], shape))
+
+
+def correlation(covariance: Array, one: Array, two: Array) -> Array:
+    """Return a correlation from a covariance and two variances; 0 where one of them is 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = covariance / np.sqrt(one * two)
+    return np.clip(np.where(np.isfinite(found), found, 0.0), -1.0, 1.0)
+
 
 At: TypeAlias = "Callable[[ArrayLike], Limits]"
 """Limits at a normal critical value."""
@@ -66,11 +248,9 @@ _Mover: TypeAlias = "Callable[..., Limits]"
 class Quantity:
     """A number of every side with its limits at any critical value, and its influences.
 
-    Attributes
-    ----------
-    value : array of shape (n,).
-    at : its limits.
-    influence : array of the shape of the table: derivatives by its counts; None of scores.
+    ``value``: array of shape (n,).
+    ``at``: its limits.
+    ``influence``: array of the shape of the table: derivatives by its counts; None of scores.
     """
 
     value: Array
@@ -106,16 +286,6 @@ class Quantity:
         return Quantity(-self.value, at, influence)
 
 
-def student_limits(value: Array, error: Array, degrees: Array) -> At:
-    """Return limits by Student's t (normal ones with infinite degrees of freedom)."""
-
-    def at(z: ArrayLike) -> Limits:
-        half = as_critical_t(np.broadcast_to(_z(z), value.shape), degrees) * error
-        return value - half, value + half
-
-    return at
-
-
 def constant(value: float, size: int = 1) -> Quantity:
     """Return a number without sampling variation; infinite where it lies on one side alone."""
     every = np.full(size, value)
@@ -126,18 +296,16 @@ def constant(value: float, size: int = 1) -> Quantity:
 class StatisticChange:
     """What becomes of a statistic of every side, from the model in use to the candidate.
 
-    Attributes
-    ----------
-    table : the rows; None of scores.
-    old, new : its value under each model; arrays of shape (n,).
-    rows : the effective rows that it rests on, the fewer of both.
-    difference, ratio : of new and old; the ratio as a logarithm.
-    total, log_total : the sum of new and old, and of their logarithms: on which side of
-        "no difference" a disparity lies.
-    methods, ratio_methods : how the intervals are made.
-    tested : the p-value of no change by a test of its own; None where the limits are inverted.
-    models : its value and limits under each model.
-    discordant : rows that are decided differently; None of other numbers than rates.
+    ``table``: the rows; None of scores.
+    ``old, new``: its value under each model; arrays of shape (n,).
+    ``rows``: the effective rows that it rests on, the fewer of both.
+    ``difference, ratio``: of new and old; the ratio as a logarithm.
+    ``total, log_total``: the sum of new and old, and of their logarithms: on which side of "no
+        difference" a disparity lies.
+    ``methods, ratio_methods``: how the intervals are made.
+    ``tested``: the p-value of no change by a test of its own; None where the limits are inverted.
+    ``models``: its value and limits under each model.
+    ``discordant``: rows that are decided differently; None of other numbers than rates.
     """
 
     table: PairedTable | None
@@ -177,45 +345,46 @@ class StatisticChange:
 def statistic_change(
     statistic: Statistic, table: PairedTable, old: StatisticInterval, new: StatisticInterval
 ) -> StatisticChange:
-    """Return what becomes of a statistic; ``old`` and ``new`` are its intervals by each model."""
+    """Return what becomes of a statistic; ``old`` and ``new`` are its intervals by each model.
+
+    Of a rate of the same rows it follows from the rows that are decided differently; of any other
+    statistic from it under both models and their correlation.
+
+    References: Zou & Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER of correlated
+    numbers); errors that both models share are subtracted on the same side.
+    """
     if isinstance(statistic, (ScoreStatistic, MomentStatistic)):
         raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
-    margins = table.margins
     h_old, h_new = of_both(
-        *(influences(statistic, margin, classes=table.classes) for margin in margins)
+        *(influences(statistic, margin, classes=table.classes) for margin in table.margins)
     )
     models = (
         Quantity(old.estimate, lambda z: old.at(_z(z)), h_old),
         Quantity(new.estimate, lambda z: new.at(_z(z)), h_new),
     )
-    methods = each_once(IntervalMethod.MOVER, *new.methods)
-    change = change_of_models(table, models, np.minimum(old.n, new.n), methods)
-    discordant = discordant_rows(statistic, table)
-    return change if discordant is None else change_of_discordant(change, discordant)
-
-
-def change_of_models(
-    table: PairedTable,
-    models: tuple[Quantity, Quantity],
-    rows: Array,
-    methods: tuple[IntervalMethod, ...],
-) -> StatisticChange:
-    """Return what becomes of a statistic, from it under both models and their correlation.
-
-    References
-    ----------
-    Zou & Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER of correlated numbers); errors
-    that both models share are subtracted on the same side.
-    """
-    h_old, h_new = (model.influence for model in models)
-    assert h_old is not None
-    assert h_new is not None
     var_old, var_new, both = (
         table.covariance(a, b, smoothed=True)
         for a, b in ((h_old, h_old), (h_new, h_new), (h_old, h_new))
     )
     r = correlation(both, var_old, var_new)
-    return correlated_change(models, r, rows, methods, mover_shared_difference, table)
+    methods = each_once(IntervalMethod.MOVER, *new.methods)
+    rows = np.minimum(old.n, new.n)
+    change = correlated_change(models, r, rows, methods, mover_shared_difference, table)
+    of = discordant_rows(statistic, table)
+    if of is None:
+        return change
+    clustered = np.isfinite(of.degrees).any()
+    methods = (*([IntervalMethod.JACKKNIFE] if clustered else []), IntervalMethod.SCORE)
+    return replace(
+        change,
+        rows=of.n,
+        difference=replace(change.difference, at=of.difference),
+        ratio=replace(change.ratio, at=of.log_ratio),
+        discordant=of,
+        methods=methods,
+        ratio_methods=methods,
+        tested=of.p_value(),
+    )
 
 
 def correlated_change(
@@ -265,34 +434,14 @@ def logarithm(of: Quantity) -> Quantity:
     return Quantity(np.log(of.value), lambda z: logs_of(of.at(z)), influence)
 
 
-def change_of_discordant(
-    change: StatisticChange, discordant: Discordant, *stratified: IntervalMethod
-) -> StatisticChange:
-    """Return the change of a rate of the same rows, by the rows that are decided differently."""
-    clustered = np.isfinite(discordant.degrees).any()
-    first = (*([IntervalMethod.CLUSTER_ROBUST] if clustered else []), *stratified)
-    return replace(
-        change,
-        rows=discordant.n,
-        difference=replace(change.difference, at=discordant.difference),
-        ratio=replace(change.ratio, at=discordant.log_ratio),
-        discordant=discordant,
-        methods=(*first, IntervalMethod.SCORE),
-        ratio_methods=(*first, IntervalMethod.SCORE),
-        tested=discordant.p_value(),
-    )
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Discordant:
     """Rows of a rate, by the effective sample size: in it under both models, or under one of both.
 
-    Attributes
-    ----------
-    both, gained, lost : rows in the rate under both, under the candidate alone, under the model in
-        use alone.
-    n : all rows of its denominator.
-    degrees : of Student's t; inf where rows are independent.
+    ``both, gained, lost``: rows in the rate under both, under the candidate alone, under the model
+        in use alone.
+    ``n``: all rows of its denominator.
+    ``degrees``: of Student's t; inf where rows are independent.
     """
 
     both: Array
@@ -320,45 +469,33 @@ class Discordant:
 
 
 @quiet
-def discordant_rows(
-    statistic: Statistic, table: PairedTable, share: Array | None = None
-) -> Discordant | None:
-    """Return the rows of a rate that are decided differently; None of other statistics.
-
-    With ``share``, of shape (n, strata), the sides of the table are the strata of every side one
-    after another, and the rows of a stratum count by its share.
-    """
-    inside = _of_same_rows(statistic, table)
+def discordant_rows(statistic: Statistic, table: PairedTable) -> Discordant | None:
+    """Return the rows of a rate that are decided differently; None of other statistics."""
+    inside = _fixed_denominator(statistic, table)
     if inside is None:
         return None
     of, among = inside  # (C + 1, C), (C + 1,)
     old, new = of[:, :, None], of[:, None, :]
     counted = np.broadcast_to(among[:, None, None], table.weights.shape[1:])
-    single = share is None
-    shares = np.ones((len(table.weights), 1)) if share is None else share
 
     def weight(cells: Mask) -> Array:
-        total: Array = (table.weights * (cells & counted)).sum(axis=(1, 2, 3))
-        return total.reshape(shares.shape)
+        return np.asarray((table.weights * (cells & counted)).sum(axis=(1, 2, 3)))
 
     n = weight(np.broadcast_to(True, counted.shape))
-    of_each = np.where(shares > 0, shares / n, 0.0)
-    both, gained, lost = (
-        (of_each * weight(cells)).sum(axis=1) for cells in (old & new, new & ~old, old & ~new)
-    )
-    within = np.nan_to_num((weight(new & ~old) - weight(old & ~new)) / n)
-    # the influence of a row on the change: its own change, less the mean of its stratum
-    own = new.astype(float) - old.astype(float) - within.reshape(-1, 1, 1, 1)
+    of_each = 1.0 / n
+    both, gained, lost = (of_each * weight(of) for of in (old & new, new & ~old, old & ~new))
+    mean = np.nan_to_num((weight(new & ~old) - weight(old & ~new)) / n)
+    # the influence of a row on the change: its own change, less the mean
+    own = new.astype(float) - old.astype(float) - mean.reshape(-1, 1, 1, 1)
     of_rows = np.where(counted, of_each.reshape(-1, 1, 1, 1), 0.0)
-    joined = table.joined(shares.shape[1])
     effective, degrees = _effective_rows(
-        joined,
-        of_rows.reshape(joined.weights.shape),
-        np.broadcast_to(own, table.weights.shape).reshape(joined.weights.shape),
+        table,
+        of_rows,
+        np.broadcast_to(own, table.weights.shape),
         (gained + lost - (gained - lost) ** 2) * (gained + lost > 0),
     )
-    if single and table.clusters is None and (table.squares == table.weights).all():
-        effective = n[:, 0]
+    if table.clusters is None and (table.squares == table.weights).all():
+        effective = n
     both, gained, lost = (np.nan_to_num(part * effective) for part in (both, gained, lost))
     return Discordant(both, gained, lost, effective, degrees)
 
@@ -366,12 +503,9 @@ def discordant_rows(
 def _effective_rows(
     table: PairedTable, of_rows: Array, own: Array, spread: Array
 ) -> tuple[Array, Array]:
-    """Return the independent rows that a change rests on, and the degrees of freedom of its t.
-
-    They have the variance of the change where one row has ``spread``: Kish's number where no row
-    changes, and at most the geometric mean of both, because few discordant rows show too little of
-    the spread of their weights.
-    """
+    # they have the variance of the change where one row has ``spread``: Kish's number where no row
+    # changes, and at most the geometric mean of both, because few discordant rows show too little
+    # of the spread of their weights
     kish = quotient(1.0, (table.squares * of_rows**2).sum(axis=(1, 2, 3)))
     variance = table.correction * table.covariance(of_rows * own, of_rows * own)
     rows = quotient(spread, variance)
@@ -380,11 +514,8 @@ def _effective_rows(
     return np.where(np.isfinite(rows), rows, 0.0), table.degrees
 
 
-def _of_same_rows(statistic: Statistic, table: PairedTable) -> tuple[Mask, Mask] | None:
-    """Return which cells are inside a rate, and which labels are among its rows.
-
-    None of statistics whose denominator depends on the decisions.
-    """
+def _fixed_denominator(statistic: Statistic, table: PairedTable) -> tuple[Mask, Mask] | None:
+    # none of statistics whose denominator depends on the decisions
     outcomes = table.weights.shape[-1]
     if isinstance(statistic, Agreement):
         labels = np.arange(outcomes + 1)
@@ -404,12 +535,11 @@ def _of_same_rows(statistic: Statistic, table: PairedTable) -> tuple[Mask, Mask]
 class DisparityChanges:
     """What becomes of a disparity, in every comparison.
 
-    Attributes
-    ----------
-    shift : the change of the disparity: new less old; of ratios, of their logarithms.
-    level : the sum of both disparities, whose sign is the side of "no difference" that both lie on.
-    models : the disparity under each model, where it may change sides.
-    rows : effective rows of group and reference.
+    ``shift``: the change of the disparity: new less old; of ratios, of their logarithms.
+    ``level``: the sum of both disparities, whose sign is the side of "no difference" that both lie
+        on.
+    ``models``: the disparity under each model, where it may change sides.
+    ``rows``: effective rows of group and reference.
     """
 
     shift: Quantity
@@ -483,12 +613,8 @@ def distance_limits(shift: Limits, level: Limits) -> Limits:
     0 is so accepted only where x and y both differ from 0, with opposite signs: an
     intersection-union test.
 
-    References
-    ----------
-    Berger & Hsu (1996), Statistical Science 11, 283-319.
+    References: Berger & Hsu (1996), Statistical Science 11, 283-319.
 
-    Examples
-    --------
     >>> shift, level = (np.array(0.02), np.array(0.06)), (np.array(-0.4), np.array(-0.2))
     >>> low, high = distance_limits(shift, level)
     >>> float(low), float(high)
@@ -510,7 +636,6 @@ def _z(z: ArrayLike) -> Array:
 
 
 def _equal(one: Array, two: Array) -> Array:
-    """Return the difference; 0 of two infinities of one sign."""
     return np.where(one == two, np.where(np.isinf(one), np.nan, 0.0), one - two)
 
 
@@ -521,134 +646,150 @@ def logs_of(limits: Limits) -> Limits:
     return np.log(np.maximum(low, 0.0)), np.log(np.maximum(high, 0.0))
 
 
-def pooled_change(
-    statistic: Statistic, change: StatisticChange, weights: tuple[Array, Array]
-) -> StatisticChange:
-    """Return what becomes of the weighted mean over strata of a statistic.
+_EXCLUDED = 0.005
+"""Probability that an item is excluded from the largest, under either model, although it is one."""
+_METHODS = (IntervalMethod.SIMULTANEOUS, IntervalMethod.INFLUENCE)
 
-    Parameters
-    ----------
-    change : of the strata of each side one after another.
-    weights : arrays of shape (sides, strata)
-        Of the strata under the model in use and under the candidate, 0 where one is excluded.
 
-    References
-    ----------
-    Greenland & Robins (1985), Biometrics 41, 55-68 (the weights); Zou & Donner (2008), Statistics
-    in Medicine 27, 1693-1702 (MOVER).
+def combined_changes(
+    metric: Combined, changes: Sequence[StatisticChange], *, inside: bool
+) -> tuple[DisparityChanges, tuple[Array, Array]]:
+    """Return what becomes of the larger, or of the mean, of the sizes of several contrasts.
+
+    ``changes`` hold for each contrast all groups, and then the reference of each, which holds the
+    group where ``inside``.
     """
-    assert change.table is not None
-    shares = [quotient(weight, weight.sum(axis=1, keepdims=True)) for weight in weights]
-    joined = change.table.joined(shares[0].shape[1])
-    old, new = (_mean(of, share, joined) for of, share in zip(change.models, shares, strict=True))
-    rows = np.where(shares[0] > 0, change.rows.reshape(shares[0].shape), 0.0).sum(axis=1)
-    methods = (IntervalMethod.STRATIFIED, *change.methods)
-    pooled = change_of_models(joined, (old, new), rows, methods)
-    discordant = discordant_rows(statistic, change.table, shares[0])
-    if discordant is None:
-        return pooled
-    return change_of_discordant(pooled, discordant, IntervalMethod.STRATIFIED)
+    pairs = len(changes[0].rows) // 2
+    # the size of a difference is the larger of it and of its negative
+    parts = [(np.array([i, i + 1]), np.array([i + 1, i])) for i in range(0, 2 * len(changes), 2)]
+    comparisons = [
+        (_Coordinates(metric.title, changes, np.array([i, pairs + i]), inside=inside), parts)
+        for i in range(pairs)
+    ]
+    # of two decisions, statistics are rates of the rows of either label, which are independent
+    dependent = any(
+        each.table is None or each.table.clusters is not None or each.table.classes
+        for each in changes
+    )
+    shift, old, new = _largest(comparisons, metric.how, dependent=dependent)
+    rows = np.min([change.rows for change in changes], axis=0)
+    level = constant(np.inf, pairs)
+    made = DisparityChanges(shift, level, (rows[:pairs], rows[pairs:]), _METHODS)
+    return made, (old, new)
 
 
-def _mean(of: Quantity, share: Array, joined: PairedTable) -> Quantity:
-    assert of.influence is not None
-    value, distances = mean_over_strata(of.value, of.at, share)
-    influence = (share.reshape(-1, 1, 1, 1) * of.influence).reshape(joined.weights.shape)
-    degrees, correction = joined.degrees, joined.correction
-    error = np.sqrt(correction * joined.covariance(influence, influence))
+_Items = tuple[Index, Index]
+"""Numbers of which the largest counts: coordinates, and those that are subtracted from them."""
+
+
+class _Coordinates:
+    """Statistics of two sides under both models, one statistic after another.
+
+    ``values``: array of shape (2, coordinates): of either model.
+    ``covariance``: of all of them under the model in use, then under the candidate.
+    """
+
+    def __init__(
+        self, title: str, changes: Sequence[StatisticChange], sides: Index, *, inside: bool
+    ) -> None:
+        table = changes[0].table
+        models = [change.models[which] for which in range(2) for change in changes]
+        influences = [each.influence for each in models if each.influence is not None]
+        if table is None or len(influences) < len(models):
+            raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=title)
+        self.values = np.reshape([each.value[sides] for each in models], (2, -1))
+        size = self.values.shape[1]
+        found = table.covariances(np.stack([h[sides] for h in influences]), sides, inside=inside)
+        self.covariance = found.reshape(2, size, 2, size)
+        self._degrees = float(table.degrees[sides].min())
+
+    def differences(self, items: _Items) -> Array:
+        """Return items under both models; shape (2, items)."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.values[:, items[0]] - self.values[:, items[1]])
+
+    def errors(self, before: _Items, after: _Items, models: tuple[int, int]) -> Array:
+        terms = [
+            (1.0, models[1], after[0][None, :]),
+            (-1.0, models[1], after[1][None, :]),
+            (-1.0, models[0], before[0][:, None]),
+            (1.0, models[0], before[1][:, None]),
+        ]
+        variance = sum(
+            s * t * self.covariance[m, i, n, j] for s, m, i in terms for t, n, j in terms
+        )
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
+
+    def critical(self, z: float, times: int) -> float:
+        each = z if times <= 1 else -normal_quantile(float(two_sided(z)) / (2 * times))
+        return float(as_critical_t(each, self._degrees))
+
+
+class _LargestItem:
+    """The change of the largest of some items, from i under one model to j under the other.
+
+    Both are fixed, though unknown. An item that is statistically significantly less than another
+    under a model is excluded, at a level that is small against 5%. The change is at least that from
+    i to any j: for every i its lower limit is the highest of those over j, simultaneous over them
+    (Bonferroni), and that of the change the lowest of these over i; the upper limit is the
+    converse. Where several items are equal, limits that hold whatever they are cover more.
+
+    References: Hsu (1996), Multiple Comparisons: Theory and Methods, chapter 4; Andrews & Soares
+    (2010), Econometrica 78, 119-157 (moments that are not binding are excluded).
+    """
+
+    def __init__(self, of: _Coordinates, items: _Items) -> None:
+        self._of = of
+        old, new = of.differences(items)
+        self.old, self.new = old.max(), new.max()
+        if not np.isfinite(self.new - self.old):
+            return
+        before, after = (self._may_be_largest(items, k, each) for k, each in enumerate((old, new)))
+        self._sizes = len(before), len(after)
+        sides = [(items[0][at], items[1][at]) for at in (before, after)]
+        self._changes = new[after] - old[before][:, None]
+        self._errors = of.errors(sides[0], sides[1], (0, 1))
+
+    def _may_be_largest(self, items: _Items, model: int, values: Array) -> Index:
+        errors = self._of.errors(items, items, (model, model))
+        z = self._of.critical(normal_quantile(1 - _EXCLUDED / 2), len(values))
+        return np.flatnonzero(~(values - values[:, None] > z * errors).any(axis=1))
+
+    def limits(self, z: float) -> tuple[float, float]:
+        if not np.isfinite(self.new - self.old):
+            return np.nan, np.nan
+        before, after = (self._of.critical(z, size) for size in self._sizes)
+        low = (self._changes - after * self._errors).max(axis=1).min()
+        high = (self._changes + before * self._errors).min(axis=0).max()
+        return float(low), float(high)
+
+
+def _largest(
+    comparisons: Sequence[tuple[_Coordinates, Sequence[_Items]]], how: str, *, dependent: bool
+) -> tuple[Quantity, Array, Array]:
+    # Where ``how`` is ``mean``, it is the mean over parts of the largest item of each.
+    # ``dependent`` is whether items of different parts may depend on each other.
+    every = []
+    for of, parts in comparisons:
+        joined = parts
+        if how != "mean":
+            first, second = (np.concatenate(side) for side in zip(*parts, strict=True))
+            joined = [(first, second)]
+        every.append([_LargestItem(of, items) for items in joined])
+    old, new = (
+        np.array([np.mean([getattr(part, of) for part in parts]) for parts in every])
+        for of in ("old", "new")
+    )
 
     def at(z: ArrayLike) -> Limits:
-        critical = np.broadcast_to(np.asarray(z, dtype=float), value.shape)
-        below, above = distances(critical)
-        with np.errstate(invalid="ignore"):
-            usual = np.sqrt((below**2 + above**2) / 2)
-        # limits of thin strata are too close to the middle; clusters may have rows in several
-        wider = quotient(as_critical_t(critical, degrees) * error, usual)
-        wider = np.maximum(np.nan_to_num(wider), 1.0)
-        return value - wider * below, value + wider * above
+        ends = np.empty((2, len(every)))
+        for i, (of_z, parts) in enumerate(
+            zip(np.broadcast_to(z, len(every)).tolist(), every, strict=True)
+        ):
+            values = np.array([[part.new - part.old] for part in parts])
+            distances = np.array([part.limits(of_z) for part in parts]) - values
+            whole = np.abs(distances).sum(0) if dependent else np.sqrt((distances**2).sum(0))
+            ends[:, i] = np.array([-1.0, 1.0]) * whole / len(parts)
+        return new - old + ends[0], new - old + ends[1]
 
-    return Quantity(value, at, influence)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ScoredRows:
-    """The rows of one side with a label and both scores; arrays of shape (rows,)."""
-
-    label: Mask
-    old: Array
-    new: Array
-
-
-def score_change(statistic: ScoreStatistic, sides: Sequence[ScoredRows]) -> StatisticChange:
-    """Return what becomes of a statistic of scores of every side."""
-    if isinstance(statistic, RocAuc):
-        return _areas(sides)
-    if isinstance(statistic, ScoreMean):
-        return _means(NUMBER_OF_A_ROW[statistic.of], sides)
-    raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=statistic.title)
-
-
-def _areas(sides: Sequence[ScoredRows]) -> StatisticChange:
-    found = [paired_areas(side.label, side.old, side.new) for side in sides]
-    r = np.array([each.correlation for each in found])
-    areas = [[each.old for each in found], [each.new for each in found]]
-
-    def limits(which: int) -> Callable[[ArrayLike], Limits]:
-        of = areas[which]
-        area, positives, negatives = (
-            np.array([float(getattr(each, name)) for each in of])
-            for name in ("area", "positives", "negatives")
-        )
-        parts = tuple(np.array([float(each.variances[i]) for each in of]) for i in range(2))
-
-        def at(z: ArrayLike) -> Limits:
-            return area_score_interval(area, (parts[0], parts[1]), positives, negatives, z)
-
-        return at
-
-    old, new = (np.array([float(each.area) for each in of]) for of in areas)
-    rows = np.array([float(min(each.positives, each.negatives)) for each in areas[0]])
-    methods = (IntervalMethod.MOVER, IntervalMethod.DELONG)
-    models = (Quantity(old, limits(0)), Quantity(new, limits(1)))
-    made = correlated_change(models, r, rows, methods, mover_difference)
-    errors = np.array([math.sqrt(each.difference_variance) for each in found])
-
-    by_student = student_limits(made.difference.value, errors, rows - 1)
-
-    def paired(z: ArrayLike) -> Limits:
-        low, high = made.difference.at(z)
-        below, above = by_student(z)
-        known = errors > 0  # areas of 1 do not vary, though their difference may
-        return (
-            np.where(known, np.maximum(below, -1.0), low),
-            np.where(known, np.minimum(above, 1.0), high),
-        )
-
-    difference = Quantity(made.difference.value, paired)
-    own = (IntervalMethod.DELONG, IntervalMethod.STUDENT_T)
-    return replace(made, difference=difference, methods=own)
-
-
-def _means(of: RowNumber, sides: Sequence[ScoredRows]) -> StatisticChange:
-    both = [np.stack([of(side.old, side.label), of(side.new, side.label)]) for side in sides]
-    rows = np.array([float(each.shape[1]) for each in both])
-    spread = np.array([np.cov(each) if each.shape[1] > 1 else np.full((2, 2), np.nan)
-                       for each in both])  # fmt: skip
-    old, new = (
-        np.array([each[i].mean() if each.shape[1] else np.nan for each in both]) for i in range(2)
-    )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r = spread[:, 0, 1] / np.sqrt(spread[:, 0, 0] * spread[:, 1, 1])
-        errors = [np.sqrt(spread[:, i, i] / rows) for i in range(2)]
-        paired = np.sqrt(
-            np.maximum(spread[:, 0, 0] + spread[:, 1, 1] - 2 * spread[:, 0, 1], 0.0) / rows
-        )
-
-    models = (
-        Quantity(old, student_limits(old, errors[0], rows - 1)),
-        Quantity(new, student_limits(new, errors[1], rows - 1)),
-    )
-    methods = (IntervalMethod.STUDENT_T,)
-    made = correlated_change(models, np.nan_to_num(r), rows, methods, mover_difference)
-    difference = Quantity(new - old, student_limits(new - old, paired, rows - 1))
-    return replace(made, difference=difference)
+    return Quantity(new - old, at), old, new

@@ -1,7 +1,8 @@
 """The document that a preset asks for: its template, filled with parts of a report.
 
 A template is Markdown with headings, paragraphs and lists; ``{{ tables() }}`` and its like are
-blocks of the report. Its numbers come from these blocks alone.
+blocks of the report, whose tables and sentences are in `layouts.toml`. Its numbers come from these
+blocks alone.
 """
 
 from __future__ import annotations
@@ -9,58 +10,59 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
 
 from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
-from fairgauge.catalogue.comparisons import Metric
-from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.enums import ScopeKind
+from fairgauge.catalogue.comparisons import Metric, RowMetric
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.enums import DiagnosticCode, ReferenceRule, ScopeKind, Status, Task
 from fairgauge.errors import Problem, SpecError
-from fairgauge.question.presets import Preset
+from fairgauge.question.features import strata_named
+from fairgauge.question.presets import Preset, find_preset
+from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
-from fairgauge.render._document_tree import Cell, Column
-from fairgauge.render.grammar import describe_reason
+from fairgauge.render.document import DocumentParts
+from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
+from fairgauge.render.grammar import describe_diagnostic, describe_reason
 from fairgauge.render.words import numbers
+from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called
-from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
-    estimate_value,
+    compared_rate,
     metric_range,
     metric_words,
+    published_range,
+    published_value,
+    rate_heading,
     rate_text,
     unit,
-    unit_name,
 )
-from fairgauge.render.words.question_sentences import (
-    document,
-    only_reference,
-    preset_reference_replaced,
-    reference_words,
-)
+from fairgauge.render.words.verdict_sentences import reference_name
+from fairgauge.resolve.question_checks import FEW_PUBLISHED
+from fairgauge.results.disparities import is_of_other_rows, is_ratio
+from fairgauge.results.estimates import Estimate, Group, RateValue
 from fairgauge.results.report import Report
+from fairgauge.results.sections import FeatureResults, reference_group, sections_of
 
 _BLOCKS = re.compile("\0(\\d+)\0")
+_RATE, _RATIO, _REJECTED = "selection_rate", "selection_rate.ratio", "rejection_share"
+_UNKNOWN = ("Unknown", "(missing)", "(unknown)")
+"""What the row of who has no known category is called: the first that no group is called."""
+_NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
+_DIGITS = 12
+"""Decimals at which a gap is compared with the limit: a ratio of .95 is a gap of 5 per cent."""
+_Row = dict[str, Any]
 
 
-def filing(
-    of: Preset, report: Report, blocks: Mapping[str, Callable[[], Iterable[tree.Block]]]
-) -> Iterator[tree.Block]:
-    """Yield the document to file.
-
-    Parameters
-    ----------
-    of : Preset
-    report : Report
-    blocks : mapping of str to callable
-        What its template can ask for, by the names that it is asked by.
-
-    Raises
-    ------
-    SpecError
-        The template asks for something that there is not.
-    """
+def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tree.Block]:
+    """Yield the document to file, of which ``more`` has further parts."""
+    of = find_preset(report.spec.get("preset"))
+    if of is None:
+        return
     held: list[tuple[tree.Block, ...]] = []
 
     def placed(made: Callable[[], Iterable[tree.Block]]) -> Callable[[], str]:
@@ -70,29 +72,58 @@ def filing(
 
         return place
 
-    yield facts(of)
-    if preset_reference_replaced(report.spec):
-        own = reference_words(of.options["reference"])
-        yield tree.Paragraph(
-            f"The reference of the preset ({own}) is replaced: this audit compares with "
-            f"{only_reference(report.spec)}. What is stated below of the reference does not "
-            "describe its numbers."
-        )
-    stated = defaultdict(str, document(report))
+    parts = DocumentParts(report)
+    whole = partial(parts.blocks, root=report, each=of)
+
+    published = tables_to_publish(report)
+    blocks = {
+        "tables": lambda: [
+            # below this heading a check finds the tables of a report
+            *([tree.Heading(f"Tables to {'publish' if of.public else 'file'}")] * bool(published)),
+            *published,
+        ],
+        "rates": lambda: _tables(report, "people_and_rates", _people_and_rates(of, report)),
+        "quarters": lambda: _tables(report, "quarters", _quarters(report)),
+        "adverse_impact": lambda: whole("shortfall"),
+        "comparisons": lambda: whole("compared"),
+        "not_stated": lambda: whole("not_stated"),
+        "signatures": lambda: [tree.SignOff(("Made by", "Responsible"))],
+        "statements": lambda: [tree.Items(of.statements)],
+        "published": lambda: [tree.Items(of.publishes)],
+        **more,
+    }
+    yield from whole("kit")
+    replaced = question.preset_reference_replaced(report.spec)
+    own = replaced and question.reference_words(of.options["reference"])
+    facts = {"own": own, "to": question.only_reference(report.spec), "absent": _absent(of, report)}
+    for name in ("reference_replaced", "not_estimated"):
+        yield from parts.blocks(name, report, **facts)
+    if warnings := opening_warnings(report_warnings(report.diagnostics)):
+        yield tree.Items(tuple(warnings))
+    stated = defaultdict(str, question.document(report))
     made = {name: placed(each) for name, each in blocks.items()}
     try:
-        text = _environment().from_string(of.filing).render(kit=of, stated=stated, **made)
+        text = (
+            _environment()
+            .from_string(of.filing)
+            .render(
+                kit=of,
+                stated=stated,
+                estimated=bool(report.spec.get("probabilities")),
+                amounts=report.spec.get("task") == Task.REGRESSION,
+                **made,
+            )
+        )
     except TemplateError as error:
         raise SpecError(Problem(f"preset {of.name}", f"filing.md.j2: {error}")) from None
     for part in re.split(r"\n\s*\n", text):
         yield from _block(part.strip(), held)
-    yield tree.Paragraph(_QUOTED)
+    yield from whole("quoted")
 
 
-_QUOTED = (
-    "This document quotes its sources as of the date above. It does not state that the audit, or "
-    "what was audited, meets a law."
-)
+@cache
+def _environment() -> SandboxedEnvironment:
+    return SandboxedEnvironment(autoescape=False, undefined=StrictUndefined, trim_blocks=True)
 
 
 def _block(text: str, held: list[tuple[tree.Block, ...]]) -> Iterator[tree.Block]:
@@ -108,164 +139,318 @@ def _block(text: str, held: list[tuple[tree.Block, ...]]) -> Iterator[tree.Block
         yield tree.Paragraph(" ".join(lines))
 
 
-@cache
-def _environment() -> SandboxedEnvironment:
-    return SandboxedEnvironment(autoescape=False, undefined=StrictUndefined, trim_blocks=True)
+def _absent(of: Preset, report: Report) -> list[str]:
+    # the metrics of a preset that cannot be estimated from probabilities
+    there = {each.metric for each in report.estimates}
+    asked = [each for each in report.spec["metrics"] if each in of.options["metrics"]]
+    return [
+        of.terms.get(each) or metric_words(report.catalogue.metric(each))
+        for each in asked * bool(report.spec.get("probabilities"))
+        if each not in there
+    ]
 
 
-def facts(of: Preset) -> tree.Facts:
-    """Return where a preset holds, whether it does, what it calls for when, and its sources."""
-    pairs = (
-        ("preset", f"{of.name}: {of.title}"),
-        ("jurisdiction", of.jurisdiction),
-        ("status", f"{of.status} (as of {of.as_of.isoformat()})"),
-        ("in force from", of.in_force.isoformat() if of.in_force else ""),
-        ("superseded by", of.superseded_by),
-        ("repeated", of.period),
-        ("records to keep", of.records),
-        ("sources", "; ".join(of.sources)),
-        ("how they were read", of.read),
+def terms_of(report: Report) -> Mapping[str, str]:
+    """Return what the preset of a report calls metrics; nothing without one.
+
+    Where the reference of the preset is replaced, or is no group, a ratio is called what it is to.
+    """
+    found = find_preset(report.spec.get("preset"))
+    if found is None:
+        return {}
+    replaced = question.preset_reference_replaced(report.spec)
+    if not replaced and report.spec.get("reference") not in _NO_GROUP:
+        return found.terms
+    to = question.only_reference(report.spec)
+    ratios = {_RATIO: f"ratio to {to}", f"{_REJECTED}.ratio": f"denial ratio to {to}"}
+    return {**found.terms, **{name: ratios[name] for name in ratios if name in found.terms}}
+
+
+# ---- the tables to publish
+
+
+def tables_to_publish(report: Report) -> list[tree.Table]:
+    """Return the tables that the preset of a report calls for; none without a preset."""
+    of = find_preset(report.spec.get("preset"))
+    if of is None:
+        return []
+    single = (each for each in sections_of(report) if each.class_scope.is_single)
+    selections = (each for one in single for each in _selections(one, of, report))
+    tables = [*_tables(report, "selections", selections), *gap_tables(report)]
+    parts = DocumentParts(report)
+    excluded = [e for e in report.diagnostics if e.code is DiagnosticCode.EXCLUDED_GROUP]
+    notes = (
+        question.unknown_sentence(report),
+        question.excluded_sentence(report),
+        *(f"{called(e.feature or '')}: {describe_diagnostic(e)}." for e in excluded),
+        *parts.texts([parts.layout["texts"]["protected"]], rounded=question.rounded_to(report)),
     )
-    return tree.Facts(tuple(pair for pair in pairs if pair[1]))
+    last = [replace(each, notes=(*each.notes, *filter(None, notes))) for each in tables[-1:]]
+    return [*tables[:-1], *last]
 
 
-def adverse_impact_blocks(report: Report) -> Iterator[tree.Block]:
-    """Yield the table of selections beside those to expect."""
-    if not (lines := report.adverse_impact):
+def _tables(report: Report, name: str, of: Iterable[_Row]) -> list[tree.Table]:
+    parts = DocumentParts(report)
+    made = (block for each in of for block in parts.blocks(name, each, each=each))
+    return [each for each in made if isinstance(each, tree.Table)]
+
+
+def _selections(section: FeatureResults, of: Preset, report: Report) -> Iterator[_Row]:
+    # of weighted rows no number of selections stands beside the rate, which is not made of it; of
+    # groups that are known by probabilities no number at all, because nobody in them was counted
+    every = [e for e in _of_all_rows(section) if e.metric in of.published_metrics]
+    metrics = [metric for metric in of.published_metrics if metric in section.metrics]
+    groups = [group for group in section.groups if group.reference_kind is None]
+    if not metrics and not (every and all(_RATE in group.rates for group in groups)):
         return
-    tests = max(each.tables for each in lines)
-    over = f", tested together over {tests:,} strata" if tests > 1 else ""
-    yield tree.Table(
-        caption=f"Selections beside those to expect at equal rates{over}",
-        columns=(
-            Column("group", numeric=False),
-            Column("compared with", numeric=False),
-            *map(Column, ("selected", "expected", "shortfall", "standard deviations", "exact p")),
-            Column("ratio"),
-            Column("ratio with one other person selected"),
-        ),
-        rows=tuple(
-            (
-                Cell(called(each.group), name=True),
-                Cell(called(each.reference), name=True),
-                Cell(f"{each.selected:,} of {each.n:,}"),
-                Cell(_number(each.expected, 1)),
-                Cell(_number(each.shortfall, 1)),
-                Cell(_number(each.standard_deviations)),
-                Cell("-" if each.p is None else numbers.probability(each.p, "")),
-                Cell(_number(each.ratio, 3)),
-                Cell(_number(each.ratio_of_one_other, 3)),
-            )
-            for each in lines
-        ),
-        titled=True,
-        stacked=True,
-        notes=(_EXPECTED,),
-    )
+    terms, rate = terms_of(report), section.rate_row(_RATE)
+    weight = report.spec.get("weight") and called(report.spec["weight"])
+    estimated = section.feature in [each["name"] for each in report.spec.get("probabilities", ())]
+    heads = ["n", rate_heading(rate), rate.title]
+    if weight:
+        heads = ["unweighted rows", f"sum of {weight}", f"weighted {rate.title}"]
+    rejected = any(each.startswith(f"{_REJECTED}.") for each in metrics)
+    intervals = [e for e in section.estimates if e.metric in metrics and _has_interval(e)]
+    together = bool(intervals) and all(each.simultaneous is not None for each in intervals)
+    wider = any(tuple(e.simultaneous or ()) != tuple(e.interval or ()) for e in intervals)
+
+    def cells(group: Group) -> Iterator[_Row]:
+        found = group.rates[_RATE]
+        if estimated:
+            yield {"head": f"estimated {rate.title}", **_rate_cell(rate, found)}
+        else:
+            n, people = found.weighted_denominator, numbers.count(found.denominator)
+            beside = numbers.count(found.numerator) if n is None else f"{n:,.1f}"
+            values = (people, beside, numbers.percent(found.value))
+            yield from ({"head": h, "value": v} for h, v in zip(heads, values, strict=True))
+        if rejected:
+            other, share = section.rate_row(_REJECTED), group.rates[_REJECTED]
+            own = _rate_cell(other, share) if estimated else {"value": numbers.percent(share.value)}
+            yield {"head": terms.get(_REJECTED) or other.title, **own}
+        for metric in metrics:
+            own = {"value": "reference"}
+            if group.group != reference_group(section, metric):
+                own = _compared(section.any_of(metric, group.group), together=together)
+            yield {"head": _heading(section.metric_row(metric), terms), **own}
+
+    rows = [{"group": g.group, "below": "", **cell} for g in groups for cell in cells(g)]
+    shown = [] if estimated else list(dict.fromkeys(each["head"] for each in rows))
+    for name, n in _unknown(report, section.feature):
+        values = [n, *["-"] * len(shown)]
+        rows += [
+            {"group": name, "head": head, "value": value, "below": ""}
+            for head, value in zip(shown, values, strict=False)
+        ]
+    yield {
+        "title": called(section.name), "rows": rows, "together": together, "wider": wider,
+        "rate": rate,
+        "selected": rate_heading(rate), "unit": question.unit(report), "weight": weight,
+        "absent": () if metrics else dict.fromkeys(_heading(e.definition, terms) for e in every),
+        "reasons": dict.fromkeys(describe_reason(e.reason) for e in every if e.reason),
+        "open": any(map(_is_open, every)), "estimated": estimated,
+        "rounded": question.rounding_sentence(report),
+        "weightless": question.weightless_rows(report),
+        "sums": None if estimated else _sums(groups),
+    }  # fmt: skip
 
 
-_EXPECTED = (
-    "Expected: the selections of the group if both sides had one rate; the shortfall is how many "
-    "fewer there are, in people and in standard deviations. The exact test is conditional on the "
-    "selections of both sides. The last column is the ratio if one other person of the group had "
-    "been selected instead of one of the reference."
-)
+def _heading(metric: Metric, terms: Mapping[str, str]) -> str:
+    words = terms.get(metric.name) or metric_words(metric)
+    return f"{words}{', pp' if unit(metric) is tree.Unit.POINTS else ''}"
 
 
-def _number(value: float | None, digits: int = 2) -> str:
-    return "-" if value is None else numbers.minus(f"{value:,.{digits}f}")
+def _has_interval(estimate: Estimate) -> bool:
+    # whether the interval of an estimate is printed, and not why data are insufficient
+    insufficient = estimate.status is Status.TOO_FEW or is_of_other_rows(estimate)
+    return estimate.interval is not None and not insufficient
 
 
-def rate_tables(of: Preset, report: Report) -> Iterator[tree.Block]:
-    """Yield a table of every feature: the people of each group and the rates of the preset."""
-    metrics = [each.partition(".")[0] for each in of.options["metrics"]]
-    features = dict.fromkeys(each.feature for each in report.groups)
-    for feature in features:
+def _is_open(estimate: Estimate) -> bool:
+    small = estimate.reason is not None and estimate.reason.code is ReasonCode.SMALL_GROUP
+    return small or is_of_other_rows(estimate)
+
+
+def _unknown(report: Report, feature: str | None) -> Iterator[tuple[str, str]]:
+    groups = {str(each.group).casefold() for each in report.groups if each.feature == feature}
+    name = next((each for each in _UNKNOWN if each.casefold() not in groups), _UNKNOWN[-1])
+    for each in report.diagnostics:
+        if each.code is DiagnosticCode.MISSING_GROUPS and each.feature == feature:
+            yield name, numbers.count(each.get("cases") or each["rows"])
+
+
+def _sums(groups: Iterable[Group]) -> tuple[float, float, float]:
+    # a check of the published tables holds their rows against these sums
+    known = [(each.n, r) for each in groups if (r := each.rates[_RATE]).denominator is not None]
+    people = sum(rate.denominator or 0 for _, rate in known)
+    return people, sum(r.numerator or 0 for _, r in known), sum(n for n, _ in known) - people
+
+
+def _in_brackets(text: str | None) -> str:
+    return f"({text})" if text else ""
+
+
+def _compared(estimate: Estimate | None, *, together: bool) -> _Row:
+    # ``together`` is whether the interval is the one that holds for all comparisons of the report
+    if estimate is None:
+        return {"value": "-"}
+    below = describe_reason(estimate.reason) if estimate.reason else ""
+    ends = estimate.simultaneous if together else estimate.interval
+    if estimate.value is not None and _has_interval(estimate) and ends is not None:
+        is_share = unit(estimate.definition) is tree.Unit.RATIO
+        below = published_range(*ends) if is_share else metric_range(estimate.definition, *ends)
+    value = "-" if estimate.value is None else published_value(estimate)
+    return {"value": value, "below": _in_brackets(below)}
+
+
+# ---- gaps of pay, of all rows and by category
+
+
+def gap_tables(report: Report) -> list[tree.Table]:
+    """Return the gaps of each group, in all metrics and, in the first, by category of the strata.
+
+    Of two groups that are each other's reference there are those of one; none of presets that
+    publish no amounts. A limit of two groups marks nothing where there are more.
+    """
+    of = find_preset(report.spec.get("preset"))
+    if of is None or not of.publishes_amounts:
+        return []
+    asked, column = of.options["metrics"], strata_named(report.spec.get("strata"))
+    whole, by_category = [], []
+    for section in sections_of(report):
+        ours = [e for e in _of_all_rows(section) if e.metric in asked and is_ratio(e.definition)]
+        groups = sum(group.reference_kind is None and group.n > 0 for group in section.groups)
+        limit = of.category_limit if groups <= 2 else None
+        for first in (each for each in ours if each.metric == asked[0]):
+            facts = {
+                "group": called(first.group),
+                "reference": called(reference_name(first.reference)),
+                "what": of.terms.get(first.metric.removesuffix(".ratio"), first.metric),
+                "limit": f"{100 * (of.category_limit or 0):.4g}%", "several": groups > 2,
+                "limited": of.category_limit is not None, "amount": called(report.spec["label"]),
+                "column": "", "without": 0, "unit": question.unit(report),
+            }  # fmt: skip
+            same = [e for e in ours if e.group == first.group]
+            rows = [_gap_row(e, of, None, _is_of_few(e), None) for e in same]
+            whole.append({**facts, "rows": rows})
+            inside = [
+                each
+                for each in section.inside
+                if (each.metric, each.group) == (first.metric, first.group)
+            ]
+            if column is not None and inside:
+                hidden = _withheld(inside)
+                inside.sort(key=lambda e: -abs(0.0 if e in hidden else _gap(e) or 0.0))
+                facts |= {
+                    "column": called(column),
+                    "rows": [_gap_row(e, of, column, e in hidden, limit) for e in inside],
+                }
+                absent = report.data.excluded.get("missing stratum", 0)
+                by_category.append({**facts, "without": absent})
+    return _tables(report, "gap", (*whole, *by_category))
+
+
+def _of_all_rows(section: FeatureResults) -> list[Estimate]:
+    missing = [each for each in section.missing if each.scope.kind is ScopeKind.OVERALL]
+    return [*section.estimates, *missing]
+
+
+def _is_of_few(each: Estimate) -> bool:
+    return min(each.n_group or 0, each.n_reference or 0) < FEW_PUBLISHED
+
+
+def _withheld(inside: list[Estimate]) -> list[Estimate]:
+    # the categories of few people, and where it is one another: all others give it
+    few = [each for each in inside if _is_of_few(each)]
+    rest = [each for each in inside if each not in few]
+    rest.sort(key=lambda each: min(each.n_group or 0, each.n_reference or 0))
+    return [*few, *rest[: len(few) == 1]]
+
+
+def _gap(each: Estimate) -> float | None:
+    return None if each.value is None else round(1 - each.value, _DIGITS)
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else numbers.minus(numbers.percent(value))
+
+
+def _gap_row(
+    each: Estimate, of: Preset, column: str | None, hidden: bool, limit: float | None
+) -> _Row:
+    below, gap = "", None if hidden else _gap(each)
+    if hidden:
+        below = f"withheld: n < {FEW_PUBLISHED}" if _is_of_few(each) else "withheld"
+    elif each.status is not Status.OK and each.reason:
+        below = describe_reason(each.reason)
+    elif each.interval is not None:
+        low, high = each.interval
+        below = f"{_percent(1 - high)} to {_percent(1 - low)}"
+    name = each.metric.removesuffix(".ratio")
+    row = {"name": of.terms.get(name, name), "n_group": each.n_group, "gap": _percent(gap),
+           "n_reference": each.n_reference, "below": _in_brackets(below)}  # fmt: skip
+    if column is None:
+        return row | dict.fromkeys(("rate_group", "rate_reference", "reached"))
+    rate = compared_rate(each.definition)
+    for side in ("rate_group", "rate_reference"):
+        value = None if hidden else getattr(each, side)
+        row[side] = "-" if value is None or rate is None else rate_text(rate, value)
+    reached = None
+    if limit is not None:
+        reached = "-" if gap is None else "yes" if abs(gap) >= limit else "no"
+    return row | {"name": each.stratum, "reached": reached}
+
+
+# ---- further tables
+
+
+def stratum_rows(part: Any) -> list[_Row]:
+    """Return the rows of selections among those of all rates of every stratum."""
+    return [{**e, "n": f"(n = {e['n']})"} for e in part.strata_rows() if e["name"] == _RATE]
+
+
+def _people_and_rates(of: Preset, report: Report) -> Iterator[_Row]:
+    for feature in dict.fromkeys(each.feature for each in report.groups):
         groups = [
             e for e in report.groups if (e.feature, e.stratum, e.class_) == (feature, None, None)
         ]
         rates = {
-            n: report.catalogue.rate(n) for n in dict.fromkeys(metrics) if n in groups[0].rates
+            of.terms.get(name) or rate.title: rate
+            for name in groups[0].rates
+            for rate in [report.catalogue.rate(name)]
         }
-        yield tree.Table(
-            caption=f"People and rates of the groups of {called(feature)}",
-            columns=(
-                Column("group", numeric=False),
-                Column("n"),
-                *(Column(each.title) for each in rates.values()),
-            ),
-            rows=tuple(
-                (
-                    Cell(called(group.group), name=True),
-                    Cell(numbers.count(group.n)),
-                    *(
-                        Cell("-" if (v := group.rates[n].value) is None else rate_text(each, v))
-                        for n, each in rates.items()
-                    ),
-                )
-                for group in groups
-            ),
-            titled=True,
-            stacked=True,
-        )
+        rows = [
+            {"group": group.group, "n": numbers.count(group.n), "head": head,
+             "share": numbers.percent(group.share), **_rate_cell(rate, group.rates[rate.name])}
+            for group in groups
+            for head, rate in rates.items()
+        ]  # fmt: skip
+        for name, n in _unknown(report, feature):
+            row = {"group": name, "n": n, "share": "-", "value": "-", "below": ""}
+            rows += [{**row, "head": head} for head in rates]
+        yield {"title": called(feature), "rows": rows}
 
 
-def comparison_table(report: Report) -> Iterator[tree.Block]:
-    """Yield every comparison over all rows."""
-    rows = [
-        (
-            Cell(metric_words(each.definition)),
-            Cell(called(each.group), name=True),
-            Cell(reference_name(each.reference) if each.reference else ""),
-            Cell(
-                estimate_value(each) + unit_name(unit(each.definition)),
-                below=metric_range(each.definition, each.low, each.high)
-                if each.interval
-                else (describe_reason(each.reason) if each.reason else ""),
-            ),
-        )
-        for each in report.estimates
-        if each.scope.kind is ScopeKind.OVERALL and each.value is not None and each.group
-    ]
-    if rows:
-        heads = ("comparison", "group", "compared with")
-        yield tree.Table(
-            caption="Comparisons of groups",
-            columns=(*(Column(head, numeric=False) for head in heads), Column("value")),
-            rows=tuple(rows),
-            titled=True,
-            stacked=True,
-            notes=("In small letters: confidence intervals, each for its comparison alone.",),
-        )
+def _rate_cell(rate: Statistic, found: RateValue) -> _Row:
+    ends = found.interval and metric_range(rate, *found.interval)
+    reason = describe_reason(found.reason) if found.reason else ""
+    of = f"n = {numbers.count(found.denominator)}" if found.denominator else ""
+    below = "; ".join(filter(None, (ends or reason, of)))
+    value = "-" if found.value is None else rate_text(rate, found.value)
+    return {"value": value, "below": _in_brackets(below)}
 
 
-def _is_quarter(of: Metric) -> bool:
-    return isinstance(of, RowMetric) and of.kind == "quarter"
-
-
-def quarter_tables(report: Report) -> Iterator[tree.Block]:
-    """Yield who is in each quarter of the label, a table for each feature."""
-    asked = [each for each in report.estimates if _is_quarter(each.definition)]
-    for feature in dict.fromkeys(each.feature for each in asked):
-        shares: dict[str, dict[str, str]] = {}
-        for each in asked:
-            if each.feature != feature:
-                continue
-            sides = [(str(each.group), each.rate_group)]
+def _quarters(report: Report) -> Iterator[_Row]:
+    features: dict[str, dict[tuple[str, str], float | None]] = {}
+    for each in report.estimates:
+        of = each.definition
+        if isinstance(of, RowMetric) and of.kind == "quarter":
+            shares, head = features.setdefault(each.feature or "", {}), f"quarter {of.top:g}"
+            shares[str(each.group), head] = each.rate_group
             if each.reference is not None and each.reference.group is not None:
-                sides.append((str(each.reference.group), each.rate_reference))
-            for group, share in sides:
-                shares.setdefault(group, {})[each.metric] = numbers.percent(share)
-        yield tree.Table(
-            caption=f"Who is in each quarter, by {called(feature)}",
-            columns=(Column("group", numeric=False), *map(Column, _QUARTERS)),
-            rows=tuple(
-                (Cell(called(group), name=True), *map(Cell, of.values()))
-                for group, of in shares.items()
-            ),
-            titled=True,
-            stacked=True,
-        )
-
-
-_QUARTERS = ("lowest quarter", "second", "third", "highest quarter")
+                shares[str(each.reference.group), head] = each.rate_reference
+    for feature, shares in features.items():
+        rows = [
+            {"group": group, "head": head, "value": numbers.percent(share)}
+            for (group, head), share in shares.items()
+        ]
+        yield {"title": called(feature), "rows": rows}

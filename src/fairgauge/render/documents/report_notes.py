@@ -1,225 +1,282 @@
-"""Notes of a report: warnings, what is missing and why, and excluded rows."""
+"""What documents of several kinds state: warnings, what is missing, methods, and the source."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fairgauge.enums import ClassKind, DiagnosticCode, Level, Status, Task
-from fairgauge.question.features import strata_named
-from fairgauge.question.options import flag_of
-from fairgauge.question.recoding import plain_recodings
-from fairgauge.render.grammar import describe_diagnostic, describe_reason, insufficiency
-from fairgauge.render.words import numbers
-from fairgauge.render.words import question_sentences as question
+from fairgauge.enums import DiagnosticCode, IntervalMethod, Level, Outcome, Status
+from fairgauge.errors import Problem
+from fairgauge.question.options import BY_NAME, OPTIONS, Option, Spec
+from fairgauge.render import _document_tree as tree
+from fairgauge.render.grammar import (
+    describe_diagnostic,
+    describe_reason,
+    insufficiency,
+    plain,
+    spoken,
+)
 from fairgauge.render.words.display_names import called, capitalised, printable
-from fairgauge.render.words.metric_words import compared_rate, metric_words
-from fairgauge.results.estimates import Estimate, Group
-from fairgauge.results.proposed_recodings import proposed_recodings
+from fairgauge.render.words.metric_words import metric_words
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.sections import rate_of_sizes, size_beside_rates
+from fairgauge.values import canonical, name_of
 
-_MOST_NAMED = 3
-_TWO = 2
-MOST_WARNINGS = 3
-_GRAVEST_FIRST = (
-    DiagnosticCode.LABELS_LATER,
-    DiagnosticCode.REVERSED_SCORES,
-    DiagnosticCode.REVERSED_PREDICTIONS,
-    DiagnosticCode.ONE_LABEL,
-    DiagnosticCode.ONE_DECISION,
-    DiagnosticCode.GROUP_OF_ONE_OUTCOME,
-    DiagnosticCode.PREDICTION_IS_LABEL,
-    DiagnosticCode.SENSITIVE_IS_OUTCOME,
-    DiagnosticCode.UNFAVOURABLE_POSITIVE,
-    DiagnosticCode.CODE_AS_FAVOURABLE,
-    DiagnosticCode.SAME_NAMES,
-    DiagnosticCode.NOT_RECODED,
-    DiagnosticCode.COPIED_FILES,
-    DiagnosticCode.DOUBLED_ROWS,
-    DiagnosticCode.ASSUMED_POSITIVE,
-    DiagnosticCode.LIMITS_THE_BETTER_OFF,
-    DiagnosticCode.UNDECIDED_OUTCOMES,
-    DiagnosticCode.CLASSES_OF_MISSING,
-    DiagnosticCode.APPROVED_AS_REFUSED,
-    DiagnosticCode.PREDICTION_NOT_A_LABEL,
-    DiagnosticCode.TASK,
-    DiagnosticCode.PLACEHOLDER_IDENTIFIER,
-    DiagnosticCode.ALIKE_IDENTIFIERS,
-    DiagnosticCode.NEVER_REPEATS,
-    DiagnosticCode.REPEATED_ID,
-    DiagnosticCode.MISSING_MARKER,
-    DiagnosticCode.CODED_NUMBERS,
-    DiagnosticCode.LIMITS_OUTSIDE_RANGE,
-    DiagnosticCode.UNMATCHED,
-    DiagnosticCode.PROTECTED,
-    DiagnosticCode.NOT_CROSSED,
-    DiagnosticCode.NO_PAIRS_CROSSED,
-    DiagnosticCode.FEW_PUBLISHED,
-    DiagnosticCode.MISSING_COUNTED,
-    DiagnosticCode.MISSING_OUTCOMES,
-    DiagnosticCode.UNEQUALLY_MISSING,
+if TYPE_CHECKING:
+    from fairgauge.results.comparison import Change
+    from fairgauge.results.gap_decomposition import Decomposition
+    from fairgauge.results.report import Report
+    from fairgauge.results.subgroup_search import SubgroupSearch
+
+    Asked: TypeAlias = Report | SubgroupSearch | Decomposition | Change
+
+_MOST_NAMED, _MOST_WARNINGS, _TWO = 3, 3, 2
+_ELSEWHERE = frozenset(
+    (
+        DiagnosticCode.EXCLUDED,
+        DiagnosticCode.WITHIN_STRATA,
+        DiagnosticCode.DISAPPEARS,
+        DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED,
+    )
 )
-"""Warnings about the whole audit, of outcomes before those of groups, then about its rules and what
-it publishes, then of what is missing unevenly; the others are about details."""
-_ADJUSTED = {
-    DiagnosticCode.DISAPPEARS: "is not shown on average when",
-    DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED: "is no longer statistically significant when",
-}
+"""What the table of excluded rows and the first page show."""
 
 
 def missing_values(estimates: Iterable[Estimate]) -> list[str]:
     """Return why estimates have no value, one line for each reason."""
-    folded: dict[tuple[Status, str], list[Estimate]] = {}
+    g, folded = spoken(), dict[str, list[Estimate]]()
     for each in estimates:
-        reason = describe_reason(each.reason) if each.reason else str(each.status)
-        folded.setdefault((each.status, reason), []).append(each)
-    lines = []
-    for (status, reason), found in folded.items():
-        metrics = numbers.listing(list(dict.fromkeys(metric_words(e.definition) for e in found)))
-        groups = list(dict.fromkeys(called(e.group) for e in found if e.group is not None))
-        whom = (
-            ""
-            if status is Status.NOT_APPLICABLE or not groups
-            else (f" for {numbers.listing(groups, most=_MOST_NAMED)}")
+        reason = describe_reason(each.reason) if each.reason else ""
+        if each.status is Status.TOO_FEW:
+            reason = ": ".join(filter(None, [insufficiency(), reason]))
+        folded.setdefault(reason, []).append(each)
+    return [
+        g.say(
+            "without_value",
+            "text",
+            metrics=list(dict.fromkeys(metric_words(e.definition) for e in found)),
+            groups=list(dict.fromkeys(called(e.group) for e in found if e.group is not None)),
+            most=_MOST_NAMED,
+            why=printable(reason),
         )
-        words = insufficiency() if status is Status.TOO_FEW else str(status).replace("_", " ")
-        lines.append(f"{capitalised(metrics)}: {words}{whom}, because {printable(reason)}.")
-    return lines
+        or ""
+        for reason, found in folded.items()
+    ]
 
 
 def report_notes(report: Report) -> list[str]:
     """Return the notes of a report, warnings first; some stand elsewhere.
 
-    These are exclusions, and what differs within strata alone. Of two groups, one test of all
-    groups is the test of their difference.
+    Of two groups, one test of all groups is the test of their difference.
     """
-    members: dict[str, set[str]] = {}
-    for group in report.groups:
-        members.setdefault(group.feature, set()).add(group.group)
-    elsewhere = {feature for feature, of in members.items() if len(of) <= _TWO}
-    kept = [
+    sizes = Counter(feature for feature, _ in {(e.feature, e.group) for e in report.groups})
+    return note_lines(
         each
         for each in report.diagnostics
-        if each.code not in (DiagnosticCode.EXCLUDED, DiagnosticCode.WITHIN_STRATA)
-        and not (each.code is DiagnosticCode.HOMOGENEITY and each.feature in elsewhere)
-    ]
-    kept.sort(key=_gravity)
-    found = []
-    column = called(strata_named(report.spec.get("strata")) or "the strata")
-    for (feature, code), differing in _no_longer_significant(kept).items():
-        by_rates: dict[tuple[str, ...], list[str]] = {}
-        for name, rates in differing.items():
-            by_rates.setdefault(tuple(rates), []).append(called(name))
-        listed = "; ".join(
-            f"{numbers.listing(names)} in {numbers.listing(rates)}"
-            for rates, names in by_rates.items()
-        )
-        subject = capitalised(f"{called(feature)}: the difference")
-        found.append(f"{subject} {_ADJUSTED[code]} adjusted for {column} for {listed}.")
-    for each in kept:
-        if each.code in _ADJUSTED:
-            continue
-        found.append(_line(each))
-    return found
+        if each.code not in _ELSEWHERE
+        and not (each.code is DiagnosticCode.HOMOGENEITY and sizes[each.feature or ""] <= _TWO)
+    )
 
 
 def report_warnings(notes: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Return the warnings among the notes of a result, those about the whole of it first."""
-    kept = (each for each in notes if each.level is Level.WARNING)
-    return sorted(kept, key=_gravity)
+    return sorted((each for each in notes if each.level is Level.WARNING), key=_gravity)
 
 
-def _gravity(each: Diagnostic) -> tuple[bool, int, float, bool]:
-    """Return the place of a note: warnings first, those that change all numbers before others.
-
-    Of one kind those of most rows are first, where they count rows.
-    """
-    of_groups = each.code is DiagnosticCode.SAME_NAMES and each.feature is not None
-    code = DiagnosticCode.MISSING_MARKER if of_groups else each.code
-    place = _GRAVEST_FIRST.index(code) if code in _GRAVEST_FIRST else len(_GRAVEST_FIRST)
+def _gravity(each: Diagnostic) -> tuple[bool, bool, float]:
+    # the place of a note: warnings first, of one kind those of most rows first
     warns = each.level is Level.WARNING
     rows = each.get("cases") or each.get("rows") or each.get("people")
     counted = rows if warns and isinstance(rows, int | float) else math.inf
-    return not warns, place, -counted, each.feature is not None
+    return not warns, each.feature is not None, -counted
 
 
 def opening_warnings(warnings: Sequence[Diagnostic]) -> list[str]:
-    """Return the gravest of some warnings, which stand before the verdict, and count the others.
-
-    Where they are of values of several columns, one line recodes all of them.
-    """
-    opening = note_lines(warnings)[:MOST_WARNINGS]
-    more = len(warnings) - MOST_WARNINGS
-    if more > 0:
-        opening.append(f"{more:,} more {numbers.plural(more, 'warning', 'warnings')} in the notes.")
-    proposed = proposed_recodings(warnings)
-    if len(proposed) > 1:
-        flags = flag_of("recode", plain_recodings(proposed))
-        opening.append(f"If these values are what they look like, recode them all: {flags}.")
+    """Return the gravest of some warnings, which stand before the verdict, and count the others."""
+    opening = note_lines(warnings)[:_MOST_WARNINGS]
+    if (more := len(warnings) - _MOST_WARNINGS) > 0:
+        opening.append(spoken().say("read", "more_warnings", n=more) or "")
     return opening
 
 
 def note_lines(notes: Iterable[Diagnostic]) -> list[str]:
     """Return notes as they stand in a list, the gravest first."""
-    return [*map(_line, sorted(notes, key=_gravity))]
+    lines = []
+    for each in sorted(notes, key=_gravity):
+        warning = spoken().terms["warning"] if each.level is Level.WARNING else ""
+        where = called(each.feature) if each.feature else ""
+        message = printable(describe_diagnostic(each))
+        line = ": ".join(filter(None, [warning, where, message]))
+        # a column keeps its own spelling, also where it opens the line
+        lines.append(f"{line if where else capitalised(line)}.")
+    return lines
 
 
-def _line(diagnostic: Diagnostic) -> str:
-    """Return a diagnostic as it stands in a list of notes, with its level and its feature."""
-    warning = "Warning: " if diagnostic.level is Level.WARNING else ""
-    where = f"{called(diagnostic.feature)}: " if diagnostic.feature else ""
-    message = printable(describe_diagnostic(diagnostic))
-    return f"{capitalised(f'{warning}{where}{message}')}."
+def size_notes(report: Report) -> str:
+    """Return what n counts beside the rates of groups: every row of a group."""
+    data, g = report.data.excluded, spoken()
+    missing = [of for of in ("label", "prediction", "score") if data.get(f"missing {of}")]
+    return (g.say("sizes", "text", missing=missing) or "") if missing else ""
 
 
-def _no_longer_significant(
-    notes: Iterable[Diagnostic],
-) -> dict[tuple[str, DiagnosticCode], dict[str, list[str]]]:
-    """Return in which rates the difference of a group loses significance, by feature and how.
+TONES = {
+    Outcome.PASS: tree.Tone.GOOD,
+    Outcome.FAIL: tree.Tone.BAD,
+    Outcome.INCONCLUSIVE: tree.Tone.UNSURE,
+    Outcome.NOT_EVALUATED: tree.Tone.UNSURE,
+    Outcome.NONE: tree.Tone.PLAIN,
+}
+"""How the outcomes of rules are meant; there is none without rules, and of what a rule ignores."""
 
-    The difference, the ratio and a vendor's metric of one rate are one note: that of the first.
+
+def repeat_blocks(result: Asked, fingerprint: str, verb: str) -> Iterator[tree.Block]:
+    """Yield where the numbers come from, how to make them again, and room for signatures.
+
+    ``fingerprint``: the digest of the counts, empty where the result has none.
+    ``verb``: the command that makes such a result.
     """
-    found: dict[tuple[str, DiagnosticCode], dict[str, list[str]]] = {}
-    stated: set[tuple[str, str, str]] = set()
-    for each in notes:
-        if each.code in _ADJUSTED:
-            feature, group = each.feature or "all rows", each["group"]
-            assert each.definition is not None
-            words = metric_words(compared_rate(each.definition) or each.definition)
-            if (feature, group, words) not in stated:
-                stated.add((feature, group, words))
-                found.setdefault((feature, each.code), {}).setdefault(group, []).append(words)
-    return found
+    line, saved = repetition(result, verb)
+    facts = {"source": called(result.data.source), "fingerprint": fingerprint}
+    yield from record_blocks(result, facts, line, saved=saved)
 
 
-def partial_rows(report: Report, groups: Iterable[Group]) -> str:
-    """Return what n counts beside the rates of groups, where that is not every row of a group."""
-    return " ".join([*_counted_beside(report, groups), question.weightless_rows(report)]).strip()
+def record_blocks(
+    result: Any, facts: Mapping[str, str], line: str, **how: Any
+) -> Iterator[tree.Block]:
+    """Yield facts of where numbers come from, the command that repeats them, and signatures."""
+    g, words = spoken(), spoken().terms["record"]
+    known = {**facts, "with": f"fairgauge {result.version}", "at": result.created}
+    yield tree.Facts(tuple((words[k], printable(text)) for k, text in known.items() if text))
+    yield tree.Heading(g.say("repeat", "text", **how) or "")
+    yield tree.Code(printable(line))
+    yield tree.SignOff(tuple(words["roles"]))
 
 
-def _counted_beside(report: Report, groups: Iterable[Group]) -> Iterator[str]:
-    """Yield what n counts, in tables over all classes and in those of one class."""
-    unit, missing = question.unit(report), question.incomplete(report)
-    tables: dict[bool, list[Group]] = {}
-    for each in groups:
-        of_one = report.task is not Task.MULTICLASS or each.class_scope.kind is ClassKind.CLASS
-        tables.setdefault(of_one, []).append(each)
-    for of_one, held in sorted(tables.items()):
-        if not missing and all(e.n == size_beside_rates(e, report.catalogue) for e in held):
+_SPELT = {"mover": "MOVER", "delong": "DeLong"}
+
+
+def method_name(method: IntervalMethod) -> str:
+    """Return a method as it is called in a table.
+
+    >>> method_name(IntervalMethod.NEWCOMBE), method_name(IntervalMethod.STUDENT_T)
+    ('Newcombe', 'Student t')
+    """
+    first, *others = str(method).split("_")
+    return " ".join([_SPELT.get(first, first.capitalize()), *others])
+
+
+def described_methods(report: Report) -> list[dict[str, Any]]:
+    """Return the methods of the confidence intervals of a report: name, text, and used for what."""
+    g, texts = spoken(), plain().table["method"]
+    made = [
+        (interval, metric_words(each.definition))
+        for each in report.estimates
+        for interval in (each.interval, each.simultaneous)
+    ]
+    rates = (rate for group in report.groups for rate in group.rates.values())
+    made += [(rate.interval, g.say("method", "rates_of_groups") or "") for rate in rates]
+    made += [
+        (pair.difference_interval, g.say("method", "pairs_of_groups") or "")
+        for pair in report.pairs
+    ]
+    used: dict[IntervalMethod, dict[str, None]] = {}
+    for interval, of in made:
+        for method in interval.methods if interval else ():
+            used.setdefault(method, {})[of] = None
+    return [
+        {"name": method_name(method), "text": texts[method], "used": g.listing([*of])}
+        for method, of in used.items()
+    ]
+
+
+def what_no_report_shows() -> tuple[str, ...]:
+    """Return what no report can show."""
+    return tuple(plain().table["method"]["limits"])
+
+
+_FILE = re.compile(r"[./]")
+NO_FILE = "DATA"
+"""What stands in a command for data that are not in a file."""
+_CONTROLS = replace(BY_NAME["strata"], name="controls", flags={"--control": ""})
+"""The option of a decomposition alone, which is written as strata are."""
+
+
+def repetition(result: Asked, verb: str = "audit") -> tuple[str, str | None]:
+    """Return the command line that makes a result again.
+
+    Where flags cannot ask all of it, the command is of a specification file, which is the second.
+    """
+    flags, saved = flags_of(result.spec), None
+    if flags is None:
+        saved = f"{verb}.json"
+        flags = ["-c", saved]
+    return shlex.join(["fairgauge", verb, _data(result), *flags]), saved
+
+
+def _data(result: Asked) -> str:
+    # the data as an argument: the file, and a word to replace where there was none
+    source = result.data.source
+    return source if _FILE.search(source) and " " not in source else NO_FILE
+
+
+def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
+    """Return the flags of what a specification asks beyond the defaults; None if flags cannot.
+
+    ``spec``: mapping The keys and values of a specification file.
+
+    >>> flags_of({"label": "y", "sensitive": [{"column": "age", "cuts": [40]}], "seed": 0})
+    ['--label', 'y', '--sensitive', 'age:40']
+    >>> flags_of({"rules": [{"metric": "DI", "at_least": 0.8, "groups": ["F"]}]}) is None
+    True
+    """
+    usual = Spec().to_dict() | {"controls": []}
+    words: list[str] = []
+    for option in (*OPTIONS, _CONTROLS):
+        value = spec.get(option.name)
+        if value is None or value == []:  # not asked; reports of version 1 have empty lists
             continue
-        n = "n" if len(tables) == 1 else "Of one class n" if of_one else "Over all classes n"
-        rates = list(dict.fromkeys(name for group in held for name in group.rates))
-        if (rate := rate_of_sizes(rates, report.catalogue)) is None:
-            yield (
-                f"{n} counts all {unit} of a group, those without a "
-                f"{numbers.listing(missing, 'or')} included; each rate is of the {unit} that have "
-                "what it needs."
-            )
-        elif of_one:
-            others = f"; another rate is of the {unit} that have what it needs" if rates[1:] else ""
-            yield f"{n} counts the {unit} of a group that the {rate.title} is of{others}."
-        else:
-            known = [f"a {kind}" for kind in ("label", "prediction") if report.spec.get(kind)]
-            yield f"{n} counts the {unit} of a group with {numbers.listing(known)}."
+        problems: list[Problem] = []
+        value = option.type.plain(option.type.read(value, option.name, problems))
+        if problems:
+            return None
+        if value != usual[option.name]:
+            flags = _flags(option, value)
+            if flags is None:
+                return None
+            words += flags
+    return words
+
+
+def _flags(option: Option, value: Any) -> list[str] | None:
+    if len(option.flags) > 1:  # a table, with a flag for each key
+        flags = ((f"--{key.replace('_', '-')}", text) for key, text in value.items())
+        return [word for flag in flags for word in flag]
+    (flag,) = option.flags
+    texts = option.type.write(value)
+    if _as_text(_parsed(option, texts)) != _as_text(value):
+        return None
+    if option.type.arguments > 1:
+        return [flag, *texts]
+    return [word for text in texts for word in (flag, text)]
+
+
+def _parsed(option: Option, texts: Sequence[str]) -> object:
+    problems: list[Problem] = []
+    value = option.type.parse(texts, option.name, problems)
+    meaning = option.type.read(value, option.name, problems)
+    return None if problems else option.type.plain(meaning)
+
+
+def _as_text(value: object) -> object:
+    # values as the command line has them: 1, 1.0 and "1" are one text
+    if isinstance(value, Mapping):
+        return {str(key): _as_text(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_as_text(each) for each in value]
+    return name_of(canonical(value))

@@ -33,6 +33,12 @@ const fixed = (value, digits) => {
 };
 const count = (n) => fixed(n, Number.isInteger(n) ? 0 : 1).replace(/\B(?=(\d{3})+(\.|$))/g, ",");
 
+const UI = data.ui, LANGUAGE = data.language, inWords = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);
+const localised = (text) => (LANGUAGE === "de" ? text.replace(/[,.]/g, (c) => (c === "," ? "." : ",")) : text);
+const quoted = (t) => JSON.stringify(String(t)).replace(/[\u007f-\u009f\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+const tomlValue = (v) => (typeof v === "string" ? quoted(v) : Array.isArray(v) ? `[${v.map(tomlValue).join(", ")}]`
+  : typeof v === "object" ? `{${Object.entries(v).map(([k, each]) => `${quoted(k)} = ${tomlValue(each)}`).join(", ")}}` : String(v));
+
 // elements of the page; names enter it as text alone
 const one = (id) => document.getElementById(id);
 const make = (tag, properties, ...children) => {
@@ -45,3 +51,21 @@ const make = (tag, properties, ...children) => {
 };
 const bdi = (text) => make("bdi", { textContent: text });
 const range = (n) => Array.from({ length: n }, (_, i) => i);
+const svg = (tag, attributes, ...children) => { const e = document.createElementNS("http://www.w3.org/2000/svg", tag); for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v); e.append(...children); return e; };
+// places from 0 to 100 on an axis around 0, of ratios around 1 and logarithmic, that has the ends of some intervals
+const axisFor = (isRatio, ends, most = 1) => {
+  const scale = isRatio ? Math.log : Number, far = Math.max(...ends.map((v) => Math.abs(scale(v))).filter(Number.isFinite)), end = Math.min(far, isRatio ? Math.log(10) : most);
+  return { at: (v) => 100 * Math.min(Math.max((scale(v) / end + 1) / 2, 0), 1), ticks: [-end, 0, end].map((t) => (isRatio ? Math.exp(t) : t)) };
+};
+const plotted = (result, at, neutral, ...below) => {
+  const plot = svg("svg", { class: "interval", "aria-hidden": "true" }, ...below);
+  if (neutral !== null) plot.append(svg("rect", { fill: "var(--neutral)", opacity: ".55", width: 1, height: "100%", x: `${neutral}%` }));
+  if (result && !Number.isNaN(result.low)) plot.append(svg("line", { x1: `${at(result.low)}%`, x2: `${at(result.high)}%`, y1: "50%", y2: "50%" }));
+  if (result) plot.append(svg("circle", { cx: `${at(result.value)}%` }));
+  return plot;
+};
+const save = (text, name, type) => {
+  const link = make("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  document.body.append(link); link.click(); link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+};

@@ -1,10 +1,36 @@
-// values and intervals of a rate, and of its comparison, by the closed forms of kernels.js
+// values and intervals of a rate, and of its comparison, by the closed forms of kernels.js; critical values
+const SQRT_2PI = Math.sqrt(2 * Math.PI);
+// P(Z > z), to the last digits: a series near 0, a continued fraction in the tail
+const normalTail = (z) => {
+  if (z < 0) return 1 - normalTail(-z);
+  if (z > 38) return 0;
+  const density = Math.exp(-z * z / 2) / SQRT_2PI;
+  if (z < 2.5) {
+    let term = z, sum = z;
+    for (let k = 1; Math.abs(term) > 1e-18 * sum; k++) { term *= z * z / (2 * k + 1); sum += term; }
+    return 0.5 - density * sum;
+  }
+  let f = 0;
+  for (let k = 120; k > 0; k--) f = k / (z + f);
+  return density / (z + f);
+};
+const critical = (alpha) => {  // z of P(|Z| > z) = alpha
+  let z = 0;
+  for (let i = 0; i < 200; i++) {
+    const step = (normalTail(z) - alpha / 2) * SQRT_2PI * Math.exp(z * z / 2);
+    z += step;
+    if (Math.abs(step) < 1e-15 * Math.max(z, 1)) break;
+  }
+  return z;
+};
+// of one interval of a family that hold together (Sidak)
+const alphaOf = (family, confidence) => -Math.expm1(Math.log(confidence) / Math.max(family, 1));
+
 // by the kind of a rate: its estimate, and its limits at a critical value, from the sums that it is of
 const shaped = (shape) => ({
   estimate: ([x, n], times) => shape(quotient(x, n), times),
   limits: ([x, n], times, z) => wilson(x, n, z).map((end) => shape(end, times)),
 });
-const pairsOf = (sums) => sums.flatMap((x, i) => (i % 2 ? [] : [[x, sums[i + 1]]]));
 const mean = (sums) => {
   let sum = 0;
   for (let i = 0; i < sums.length; i += 2) sum += quotient(sums[i], sums[i + 1]);
@@ -75,8 +101,7 @@ const rateOf = (rate, cells, z, fewest) => {
     return inAll(plain.valueOf(rate, cells), bounds, every);
   }
   const side = sideOf(rate, cells), [low, high] = within(side.estimate, limitsAt(rate, side, z), rate.range);
-  const isRare = ([x, n]) => Math.min(x, n - x) < (fewest.outcomes || 0);
-  return { value: side.value, low, high, few: few(side.rows, Infinity, fewest) || pairsOf(side.shares).some(isRare) };
+  return { value: side.value, low, high, few: few(side.rows, Infinity, fewest) };
 };
 const plain = arithmetic(false);
 

@@ -11,9 +11,7 @@ const wilson = (x, n, z) => {
 };
 
 const quotient = (numerator, denominator) => {
-  let over = numerator;
-  let under = denominator;
-  return (over / under);
+  return (numerator / denominator);
 };
 
 const odds = (share) => {
@@ -46,7 +44,7 @@ const containing = (value, low, high, least, most) => {
   return [(held ? low : NaN), (held ? high : NaN)];
 };
 
-const _joint = (a, b, r) => {
+const _joint_margin = (a, b, r) => {
   let joint = Math.hypot((a - (r * b)), (Math.sqrt((1 - (r * r))) * b));
   return ((Number.isNaN(a) || Number.isNaN(b)) ? NaN : joint);
 };
@@ -54,8 +52,8 @@ const _joint = (a, b, r) => {
 const mover_difference = (e1, low1, high1, e2, low2, high2, correlation = 0.0) => {
   let r = correlation;
   let [gap, known] = [(e1 - e2), (Number.isFinite(e1) && Number.isFinite(e2))];
-  let low = (known ? (gap - _joint((e1 - low1), (high2 - e2), r)) : (low1 - high2));
-  let high = (known ? (gap + _joint((high1 - e1), (e2 - low2), r)) : (high1 - low2));
+  let low = (known ? (gap - _joint_margin((e1 - low1), (high2 - e2), r)) : (low1 - high2));
+  let high = (known ? (gap + _joint_margin((high1 - e1), (e2 - low2), r)) : (high1 - low2));
   return [low, high];
 };
 
@@ -98,7 +96,7 @@ const under_difference = (x1, n1, x2, n2, difference) => {
   return [Math.min(Math.max((p2 + d), 0), 1), p2];
 };
 
-const _corrected = (gap, variance, skew, z) => {
+const _correct_skewness = (gap, variance, skew, z) => {
   let sd = Math.sqrt(variance);
   let value = ((gap / sd) - ((((z * z) - 1) * skew) / (6 * (sd ** 3))));
   return ((sd > 0) ? value : ((gap === 0) ? 0.0 : (Math.sign(gap) * Infinity)));
@@ -124,7 +122,7 @@ const score_difference = (x1, n1, x2, n2, z, skewness = true, small_sample = tru
     let [q1, q2] = under_difference(x1, n1, x2, n2, d);
     let [v1, v2] = [((q1 * (1 - q1)) / n1), ((q2 * (1 - q2)) / n2)];
     let skew = (((v1 * (1 - (2 * q1))) / n1) - ((v2 * (1 - (2 * q2))) / n2));
-    return _corrected((((x1 / n1) - (x2 / n2)) - d), ((v1 + v2) * inflate), (skew * skewness), z);
+    return _correct_skewness((((x1 / n1) - (x2 / n2)) - d), ((v1 + v2) * inflate), (skew * skewness), z);
   };
   let gap = ((x1 / n1) - (x2 / n2));
   let known = ((n1 > 0) && (n2 > 0));
@@ -151,7 +149,7 @@ const score_ratio = (x1, n1, x2, n2, z, skewness = true, small_sample = true) =>
     let [q1, q2] = under_ratio(x1, n1, x2, n2, r);
     let [v1, v2] = [((q1 * (1 - q1)) / n1), ((((r * r) * q2) * (1 - q2)) / n2)];
     let skew = (((v1 * (1 - (2 * q1))) / n1) - (((v2 * r) * (1 - (2 * q2))) / n2));
-    return _corrected(((x1 / n1) - ((r * x2) / n2)), ((v1 + v2) * inflate), (skew * corrected), z);
+    return _correct_skewness(((x1 / n1) - ((r * x2) / n2)), ((v1 + v2) * inflate), (skew * corrected), z);
   };
   let known = (((n1 > 0) && (n2 > 0)) && ((x1 + x2) > 0));
   let centre = (known ? Math.atan2((x1 * n2), (x2 * n1)) : (Math.PI / 4));

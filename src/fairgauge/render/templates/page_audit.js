@@ -1,29 +1,6 @@
 // the audit: counts of a table, comparisons and verdicts, as fairgauge audit has them; critical values and worst cases
-const SQRT_2PI = Math.sqrt(2 * Math.PI), FEWEST = { rows: 20, expected: 5 }, MANY = 0.01;
+const FEWEST = { rows: 20, expected: 5 }, MANY = 0.01;
 RATES.forEach((rate, i) => { rate.at = i; });
-// P(Z > z), to the last digits: a series near 0, a continued fraction in the tail
-const normalTail = (z) => {
-  if (z < 0) return 1 - normalTail(-z);
-  if (z > 38) return 0;
-  const density = Math.exp(-z * z / 2) / SQRT_2PI;
-  if (z < 2.5) {
-    let term = z, sum = z;
-    for (let k = 1; Math.abs(term) > 1e-18 * sum; k++) { term *= z * z / (2 * k + 1); sum += term; }
-    return 0.5 - density * sum;
-  }
-  let f = 0;
-  for (let k = 120; k > 0; k--) f = k / (z + f);
-  return density / (z + f);
-};
-const critical = (alpha) => {  // z of P(|Z| > z) = alpha
-  let z = 0;
-  for (let i = 0; i < 200; i++) {
-    const step = (normalTail(z) - alpha / 2) * SQRT_2PI * Math.exp(z * z / 2);
-    z += step;
-    if (Math.abs(step) < 1e-15 * Math.max(z, 1)) break;
-  }
-  return z;
-};
 const tukey = (() => {
   const step = 1 / 16, points = range(2 * 9 * 16 + 1).map((i) => -9 + i * step), beyond = points.map(normalTail);
   const density = points.map((p) => Math.exp(-p * p / 2) * step / SQRT_2PI), held = new Map();
@@ -41,7 +18,7 @@ const tukey = (() => {
 // ---- Manski's worst cases: states are rows by label and prediction, positive, negative or missing
 const zero = () => [[0, 0, 0], [0, 0, 0], [0, 0, 0]];
 const plus = (a, b) => a.map((row, i) => row.map((n, j) => n + b[i][j]));
-const summed = (groups) => groups.reduce((a, g) => plus(a, g.states), zero());
+const summed = (groups, of = "states") => groups.reduce((a, g) => plus(a, g[of]), zero());
 const rowsOf = (s) => s.flat().reduce((a, b) => a + b, 0);
 const cellsOf = (s) => [s[0][0], s[1][0], s[0][1], s[1][1], s[2][0], s[2][1], s[0][2], s[1][2], s[2][2]];
 const neededBy = (states, rate) => {
@@ -84,14 +61,15 @@ const incomplete = (states, rate) => { const of = neededBy(states, rate); return
 // of rows without a group, and of rows without an outcome; with the best group as the reference, rows without a group may
 // also make another group the best
 const worstCases = (feature, group, rate, by, best = null, fewest = 0, least = false) => [false, true].flatMap((outcomes) => {
-  const states = (s) => { const of = neededBy(s, rate); return outcomes ? of : completed(of); };
-  const sums = (kinds) => kinds.reduce((a, k) => plus(a, states(k.states)), zero());
+  // people whose decision an unknown one could change have none here
+  const whole = (g) => (outcomes ? plus(g.states, g.open) : g.states), states = (g) => { const of = neededBy(whole(g), rate); return outcomes ? of : completed(of); };
+  const sums = (kinds) => kinds.reduce((a, k) => plus(a, states(k)), zero());
   const size = (k) => (outcomes ? rowsOf(k.states) : k.n);
-  const sideFor = (g) => { const kinds = feature.unknown.filter((k) => k.fits.has(g.key)); return { states: states(g.states), may: sums(kinds), are: zero(), apart: kinds.reduce((a, k) => a + size(k), 0) }; };
+  const sideFor = (g) => { const kinds = feature.unknown.filter((k) => k.fits.has(g.key)); return { states: states(g), may: sums(kinds), are: zero(), apart: kinds.reduce((a, k) => a + size(k), 0) }; };
   const own = sideFor(group), theirs = best ? sideFor(best)
-    : { states: states(group.others), may: sums(feature.unknown.filter((k) => k.fits.has(group.key))), are: sums(feature.unknown.filter((k) => !k.fits.has(group.key))) };
+    : { states: states({ states: group.others, open: group.othersOpen }), may: sums(feature.unknown.filter((k) => k.fits.has(group.key))), are: sums(feature.unknown.filter((k) => !k.fits.has(group.key))) };
   const rows = outcomes
-    ? incomplete(summed(feature.groups), rate) + feature.unknown.reduce((a, k) => a + incomplete(k.states, rate), 0)
+    ? [...feature.groups, ...feature.unknown].reduce((a, k) => a + incomplete(whole(k), rate), 0)
     : feature.unknown.reduce((a, k) => a + k.n, 0);
   if (!rows) return [];
   const ratio = (x, y, none) => { const q = x / y; return Number.isNaN(q) ? none : q; };
@@ -123,50 +101,53 @@ const reachedBy = (result, worst, by) => {
 
 // ---- the question: a specification, of which the page answers a part
 class Refused extends Error {}
+const refused = (key, values = {}) => new Refused(inWords(UI.refused[key], { command: UI.refused.command, ...values }));
 const KEYS = new Set(data.keys);
 const listOf = (value) => (value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]);
-const COMMAND = "Use fairgauge audit TABLE -c audit.toml.";
 const readRule = (rule) => {
   if (typeof rule !== "string") {
     const { metric, at_least: low = -Infinity, at_most: high = Infinity, ...more } = rule;
-    if (Object.entries(more).some(([key, v]) => !({ decide: "interval", insufficient: "report" }[key] === v))) throw new Refused(`This page knows no rule with ${listed(Object.keys(more))}. ${COMMAND}`);
+    if (Object.entries(more).some(([key, v]) => !({ decide: "interval", insufficient: "report" }[key] === v))) throw refused("rule_with", { keys: listed(Object.keys(more)) });
     return ruleOn(metric, low, high);
   }
   const number = "(-?\\d+(?:\\.\\d+)?)", name = "([a-z_]+\\.[a-z]+)";
   const both = new RegExp(`^${number} <= ${name} <= ${number}$`).exec(rule.trim()), one = new RegExp(`^${name} (>=|<=) ${number}$`).exec(rule.trim());
   if (both) return ruleOn(both[2], Number(both[1]), Number(both[3]));
   if (one) return one[2] === ">=" ? ruleOn(one[1], Number(one[3]), Infinity) : ruleOn(one[1], -Infinity, Number(one[3]));
-  throw new Refused(`This page knows no rule \u201c${rule}\u201d. ${COMMAND}`);
+  throw refused("rule", { rule });
 };
 const ruleOn = (metric, low, high) => {
   const [name, by] = String(metric).split("."), rate = RATES.find((r) => r.name === name);
-  if (!rate || !["difference", "ratio"].includes(by)) throw new Refused(`This page has no metric ${metric}. ${COMMAND}`);
+  if (!rate || !["difference", "ratio"].includes(by)) throw refused("metric", { metric });
   const limit = (v) => String(Number(v.toPrecision(12)));
   const text = low > -Infinity && high < Infinity ? `${limit(low)} <= ${metric} <= ${limit(high)}` : high === Infinity ? `${metric} >= ${limit(low)}` : `${metric} <= ${limit(high)}`;
   return { rate, by, low, high, metric, text };
 };
 const asked = (given, table) => {
   const preset = given.preset ? data.presets[given.preset] : {};
-  if (!preset) throw new Refused(`This page knows no preset ${given.preset}. ${COMMAND}`);
+  if (!preset) throw refused("preset", { preset: given.preset });
   const question = { ...preset.options, ...given };
   if (preset.options?.favourable && question.favourable !== preset.options.favourable) throw new Refused(inWords(UI.contradicts, { favourable: question.favourable, preset: given.preset }));
   const odd = Object.keys(question).filter((key) => !KEYS.has(key) && listOf(question[key]).length);
-  if (odd.length) throw new Refused(`This page cannot answer ${listed(odd)}. ${COMMAND}`);
-  if (question.confidence !== undefined && question.confidence !== 0.95) throw new Refused(`This page knows 95% confidence intervals alone. ${COMMAND}`);
+  if (odd.length) throw refused("keys", { keys: listed(odd) });
+  if (question.confidence !== undefined && question.confidence !== 0.95) throw refused("confidence");
   const column = (name, what) => {
     const found = table.columns.find((c) => c.name === name);
-    if (!found) throw new Refused(`The table has no column ${name} (${what}). It has ${listed(table.header)}.`);
-    if (found.many) throw new Refused(`The column ${name} has more than ${count(MOST_VALUES)} values. ${COMMAND}`);
+    if (!found && table.cells && ["count", "person"].includes(what)) return { name };
+    if (!found) throw refused("column", { name, what, columns: listed(table.header) });
+    if (found.many) throw refused("many", { name, most: localised(count(MOST_VALUES)) });
     return found;
   };
   const features = listOf(question.sensitive).map((s) => column(typeof s === "string" ? s : s.column, "sensitive"));
-  if (listOf(question.sensitive).some((s) => typeof s !== "string" && Object.keys(s).length > 1)) throw new Refused(`This page cannot cut columns into bands. ${COMMAND}`);
-  if (!features.length) throw new Refused("Which columns state who people are? None is marked.");
-  if (features.length > 3) throw new Refused(`At most three columns can be looked at together in this page. ${COMMAND}`);
-  if (!question.prediction) throw new Refused("Which column is the decision?");
+  const cuts = new Map(listOf(question.sensitive).filter((s) => typeof s !== "string").map((s) => [s.column, s.cuts ?? []]));
+  if (listOf(question.sensitive).some((s) => typeof s !== "string" && Object.keys(s).some((key) => !["column", "cuts"].includes(key)))) throw refused("cuts");
+  for (const [name, of] of cuts) if (!of.every((v, i) => Number.isFinite(v) && (!i || v > of[i - 1]))) throw new Refused(inWords(UI.which_cuts, { name }));
+  if (!features.length) throw refused("people");
+  if (features.length > 3) throw refused("three");
+  if (!question.prediction) throw refused("decision");
   const reference = question.reference ?? "others";
-  if (!["others", "best"].includes(reference)) throw new Refused(`This page compares with all others, or with the best group. ${COMMAND}`);
-  if (reference === "best" && question.favourable === "neither") throw new Refused("The best group is known only where one outcome is better for people: state which.");
+  if (!["others", "best"].includes(reference)) throw refused("reference");
+  if (reference === "best" && question.favourable === "neither") throw refused("best");
   const rates = new Set(listOf(question.metrics).map((metric) => ruleOn(metric, 0, 1).rate)), rules = listOf(question.rules).map(readRule);
   rules.forEach((rule) => rates.add(rule.rate));
   for (const { rate, metric, by, text, ...ends } of rules) {
@@ -176,17 +157,20 @@ const asked = (given, table) => {
     throw new Refused(inWords(UI.limits_the_better_off, { rule: text, instead: `${metric} ${adverse > 0 ? "<=" : ">="} ${instead}` }));
   }
   if (!rates.size) RATES.forEach((rate) => (rate.needs === 1 || question.label) && rates.add(rate));
-  if ([...rates].some((rate) => rate.needs === 2 && !question.label)) throw new Refused("A rate among those who really would needs the column of what really happened.");
-  const positive = listOf(question.positive);
+  if ([...rates].some((rate) => rate.needs === 2 && !question.label)) throw refused("label");
+  const above = question.positive?.above ?? null, positive = above === null ? listOf(question.positive) : [];
+  if (above !== null && (question.label || !Number.isFinite(above))) throw new Refused(UI.score_alone);
+  if (question.person && (question.label || question.count)) throw new Refused(UI.person_alone);
   const at = new Map(features.map((c, i) => [c.name, i]));
+  if (preset.crossed && !("intersections" in given) && features.length > 1) question.intersections = [features.map((c) => c.name)];
   const crossed = listOf(question.intersections).map((names) => (typeof names === "string" ? names.split("*") : names).map((name) => {
-    if (!at.has(name)) throw new Refused(`The crossing of ${listed(names)} names a column that is not sensitive.`);
+    if (!at.has(name)) throw refused("crossing", { names: listed(names) });
     return at.get(name);
   }));
   const used = [question.prediction, question.label, ...features.map((c) => c.name)].filter(Boolean);
-  if (new Set(used).size < used.length) throw new Refused("One column cannot be two things: the decision, what really happened, and who people are must be different columns.");
-  return { given, question, features, crossed, reference, rules, positive: positive.length ? positive : [1], stated: positive,
-    decision: column(question.prediction, "prediction"), label: question.label ? column(question.label, "label") : null,
+  if (new Set(used).size < used.length) throw refused("twice_used");
+  return { given, question, features, cuts, crossed, reference, rules, positive: positive.length ? positive : [1], stated: positive, above,
+    person: question.person ? column(question.person, "person") : null, decision: column(question.prediction, "prediction"), label: question.label ? column(question.label, "label") : null,
     count: question.count ? column(question.count, "count") : null, rates: RATES.filter((rate) => rates.has(rate)),
     metrics: listOf(question.metrics), minShare: question.min_share ?? 0, minN: question.min_n ?? null, favourable: question.favourable ?? null,
     words: { ...preset.words, ...question.words }, recode: question.recode ?? {}, unknown: listOf(question.unknown), accept: listOf(question.accept).map((code) => code.replaceAll(" ", "_")), preset };
@@ -201,52 +185,143 @@ const recoded = (c, q, unknown) => {
   return c.values.map((v) => { const named = to.has(same(v)) ? to.get(same(v)) : v; return named !== null && absent.has(String(meaning(named))) ? null : named; });
 };
 // the levels of a column in order, and for each text of the table its place; -1 of what is not known
-const levelled = (c, q) => {
+const bandsOf = (cuts) => { const ends = ["-inf", ...cuts, "inf"]; return range(cuts.length + 1).map((i) => `(${ends[i]}, ${ends[i + 1]}${i < cuts.length ? "]" : ")"}`); };
+const levelled = (c, q, cuts = []) => {
+  if (c.levels) return { column: c, name: c.name, cuts: cuts.length ? cuts : undefined, levels: c.levels, names: cuts.length ? bandsOf(cuts) : c.values, codes: c.levels.map((_, code) => code) };
   const merged = recoded(c, q, []), texts = [...new Set(merged.filter((m) => m !== null))], values = typed(texts);
+  if (cuts.length) {
+    const odd = texts.filter((v) => plainNumber(v) === null);
+    if (odd.length) throw new Refused(inWords(UI.no_numbers, { name: c.name, values: listed(odd, 3) }));
+    return { column: c, name: c.name, cuts, levels: range(cuts.length + 1), names: bandsOf(cuts),
+      codes: Int16Array.from(merged, (m) => (m === null ? -1 : cuts.filter((cut) => plainNumber(m) > cut).length)) };
+  }
   const levels = [...new Set(values)].sort(inOrder), at = new Map(texts.map((text, k) => [text, levels.indexOf(values[k])]));
   return { column: c, name: c.name, levels, names: levels.map(String), codes: Int16Array.from(merged, (m) => (m === null ? -1 : at.get(m))) };
 };
+// numbers of columns that are cut, by intervals around codes of missing ones; the last are missing
+const codedColumns = (axes, q) => [...new Map(axes.filter((c) => c.cuts).map((c) => [c.name, c])).values()].map((c) => {
+  const merged = c.column.levels ? [] : recoded(c.column, q, []), none = data.around_codes.length + 1;
+  const bins = merged.map((m) => (m === null ? none : data.around_codes.filter((edge) => plainNumber(m) > edge).length)), sums = () => new Array(none + 1).fill(0);
+  return { name: c.name, bins, none, codes: CODES.get(c.column), of: c.column, n: sums(), cases: sums(), open: sums() };
+});
+const addCoded = (c, bin, n, cases, open = 0) => { c.n[bin] += n; c.cases[bin] += cases; c.open[bin] += open; };
+const binOf = (c, row) => (c.codes[row] === c.of.none ? c.none : c.bins[c.codes[row]]);
+const gcd = (a, b) => (b ? gcd(b, a % b) : a);
+// what shows that rows are copies of others, as rowwise/first_rows.py finds it
+const copiesOf = (q, table, rows, axes, conflicts) => {
+  if (table.cells) return table.copies;
+  if (q.count) return [];
+  const people = rows.reduce((a, r) => a + r.cases, 0), unnamed = q.person ? conflicts.find(([name]) => name === q.person.name)?.[1] ?? 0 : 0;
+  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
+  if (q.person) { of = []; times = unnamed && table.rows - unnamed >= 2 * (people - unnamed) ? gcd(unnamed, table.rows) : 1; }
+  if (table.rows <= (times > 1 ? 1e6 : q.person ? 0 : 2e5 / table.columns.length) && !table.columns.some((c) => c.many)) {
+    const held = new Map(), codes = table.columns.map((c) => CODES.get(c));
+    for (let row = 0; row < table.rows; row++) { const key = codes.map((of_) => of_[row]).join(); held.set(key, (held.get(key) ?? 0) + 1); }
+    [of, ofCells] = [[...held.values()], false];
+    [times, combinations] = [of.reduce(gcd, 0), table.columns.reduce((a, c) => a * (c.values.length + (c.blanks ? 1 : 0)), 1)];
+  }
+  const total = of.reduce((a, n) => a + n, 0), found = [["times", times], ["different", of.length]];
+  const balanced = combinations * times <= total && (new Set(of).size === 1 || times >= 5);
+  if (times > 1 && of.length >= 30 && !balanced) return [...found, ...(unnamed ? [["unnamed", unnamed]] : []), ...(ofCells ? [["cells", 1]] : [])];
+  const mean = total / of.length;
+  if (ofCells || combinations <= total || of.length < 100 || mean < 1.2) return [];
+  let rate = 2 * (mean - 1);
+  for (let i = 0; i < 50; i++) rate = mean * (1 - Math.exp(-rate));
+  const variance = of.reduce((a, n) => a + (n - mean) ** 2, 0) / of.length, z = (1 - variance / (mean * (1 + rate - mean))) * Math.sqrt(of.length / 2);
+  return z > 6 ? [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]] : [];
+};
+// the codes of missing numbers in a column that is cut, with the cases of each, as checks/names.py finds them
+const codedNumbers = ({ name, cases }, cuts) => {
+  const edges = [-Infinity, ...data.around_codes, Infinity], [first, last, oldest] = data.years, bins = range(cases.length - 1), [least, most] = [Math.min(...cuts), Math.max(...cuts)];
+  const isYears = (k) => edges[k] === first && least >= 0 && most < oldest, ordinary = bins.filter((k) => cases[k] && !isYears(k) && !data.codes.includes(edges[k + 1]));
+  const years = bins.filter((k) => isYears(k) && cases[k] && !ordinary.some((each) => edges[each] >= oldest)).map((k) => cases[k]);
+  return [...years, ...data.codes.flatMap((code) => {
+    const held = cases[edges.indexOf(code) - 1];
+    if (!held || !(code > 0 ? code > most : code < least)) return [];
+    const isOfScale = code > 0 ? ordinary.some((k) => edges[k] >= data.nearby * code) : code <= -99 ? ordinary.some((k) => edges[k + 1] <= data.nearby * code)
+      : ordinary.some((k) => edges[k + 1] <= -data.least) || !ordinary.some((k) => edges[k] >= 1);
+    return isOfScale ? [] : [held];
+  })];
+};
 const isOneOf = (value, of) => of.some((each) => meaning(each) === meaning(value));
 const countRows = async (q, table, report = () => {}) => {
-  const columns = q.features.map((c) => levelled(c, q)), outcomes = [q.label, q.decision].filter(Boolean).map((c) => levelled(c, q));
+  const columns = q.features.map((c) => levelled(c, q, q.cuts.get(c.name))), outcomes = [q.label, q.decision].filter(Boolean).map((c) => levelled(c, q, q.above === null ? [] : [q.above]));
   for (const c of columns) {
-    const absent = c.levels.map((level) => isOneOf(level, q.unknown));
+    const absent = c.levels.map((level) => !c.cuts && isOneOf(level, q.unknown));
     c.groupless = absent;
     c.shown = c.codes.map((code) => (code >= 0 && absent[code] ? -1 : code));
   }
-  const state = outcomes.map((o) => o.levels.map((level) => (isOneOf(level, q.positive) ? 0 : 1)));
-  if (!state.at(-1).includes(0)) throw new Refused("Which value of the decision means that people got it? None is marked.");
-  const weights = q.count ? typed(q.count.values) : null, cells = new Map();
-  if (weights && !weights.every((v) => Number.isInteger(v) && v >= 0)) throw new Refused(`The column ${q.count.name} holds ${listed(q.count.values.filter((v) => !(Number.isInteger(plainNumber(v)) && plainNumber(v) >= 0)), 3)}: counts are whole numbers.`);
-  let without = 0, rested = performance.now();
-  const axes = [...columns, ...outcomes].map((c) => ({ codes: CODES.get(c.column), to: c.codes })), times = q.count && CODES.get(q.count);
-  for (let row = 0; row < table.rows; row++) {
-    if (row % 20000 === 19999 && performance.now() - rested > 40) { report(row / table.rows); await new Promise((r) => setTimeout(r)); rested = performance.now(); }
-    let n = 1, key = 0;
-    if (weights) { const code = times[row]; if (code === 65535) { without++; continue; } n = weights[code]; }
-    for (const { codes, to } of axes) { const code = codes[row]; key = key * 1024 + (code === 65535 ? -1 : to[code]) + 1; }
-    const cell = cells.get(key) ?? cells.set(key, [0, 0]).get(key);
-    cell[0] += 1; cell[1] += n;
+  const state = outcomes.map((o) => o.levels.map((level) => (isOneOf(level, q.above === null ? q.positive : [1]) ? 0 : 1)));
+  if (!state.at(-1).includes(0)) throw refused("got");
+  const weights = q.count && !table.cells ? typed(q.count.values) : null, cells = new Map(), axes = [...columns, ...outcomes], coded = table.cells ? table.coded : codedColumns(axes, q);
+  if (weights && !weights.every((v) => Number.isInteger(v) && v >= 0)) throw refused("counts", { name: q.count.name, values: listed(q.count.values.filter((v) => !(Number.isInteger(plainNumber(v)) && plainNumber(v) >= 0)), 3) });
+  let without = table.excluded?.[data.no_count] ?? 0, rested = performance.now(), conflicts = [];
+  const add = (codes, n, cases, open = 0) => { const cell = cached(cells, codes.join(), () => ({ codes, n: 0, cases: 0, open: 0 })); cell.n += n; cell.cases += cases; cell.open += open; };
+  const read = axes.map((c) => ({ codes: CODES.get(c.column), to: c.codes, of: c.column })), codesOf = (row) => read.map(({ codes, to, of }) => (codes[row] === of.none ? -1 : to[codes[row]]));
+  const times = weights && CODES.get(q.count), pause = async (row) => { if (performance.now() - rested > 40) { report(row / table.rows); await new Promise((r) => setTimeout(r)); rested = performance.now(); } };
+  if (table.cells) table.cells.forEach((c) => add(c.codes, c.n, c.cases, c.open));
+  else if (q.person) conflicts = await countPeople(q, table, columns, state[0], codesOf, add, pause, coded);
+  else {
+    const held = new Map();  // by a number, which is faster than by a text
+    for (let row = 0; row < table.rows; row++) {
+      if (row % 20000 === 19999) await pause(row);
+      let n = 1, key = 0;
+      if (weights) { const code = times[row]; if (code === q.count.none) { without++; continue; } n = weights[code]; }
+      if (n) for (const c of coded) addCoded(c, binOf(c, row), 1, n);
+      for (const { codes, to, of } of read) { const code = codes[row]; key = key * 1024 + (code === of.none ? -1 : to[code]) + 1; }
+      const cell = held.get(key) ?? held.set(key, [row, 0, 0]).get(key);
+      cell[1] += n ? 1 : 0; cell[2] += n;
+    }
+    for (const [row, n, cases] of held.values()) add(codesOf(row), n, cases);
   }
-  const width = columns.length + outcomes.length;
-  const rows = [...cells].map(([key, [n, cases]]) => ({ codes: range(width).map((i) => Math.floor(key / 1024 ** (width - 1 - i)) % 1024 - 1), n, cases }))
-    .sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0));
+  const rows = [...cells.values()].sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0)), unit = q.count ? "cases" : q.person ? "people" : "rows";
   const byGroup = new Map();
-  for (const { codes, cases } of rows) {
+  for (const { codes, cases, open } of rows) {
     const own = columns.map((c, i) => (codes[i] < 0 || c.groupless[codes[i]] ? -1 : codes[i])), key = own.join();
-    const cell = byGroup.get(key) ?? byGroup.set(key, { codes: own, states: zero() }).get(key);
+    const cell = byGroup.get(key) ?? byGroup.set(key, { codes: own, states: zero(), open: zero() }).get(key);
     const [l, d] = (q.label ? [0, 1] : [null, 0]).map((k) => { const code = k === null ? -1 : codes[columns.length + k]; return code < 0 ? 2 : state[k][code]; });
     cell.states[l][d] += cases;
+    cell.open[l][d] -= open;
+    cell.open[2][2] += open;
   }
-  return { columns, outcomes, state, rows, cells: [...byGroup.values()], without, read: rows.reduce((a, r) => a + r.cases, 0), fileRows: table.rows };
+  return { columns, outcomes, state, rows, unit, conflicts, coded, copies: copiesOf(q, table, rows, axes, conflicts), cells: [...byGroup.values()], without, open: rows.reduce((a, r) => a + r.open, 0), read: rows.reduce((a, r) => a + r.cases, 0), fileRows: table.fileRows ?? table.rows };
+};
+
+// each person once, as people.py counts them: of several groups none is known; of several decisions the most favourable
+// counts, and of those that count alike the rarest; an unknown one may change an unfavourable one
+const countPeople = async (q, table, columns, state, codesOf, add, pause, coded) => {
+  const { values, counts, none, name } = q.person, of = CODES.get(q.person), n = values.length, last = columns.length, seen = typed(values), [second, most] = [...counts].sort((a, b) => a - b).slice(-2);
+  const odd = values.filter((v, k) => counts[k] > 1 && (meansMissing(v) || /^(0[0-]*|-\d+|9[9-]+)$/.test(v) || (counts[k] === most && most >= 20 && most > 10 * second)));
+  if (odd.length) throw new Refused(inWords(UI.no_person, { name, values: listed(odd, 3) }));
+  if (new Set(typeof seen[0] === "number" ? seen : values.map(compact)).size < n) throw new Refused(inWords(UI.spelt_person, { name }));
+  const sizes = state.map(() => 0), favour = (code) => (code < 0 ? -2 : (state[code] === 0) === (q.favourable !== "negative") ? 0 : -1);
+  for (let row = 0; row < table.rows; row++) if (of[row] !== none) { const code = codesOf(row)[last]; if (code >= 0) sizes[code]++; }
+  const bySize = range(state.length).sort((a, b) => sizes[b] - sizes[a] || a - b), place = bySize.map((_, code) => bySize.indexOf(code));
+  const groups = columns.map(() => new Int16Array(n).fill(-1)), best = new Int16Array(n).fill(-1), rank = new Int8Array(n).fill(-3), unknown = new Uint8Array(n), bins = coded.map(() => new Int16Array(n).fill(-1));
+  let unnamed = 0;
+  for (let row = 0; row < table.rows; row++) {
+    if (row % 20000 === 19999) await pause(row);
+    const codes = codesOf(row), k = of[row], own = codes.map((code, i) => (i < last && code >= 0 && columns[i].groupless[code] ? -1 : code)), decision = codes[last];
+    if (k === none) { unnamed++; add(own, 1, 1); coded.forEach((c) => addCoded(c, binOf(c, row), 1, 1)); continue; }
+    bins.forEach((held, i) => { const bin = binOf(coded[i], row); if (bin < coded[i].none) held[k] = held[k] === -1 || held[k] === bin ? bin : -2; });
+    groups.forEach((held, i) => { if (own[i] >= 0) held[k] = held[k] === -1 || held[k] === own[i] ? own[i] : -2; });
+    if (favour(decision) > rank[k]) { rank[k] = favour(decision); best[k] = -1; }
+    if (decision < 0) unknown[k] = 1; else if (favour(decision) === rank[k]) best[k] = Math.max(best[k], place[decision]);
+  }
+  for (let k = 0; k < n; k++) {
+    const open = unknown[k] && rank[k] === -1 ? 1 : 0;
+    add([...groups.map((held) => Math.max(held[k], -1)), best[k] < 0 ? -1 : bySize[best[k]]], 1, 1, open);
+    coded.forEach((c, i) => addCoded(c, bins[i][k] < 0 ? c.none : bins[i][k], 1, 1, open));
+  }
+  return [...columns.map((c, i) => [c.name, groups[i].reduce((a, code) => a + (code === -2 ? 1 : 0), 0)]), [name, unnamed]].filter(([, several]) => several);
 };
 
 // ---- features: one for each column and each crossing; groups sorted by code, kinds of rows without a group beside them
 const featuresOf = (counts, crossed) => [...counts.columns.map((_, i) => [i]), ...crossed].map((columns) => {
   const found = new Map(), without = new Map();
-  counts.cells.forEach(({ codes, states }) => {
+  counts.cells.forEach(({ codes, states, open }) => {
     const own = columns.map((i) => codes[i]), key = own.join(), to = own.includes(-1) ? without : found;
-    to.set(key, { key, codes: own, states: plus(to.get(key)?.states ?? zero(), states) });
+    to.set(key, { key, codes: own, states: plus(to.get(key)?.states ?? zero(), states), open: plus(to.get(key)?.open ?? zero(), open) });
   });
   const groups = [...found.values()].filter((g) => rowsOf(g.states) > 0).sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0));
   for (const g of groups) {
@@ -255,6 +330,7 @@ const featuresOf = (counts, crossed) => [...counts.columns.map((_, i) => [i]), .
     g.n = rowsOf(g.states) - g.states[2][2];  // of those without any outcome nothing is known
     g.cells = cellsOf(g.states);
     g.others = summed(groups.filter((other) => other !== g));
+    g.othersOpen = summed(groups.filter((other) => other !== g), "open");
   }
   const kinds = [...without.values()].map((k) => ({ ...k, n: rowsOf(k.states) - k.states[2][2],
     fits: new Set(groups.filter((g) => k.codes.every((c, i) => c === -1 || c === g.codes[i])).map((g) => g.key)) }));
@@ -307,7 +383,7 @@ const auditOf = (counts, q) => {
     [r.feature.name, r.rate.at, r.several || (r.feature.groups.length === 2 && q.reference === "others") ? "" : r.group.key].join("|")));
   const tests = features.reduce((sum, f) => sum + new Set(q.rates.filter((rate, i) => q.rates.findIndex((r) => r.needs === rate.needs) === i
     && f.large.filter((g) => { const of = rateOf(rate, g.cells, plainZ, FEWEST); return !of.few && !Number.isNaN(of.value); }).length >= 3)).size, 0);
-  const family = Math.max(members.size + 2 * tests, 1), joint = measure(-Math.expm1(Math.log(0.95) / family));
+  const family = members.size + 2 * tests, joint = measure(alphaOf(family, 0.95));
   measured.forEach((perRate, i) => perRate.forEach((results, k) => results.forEach((r, j) => {
     for (const by of ["difference", "ratio"]) {
       if (!r.by[by]) continue;
@@ -384,6 +460,7 @@ const doubtOf = (counts, q, features) => {
   const accepted = (code, ...columns) => [code, ...columns.map((c) => `${code}:${c}`)].some((each) => q.accept.includes(each));
   const add = (code, what, rows, needs, columns = null, only = false) => { if (!accepted(code, ...(columns ?? []))) doubts.push({ code, what, rows, needs, columns, only }); };
   counts.columns.forEach((c, i) => {
+    if (c.cuts) return;
     const recoding = q.recode[c.name] ?? {}, held = c.levels.map((_, k) => k).filter((k) => !c.groupless[k] && (sizes[i][k] || !q.count));
     const missing = new Set([...missingNames(c.names.filter((_, k) => typeof c.levels[k] === "string")), ...codesOfMissing(c.names)]);
     for (const k of held) {
@@ -398,11 +475,17 @@ const doubtOf = (counts, q, features) => {
       add("same_names", `consistent spelling of ${c.name}`, others.reduce((a, k) => a + sizes[i][k], 0), [], [c.name]);
     }
   });
+  const cut = [...counts.columns.map((c) => [c, `clear ${c.name}`, [], [c.name]]), ...counts.outcomes.map((o, k) => [o, `clear ${k === counts.outcomes.length - 1 ? "prediction" : "label"}`, [k === counts.outcomes.length - 1 ? "prediction" : "label"], null])];
+  for (const [c, what, needs, of] of cut) {
+    const coded = counts.coded.find((each) => each.name === c.name && c.cuts), cuts = cut.filter(([each]) => each.cuts && each.name === c.name).flatMap(([each]) => each.cuts);
+    if (coded && !accepted("coded_numbers", c.name)) for (const rows of codedNumbers(coded, cuts)) add("coded_numbers", what, rows, needs, of);
+  }
+  if (counts.copies.length) add("doubled_rows", "content of their own: they may be copies", counts.read, []);
   const roles = q.label ? ["label", "prediction"] : ["prediction"], at = (k) => counts.columns.length + k;
   const rowsAt = (k) => counts.outcomes[k].levels.map((_, code) => counts.rows.reduce((a, r) => a + (r.codes[at(k)] === code ? r.cases : 0), 0));
   counts.outcomes.forEach((o, k) => {
     const sizes_ = rowsAt(k), good = (code) => counts.state[k][code] === 0, refused = o.levels.map((_, code) => code).filter((code) => sizes_[code] && !good(code));
-    const none = noOutcomes(o.levels), undecided = refused.filter((code) => none.includes(o.levels[code]) || isNoAction(o, code));
+    const none = o.cuts ? [] : noOutcomes(o.levels), undecided = refused.filter((code) => none.includes(o.levels[code]) || isNoAction(o, code));
     if (undecided.length && !(refused.length === 1 && mayBeValue(o.names[refused[0]]))) add("undecided_outcomes", `clear ${roles[k]}`, undecided.reduce((a, code) => a + sizes_[code], 0), [roles[k]], null);
     const known = sizes_.reduce((a, b) => a + b, 0), positives = sizes_.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
@@ -410,7 +493,7 @@ const doubtOf = (counts, q, features) => {
     // names that are a harm, where nobody stated which outcome is favourable
     const yes = /^(yes|y|t|true|1|ja|oui|si|s\u00ed)$/i;
     const harmful = (v) => (yes.test(v) ? isAdverse(o.name) || isHarm(o.name) : isAdverse(v) || isHarm(v, o.name));
-    if (!q.favourable && k === counts.outcomes.length - 1 && o.levels.every((v, code) => !good(code) || harmful(String(v)))) add("unfavourable_positive", "stated favourable outcome", counts.read, []);
+    if (!q.favourable && !o.cuts && k === counts.outcomes.length - 1 && o.levels.every((v, code) => !good(code) || harmful(String(v)))) add("unfavourable_positive", "stated favourable outcome", counts.read, []);
     // a group of one outcome alone, which fewer than half of the others have
     counts.columns.forEach((c, i) => {
       const by = c.levels.map((_, code) => [0, 1].map((side) => counts.rows.reduce((a, r) => a + (r.codes[i] === code && r.codes[at(k)] >= 0 && counts.state[k][r.codes[at(k)]] === side ? r.cases : 0), 0)));

@@ -20,7 +20,6 @@ const grouped = (text) => text.replace(/^(-?\d+)/, (n) => n.replace(/\B(?=(\d{3}
 const grammarOf = (language, asked) => {
   const { table, texts } = TEXTS[language], { terms, people } = table, german = language === "de", words = { ...asked };
   if (!(words.positive || words.negative)) Object.assign(words, (table.page.decision ?? {}).audit);
-  const localised = (t) => (german ? t.replace(/[,.]/g, (c) => (c === "," ? "." : ",")) : t);
   const unit = words.unit || "rows", noun = words.noun || (unit in terms.plural ? people.noun : unit);
   const which = people[noun === unit && !people.nouns.includes(noun) ? "that" : "who"], fold = (t) => t.toLowerCase();
   const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);
@@ -38,12 +37,17 @@ const grammarOf = (language, asked) => {
     return [[...before.map((w) => (w.endsWith("e") ? `${w}n` : w)), /[ns]$/.test(last) ? last : `${last}n`].join(" "), ...rest].join(" mit ");
   };
   const adjective = (column, value) => {
-    const own = (of, key) => (Object.hasOwn(of, key) ? of[key] : undefined), known = own(people.adjectives, fold(column)) ?? {}, found = own(known, fold(value)), every = words.values?.[column];
+    const own = (of, key) => (Object.hasOwn(of, key) ? of[key] : undefined), known = own(people.adjectives, fold(column).replace(/\s*\(self\b.*\)$/u, "")) ?? {}, found = own(known, fold(value)), every = words.values?.[column];
     if (!found || !every) return found ?? null;
     const named = every.filter((v) => Object.hasOwn(known, fold(v))), same = named.filter((v) => known[fold(v)] === found && v !== value);
     return same.length || (!(found in people.plain) && new Set(named.map((v) => known[fold(v)])).size < 2) ? null : found;
   };
-  const quotedValue = (value) => (people.pronouns.includes(fold(value).split(" ")[0]) ? `\u201c${called(value)}\u201d` : called(value));
+  const quotedValue = (value) => {
+    const band = /^([([])(?!-inf, inf)(-inf|-?[\d.]+), (inf|-?[\d.]+)([)\]])$/.exec(value);
+    if (!band) return people.pronouns.includes(fold(value).split(" ")[0]) ? `\u201c${called(value)}\u201d` : called(value);
+    const [, opens, low, high, closes] = band, kind = high === "inf" ? `above${opens}` : low === "-inf" ? `below${closes}` : `between${opens}${closes}`;
+    return filled(terms.bands[kind], { low, high });
+  };
   const byDefault = (side) => {
     const usable = people.nouns.includes(noun) || which !== people.who, own = ![undefined, null, "rows", "cases", "people"].includes(words.unit) && !words.noun;
     const adjectives = [], others = [];
@@ -71,7 +75,7 @@ const grammarOf = (language, asked) => {
     return inflected(named, kase);
   };
   const some = (side, kase) => (`some_${side.kind}` in people ? inflected(filled(people[`some_${side.kind}`], { noun }), kase) : name(side, kase));
-  const equals = (e) => `${called(e.column)} ${{ "=": "=", not: terms.other_than }[e.op]} ${listing(e.values.length ? e.values.map(called) : [terms.that_class], "or")}`;
+  const equals = (e) => `${called(e.column)} ${{ "=": "=", not: terms.other_than, above: e.positive ? ">" : "\u2264" }[e.op]} ${listing(e.values.length ? e.values.map(called) : [terms.that_class], "or")}`;
   const KEYS_OF = { decision: { true: "positive", false: "negative" }, outcome: { true: "label_positive", false: "label_negative" } };
   const kindOf = (e) => (e.decides && !(words.label_positive || words.label_negative) ? "decision" : e.kind);
   const event = (e) => {

@@ -1,6 +1,7 @@
 // reading a table: a stream of text in, columns of codes out; nothing of the rows is kept but these codes
 const MOST_VALUES = 50000, MOST_BYTES = 2 ** 31, PIECE = 2 ** 17;
 class Unreadable extends Error {}
+const unreadable = (key, values = {}) => new Unreadable(inWords(UI.refused[key], values).trim());
 const CODES = new WeakMap();  // of each column, for every row the place of its value
 const listed = (names, most = 5) => names.slice(0, most).map((n) => `\u201c${n}\u201d`).join(", ") + (names.length > most ? " \u2026" : "");
 
@@ -13,7 +14,7 @@ const delimiterOf = (line) => {
 
 // fields of RFC 4180 from text that comes in pieces; a field is null where it is empty
 class Fields {
-  constructor(delimiter, onRow) { Object.assign(this, { delimiter, onRow, row: [], rest: "", quoted: false, line: 1, start: 1 }); }
+  constructor(delimiter, onRow, start = 1) { Object.assign(this, { delimiter, onRow, row: [], rest: "", start }); }
   push(text, last = false) {
     text = this.rest + text;
     const { delimiter } = this, n = text.length;
@@ -25,13 +26,13 @@ class Fields {
         let at = i + 1;
         for (;;) {
           at = text.indexOf('"', at);
-          if (at < 0 || (at + 1 >= n && !last)) { this.rest = text.slice(i); if (last && at < 0) throw new Unreadable(`A quotation mark that is opened in row ${this.start} is never closed.`); return; }
+          if (at < 0 || (at + 1 >= n && !last)) { this.rest = text.slice(i); if (last && at < 0) throw unreadable("open_quote", { row: this.start }); return; }
           if (text[at + 1] === '"') { at += 2; continue; }
           break;
         }
         value = text.slice(i + 1, at).replaceAll('""', '"');
         end = at + 1;
-        if (end < n && text[end] !== delimiter && text[end] !== "\n" && text[end] !== "\r") throw new Unreadable(`In row ${this.start} text follows a closing quotation mark. A quotation mark within a cell is written twice.`);
+        if (end < n && text[end] !== delimiter && text[end] !== "\n" && text[end] !== "\r") throw unreadable("after_quote", { row: this.start });
       } else {
         end = i;
         while (end < n) { const c = text.charCodeAt(end); if (c === 10 || c === 13 || text[end] === delimiter) break; end++; }
@@ -39,7 +40,8 @@ class Fields {
       }
       if (end >= n && !last) { this.rest = text.slice(i); return; }
       if (end < n && text[end] === "\r" && end + 1 >= n && !last) { this.rest = text.slice(i); return; }
-      this.row.push(value === "" ? null : value);
+      // where numbers have decimal commas, they cannot separate cells
+      this.row.push(value === "" ? null : delimiter === ";" && /^-?[0-9]+,[0-9]+$/.test(value) ? value.replace(",", ".") : value);
       if (end >= n) { this.rest = ""; if (this.row.length > 1 || this.row[0] !== null) this.finish(); return; }
       if (text[end] === delimiter) { i = end + 1; if (i >= n && !last) { this.rest = ""; return; } continue; }
       i = end + (text[end] === "\r" && text[end + 1] === "\n" ? 2 : 1);
@@ -57,23 +59,24 @@ class Fields {
 
 // columns: each distinct value once, and for every row its place; a column of too many values is excluded
 class Columns {
-  constructor(header) {
+  // `person`: a column of identifiers, of which every value is kept
+  constructor(header, person) {
     this.header = header;
     this.rows = 0;
-    this.columns = header.map((name) => ({ name, values: [], at: new Map(), counts: [], blanks: 0, many: false }));
-    this.codes = header.map(() => new Uint16Array(1024));
+    this.columns = header.map((name) => ({ name, values: [], at: new Map(), counts: [], blanks: 0, many: false, none: name === person ? 2 ** 32 - 1 : 65535 }));
+    this.codes = header.map((name) => new (name === person ? Uint32Array : Uint16Array)(1024));
   }
   add(row, line) {
     const { columns } = this, n = this.rows;
-    if (row.length !== columns.length) throw new Unreadable(`Row ${count(line)} of the file has ${row.length} ${row.length === 1 ? "cell" : "cells"}, and the header has ${columns.length}. Every row needs as many cells as the header.`);
+    if (row.length !== columns.length) throw unreadable("ragged", { row: localised(count(line)), name: listed(row.map((v) => v ?? ""), 2), n: row.length, of: columns.length });
     for (let k = 0; k < columns.length; k++) {
       const c = columns[k], value = row[k];
       if (c.many) continue;
-      if (n >= this.codes[k].length) { const wider = new Uint16Array(2 * n); wider.set(this.codes[k]); this.codes[k] = wider; }
-      if (value === null) { this.codes[k][n] = 65535; c.blanks++; continue; }
+      if (n >= this.codes[k].length) { const wider = new this.codes[k].constructor(2 * n); wider.set(this.codes[k]); this.codes[k] = wider; }
+      if (value === null) { this.codes[k][n] = c.none; c.blanks++; continue; }
       let code = c.at.get(value);
       if (code === undefined) {
-        if (c.values.length >= MOST_VALUES) { Object.assign(c, { many: true, repeated: n - c.blanks > MOST_VALUES, values: [], at: new Map(), counts: [] }); this.codes[k] = new Uint16Array(0); continue; }
+        if (c.values.length >= MOST_VALUES && c.none === 65535) { Object.assign(c, { many: true, repeated: n - c.blanks > MOST_VALUES, values: [], at: new Map(), counts: [] }); this.codes[k] = new Uint16Array(0); continue; }
         code = c.values.push(value) - 1;
         c.at.set(value, code);
         c.counts.push(0);
@@ -107,27 +110,47 @@ const byPoints = (a, b) => {
 };
 const inOrder = (a, b) => (typeof a === "number" ? a - b : byPoints(a, b));
 
-const checkHeader = (header, rows) => {
-  if (header.length === 1) throw new Unreadable(`Only one column was found, ${listed(header.map((n) => n ?? ""))}. An audit needs at least two: who people are, and what was decided. Columns are separated by commas, semicolons, tabs or vertical bars.`);
-  const blank = header.filter((n) => n === null).length;
-  if (blank > 1) {
-    const at = rows.findIndex((row) => row.length === header.length && row.every((n) => n !== null) && new Set(row).size === row.length);
-    throw new Unreadable(`The first line should name the columns, and leaves ${blank} of ${header.length} without a name.${at >= 0 ? ` Line ${at + 2} has ${listed(rows[at])}: if these are the names, remove the lines above it.` : ""}`);
+// how many lines are above the header (sep=;, empty ones, comments, titles): as Python's reader finds them
+const SEPARATOR = /^\s*sep=([,;\t|])\s*$/, MOST_TITLES = 20, LEAST_WIDTH = 4;
+const isNumeral = (text) => text !== "" && !Number.isNaN(Number(text));
+const linesAbove = (lines) => {
+  let at = 0;
+  while (at < lines.length - 1 && (!lines[at].trim() || lines[at].startsWith("#") || SEPARATOR.test(lines[at]))) at++;
+  const rows = [];
+  for (const line of lines.slice(at, at + 100)) {
+    if (line.split('"').length % 2 === 0) break;
+    let cells = [];
+    try { new Fields(delimiterOf(line), (row) => { cells = row.map((v) => (v ?? "").trim()); }).push(line, true); } catch { break; }
+    rows.push(cells);
   }
+  const times = new Map();
+  rows.forEach(({ length }) => times.set(length, (times.get(length) ?? 0) + 1));
+  const [width] = [...times].reduce((a, b) => (b[1] > a[1] ? b : a), [0, 0]);
+  for (const [more, cells] of rows.slice(0, MOST_TITLES).entries()) {
+    const named = cells.filter(Boolean);
+    if (named.length > (width >= LEAST_WIDTH && cells[0] && cells[1] ? 2 : 1)) return named.length === cells.length && !named.some(isNumeral) ? at + more : at;
+  }
+  return at;
+};
+
+const checkHeader = (header) => {
+  if (header.length === 1) throw unreadable("one_column", { name: listed(header.map((n) => n ?? "")) });
+  const blank = header.filter((n) => n === null).length;
+  if (blank > 1) throw unreadable("unnamed", { n: blank, of: header.length });
   const names = header.map((n) => n ?? ""), twice = names.filter((n, i) => names.indexOf(n) !== i);
-  if (twice.length) throw new Unreadable(`The column ${listed([...new Set(twice)])} is there twice. Give each column a name of its own.`);
+  if (twice.length) throw unreadable("twice", { name: listed([...new Set(twice)]) });
 };
 
 // a file, read in pieces so that the page stays responsive and shows how far it is
-const readTable = async (source, name, report, pasted = false) => {
+const readTable = async (source, name, report, pasted = false, person = null) => {
   const size = source.size, extension = (/\.[^.]+$/.exec(name) || [""])[0].toLowerCase();
-  if (/^\.(xlsx|xlsm|xls|ods|numbers)$/.test(extension)) throw new Unreadable("This is a workbook. In Excel choose File, Save as, \u201cCSV UTF-8 (comma delimited)\u201d and drop that file; or copy the cells and paste them below.");
-  if (/\.cube\.json$/i.test(name)) throw new Unreadable("These are counts. Open them with fairgauge explore COUNTS -o explore.html, or fairgauge audit COUNTS.");
-  if (/^\.(parquet|feather|arrow|zip|gz|pdf|json|jsonl|html?)$/.test(extension)) throw new Unreadable(`This page reads CSV and TSV files and pasted cells, not ${extension} files. fairgauge on the command line reads many more.`);
-  if (!size) throw new Unreadable("The file is empty.");
-  if (size > MOST_BYTES) throw new Unreadable("The file has more than 2 GB. Audit it with fairgauge on the command line, which reads more rows than memory holds.");
+  if (/^\.(xlsx|xlsm|xls|ods|numbers)$/.test(extension)) throw unreadable("workbook");
+  if (extension === ".json") return readCounts(await source.text(), name);
+  if (/^\.(parquet|feather|arrow|zip|gz|pdf|jsonl|html?)$/.test(extension)) throw unreadable("extension", { extension });
+  if (!size) throw unreadable("empty");
+  if (size > MOST_BYTES) throw unreadable("large");
   const decoder = new TextDecoder("utf-8", { fatal: true }), reader = source.stream().getReader();
-  let fields = null, table = null, head = "", done = 0, first = true, rested = performance.now();
+  let fields = null, table = null, head = "", above = 0, done = 0, first = true, rested = performance.now();
   const waiting = [];
   const onRow = (row, line) => {
     if (table) return table.add(row, line);
@@ -136,31 +159,30 @@ const readTable = async (source, name, report, pasted = false) => {
   };
   const open = () => {
     const [[header], ...rest] = waiting;
-    checkHeader(header, rest.map(([row]) => row));
-    table = new Columns(header.map((n) => n ?? ""));
+    checkHeader(header);
+    table = new Columns(header.map((n) => n ?? ""), person);
     rest.forEach((each) => table.add(...each));
   };
   const take = (text, last) => {
     if (fields) return fields.push(text, last);
     head += text;
-    if (/[\u0000-\u0008\u000e-\u001f]/.test(head)) throw new Unreadable("This is no text file: it holds bytes that no CSV file has. If it is a workbook, save it as CSV UTF-8.");
-    const end = /[\r\n]/.exec(head);
-    if (!end && !last) return;
-    const line = end ? head.slice(0, end.index) : head;
-    if (!line.trim()) throw new Unreadable("The first line is empty. It should name the columns.");
-    if (/^sep=.$/i.test(line.trim())) throw new Unreadable(`The first line is \u201c${line.trim()}\u201d, which only Excel understands. Remove it, so that the first line names the columns.`);
-    fields = new Fields(extension === ".tsv" || (pasted && line.includes("\t")) ? "\t" : delimiterOf(line), onRow);
-    fields.push(head, last);
+    if (/[\u0000-\u0008\u000e-\u001f]/.test(head)) throw unreadable("binary");
+    if (!last && head.length < 2 ** 16) return;
+    const lines = head.split(/(?<=\n|\r(?!\n))/), bare = lines.map((line) => line.replace(/[\r\n]+$/, ""));
+    above = linesAbove(bare.slice(0, 1000));
+    const line = bare[above], stated = above ? SEPARATOR.exec(bare[0])?.[1] : null;
+    fields = new Fields(stated ?? (extension === ".tsv" || (pasted && line.includes("\t")) ? "\t" : delimiterOf(line)), onRow, above + 1);
+    fields.push(lines.slice(above).join(""), last);
     head = "";
   };
   try {
     for (;;) {
       const { value, done: ended } = await reader.read();
-      if (!done && value && value[0] + value[1] === 509 && Math.abs(value[0] - value[1]) === 1) throw new Unreadable("The file is in UTF-16, which Excel calls \u201cUnicode text\u201d. Save it as \u201cCSV UTF-8 (comma delimited)\u201d, or copy the cells and paste them below.");
-      if (!done && value && value.subarray(0, 4096).some((b) => b < 9 || (b > 13 && b < 32 && b !== 27))) throw new Unreadable("This is no text file: it holds bytes that no CSV file has. If it is a workbook, save it as CSV UTF-8.");
+      if (!done && value && value[0] + value[1] === 509 && Math.abs(value[0] - value[1]) === 1) throw unreadable("utf16");
+      if (!done && value && value.subarray(0, 4096).some((b) => b < 9 || (b > 13 && b < 32 && b !== 27))) throw unreadable("binary");
       for (let from = 0; ended || from < value.length; from += PIECE) {
       let text;
-      try { text = ended ? decoder.decode() : decoder.decode(value.subarray(from, from + PIECE), { stream: true }); } catch { throw new Unreadable("The file is not in UTF-8, so that letters such as \u00e4 or \u00e9 cannot be read. In Excel save it as \u201cCSV UTF-8 (comma delimited)\u201d."); }
+      try { text = ended ? decoder.decode() : decoder.decode(value.subarray(from, from + PIECE), { stream: true }); } catch { throw unreadable("not_utf8"); }
       if (ended) { take(text, true); break; }
       take(text, false);
       done += Math.min(PIECE, value.length - from);
@@ -170,9 +192,33 @@ const readTable = async (source, name, report, pasted = false) => {
       if (ended) break;
     }
   } finally { reader.cancel().catch(() => {}); }
-  if (!table) { if (!waiting.length) throw new Unreadable("The file is empty."); open(); }
-  if (!table.rows) throw new Unreadable("The file has a header and no rows below it.");
+  if (!table) { if (!waiting.length) throw unreadable("empty"); open(); }
+  if (!table.rows) throw unreadable("no_rows");
   const { header: named, columns, rows } = table;
   columns.forEach((c, k) => { delete c.at; CODES.set(c, table.codes[k]); });
-  return { header: named, columns, rows, name };
+  return { header: named, columns, rows, name, above };
+};
+// counts that fairgauge count or such a page saved, as a table: the columns are the axes, and `cells` its rows
+const readCounts = (text, name) => {
+  const plainOf = (v) => (v instanceof Float ? v.v : Array.isArray(v) ? v.map(plainOf) : v && typeof v === "object" ? Object.fromEntries(Object.entries(v).map(([k, each]) => [k, plainOf(each)])) : v);
+  let whole = {};
+  try { whole = withFloats(JSON.parse(text.replace(/([[:,])(-?\d+(?:\.\d+)?e[+-]?\d+|-?\d+\.\d+)(?=[,\]}])/g, '$1{"float":$2}'))); } catch { /* no counts */ }
+  const { digest, ...held } = whole;
+  if (held?.schema !== data.schema) throw new Unreadable(UI.no_counts);
+  if (digest !== sha256(pythonJson(held))) throw new Unreadable(UI.changed_counts);
+  const { plan, levels, tables, question, rows, excluded, fingerprint } = plainOf(held), [{ codes, sums }, ...more] = tables, axes = plan.axes.filter((a) => a.role !== "codes"), codedAxes = plan.axes.slice(axes.length);
+  const known = ["feature", "label", "prediction"], isOdd = axes.some((a) => !known.includes(a.role) || a.grid) || more.length > codedAxes.length || question.replicate_weights || codes.length < axes.length || plan.moments.length || held.min_cell || held.clusters || Object.keys(sums).some((k) => !["rows", "n", "open"].includes(k));
+  if (isOdd || question.candidate.length || Object.keys(question.where).length) throw new Unreadable(UI.other_counts);
+  const cells = sums.rows.map((n, k) => ({ codes: codes.map((of) => of[k]), n, cases: (sums.n ?? sums.rows)[k], open: sums.open?.[k] ?? 0 }));
+  const coded = codedAxes.map(({ column }, i) => {
+    const of = more[i], none = data.around_codes.length + 1, spread = (values = []) => { const found = new Array(none + 1).fill(0); of.codes[0].forEach((code, k) => { found[code < 0 ? none : code] = values[k] ?? 0; }); return found; };
+    return { name: column, none, n: spread(of.sums.rows), cases: spread(of.sums.n ?? of.sums.rows), open: spread(of.sums.open) };
+  });
+  const columns = axes.map((axis, i) => {
+    const counts = levels[i].map((_, code) => cells.reduce((a, c) => a + (c.codes[i] === code ? c.cases : 0), 0));
+    return { name: axis.column, levels: levels[i], values: levels[i].map(String), counts, blanks: cells.reduce((a, c) => a + (c.codes[i] < 0 ? c.cases : 0), 0), many: false };
+  });
+  const decided = ["label", "prediction", "positive", "sensitive", "intersections", "count", "person", "unknown", "recode"], isStated = (v) => (Array.isArray(v) ? v.length : v && typeof v === "object" ? Object.keys(v).length : v !== null);
+  const asked = Object.fromEntries(Object.entries(question).filter(([key, v]) => data.keys.includes(key) && (decided.includes(key) ? v !== null : isStated(v) && !["confidence", ...(question.rules.length || question.preset ? [] : ["reference"]), ...(question.metrics.includes("standard") ? ["metrics"] : [])].includes(key))));
+  return { name, header: columns.map((c) => c.name), columns, rows: cells.length, cells, coded, copies: held.copies ?? [], asked, fileRows: rows, excluded, fingerprint };
 };

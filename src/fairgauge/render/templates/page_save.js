@@ -1,7 +1,4 @@
 // what can be taken along: the question, the counts and the table to publish; and the page's answer as plain values
-const quoted = (t) => JSON.stringify(String(t)).replace(/[\u007f-\u009f\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
-const tomlValue = (v) => (typeof v === "string" ? quoted(v) : Array.isArray(v) ? `[${v.map(tomlValue).join(", ")}]`
-  : typeof v === "object" ? `{${Object.entries(v).map(([k, each]) => `${quoted(k)} = ${tomlValue(each)}`).join(", ")}}` : String(v));
 const specification = (question) => {
   const isTable = (v) => v && typeof v === "object" && !Array.isArray(v), kept = Object.entries(question).filter(([, v]) => v !== null && v !== undefined && !(Array.isArray(v) && !v.length));
   const lines = kept.filter(([, v]) => !isTable(v)).map(([k, v]) => `${k} = ${tomlValue(v)}`);
@@ -43,21 +40,29 @@ const sha256 = (text) => {
   }
   return `sha256:${h.map((v) => v.toString(16).padStart(8, "0")).join("")}`;
 };
+const further = (counts) => counts.fileRows - counts.read - counts.without;
 // the counts as fairgauge count saves them, byte for byte
 const savedCounts = (counts, q) => {
   const plainAsked = (v) => (typeof v === "string" ? meaning(v) : v), inOrder_ = (names) => names.sort((a, b) => (a === "unknown") - (b === "unknown") || byPoints(a, b));
+  const cutsOf = (name) => (q.cuts.get(name) ?? []).map((v) => new Float(v));
   const ownRecode = Object.fromEntries(Object.keys(q.recode).sort(byPoints).map((name) => [name, Object.fromEntries(inOrder_(Object.keys(q.recode[name])).map((to) => [to, listOf(q.recode[name][to]).map(String).sort(byPoints)]))]));
-  const base = { ...Object.fromEntries(data.asked.map((key) => [key, data.question[key]])), label: q.label?.name ?? null, prediction: q.decision.name, positive: q.stated.map(plainAsked), sensitive: q.features.map((c) => ({ column: c.name })),
+  const base = { ...Object.fromEntries(data.asked.map((key) => [key, data.question[key]])), label: q.label?.name ?? null, prediction: q.decision.name, positive: q.above === null ? q.stated.map(plainAsked) : { above: new Float(q.above) }, sensitive: q.features.map((c) => ({ column: c.name, ...(cutsOf(c.name).length ? { cuts: cutsOf(c.name) } : {}) })),
     intersections: q.crossed.map((c) => c.map((i) => q.features[i].name)), count: q.count?.name ?? null };
-  const axis = (role, name) => ({ role, column: name, cuts: [], closed: "right", bounds: null, grid: 0 });
-  const plan = { axes: [...q.features.map((c) => axis("feature", c.name)), ...(q.label ? [axis("label", q.label.name)] : []), axis("prediction", q.decision.name)],
-    tables: [range(counts.columns.length + counts.outcomes.length)], moments: [], asked: withFloats(base) };
-  const body = { plan, rows: counts.fileRows, excluded: counts.without ? { [data.no_count]: counts.without } : {}, levels: [...counts.columns, ...counts.outcomes].map((c) => c.levels),
-    tables: [{ codes: plan.tables[0].map((i) => counts.rows.map((r) => r.codes[i])), sums: { rows: counts.rows.map((r) => r.n), ...(q.count ? { n: counts.rows.map((r) => r.cases) } : {}) } }] };
+  const inOrderOf = (keys, of) => Object.fromEntries(keys.filter((key) => key in of).map((key) => [key, of[key]]));
+  const asked_ = q.person ? inOrderOf(data.asked.flatMap((key) => (key === "task" ? ["person", key] : [key])), { ...base, person: q.person.name }) : base;
+  const axis = (role, name, cuts = []) => ({ role, column: name, cuts, closed: "right", bounds: null, grid: 0 });
+  const plan = { axes: [...q.features.map((c) => axis("feature", c.name, cutsOf(c.name))), ...(q.label ? [axis("label", q.label.name)] : []), axis("prediction", q.decision.name, q.above === null ? [] : [new Float(q.above)]), ...counts.coded.map((c) => axis("codes", c.name, data.around_codes.map((v) => new Float(v))))],
+    tables: [range(counts.columns.length + counts.outcomes.length), ...counts.coded.map((_, i) => [counts.columns.length + counts.outcomes.length + i])], moments: [], asked: withFloats(asked_) };
+  const body = { plan, rows: counts.fileRows, excluded: { ...(counts.without ? { [data.no_count]: counts.without } : {}), ...(q.person && further(counts) ? { [data.same_person]: further(counts) } : {}) }, levels: [...[...counts.columns, ...counts.outcomes].map((c) => c.levels), ...counts.coded.map((c) => range(c.none))],
+    tables: [{ codes: plan.tables[0].map((i) => counts.rows.map((r) => r.codes[i])), sums: { rows: counts.rows.map((r) => r.n), ...(q.count ? { n: counts.rows.map((r) => r.cases) } : {}), ...(counts.open ? { open: counts.rows.map((r) => r.open) } : {}) } },
+    ...counts.coded.map((c) => {
+      const bins = [c.none, ...range(c.none)].filter((bin) => c.cases[bin]), at = (sums) => bins.map((bin) => sums[bin]);
+      return { codes: [bins.map((bin) => (bin === c.none ? -1 : bin))], sums: { rows: at(c.n), ...(q.count ? { n: at(c.cases) } : {}), ...(counts.open ? { open: at(c.open) } : {}) } };
+    })] };
   const rules = q.rules.map((r) => ({ metric: r.metric, ...(r.low > -Infinity ? { at_least: new Float(r.low) } : {}), ...(r.high < Infinity ? { at_most: new Float(r.high) } : {}), decide: "interval", insufficient: "report" }));
-  const question = { ...data.question, ...base, positive: q.stated, recode: ownRecode, reference: q.reference, metrics: q.metrics, rules, words: { ...q.question.words }, favourable: q.favourable,
+  const question = { ...data.question, ...base, positive: q.above === null ? q.stated : base.positive, person: q.person?.name ?? null, recode: ownRecode, reference: q.reference, metrics: q.metrics, rules, words: { ...q.question.words }, favourable: q.favourable,
     unknown: q.unknown, accept: q.accept, preset: q.question.preset ?? null, min_n: q.minN, min_share: q.minShare ? new Float(q.minShare) : null, document: { ...q.question.document } };
-  const fingerprint = sha256(pythonJson({ schema: data.schema, ...body })), whole = { schema: data.schema, question: withFloats(question), ...body, fingerprint };
+  const fingerprint = sha256(pythonJson({ schema: data.schema, ...body })), whole = { schema: data.schema, question: withFloats(question), ...(counts.conflicts.length ? { conflicts: counts.conflicts } : {}), ...(counts.copies.length ? { copies: counts.copies } : {}), ...body, fingerprint };
   return { fingerprint, text: () => pythonJson({ ...whole, digest: sha256(pythonJson(whole)) }, false) };
 };
 

@@ -1,13 +1,16 @@
 // the audit as statements, and the first page in the words of a language: what statements/audit.py and page.py do
 const MOST_PLACES = { looked: 9, found: 9, certain: 9, limits: 4, next: 3 };
-const wordsOf = (q) => {
-  const held = { ...q.preset?.words }, given = { ...q.question.words }, unit = q.count ? "cases" : "rows";
-  if ("unit" in held) held.noun = held.unit;
+const unitOf = (q) => (q.count ? "cases" : q.person ? "people" : "rows");
+const wordsOf = (q, repeated) => {
+  const held = { ...q.preset?.words }, given = { ...q.question.words }, unit = unitOf(q);
+  if ("unit" in held) held.noun = held.unit = held[unit === "people" ? "noun" : "unit"];
   if (given.positive || given.negative) { delete held.positive; delete held.negative; }
-  return { unit, favourable: "positive", groups: {}, ...held, ...given };
+  const found = { unit, favourable: "positive", groups: {}, ...held, ...given };
+  return repeated && !found.noun ? { ...found, noun: found.unit } : found;
 };
 const eventOf = (q, [kind, positive]) => {
   const column = kind === "decision" ? q.decision.name : q.label?.name ?? "label";
+  if (q.above !== null) return { kind, positive, column, values: [significantDigits(q.above, 6)], op: "above", decides: false };
   if (!q.stated.length) return { kind, positive, column, values: [positive ? "1" : "0"], op: "=", decides: false };
   return { kind, positive, column, values: q.stated.map((v) => (typeof v === "number" ? significantDigits(v, 6) : String(v))), op: positive ? "=" : "not", decides: false };
 };
@@ -95,7 +98,7 @@ const isOfBothSides = (v) => Boolean(v.mirror) && (v.rule.by === "ratio" ? Math.
 const ONE_SIDED = ["not_counted", "unclear_values", "favourable_unstated"];
 
 const pageOf = (counts, q, audit, language = data.language) => {
-  const statements = [], words = wordsOf(q), favourable = favouring(q, audit), overall = overallOf(audit.verdicts), unit = q.count ? "cases" : "rows";
+  const statements = [], words = wordsOf(q, counts.repeated), favourable = favouring(q, audit), overall = overallOf(audit.verdicts), unit = unitOf(q);
   words.values = Object.create(null);
   for (const f of audit.features) for (const g of f.groups) for (const [c, v] of g.values) if (!(words.values[c] ??= []).includes(v)) words.values[c].push(v);
   const add = (code, facts = {}, more = {}) => statements.push({ code, who: null, than: null, of: null, by: "difference", value: null, lower: null, harm: null, interval: null, parts: [], adjusted_for: [], facts, ...more });
@@ -119,7 +122,8 @@ const pageOf = (counts, q, audit, language = data.language) => {
     return ends[0][2] > ends[1][1];
   };
   const missing = { label: q.label ? counts.cells.reduce((a, c) => a + c.states[2][0] + c.states[2][1] + c.states[2][2], 0) : 0, prediction: counts.cells.reduce((a, c) => a + c.states[0][2] + c.states[1][2] + c.states[2][2], 0) };
-  const known = (s, r) => (counts.without > MANY * counts.fileRows ? { counted: unit } : { unit, known: missing.prediction && couldReverse(s, r) ? ["prediction"] : [] });
+  const decision = q.label ? "prediction" : "decision";  // without a label nothing is predicted
+  const known = (s, r) => (counts.without > MANY * counts.fileRows ? { counted: unit } : { unit, known: missing.prediction && couldReverse(s, r) ? [decision] : [] });
   let headed = null, nothing = null;
   const head = (s) => { headed = s; statements.push(s); };
   // ---- headline
@@ -130,16 +134,10 @@ const pageOf = (counts, q, audit, language = data.language) => {
     const turned = s.harm === "better" && s.than.kind === "group" ? swapped(s) : s;
     if (!unsettled({ r: v.r })) head({ ...turned, code: "headline", facts: { ...turned.facts, ...known(comparison(q, audit, v.r, v.rule.by, "differs", { turn: false }), v.r), after: null } });
   } else if (first && !(audit.verdicts.length ? led.some(unsettled) : ranked.some(unsettled))) {
-    const s = first.s, same = (e) => e.r.by[e.by].tested, of = audit.every.filter((r) => r.rate === first.r.rate && r.by[first.by] && !(q.reference === "others" && r.feature.groups.length === 2 && r.group !== r.feature.groups[0]));
-    const decided = of.filter((r) => !r.by[first.by].few && !r.small && !Number.isNaN(r.by[first.by].low)), lacking = of.filter((r) => !decided.includes(r));
-    const facts = { after: null, ...known(comparison(q, audit, first.r, first.by, "differs", { turn: false }), first.r) };
-    if (!audit.verdicts.length && decided.length >= 2) {
-      const far = (r) => (first.by === "ratio" ? (r.by.ratio.value ? Math.abs(Math.log(r.by.ratio.value)) : Infinity) : Math.abs(r.own.value - r.theirs)), small = lacking.length > 0 && lacking.every((r) => r.small && !(r.by[first.by].few && r.group.n >= FEWEST.rows));
-      Object.assign(facts, { chosen_of: decided.length, lacking: lacking.length > 0, sufficient: !small, least: small ? leastOf(q, unit) : null, largest: isSame(far(first.r), Math.max(...decided.map(far))), over: {} });
-    }
+    const s = first.s, facts = { after: null, ...known(comparison(q, audit, first.r, first.by, "differs", { turn: false }), first.r) };
     head({ ...s, code: "headline", parts: led.slice(1).filter((e) => isSomeIn(e, first)).map((e) => e.s), facts: { ...s.facts, ...facts } });
   } else if (!first) {
-    const sized = { sufficient: audit.every.some((r) => ["difference", "ratio"].some((by) => r.by[by]?.few && !r.small && !Number.isNaN(r.by[by].value))), least: audit.every.some((r) => r.small) ? leastOf(q, unit) : null, conditions: [], within: null, both: false, strata: [] };
+    const sized = { sufficient: audit.every.some((r) => ["difference", "ratio"].some((by) => r.by[by]?.few && !r.small && !Number.isNaN(r.by[by].value))), least: audit.every.some((r) => r.small) ? leastOf(q, unit) : null, within: null, both: false, strata: [] };
     const tested = audit.every.some((r) => ["difference", "ratio"].some((by) => r.by[by]?.tested)), several = audit.features.some((f) => f.large.length >= 3);
     const significant = audit.every.some((r) => ["difference", "ratio"].some((by) => r.by[by]?.significant));
     nothing = { ...sized, tested, several, significant };
@@ -147,7 +145,7 @@ const pageOf = (counts, q, audit, language = data.language) => {
     else if (significant) add("other_differences", sized);
     else if (!several && overall === "pass") add("none_differs", sized);
     else if (!several && overall !== "fail" && overall !== "none") add("undecided", { ...sized, n: q.rules.length, outcomes: undecidedOf(q, audit) });
-    else if (!several && !audit.every.some((r) => Object.values(r.by).some((e) => !Number.isNaN(e.low) && e.value === e.low && e.value === e.high))) add("nothing_shown", sized);
+    else if (!several) add("nothing_shown", sized);
     if (statements.length && statements[0].code !== "nothing_tested" && several) statements.length = 0;
   }
   // ---- verdict
@@ -170,19 +168,19 @@ const pageOf = (counts, q, audit, language = data.language) => {
     audit.verdicts.forEach((v) => { tally[v.outcome] = (tally[v.outcome] ?? 0) + 1; });
     if (audit.verdicts.length > 1 && !(tally.pass === audit.verdicts.length)) {
       const remaining = audit.verdicts.filter((v) => v.remains !== undefined);
-      add("counted", { n: audit.verdicts.length, outcomes: tally, remaining: remaining.length ? remaining.filter((v) => v.remains).length : null, open_by_groups: audit.verdicts.filter((v) => v.together).length, several: false, each_of: null });
+      add("counted", { n: audit.verdicts.length, outcomes: tally, remaining: remaining.length ? remaining.filter((v) => v.remains).length : null });
     }
   } else noLimit();
   // ---- what was looked at
   const inAny = (c) => q.features.some((_, i) => c.codes[i] >= 0), complete = (s) => (q.label ? s[0][0] + s[0][1] + s[1][0] + s[1][1] : rowsOf(s) - s[0][2] - s[1][2] - s[2][2]);
   const used = counts.cells.filter(inAny).reduce((a, c) => a + complete(c.states), 0), every = unit === "rows" ? counts.fileRows : counts.read;
   const partly = counts.cells.some((c) => c.codes.includes(-1)) || missing.prediction > 0 || (q.label && missing.label > 0);
-  add("rows", { n: counts.read, used: used === every ? null : used, least: false, known: used === every ? [] : ["label", "prediction"].filter((w) => missing[w]), several: q.features.length > 1, partly });
-  add("question", { task: "binary", features: audit.features.map((f) => [f.name, f.names]), within: null, decision: eventOf(q, ["decision", true]), outcome: q.label && eventOf(q, ["outcome", true]), prediction: q.decision.name, label: q.label?.name, classes: [] });
-  if (favourable !== "neither" && q.stated.length) add("taken_as_better", { event: eventOf(q, ["decision", true]), assumed: false, asked: true, side: favourable });
+  add("rows", { n: counts.read, used: used === every ? null : used, least: false, known: used === every ? [] : ["label", "prediction"].filter((w) => missing[w]).map((w) => (w === "label" ? w : decision)), several: q.features.length > 1, partly });
+  add("question", { task: "binary", features: audit.features.map((f) => [f.name, f.names]), within: null, weight: null, decision: eventOf(q, ["decision", true]), outcome: q.label && eventOf(q, ["outcome", true]), prediction: q.decision.name, label: q.label?.name, classes: [] });
+  if (favourable !== "neither" && (q.stated.length || q.above !== null)) add("taken_as_better", { event: eventOf(q, ["decision", true]), assumed: false, asked: true, side: favourable });
   const sizes = counts.outcomes[0].levels.map((_, code) => counts.rows.reduce((a, r) => a + (r.codes[counts.columns.length] === code ? r.cases : 0), 0));
   const refused = counts.outcomes[0].names.map((name, code) => [sizes[code], name]).filter(([n], code) => n && counts.state[0][code]);
-  if (refused.length > 1) add("not_favourable", { values: refused.sort((a, b) => b[0] - a[0]), side: favourable });
+  if (refused.length > 1) add("not_favourable", { values: q.person ? refused.map(([, name]) => [0, name]) : refused.sort((a, b) => b[0] - a[0]), side: favourable });
   // ---- what was found, and how certain
   for (const e of led) {
     statements.push(e.s);
@@ -191,16 +189,14 @@ const pageOf = (counts, q, audit, language = data.language) => {
       statements.push({ ...s, code: "better_off", facts: { ...s.facts, same: e.beside.r === e.r } });
     } else if (e.fails && e.better) add("they_are_better_off");
   }
-  const unjudged = led.flatMap((e, i) => (rules.length && !e.judged ? [i] : []));
-  if (unjudged.length) add("unjudged", { which: unjudged, of: led.length });
   const listedKeys = new Set(ranked.flatMap((e) => e.every.map((r) => `${r.feature.name}|${r.group.key}|${r.rate.name}`))).size, statedHere = led.reduce((a, e) => a + 1 + (e.beside !== null && e.beside.r !== e.r), 0);
-  if (listedKeys > statedHere) add("more", { n: listedKeys - statedHere });
+  if (listedKeys > statedHere) add("more", { n: listedKeys - statedHere }, { parts: ranked.slice(led.length).map((e) => e.s).filter((s) => s.harm !== "better") });
   if (!ranked.length && nothing && !nothing.several && !nothing.significant) add("none_beyond_variation", { ...nothing, over_all: false });
   const intervals = led.filter((e) => e.s.interval);
   if (intervals.length) add("interval", { assumed: false }, { interval: { level: 0.95, joint: true } });
   const openCodes = audit.verdicts.filter((v) => v.outcome === "inconclusive").map((v) => v.why.code);
   for (const code of ONE_SIDED) { const n = openCodes.filter((c) => c === code).length; if (n) add("open_because", { n, why: code, beside: false }); }
-  if (openCodes.some((c) => c !== "repeated_people" && !ONE_SIDED.includes(c))) add("inconclusive");
+  if (openCodes.some((c) => c !== "repeated_people" && !ONE_SIDED.includes(c))) add("inconclusive", { shown: led.length });
   // ---- what it does not show
   if (q.question.document?.caveat) add("caveat", { text: q.question.document.caveat });
   add("why_not", { limits: rules.length > 0, own: rules.length > 0 && !q.preset?.options?.rules });
@@ -240,14 +236,17 @@ const sortedByGravity = (verdicts, q, favourable) => {
 const auditTable = async (table, question, report) => {
   const q = asked(question, table), counts = await countRows(q, table, report);
   const features = featuresOf(counts, q.crossed), empty = features.find((f) => f.columns.length === 1 && !f.groups.length);
-  if (empty) throw new Refused(`Nobody has a known ${empty.name}: every value of it is empty or counts as not known.`);
-  if (Math.max(...features.map((f) => f.groups.length)) > 200) throw new Refused(`These columns make more than 200 groups. Join some of them, or choose fewer columns. ${COMMAND}`);
-  counts.repeated = q.count ? null : repeatedPeople(table, [q.decision, q.label, ...q.features].map((c) => c?.name));
+  if (empty) throw refused("nobody", { name: empty.name });
+  if (Math.max(...features.map((f) => f.groups.length)) > 200) throw refused("groups");
+  const bare = features.find((f) => f.columns.length === 1 && f.groups.length < (counts.columns[f.columns[0]].cuts ? counts.columns[f.columns[0]].levels.length : 0));
+  if (bare) throw new Refused(inWords(UI.empty_band, { name: bare.name }));
+  counts.repeated = q.count || q.person || table.cells ? null : repeatedPeople(table, [q.decision, q.label, ...q.features].map((c) => c?.name));
+  if (table.cells && savedCounts(counts, q).fingerprint !== table.fingerprint) throw new Unreadable(UI.other_counts);
   return { q, counts, audit: auditOf(counts, q) };
 };
 const api = { audit: async (text, question) => {
   try {
-    const { q, counts, audit } = await auditTable(await readTable(new Blob([text]), "table.csv", () => {}), question);
+    const { q, counts, audit } = await auditTable(await readTable(new Blob([text]), text.startsWith("{") ? "counts.json" : "table.csv", () => {}, false, question.person), question);
     return answer(counts, q, audit);
   } catch (error) {
     if (error instanceof Refused || error instanceof Unreadable) return { refused: [error.message] };

@@ -1,5 +1,4 @@
 // values that mean nothing known or decided, and spellings of one value: the patterns are those of category_words.py
-const UI = data.ui, LANGUAGE = data.language, inWords = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);
 const PATTERNS = Object.fromEntries(Object.entries(data.patterns).map(([name, text]) => [name, new RegExp(text, "u")]));
 const MARKERS = new Set(data.markers);
 const bare = (text) => text.trim().replace(/^[()[\]{}<>. ]+|[()[\]{}<>. ]+$/g, "").toLowerCase();

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from fairgauge.render.words.numbers import listing, percent
+from fairgauge.render.words.numbers import listing
 
 _LONGEST = 120
 _NARROW = re.compile(
@@ -52,23 +52,14 @@ def called(name: object) -> str:
     '“White\xa0”'
     """
     shown = shorten(printable(name), _LONGEST)
-    return f"“{_UNSEEN.sub(_kept, shown)}”" if _UNSEEN.search(shown) else shown
+    # no page and no table takes these blanks away
+    kept = _UNSEEN.sub(lambda blanks: "\u00a0" * len(blanks[0]), shown)
+    return f"“{kept}”" if _UNSEEN.search(shown) else shown
 
 
 def all_called(names: Iterable[object], last: str = "and", most: int = 8) -> str:
     """Return names of the user as a sentence lists them."""
     return listing([called(each) for each in names], last, most)
-
-
-def shares_of(sides: Iterable[tuple[object, float]]) -> str:
-    """Return shares of sides in per cent: "19.4% of F and 3.0% of others"."""
-    shares = [(side, percent(share)) for side, share in sides]
-    shown = [(side, "less than 0.1%" if share == percent(0.0) else share) for side, share in shares]
-    return listing([f"{share} of {called(side)}" for side, share in shown])
-
-
-def _kept(blanks: re.Match[str]) -> str:
-    return "\u00a0" * len(blanks[0])  # which no page and no table takes away
 
 
 def file_of(source: str) -> str:

@@ -1,24 +1,33 @@
-"""Metrics and rates in words: their names, units, signs, and how their values are written."""
+"""Metrics, rates and rules in words: their names, units and signs, and how values are written."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.across import Joint, Spread
-from fairgauge.catalogue.catalogue import METRICS
-from fairgauge.catalogue.comparisons import Combined, Contrast, Metric, Representation
+from fairgauge.catalogue.comparisons import Combined, Contrast, Metric, RowMetric
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
-from fairgauge.catalogue.facts import UnknownMetric
-from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.catalogue.lookup import UnknownMetric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import ClassKind, IntervalMethod, Status
+from fairgauge.enums import ClassKind, Decide, IntervalMethod, Status
+from fairgauge.errors import SpecError
+from fairgauge.question.rules import Rule, limits_of, parse_rule
 from fairgauge.render._document_tree import Unit
+from fairgauge.render.language import ASKED
 from fairgauge.render.words import numbers
+from fairgauge.render.words.display_names import called
 from fairgauge.results import disparities
 from fairgauge.results.estimates import Estimate, RateValue
+from fairgauge.results.report import Report
 from fairgauge.results.scopes import Interval
+
+if TYPE_CHECKING:
+    from fairgauge.results.monitor_results import MonitorReport
 
 _LARGEST_RATIO = 1_000
 _TOGETHER = {IntervalMethod.SIMULTANEOUS_GROUPS, IntervalMethod.TUKEY}
@@ -33,7 +42,7 @@ def rate_heading(rate: Statistic) -> str:
     >>> rate_heading(find_rate("true_positive_rate")), rate_heading(find_rate("mean_score"))
     ('TPR', 'mean score')
     """
-    return rate.heading or rate.title
+    return titled(rate.heading or rate.title)
 
 
 def metric_heading(metric: Metric) -> str:
@@ -56,10 +65,21 @@ def abbreviations(rates: Iterable[Statistic]) -> str:
     'TPR: true positive rate; acc.: accuracy'
     """
     return "; ".join(
-        f"{rate.heading}: {rate.spelled_out or rate.title}"
+        f"{titled(rate.heading)}: {titled(rate.spelled_out or rate.title)}"
         for rate in rates
         if rate.heading and not rate.verb
     )
+
+
+def titled(name: str) -> str:
+    """Return what a rate is called, in the language that is asked for."""
+    # English asks nothing: metrics are named often, and their titles are English
+    return name if ASKED.get()[0] == "en" else _spoken().title(name)
+
+
+def _spoken() -> Any:
+    # imported late: the grammar writes metrics by this module
+    return import_module("fairgauge.render.grammar").spoken()
 
 
 def metric_words(metric: Metric | Statistic) -> str:
@@ -72,48 +92,23 @@ def metric_words(metric: Metric | Statistic) -> str:
     'recall difference (Vertex)'
     """
     if isinstance(metric, (Statistic, UnknownMetric)):
-        return metric.title
+        return titled(metric.title)
     if metric.set in _VENDORS:
         title = _lower(_CODE.sub("", metric.title))
         code = "" if metric.name.startswith(f"{metric.set}.") else f" {metric.name}"
         return f"{title} ({_VENDORS[metric.set]}{code})"
     if isinstance(metric, Contrast) and metric.name == f"{metric.of.name}.{metric.by}":
-        return f"{metric.of.title} {metric.by}"
+        if ASKED.get()[0] == "en":
+            return f"{metric.of.title} {metric.by}"
+        return str(_spoken().terms["by"][metric.by].format(rate=titled(metric.of.title)))
     return _lower(metric.title.replace(", ", " "))
 
 
 def _lower(text: str) -> str:
-    """Return a title as it stands within a sentence: lower case but for acronyms and names."""
+    # a title as it stands within a sentence: lower case but for acronyms and names
     first = text.split(" ", 1)[0]
     kept = first.isupper() or "-" in first
     return text if kept else " ".join(w if w.isupper() else w.lower() for w in text.split(" "))
-
-
-def equivalents(row: Metric) -> str:
-    """Return what vendors call a native metric, and whether their sign is the opposite.
-
-    >>> from fairgauge.catalogue.lookup import find_metric
-    >>> equivalents(find_metric("true_positive_rate.difference"))
-    'Clarify RD with the opposite sign; Vertex recall difference'
-    """
-    if not isinstance(row, Contrast) or row.set != "native":
-        return ""
-    same = (
-        other
-        for other in METRICS
-        if other.set in _VENDORS
-        and isinstance(other, Contrast)
-        and (other.of, other.by) == (row.of, row.by)
-    )
-    return "; ".join(
-        f"{_vendor_name(other)}{'' if other.order == row.order else ' with the opposite sign'}"
-        for other in same
-    )
-
-
-def _vendor_name(row: Metric) -> str:
-    code = row.name if row.set == "clarify" else _lower(re.sub(r"\s*\(.*\)$", "", row.title))
-    return f"{_VENDORS[row.set]} {code}"
 
 
 def rate_text(rate: Statistic, value: float | None) -> str:
@@ -124,13 +119,6 @@ def rate_text(rate: Statistic, value: float | None) -> str:
 def compared_rate(metric: Metric | Statistic) -> Statistic | None:
     """Return the rate that a metric compares, if it compares one."""
     return metric.of if isinstance(metric, Contrast) else None
-
-
-def neutral(metric: Metric | Statistic) -> float | None:
-    """Return the value of a metric that means "no difference"; None where none does."""
-    if isinstance(metric, Statistic) or math.isnan(metric.neutral):
-        return None
-    return metric.neutral
 
 
 def unit(row: Metric | Statistic) -> Unit:
@@ -150,8 +138,6 @@ def unit(row: Metric | Statistic) -> Unit:
         return Unit.POINTS if shares else Unit.NUMBER
     if isinstance(row, OverallStandardisedDifference):
         return Unit.HUNDREDTHS
-    if isinstance(row, Representation):
-        return Unit.POINTS if row.by == "difference" else Unit.RATIO
     if isinstance(row, RowMetric) and row.kind == "quantile_ratio":
         return Unit.RATIO
     if isinstance(row, Spread) and row.of.is_share:
@@ -212,7 +198,7 @@ def shown(
 
 
 def _beside(value: float, kind: Unit, limits: Collection[float], *, sign: bool) -> str:
-    """Write a value that usual rounding puts on a limit, or beyond it; nothing of others."""
+    # write a value that usual rounding puts on a limit, or beyond it; nothing of others
     scale = 100 if kind in (Unit.PERCENT, Unit.POINTS) else 1
     usual = _usual_decimals(value, kind)
     scaled = scale * value  # as it is formatted; limits are without the error of scaling
@@ -224,7 +210,6 @@ def _beside(value: float, kind: Unit, limits: Collection[float], *, sign: bool) 
 
 
 def _usual_decimals(value: float, kind: Unit) -> int:
-    """Return how many decimals a value has as it is shown."""
     if kind in (Unit.PERCENT, Unit.POINTS, Unit.HUNDREDTHS) or value == 0:
         return 1
     first = math.floor(math.log10(abs(value)))
@@ -315,8 +300,8 @@ def estimate_value(each: Estimate) -> str:
     """
     if each.value is None and each.interval is not None:
         return metric_range(each.definition, each.low, each.high)
-    beside = excluded(each.low, each.high, unit(each.definition))
-    return metric_number(each.definition, each.value, beside)
+    metric, beside = each.definition, excluded(each.low, each.high, unit(each.definition))
+    return shown(each.value, unit(metric), sign=signed(metric), limits=beside)
 
 
 def unit_name(kind: Unit) -> str:
@@ -324,25 +309,23 @@ def unit_name(kind: Unit) -> str:
     return " pp" if kind is Unit.POINTS else ""
 
 
-def with_unit(value: float | None, kind: Unit, *, sign: bool = False) -> str:
+def with_unit(
+    value: float | None, kind: Unit, *, sign: bool = False, limits: Collection[float] = ()
+) -> str:
     """Write a value in its unit, with the unit's name where it has a value.
 
     >>> with_unit(-0.17, Unit.POINTS, sign=True), with_unit(None, Unit.POINTS)
     ('−17.0 pp', '-')
     """
-    return shown(value, kind, sign=sign) + ("" if value is None else unit_name(kind))
+    text = shown(value, kind, sign=sign, limits=limits)
+    return text + ("" if value is None else unit_name(kind))
 
 
-def metric_value(metric: Metric | Statistic, value: float | None) -> str:
-    """Write a value of a metric with its unit, and its sign where it has one: ``−17.2 pp``."""
-    return with_unit(value, unit(metric), sign=signed(metric))
-
-
-def metric_number(
+def metric_value(
     metric: Metric | Statistic, value: float | None, limits: Collection[float] = ()
 ) -> str:
-    """Write a value of a metric without its unit, with its sign where it has one: ``−17.2``."""
-    return shown(value, unit(metric), sign=signed(metric), limits=limits)
+    """Write a value of a metric with its unit, and its sign where it has one: ``−17.2 pp``."""
+    return with_unit(value, unit(metric), sign=signed(metric), limits=limits)
 
 
 def metric_range(
@@ -355,32 +338,23 @@ def metric_range(
     return shown_range(low, high, unit(metric), sign=signed(metric), limits=limits)
 
 
-def metric_ci(metric: Metric | Statistic, interval: Interval | None) -> str:
-    """Write a confidence interval of a metric with its level, as `ci_words` does."""
-    return ci_words(interval, unit(metric), sign=signed(metric))
-
-
-def ci_words(interval: Interval | None, kind: Unit, *, sign: bool = False) -> str:
+def metric_ci(
+    metric: Metric | Statistic, interval: Interval | None, limits: Collection[float] = ()
+) -> str:
     """Write an interval with its level: ``95% CI −19.6 to −14.3``; nothing where there is none."""
     if interval is None:
         return ""
-    ends = shown_range(interval.low, interval.high, kind, sign=sign)
+    ends = metric_range(metric, interval.low, interval.high, limits)
     return f"{100 * interval.level:.4g}% CI {ends}"
-
-
-def value_text(each: Estimate, *, interval: bool = True) -> str:
-    """Write an estimate: ``−17.0 pp (95% CI −19.6 to −14.3)``."""
-    text = estimate_value(each) + unit_name(unit(each.definition))
-    ends = metric_ci(each.definition, each.interval) if interval and each.value is not None else ""
-    return f"{text} ({ends})" if ends else text
 
 
 def rate_value(rate: Statistic, found: RateValue | None) -> str:
     """Write a rate of a group: shares in per cent, without the sign."""
     if found is None:
         return "-"
-    if found.value is None:
-        return _rate_range(rate, found.interval)
+    if found.value is None:  # a range alone
+        ends = [RateValue(value=each) for each in found.interval or ()]
+        return " to ".join(rate_value(rate, each) for each in ends) or "-"
     if math.isinf(found.value):
         return "∞"
     if rate.is_share:
@@ -389,12 +363,6 @@ def rate_value(rate: Statistic, found: RateValue | None) -> str:
         text = f"{found.value:.3f}"
         return numbers.minus(text if float(text) else text.removeprefix("-"))
     return numbers.amount(found.value)
-
-
-def _rate_range(rate: Statistic, interval: Interval | None) -> str:
-    """Write the range of a rate that has no value: "20.1 to 73.4"; a dash without one."""
-    ends = [] if interval is None else [RateValue(value=each) for each in interval]
-    return " to ".join(rate_value(rate, each) for each in ends) or "-"
 
 
 def marked(text: str, each: Estimate | None) -> str:
@@ -418,6 +386,78 @@ def is_simultaneous(each: Estimate) -> bool:
     return holds_with_others(each) or bool(by_class)
 
 
-def gap(each: Estimate) -> float:
-    """Return how far a group is from its reference: the rate of the group minus the other."""
-    return disparities.gap(each)
+def rules_of(report: Report) -> dict[str, Rule]:
+    """Return the rules of a report by their text."""
+    rules: dict[str, Rule] = {}
+    for keys in report.spec.get("rules", ()):
+        others = tuple(map(_rule, keys.get("alternatives", ())))
+        rule = replace(
+            _rule(keys), alternatives=others, decide=Decide(keys.get("decide", Decide.INTERVAL))
+        )
+        same = rules.setdefault(str(rule), rule)
+        if same.decide is not rule.decide:  # of several groups in several ways: each row states it
+            rules[str(rule)] = replace(rule, decide=Decide.INTERVAL)
+    return rules
+
+
+def _rule(keys: Mapping[str, Any]) -> Rule:
+    return Rule(keys["metric"], keys.get("at_least", -math.inf), keys.get("at_most", math.inf))
+
+
+def written_rule_words(text: str, metric: Metric | Statistic | None = None) -> str:
+    """Return the text form of a rule in words; the metric may be a user's own, which none finds."""
+    try:
+        rule = parse_rule(text)
+    except SpecError:
+        own = metric and Rule(metric.name, *limits_of(text))
+        return limit_words(own, metric) if own and metric else called(text)
+    return rule_words(rule, text, metric or rule.row)
+
+
+def monitored_rules(report: MonitorReport) -> dict[str, str]:
+    """Return the rules of a monitor in words by their text: limits, or how near a baseline."""
+    metrics = {each.rule: each.definition for each in report.comparisons}
+    words: dict[str, str] = {}
+    for keys in report.spec["monitor"]["rules"]:
+        if source := keys.get("source"):
+            near = keys["within"]
+            words |= {
+                text: f"{metric_words(row)} within {limit_text(near, row)} of {called(source)}"
+                for text, row in metrics.items()
+                if text == f"{row.name} within {near:g} of {source}"
+            }
+    others = [*metrics, *(each.rule for each in report.unmatched)]
+    return {text: words.get(text) or written_rule_words(text, metrics.get(text)) for text in others}
+
+
+def rule_words(rule: Rule | None, text: str, metric: Metric | Statistic) -> str:
+    """Return a rule with its metrics and limits in words: ``selection rate ratio >= 0.8``.
+
+    Where the interval alone does not decide, what does follows in brackets.
+    """
+    if rule is None:
+        return called(text)
+    limits = (limit_words(rule, metric), *(limit_words(r, r.row) for r in rule.alternatives))
+    terms = _spoken().terms
+    decided = f" ({terms['decided']})" * (rule.decide is Decide.SIGNIFICANT)
+    return f" {terms['or']} ".join(limits) + decided
+
+
+def limit_words(rule: Rule, metric: Metric | Statistic) -> str:
+    """Return one limit of a rule in words: ``|selection rate difference| <= 10 pp``."""
+    words = metric_words(metric)
+    low, high = (limit_text(end, metric) for end in (rule.low, rule.high))
+    if rule.low == -rule.high and math.isfinite(rule.high):
+        return f"|{words}| <= {high}"
+    if math.isinf(rule.high):
+        return f"{words} >= {low}"
+    return f"{words} <= {high}" if math.isinf(rule.low) else f"{low} <= {words} <= {high}"
+
+
+def limit_text(value: float, metric: Metric | Statistic) -> str:
+    """Return a limit of a rule as it was written, in the unit of the metric: ``10 pp``."""
+    if unit(metric) is Unit.POINTS:
+        return numbers.minus(f"{100 * value:g} pp")
+    if unit(metric) is Unit.PERCENT:
+        return f"{100 * value:g}%"
+    return numbers.minus(f"{value:g}")

@@ -1,81 +1,147 @@
-"""Verdicts in words: the comparison, the interval, the limit, and what would change it."""
+"""Estimates and verdicts in words: of whom, the comparison and its uncertainty, and why."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fairgauge.catalogue.across import is_of_one_group
+from fairgauge.catalogue.across import Across, is_of_one_group
 from fairgauge.catalogue.cells import ALL
-from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
+from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import ClassKind, Outcome, ScopeKind
+from fairgauge.enums import ClassKind, IntervalMethod, Outcome, ScopeKind, Status
 from fairgauge.question import rules
-from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
-from fairgauge.render.grammar import plain
-from fairgauge.render.words.display_names import called, printable
-from fairgauge.render.words.estimate_sentences import assumption, reference_name
-from fairgauge.render.words.metric_words import (
-    compared_rate,
-    metric_number,
-    metric_range,
-    metric_words,
-    unit,
-    unit_name,
-)
-from fairgauge.render.words.numbers import count, listing, percent
-from fairgauge.render.words.rule_words import limit_text
-from fairgauge.results.estimates import Estimate
+from fairgauge.reasons import NOT_EVALUABLE, ReasonCode
+from fairgauge.render._document_tree import Unit
+from fairgauge.render.grammar import in_words, spoken
+from fairgauge.render.words import metric_words as metrics
+from fairgauge.render.words.display_names import called, capitalised, group_called, printable
+from fairgauge.render.words.numbers import listing
+from fairgauge.results.disparities import is_ratio, is_reference_first, singled_out
+from fairgauge.results.estimates import Estimate, Finding
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import NO_CLASS
-from fairgauge.results.verdicts import Verdict
+from fairgauge.results.scopes import OVERALL, ClassScope, Interval, Reference, Scope
+from fairgauge.results.verdicts import Verdict, before_counting, judged_estimate
+from fairgauge.statements.audit import needed
 
-_MOST_TIMES = 10
-"""Times the rows at hand that somebody may be able to collect."""
-_MOST_LINES = 20
+_MOST_LINES, _MOST_NAMED = 20, 3
+_DECIDED = (Outcome.PASS, Outcome.FAIL)
 _OF_ALL_LIMITS = frozenset({ReasonCode.COUNTED_AS, ReasonCode.FAMILYWISE})
 """Reasons of a rule with alternatives that are of all of its limits together."""
 
 
 def describe_verdict(verdict: Verdict) -> str:
     """Return why a verdict is what it is, as a sentence without the rule and the group."""
-    g, reason = plain(), verdict.reason
-    if verdict.alternatives and reason.code not in _OF_ALL_LIMITS | NOT_EVALUABLE:
-        limits = [
-            f"{describe_verdict(each)} ({outcome_word(each.outcome)})"
-            for each in verdict.alternatives
-        ]
-        outcomes = {each.outcome for each in verdict.alternatives}
-        how = "all_fail" if outcomes == {Outcome.FAIL} else "open"
-        how = "one_passes" if Outcome.PASS in outcomes else how
-        return f"{'; '.join([*limits, g.say('because', how) or ''])}{_remaining(verdict)}"
+    g, reason = spoken(), verdict.reason
+    each = verdict.alternatives if reason.code not in _OF_ALL_LIMITS | NOT_EVALUABLE else ()
     if reason.code is ReasonCode.FEW_ROWS and isinstance(verdict.definition, Statistic):
         reason = reason.on("group")  # a rule on a rate of one group has no other side
-    text = g.say("because", reason.code, **_facts(verdict)) or g.reason(reason)
-    assumed = assumption(verdict.interval)
-    where = "" if verdict.alternatives else class_or_threshold(verdict)  # limits have their own
-    beside: dict[str, Any] = {"text": text, "assumed": assumed, "where": where}
-    return (g.say("because", "beside", **beside) or "") + _remaining(verdict)
+    rows, metric, held = needed(reason), verdict.definition, held_against(verdict)
+    rate, ratio = metrics.compared_rate(metric), is_ratio(metric) or None
+    facts: dict[str, Any] = {
+        "limits": [f"{describe_verdict(e)} ({in_words(outcome_word(e.outcome))})" for e in each],
+        "outcomes": {e.outcome for e in each},
+        "measured": f"{metrics.metric_words(metric)} {g.cell(held)}" if held != "-" else "",
+        "why": g.reason(reason, **_in_units(verdict)),
+        "where": "" if each else place_words(verdict.class_scope, verdict.threshold),
+        "needed": rows,
+        "of": rate.among.described if isinstance(rate, Rate) and rate.among != ALL else "rows",
+        "group": verdict.group,
+        "detectable": reason.get("detectable" if ratio is None else "detectable_ratio"),
+        "ratio": ratio,
+        "remains": verdict.remains,
+        "assumed": assumption(verdict.interval),
+    }
+    return g.say("because", "says", **facts) or ""
 
 
-def describe_evidence(verdict: Verdict) -> str:
-    """Return what decides a verdict, for a place where the value and its interval are shown."""
-    place = f"short_{verdict.reason.code}"
-    text = plain().say("because", place, **_facts(verdict))
-    if text is None or verdict.alternatives:
-        return describe_verdict(verdict)
-    which = class_or_threshold(verdict)
-    return f"{text}{f' ({which})' if which else ''}{_remaining(verdict)}"
+def _in_units(verdict: Verdict) -> dict[str, Any]:
+    known: dict[str, Any] = dict(verdict.reason.parameters)
+    metric, cell = verdict.definition, spoken().cell
+    needs = metric.needs if metric else ()
+    lacking = [need for need in ("label", "prediction", "score") if need in needs]
+    feature = verdict.feature and called(verdict.feature)
+    found: dict[str, Any] = {"lacking": spoken().listing(lacking, "or"), "of_feature": feature}
+    for end in ("limit", "second"):
+        if known.get(end) is not None:
+            found[end] = cell(metrics.limit_text(known[end], metric))
+    for end in ("low", "high"):
+        if known.get(end) is not None:
+            found[end] = cell(metrics.metric_value(metric, known[end], limits_of(verdict)))
+    return found
 
 
-def describe_unmet(report: Report, verdicts: Sequence[Verdict]) -> str:
-    """Return why a report does not meet its rules: a heading, and a line for each verdict."""
-    heading = plain().say("because", "unmet", n=len(verdicts), of=len(report.verdicts)) or ""
-    lines = [describe_outcome(report, each) for each in verdicts[:_MOST_LINES]]
-    more = len(verdicts) - len(lines)
-    return "\n".join([heading, *lines, *([f"and {more:,} more"] if more else [])])
+def held_against(verdict: Verdict) -> str:
+    """Return the value that a rule was held against, with its interval; a dash without one."""
+    metric, limits = verdict.definition, limits_of(verdict)
+    value = "" if verdict.value is None else metrics.metric_value(metric, verdict.value, limits)
+    if verdict.interval is None:
+        return value or "-"
+    low, high = verdict.interval
+    ends = metrics.metric_range(metric, low, high, limits)
+    level = f"{100 * verdict.interval.level:g}% CI"
+    unit = metrics.unit_name(metrics.unit(metric))
+    return f"{value}, {level} {ends}" if value else f"{level} {ends}{unit}"
+
+
+def limits_of(verdict: Verdict) -> tuple[float, ...]:
+    """Return the finite limits that the value of a verdict is held against."""
+    return tuple(filter(math.isfinite, rules.limits_of(verdict.rule)))
+
+
+def rule_lines(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield every rule with what it comes to and for whom, the gravest outcome first."""
+    written, g = metrics.rules_of(report), spoken()
+    for rule in report.by_rule:
+        outcomes: dict[Outcome, list[str]] = {}
+        for each in rule.verdicts:
+            outcome, reason = before_counting(each), each.reason
+            decided = outcome in _DECIDED or reason.code is ReasonCode.CROSSES
+            held = [held_against(e).removeprefix("-") for e in each.alternatives or (each,)]
+            place = place_words(each.class_scope, each.threshold)
+            details = [
+                g.cell(f" {g.terms['or']} ".join(held)),
+                place,
+                "" if decided else g.reason(reason),
+            ]
+            name = verdict_name(each, report, apart=False)
+            stated = f"{name} ({'; '.join(filter(None, details))})"
+            outcomes.setdefault(outcome, []).append(stated)
+        texts = (
+            f"{in_words(verdict_word(outcome)).upper()} {g.terms['for']} "
+            f"{g.listing(names, 'and', _MOST_NAMED)}"
+            for outcome, names in outcomes.items()
+        )
+        words = metrics.rule_words(written.get(rule.rule), rule.rule, rule.worst.definition)
+        yield g.cell(words), "; ".join(texts)
+
+
+def verdict_rows(report: Report) -> Iterator[dict[str, Any]]:
+    """Yield every rule with its verdicts, the gravest first."""
+    written = metrics.rules_of(report)
+    for rule in report.by_rule:
+        words = metrics.rule_words(written.get(rule.rule), rule.rule, rule.worst.definition)
+        rows = [
+            {
+                "group": verdict_name(each, report),
+                "held": f" {spoken().terms['or']} ".join(
+                    map(held_against, each.alternatives or (each,))
+                ),
+                "outcome": before_counting(each),
+                "evidence": printable(capitalised(describe_verdict(each))),
+            }
+            for each in rule.verdicts
+        ]
+        yield {"title": capitalised(spoken().cell(words)), "verdicts": rows}
+
+
+def verdict_name(verdict: Verdict, report: Report, *, apart: bool = True) -> str:
+    """Return the group of a verdict, or the two that it is of; the feature where it has none."""
+    groups = judged_groups(report, verdict)
+    if len(groups) == 1:
+        return group_called(*groups, verdict.feature, apart=apart)
+    return listing([*map(called, groups)]) or called(verdict.feature or "all")
 
 
 def judged_groups(report: Report, verdict: Verdict) -> tuple[str, ...]:
@@ -83,38 +149,33 @@ def judged_groups(report: Report, verdict: Verdict) -> tuple[str, ...]:
 
     None where there are no groups, or the metric names no pair of them.
     """
-    if verdict.group is None or not compares_groups(verdict.definition):
+    of_two = is_of_all_groups(verdict.definition) and not is_of_one_group(verdict.definition)
+    if verdict.group is None or not of_two:
         return () if verdict.group is None else (verdict.group,)
-    estimate = estimate_of(report, verdict)
+    estimate = judged_estimate(verdict, report.estimates)
     if estimate is None or estimate.reference is None:
         return ()
     return verdict.group, reference_name(estimate.reference)
 
 
-def estimate_of(report: Report, verdict: Verdict) -> Estimate | None:
-    """Return the comparison that a verdict judges; it names a threshold where there are several."""
-    judged = (verdict.metric, verdict.feature, verdict.group, verdict.class_scope)
-    return next(
-        (
-            each
-            for each in report.estimates
-            if (each.metric, each.feature, each.group, each.class_scope) == judged
-            and verdict.threshold in (None, each.threshold)
-            and each.scope.kind is ScopeKind.OVERALL
-        ),
-        None,
+def describe_unmet(report: Report, verdicts: Sequence[Verdict]) -> str:
+    """Return why a report does not meet its rules: a heading, and a line for each verdict."""
+    heading = spoken().say("because", "unmet", n=len(verdicts), of=len(report.verdicts)) or ""
+    lines = [describe_outcome(report, each) for each in verdicts[:_MOST_LINES]]
+    more = len(verdicts) - len(lines)
+    return "\n".join(
+        [
+            heading,
+            *lines,
+            *([spoken().terms["more"].format(first="", n=more).strip()] if more else []),
+        ]
     )
-
-
-def compares_groups(metric: Metric | Statistic) -> bool:
-    """Return whether a metric of all groups is of both that are furthest apart."""
-    return is_of_all_groups(metric) and not is_of_one_group(metric)
 
 
 def describe_outcome(report: Report, verdict: Verdict) -> str:
     """Return a verdict in one line: its outcome, its rule, its groups and why."""
     of = ": ".join(filter(None, (verdict.feature, listing(judged_groups(report, verdict)))))
-    outcome = verdict_word(verdict.outcome).upper()
+    outcome = in_words(verdict_word(verdict.outcome)).upper()
     return printable(
         f"{outcome} {verdict.rule}{f', {of}' if of else ''}: {describe_verdict(verdict)}"
     )
@@ -130,128 +191,141 @@ def verdict_word(outcome: Outcome) -> str:
     return "ignored" if outcome is Outcome.NONE else outcome_word(outcome)
 
 
-def _remaining(verdict: Verdict) -> str:
-    """Return whether a fail remains when all comparisons are judged together."""
-    if verdict.remains is None:
+def verdict_of_all(report: Report) -> str:
+    """Return what all rules come to: ``FAIL: 1 of 2 rules``."""
+    outcomes = [each.outcome for each in report.by_rule]
+    if not outcomes:
         return ""
-    because = open_by_groups(verdict, ", because ")
-    return plain().say("because", "remains", remains=verdict.remains, because=because) or ""
+    g, counted = spoken(), outcomes.count(report.verdict)
+    unevaluated = outcomes.count(Outcome.NOT_EVALUATED)
+    facts: dict[str, Any] = {"n": counted, "ignored": {*outcomes} == {Outcome.NONE}}
+    facts["unevaluated"] = unevaluated * (report.verdict is Outcome.INCONCLUSIVE)
+    facts["counted"] = sum(e.reason.code is ReasonCode.COUNTED_AS for e in report.verdicts)
+    if facts["unevaluated"] and not counted:
+        facts |= {"n": unevaluated, "unevaluated": None}
+    word = g.terms["word"][str(report.verdict)]
+    return g.say("read", "verdict", word=word, of=len(outcomes), **facts) or ""
 
 
-def open_by_groups(verdict: Verdict, start: str = ": ") -> str:
-    """Return that rows without a group keep a fail from remaining; nothing where they do not."""
-    if verdict.reason.get("together") is None:
+def reference_name(reference: Reference | None) -> str:
+    """Return a reference as it reads in a sentence."""
+    names = spoken().terms["reference"]
+    kind = "none" if reference is None else str(reference.kind)
+    return str(names[kind]) if kind in names else str(reference)
+
+
+def versus(reference: Reference | None) -> str:
+    """Return what follows the name of a group, `` vs others``; nothing without a reference."""
+    return "" if reference is None else f" vs {called(reference_name(reference))}"
+
+
+def describe(estimate: Estimate, who: str | None = None) -> str:
+    """Return an estimate as a sentence: the group, the comparison, and its uncertainty.
+
+    The group is called ``who``, where it is given.
+    """
+    if estimate.value is None and estimate.interval is None:
         return ""
-    (reason,) = verdict.reason["together"]
-    facts: dict[str, Any] = {"unit": "rows", "feature": verdict.feature}
-    facts |= dict(reason.parameters)
-    return f"{start}{plain().say('because', 'open_by_groups', **facts)}"
+    metric: Any = estimate.definition
+    reason, interval = estimate.reason, estimate.interval
+    g, mine, theirs = spoken(), estimate.rate_group, estimate.rate_reference
+    few = estimate.status is Status.TOO_FEW and reason is not None
+    stated = interval is None or (reason and reason.code is ReasonCode.STRATA_MISSING)
+    of_rates = isinstance(metric, Contrast) and estimate.scope.kind is not ScopeKind.POOLED
+    facts: dict[str, Any] = {}
+    if of_rates and mine is not None and theirs is not None and estimate.value is not None:
+        facts = {
+            "sides": [g.cell(metrics.rate_text(metric.of, each)) for each in (mine, theirs)],
+            "apart": g.cell(metrics.with_unit(abs(mine - theirs), _unit_of_gap(metric))),
+            "way": (mine > theirs) - (mine < theirs),
+            "ratio": g.cell(metrics.metric_value(metric, estimate.value))
+            if metric.by == "ratio"
+            else None,
+        }
+    across = isinstance(metric, Across)
+    body = g.say(
+        "estimate",
+        "says",
+        title=metric.of.title
+        if facts and isinstance(metric, Contrast)
+        else metrics.metric_words(metric),
+        value=None
+        if estimate.value is None
+        else g.cell(metrics.metric_value(metric, estimate.value)),
+        group=estimate.group if across else None,
+        other=called(reference_name(estimate.reference)),
+        compared=estimate.reference is not None,
+        pooled=estimate.scope.kind is ScopeKind.POOLED,
+        interval=interval and g.cell(interval_text(metric, interval)),
+        simultaneous=metrics.is_simultaneous(estimate),
+        bounds=estimate.bounds and _ends(metric, *estimate.bounds),
+        assumed=assumption(interval),
+        expected=None
+        if estimate.expected is None
+        else metrics.metric_value(metric, estimate.expected),
+        why=g.because(reason) if few else g.reason(reason) if reason and stated else None,
+        **{"sides": None} | facts,
+    )
+    who = None if across or None in (estimate.feature, estimate.group) else who or estimate.group
+    place = place_words(estimate.class_scope, estimate.threshold, estimate.scope)
+    subject = ", ".join(filter(None, [who, place])) if who else ""
+    return f"{subject}: {body}" if subject else capitalised(body or "")
 
 
-def class_or_threshold(verdict: Verdict) -> str:
-    """Return the class or the threshold that decides, where there are several."""
-    scope = verdict.class_scope
-    if scope.kind is ClassKind.CLASS:
-        return f"class {scope.name} against all others"
-    if scope.kind is ClassKind.SELECTION:
-        return str(scope.name)
-    return "" if verdict.threshold is None else f"threshold {verdict.threshold:g}"
+def describe_finding(finding: Finding) -> str:
+    """Return a finding as a sentence, with the interval that holds together with all others."""
+    each = singled_out(finding.estimate)
+    return f"{describe(each, group_called(each.group, each.feature))}."
 
 
-def limits_of(verdict: Verdict) -> tuple[float, ...]:
-    """Return the finite limits that the value of a verdict is held against."""
-    return tuple(filter(math.isfinite, rules.limits_of(verdict.rule)))
+def interval_text(metric: Any, interval: Interval) -> str:
+    """Return a confidence interval in words, in the direction group minus reference.
+
+    >>> from fairgauge.catalogue.lookup import find_metric
+    >>> from fairgauge.results.scopes import Interval
+    >>> interval_text(find_metric("DI"), Interval(0.64, 0.9987, 0.95))
+    '95% CI 0.64 to 0.999'
+    >>> interval_text(find_metric("DPPL"), Interval(0.0312, 0.1, 0.95))
+    '95% CI −10.0 to −3.1 pp'
+    """
+    return f"{100 * interval.level:.4g}% CI {_ends(metric, interval.low, interval.high)}"
 
 
-def _facts(verdict: Verdict) -> dict[str, Any]:
-    """Return what the texts of a verdict state: its numbers in the unit of its metric."""
-    metric, reason, interval = verdict.definition, verdict.reason, verdict.interval
-    pp = unit_name(unit(metric))
-    known: dict[str, Any] = dict(reason.parameters)
+def _unit_of_gap(metric: Any) -> Unit:
+    return Unit.POINTS if metric.of.is_share else Unit.NUMBER
 
-    def shown(value: float) -> str:
-        return f"{metric_number(metric, value, limits_of(verdict))}{pp}"
 
-    measured, ends = metric_words(metric), ""
-    if verdict.value is not None:
-        measured = f"{measured} {shown(verdict.value)}"
-    if interval is not None:
-        range_ = metric_range(metric, interval.low, interval.high, limits_of(verdict))
-        ends = f"{100 * interval.level:.4g}% CI ({range_}{pp})"
-    show = percent if reason.code is ReasonCode.ANSWERS_CONTRADICT else shown
-    facts: dict[str, Any] = {"unit": "rows", "feature": verdict.feature} | known
-    for end in ("low", "high"):
-        if known.get(end) is not None:
-            facts[end] = show(known[end])
-            if (beside := known.get(f"{end}_beside")) is not None:
-                facts[end] += f" (with {called(beside)} as the reference)"
-    for limit in ("limit", "second"):
-        if known.get(limit) is not None:
-            facts[limit] = limit_text(known[limit], metric)
-    if reason.code is ReasonCode.COUNTED_AS:
-        (undecided,) = reason["reasons"]
-        plainly = replace(verdict, reason=undecided, class_scope=NO_CLASS, threshold=None)
-        facts["why"] = describe_verdict(plainly)
-    if reason.code is ReasonCode.FAMILYWISE:
-        facts["every"] = [
-            f"{metric_words(each.definition)} {of['value']}, {of['ends']}"
-            for each in verdict.alternatives
-            for of in [_facts(each)]
-        ]
-        facts["open_by_groups"] = open_by_groups(verdict)
-    rows = rows_of_group(reason)
-    return facts | {
-        "measured": measured,
-        "value": None if verdict.value is None else shown(verdict.value),
-        "ends": ends,
-        "lacking": missing_outcome(verdict),
-        "needed": rows,
-        "counted": _counted(verdict),
+def _ends(metric: Any, low: float, high: float) -> str:
+    kind, sign = metrics.unit(metric), metrics.signed(metric)
+    if isinstance(metric, Contrast):  # a vendor's number is written as that of anybody
+        kind = Unit.RATIO if metric.by == "ratio" else _unit_of_gap(metric)
+        sign = kind is not Unit.RATIO
+        if is_reference_first(metric):
+            low, high = 0.0 - high, 0.0 - low
+    return f"{metrics.shown_range(low, high, kind, sign=sign)}{metrics.unit_name(kind)}"
+
+
+def assumption(interval: Interval | None) -> str:
+    """Return what an interval of groups assumes of which only probabilities are known, if it is."""
+    methods = interval.methods if interval else ()
+    said = (
+        spoken().say("assumed", str(each), in_strata=IntervalMethod.STRATIFIED in methods)
+        for each in methods
+    )
+    return next(filter(None, said), "")
+
+
+def place_words(
+    of_class: ClassScope, threshold: float | None = None, scope: Scope = OVERALL
+) -> str:
+    """Return of which stratum, class and threshold a number is: ``stratum A, threshold 0.3``."""
+    place = {
+        "stratum": scope.stratum,
+        "class_": of_class.name if of_class.kind is ClassKind.CLASS else None,
+        "worst": of_class.name if of_class.kind is ClassKind.WORST else None,
+        "average": of_class.average if of_class.kind is ClassKind.AVERAGE else None,
+        "at": None if threshold is None else f"{threshold:g}",
     }
-
-
-def rows_needed(verdict: Verdict) -> str:
-    """Return in few words how many rows of the group would decide a rule, where it helps."""
-    rows = rows_of_group(verdict.reason)
-    if rows is None or verdict.group is None:
-        return ""
-    counted = _counted(verdict) or verdict.reason.get("unit") or "rows"
-    facts: dict[str, Any] = {"needed": rows, "counted": counted, "group": verdict.group}
-    return plain().say("because", "rows_needed", **facts) or ""
-
-
-def _counted(verdict: Verdict) -> str:
-    """Return of which rows a compared rate is, "observed positives"; empty where of all."""
-    rate = compared_rate(verdict.definition)
-    return rate.among.described if isinstance(rate, Rate) and rate.among != ALL else ""
-
-
-def rows_of_group(reason: Reason) -> tuple[str, str] | None:
-    """Return how many rows of the group would decide a rule, and how many there are.
-
-    None where it helps nobody: no number would, or many times as many as there are.
-    """
-    needed = reason.get("needed")
-    if needed is None or reason.get("on_limit") or needed > _MOST_TIMES * reason["rows"]:
-        return None
-    has: float = reason["of_group"]
-    part = needed * has / reason["rows"]
-    step: int = 10 ** max(0, math.floor(math.log10(max(part, 1))) - 1)
-    # of the group's part of the rows, which are more than there are: these decided nothing
-    return f"{max(math.ceil(part / step) * step, int(has) + 1):,}", count(has)
-
-
-def missing_outcome(verdict: Verdict) -> str:
-    """Return what rows lack that leave a verdict open: outcomes or groups, a weight or a count.
-
-    People may have known outcomes beside a missing one.
-    """
-    if (what := verdict.reason.get("what")) is not None:
-        return f"without a {what}"
-    if verdict.reason.code is ReasonCode.MISSING_GROUPS:
-        return f"without {verdict.feature}"
-    needs = verdict.definition.needs if verdict.definition else ()
-    lacking = [need for need in ("label", "prediction", "score") if need in needs]
-    lacking += [str(verdict.feature)] * bool(verdict.reason.get("without_group"))
-    start = "with a missing" if verdict.reason.get("unit") == "people" else "without a"
-    return f"{start} {' or '.join(lacking)}"
+    texts = spoken().terms["place"]
+    named = (texts[key].format(value=value) for key, value in place.items() if value is not None)
+    return ", ".join(map(called, named))

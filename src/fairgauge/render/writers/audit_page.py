@@ -1,25 +1,32 @@
-"""The page of `fairgauge.page`: an audit in one offline file, which asks nothing of any other."""
+"""The offline pages of `fairgauge.page` and `fairgauge.explore`, which load no other file."""
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
+from fairgauge.catalogue.catalogue import RATES
 from fairgauge.question import category_words
 from fairgauge.question.presets import preset
-from fairgauge.render.grammar import LANGUAGES
+from fairgauge.render.grammar import LANGUAGES, Grammar
 from fairgauge.render.script_texts import script_texts
-from fairgauge.render.writers.explore_page import escaped
+from fairgauge.render.words.display_names import printable
+from fairgauge.render.words.numbers import listing
 from fairgauge.render.writers.html import css, environment, policy, scripts
+from fairgauge.results.statement import Side, Statement
+from fairgauge.statements.compared import measure, words_of
 from fairgauge.version import __version__
 
 KEYS = (
     "label", "prediction", "positive", "sensitive", "intersections", "count", "metrics", "rules",
     "reference", "favourable", "recode", "unknown", "words", "preset", "min_n", "min_share",
-    "confidence", "document", "accept",
+    "confidence", "document", "accept", "person",
 )  # fmt: skip
 """Keys of a specification that the page can answer."""
 _WORDS = ("not_known", "not_told", "undecided", "adverse_elsewhere")
@@ -28,13 +35,13 @@ _TEXTS = (
     "headline", "nothing_tested", "other_differences", "none_differs", "undecided",
     "nothing_shown", "rules", "no_limit", "rule", "not_asked", "counted", "rows", "question",
     "taken_as_better", "not_favourable", "differs", "better_off", "they_are_better_off",
-    "unjudged", "more", "none_beyond_variation", "interval", "open_because", "inconclusive",
+    "more", "none_beyond_variation", "interval", "open_because", "inconclusive",
     "caveat", "why_not", "outcome_known", "other_groups",
 )  # fmt: skip
 """Codes of the statements that the page can make."""
 _SCRIPTS = (
     "cells.js", "kernels.js", "intervals.js", "page_reader.js", "page_words.js", "page_audit.js",
-    "page_grammar.js", "page_statements.js", "page_save.js",
+    "page_grammar.js", "page_statements.js", "page_save.js", "explore.js",
 )  # fmt: skip
 
 
@@ -45,9 +52,16 @@ def script_of(computed: Mapping[str, Any], language: str = "en", *, form: bool =
     """
     body = scripts(*_SCRIPTS, *(["page_form.js"] if form else []))
     shown = {*re.findall(r"\bUI\.(\w+)", body), "check_failed"}  # the others stand in the page
-    words = LANGUAGES[language]({}).table["ask"]
+    table = LANGUAGES[language]({}).table
+    words, titles = table["ask"], table["terms"].get("titles", {})
+    called = table["explored"]["called"]
     data = {
         **computed,
+        "explored": [
+            each | {"title": titles.get(each["title"], each["title"])}
+            for each in computed["explored"]
+        ],
+        "called": {key: list(of.values()) for key, of in called.items()},
         "language": language,
         "ui": {key: text for key, text in words.items() if key in shown},
         "keys": KEYS,
@@ -61,14 +75,101 @@ def script_of(computed: Mapping[str, Any], language: str = "en", *, form: bool =
 
 def audit_page(computed: Mapping[str, Any], language: str = "en") -> str:
     """Return the page; ``computed`` is as in `script_of`, with what is answered already."""
-    style = css("first_page.css", screen=True) + css("audit_page.css")
+    style = css("first_page.css", screen=True) + css("audit_page.css") + css("explore.css")
+    unpack = scripts("unpack.js")
     script, named = script_of(computed, language), computed["given"].get("preset")
+    packed = base64.b64encode(gzip.compress(script.encode(), mtime=0)).decode()
     return environment().get_template("audit_page.html.j2").render(
         ui=LANGUAGES[language]({}).table["ask"],
         language=language,
         version=__version__,
         title=preset(named).title if named else "",
         style=Markup(style),  # noqa: S704 - our own files
-        script=Markup(script),  # noqa: S704 - our own files; angle brackets of data are escaped
-        policy=policy(style, script) + "; worker-src blob:",
+        packed=packed,
+        unpack=Markup(unpack),  # noqa: S704 - our own file
+        policy=policy(style, unpack, script) + "; worker-src blob:",
     ) + "\n"  # fmt: skip
+
+
+_OPENS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+_EXPLORE_SCRIPTS = (
+    "explore_data.js", "cells.js", "kernels.js", "intervals.js", "explore.js", "explore_start.js",
+)  # fmt: skip
+
+
+def explore_page(data: Mapping[str, Any]) -> str:
+    """Return the page that computes every view of the counts, in the words of its question."""
+    data = _in_words(data)
+    names = [printable(each["name"]) for each in data["columns"]]
+    style = css("audit_page.css") + css("explore.css")
+    script = scripts(*_EXPLORE_SCRIPTS)
+    words = LANGUAGES["en"]({}).table["ask"]
+    data["ui"] = {key: words[key] for key in set(re.findall(r"\bUI\.(\w+)", script))}
+    return environment().get_template("explore.html.j2").render(
+        title=printable(_title(data)),
+        lead=words["view"]["counted_by"].format(
+            rows=f"{data['rows']:,}", names=listing(names, most=len(names))
+        ),
+        exact=data["exact"],
+        protected=data["protected"],
+        warnings=list(map(printable, data["warnings"])),
+        ui=words,
+        counts=Markup(escaped(data)),  # noqa: S704 - its angle brackets are escaped
+        style=Markup(style),  # noqa: S704 - our own file
+        script=Markup(script),  # noqa: S704 - our own file
+        policy=policy(style, script),
+        version=__version__,
+        digest=data["digest"],
+    ) + "\n"  # fmt: skip
+
+
+def _in_words(data: Mapping[str, Any]) -> dict[str, Any]:
+    language, words = Grammar(words_of(data["spec"])), data["spec"].get("words") or {}
+    columns = [
+        {**each, "groups": _called(each["groups"], (words.get("groups") or {}).get(each["name"]))}
+        for each in data["columns"]
+    ]
+    stated, rows = language.words.get("positive") or language.words.get("label_positive"), {}
+    if stated:
+        rows = {row.name: row for row in RATES}
+
+    def says(rate: Mapping[str, Any]) -> str:
+        row = rows.get(rate["name"])
+        of = None if row is None else measure(data["spec"], row)
+        if of is None or of.kind not in ("share", "fit", "misfit"):
+            return str(rate["says"])
+        s = Statement(code="explored", who=Side("rows"), of=of)
+        return language.say(s.code, "says", s) or str(rate["says"])
+
+    called = language.table["explored"]["called"]
+    return {
+        **{key: value for key, value in data.items() if key != "spec"},
+        "columns": columns,
+        "rates": [{**each, "says": says(each)} for each in data["rates"]],
+        "called": {
+            key: [
+                language.words.get(word) or language.say("explored", word) or default
+                for word, default in of.items()
+            ]
+            for key, of in called.items()
+        },
+    }
+
+
+def _called(groups: Sequence[str], names: object) -> list[str]:
+    # the names of groups that the user gave; theirs where two would be called the same
+    given = names if isinstance(names, Mapping) else {}
+    called = [given.get(group, group) for group in groups]
+    return called if len(set(called)) == len(called) else list(groups)
+
+
+def escaped(value: object) -> str:
+    """Return a value as JSON that is safe inside a page."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return "".join(_OPENS.get(character, character) for character in text)
+
+
+def _title(data: Mapping[str, Any]) -> str:
+    decided = data["decision"] or data["label"]
+    against = f" and {data['label']}" if data["decision"] and data["label"] else ""
+    return f"Explore {decided}{against}"

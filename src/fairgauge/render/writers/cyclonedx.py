@@ -12,33 +12,17 @@ import uuid
 from collections.abc import Iterator
 
 from fairgauge.enums import ClassKind, ReferenceKind, Status, Task
-from fairgauge.render.words import numbers
+from fairgauge.render.documents.report_notes import what_no_report_shows
+from fairgauge.render.page import rows_read, told
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called, file_of
-from fairgauge.render.words.estimate_sentences import versus
-from fairgauge.render.words.finding_sentences import describe_finding
-from fairgauge.render.words.method_descriptions import LIMITS
+from fairgauge.render.words.verdict_sentences import describe_finding, versus
 from fairgauge.results.estimates import Estimate, Group, RateValue
 from fairgauge.results.report import Report
 
 
-def _model_name(report: Report) -> str:
-    """Return what the audited model is called: reports know its data, not its name."""
-    title = question.document(report).get("title")
-    return str(title or f"model behind {file_of(report.data.source)}")
-
-
-def _data_words(report: Report) -> str:
-    """Return how many rows the model was audited on; their folder is nobody else's business."""
-    return f"audited on {numbers.numbered(report.data.rows)}, {question.used_words(report)}"
-
-
 def _measurements(report: Report) -> Iterator[dict[str, object]]:
-    """Yield the rates of all rows, those of every group, and the comparisons of groups.
-
-    Single strata and what is undefined, infinite or on insufficient data are not listed.
-    """
-
+    # single strata and what is undefined, infinite or on insufficient data are not listed
     def measurement(
         metric: str, name: str, of: Estimate | RateValue
     ) -> Iterator[dict[str, object]]:
@@ -66,7 +50,7 @@ def _measurements(report: Report) -> Iterator[dict[str, object]]:
 
 
 def _slice(group: Group) -> str:
-    """Return the rows that a group is, in words; empty for all rows of no class of its own."""
+    # the rows that a group is, in words; empty for all rows of no class of its own
     overall = group.reference_kind is ReferenceKind.OVERALL
     name = "" if overall else f"{called(group.feature)}: {called(group.group)}"
     if group.stratum is not None:
@@ -103,7 +87,8 @@ def _bom(report: Report) -> dict[str, object]:
             {
                 "type": "machine-learning-model",
                 "bom-ref": "model",
-                "name": _model_name(report),
+                # reports know the data of a model, not its name
+                "name": question.document(report).get("title") or file_of(report.data.source),
                 "modelCard": _model_card(report),
             }
         ],
@@ -116,14 +101,14 @@ def _model_card(report: Report) -> dict[str, object]:
     data = {
         "type": "dataset",
         "name": file_of(report.data.source),
-        "description": _data_words(report),
+        "description": rows_read(told(report)),
         "sensitiveData": [called(each["column"]) for each in report.spec.get("sensitive", ())],
     }
     considerations: dict[str, object] = {
-        "technicalLimitations": list(LIMITS),
+        "technicalLimitations": list(what_no_report_shows()),
         "fairnessAssessments": [
             {
-                "groupAtRisk": f"{called(each.feature)}: {called(each.group)}",
+                "groupAtRisk": f"{called(each.estimate.feature)}: {called(each.estimate.group)}",
                 "harms": describe_finding(each),
             }
             for each in report.findings

@@ -4,145 +4,77 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import re
-import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
-from importlib.util import cache_from_source
 from itertools import count, groupby
-from pathlib import Path
 
-from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
-from jinja2 import __version__ as jinja_version
-from jinja2.bccache import Bucket
+from jinja2 import PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.charts import charts
-from fairgauge.render.charts.charts import placed_times
-from fairgauge.render.charts.score_sections import scored
+from fairgauge.render import chart_axes
+from fairgauge.render.chart_axes import placed_times
+from fairgauge.render.grammar import Templates, in_words, spoken
 from fairgauge.render.words import numbers
-from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called, capitalised, printable
-from fairgauge.render.words.glossary import anchor
 from fairgauge.render.words.verdict_sentences import verdict_word
-from fairgauge.render.writers.tight_script import tight
-from fairgauge.results.report import Report
+from fairgauge.start.records import dataclass
 
 
-def write(document: tree.DocumentTree, shown: object = None, *, tight: str = "") -> str:
+def write(document: tree.DocumentTree, shown: object = None, *, whole: bool = True) -> str:
     """Write a document as one self-contained HTML page.
 
-    ``tight`` is a class of the style sheet with smaller print, where a page has no room.
+    ``whole`` is whether it is all of the report.
     """
-    report = shown if isinstance(shown, Report) else None
-    scores = scored(report) if report else []
+    del shown
     style = css("style.css") + css("first_page.css")
     script = scripts("script.js")
     return environment().get_template("page.html.j2").render(
         document=document,
-        tight=tight,
+        whole=whole,
         fresh=anchors(),
+        frame=spoken().terms["frame"],
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         policy=policy(style, script),
-        scores=scores,
-        more_scores=_features_with_scores(report) - len(scores),
-        decides=question.decision_words(report) if report else "",
     ) + "\n"  # fmt: skip
 
 
-def _features_with_scores(report: Report | None) -> int:
-    return len({each.feature for each in report.scores if each.low}) if report else 0
-
-
-class _CompiledTemplates(BytecodeCache):
-    """Compiled templates, kept where Python keeps compiled modules and under the same conditions.
-
-    Compiling the page takes a sixth of the time of a small audit from file to HTML.
-    """
-
-    def get_cache_key(self, name: str, filename: str | None = None) -> str:
-        version = "jinja" + "".join(filter(str.isalnum, jinja_version))
-        return cache_from_source(filename or name, optimization=version)
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        with suppress(OSError), Path(bucket.key).open("rb") as file:
-            bucket.load_bytecode(file)  # of this template as it is now, else nothing
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        if sys.dont_write_bytecode:
-            return
-        whole = Path(bucket.key)
-        part = whole.with_name(f"{whole.name}.{os.getpid()}")
-        with suppress(OSError):
-            whole.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(bucket.bytecode_to_string())
-            part.replace(whole)
-
-
 @cache
-def environment() -> Environment:
+def environment() -> Templates:
     """Return the templates; every value is escaped."""
-    environment = Environment(
+    environment = Templates(
         loader=PackageLoader("fairgauge.render"),
-        bytecode_cache=_CompiledTemplates(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "called": _isolated,
+        # harmless, and of its own direction
+        "called": lambda name: Markup("<bdi>{}</bdi>").format(called(name)),
         "capital": capitalised,
         "count": numbers.count,
         "g": "{:.4g}".format,  # a place on a chart in as few digits as it needs
-        "heading": _heading,
         "kind": _kind,
         "name": called,
-        "outcome": verdict_word,
+        "outcome": lambda outcome: in_words(verdict_word(outcome)),
         "printable": printable,
-        "code": lambda text: Markup("\n").join(map(_whole_options, text.split("\n"))),
-        "prose": _whole_options,
         "short_rows": _short_rows,
     }
     environment.globals |= {
-        "anchor": anchor,
         "answered": _answered,
         "by_key": lambda drawn: [(k, list(run)) for k, run in groupby(drawn, lambda d: d.key)],
-        "first_page_style": lambda: Markup(css("first_page.css", screen=True)),  # noqa: S704 - ours
         "dotted": _dotted,
-        "grid_axes": charts.grid_axes,
-        "runs": _runs,
-        "placed": charts.placed,
-        "placed_on": charts.placed_on,
+        "grid_axes": chart_axes.grid_axes,
+        "runs": lambda blocks: [(kind, list(run)) for kind, run in groupby(blocks, key=_kind)],
+        "chart_axis": chart_axes.chart_axis,
+        "placed_on": chart_axes.placed_on,
         "placed_times": placed_times,
     }
     return environment
-
-
-def _isolated(name: object) -> Markup:
-    """Return a name of the user as HTML: harmless, and of its own direction."""
-    return Markup("<bdi>{}</bdi>").format(called(name))
-
-
-_OPTION = re.compile(r"(?<![\w-])(--\w[\w-]*)")
-
-
-def _whole_options(text: object) -> Markup:
-    """Return a text as HTML in which the name of an option (``--column``) is never broken."""
-    whole = Markup('<span class="option">{}</span>')
-    parts = enumerate(_OPTION.split(printable(text)))
-    return Markup("").join(whole.format(part) if i % 2 else escape(part) for i, part in parts)
-
-
-def _heading(text: str) -> str:
-    """Return a text with a capital in front, the others as they are."""
-    return text[:1].upper() + text[1:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +90,7 @@ class _Answer:
 
 
 def _answered(document: tree.DocumentTree) -> list[_Answer]:
-    """Return the questions that a first page answers, and last the tables of every group.
-
-    Drawings stand with the findings.
-    """
+    # drawings stand with the findings
     brief, found = document.brief, []
     exhibits = document.exhibits
     last = max((i for i, each in enumerate(exhibits) if isinstance(each, tree.Table)), default=None)
@@ -201,27 +130,18 @@ def _dotted(start: int, end: int) -> str:
 
 
 def _kind(block: object) -> str:
-    """Return the name of the macro that writes a block."""
     return type(block).__name__.casefold()
 
 
-def _runs(blocks: Iterable[tree.Block]) -> list[tuple[str, list[tree.Block]]]:
-    """Return blocks in runs of one kind: charts beside each other share a grid."""
-    return [(kind, list(run)) for kind, run in groupby(blocks, key=_kind)]
-
-
-def anchors(own: str = "") -> Callable[[str], str]:
+def anchors() -> Callable[[str], str]:
     """Return a function that makes an anchor which no other part of a page has."""
     numbered = count()
-    return lambda kind: f"{kind}{own}-{next(numbered)}"
+    return lambda kind: f"{kind}-{next(numbered)}"
 
 
 def _short_rows(table: tree.Table) -> Markup:
-    """Return the rows of a table that may be long, with as few tags as HTML asks for.
-
-    End tags of rows and cells are optional, as is the scope of headings that fill a column; the
-    style sheet aligns the numbers and isolates names.
-    """
+    # end tags of rows and cells are optional, as is the scope of headings that fill a column; the
+    # style sheet aligns the numbers and isolates names
     return Markup("\n").join(
         Markup("<tr><th>{}{}").format(
             printable(first.text),
@@ -238,8 +158,8 @@ def asset(name: str) -> str:
 
 @cache
 def scripts(*names: str) -> str:
-    """Return scripts one after the other, without what only their readers need."""
-    return tight("\n".join(map(asset, names)))
+    """Return scripts one after the other."""
+    return "\n".join(map(asset, names))
 
 
 @cache
@@ -251,10 +171,11 @@ def css(name: str, *, screen: bool = False) -> str:
     return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", text)).replace(";}", "}").strip()
 
 
-def policy(style: str, script: str) -> str:
-    """Return the content security policy: our own style and script, and nothing else."""
+def policy(style: str, *scripts: str) -> str:
+    """Return the content security policy: our own style and scripts, and nothing else."""
     return (
-        f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "
+        f"default-src 'none'; style-src {_digest(style)}; "
+        f"script-src {' '.join(map(_digest, scripts))}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
@@ -265,13 +186,7 @@ def _digest(text: str) -> str:
 
 
 def write_notebook(document: tree.DocumentTree, shown: object = None) -> str:
-    """Write a document as a fragment of HTML."""
-    del shown
-    styled = tuple(each for each in document.exhibits if not isinstance(each, tree.TimeChart))
-    document = replace(document, exhibits=styled)
-    # cells of one notebook share their anchors: other charts have others
-    own = hashlib.sha256(repr(styled).encode()).hexdigest()[:8]
-    charted = any(isinstance(each, tree.Chart) for each in styled)
-    template = environment().get_template("notebook.html.j2")
-    written = template.render(document=document, charted=charted, fresh=anchors(f"-{own}"))
-    return f"{written}\n"
+    """Write a document as a frame of a notebook, which has no access to it."""
+    page = escape(write(document, shown, whole=False))
+    frame = ' sandbox="" title="fairgauge" width="100%" height="800" frameborder="0"'
+    return f'<iframe{frame} srcdoc="{page}"></iframe>\n'

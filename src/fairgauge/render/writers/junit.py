@@ -12,10 +12,10 @@ from xml.sax.saxutils import escape, quoteattr
 
 from fairgauge.enums import Outcome
 from fairgauge.reasons import ReasonCode
+from fairgauge.render.documents.monitored import describe_unmatched
 from fairgauge.render.words.display_names import file_of, printable, shorten
-from fairgauge.render.words.monitor_sentences import describe_unmatched
+from fairgauge.render.words.metric_words import monitored_rules
 from fairgauge.render.words.numbers import listing
-from fairgauge.render.words.rule_words import monitored_rules
 from fairgauge.render.words.verdict_sentences import judged_groups
 from fairgauge.results.monitor_results import MonitorReport, MonitorState
 from fairgauge.results.report import Report
@@ -55,7 +55,6 @@ def _judged(report: Report, verdict: Verdict) -> _Case:
 
 
 def _monitored(report: MonitorReport) -> Iterator[_Case]:
-    """Yield a case for every comparison, and for whatever else leaves the monitor undecided."""
     for each in report.comparisons:
         class_ = "" if each.class_ is None else f", class {each.class_}"
         name = f"{each.rule}: {each.group}{class_}"

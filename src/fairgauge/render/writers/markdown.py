@@ -8,6 +8,7 @@ from functools import singledispatch
 
 from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Tone
+from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.verdict_sentences import verdict_word
 
@@ -21,7 +22,7 @@ _NOT_SHOWN = frozenset({"all", "glossary", "series"})
 
 
 def _marked(tone: Tone, text: str) -> str:
-    """Return a text in bold after its mark; after a blank, asterisks would stay what they are."""
+    # a text in bold after its mark; after a blank, asterisks would stay what they are
     return f"**{f'{_MARKS[tone]} {text}'.strip()}**"
 
 
@@ -58,13 +59,14 @@ def _document(document: tree.DocumentTree) -> Iterator[str]:
         if section.id not in _NOT_SHOWN:
             yield from _section(section, 2)
     if document.not_shown:
-        yield from ["", f"<sub>Not shown: {escape(', '.join(document.not_shown))}.</sub>"]
+        text = spoken().say("read", "not_shown", parts=document.not_shown, python=True)
+        yield from ["", f"<sub>{escape(text)}</sub>"]
     yield ""
     yield f"<sub>fairgauge {document.version}, {escape(document.created[:10])}</sub>"
 
 
 def _first_page(document: tree.DocumentTree) -> Iterator[str]:
-    """Yield the sentences of a first page, with the grid of rules; the headline is the heading."""
+    # the sentences of a first page, with the grid of rules; the headline is the heading
     brief = document.brief
     yield f"# {escape(brief.headline)}"
     if brief.verdict:
@@ -91,7 +93,6 @@ def _section(section: tree.Section, level: int) -> Iterator[str]:
 
 @singledispatch
 def _block(block: tree.Block) -> Iterator[str]:
-    """Yield the lines of a block, an empty one first."""
     raise TypeError(f"no Markdown for {type(block).__name__}")
 
 
@@ -145,10 +146,7 @@ def _(block: tree.RuleGrid) -> Iterator[str]:
     texts = (each.words + (each.text and f" ({each.text})") for each in block.rules)
     heads = ["", *(escape(text, cell=True) for text in texts)]
     rows = [
-        [
-            escape(name.text + (name.below and f" ({name.below})"), cell=True),
-            *map(_judged, cells),
-        ]
+        [escape(name.text + (name.below and f" ({name.below})"), cell=True), *map(_judged, cells)]
         for _, lines in block.parts
         for name, cells in lines
     ]
@@ -161,29 +159,30 @@ def _judged(cell: tree.GridCell | None) -> str:
     if cell is None:
         return "–"
     alone = "".join(f" ({letter})" for letter in cell.notes)
-    return escape(f"{verdict_word(cell.outcome)}{alone}, {cell.counts}", cell=True)
+    return escape(f"{in_words(verdict_word(cell.outcome))}{alone}, {cell.counts}", cell=True)
 
 
 @_block.register(tree.Chart)
 def _(block: tree.Chart) -> Iterator[str]:
-    badges = any(row.badge for row in block.rows)
+    beside = any(row.below for row in block.rows)
     rows = [
         [
             escape(row.label, cell=True),
-            *([f"{_MARKS[row.tone]} {escape(row.badge)}"] if badges else []),
             escape(row.text, cell=True),
-            escape(row.below, cell=True),
+            *([escape(row.below, cell=True)] if beside else []),
         ]
         for row in block.rows
     ]
-    heads = [escape(block.caption), *(["outcome"] if badges else []), "value (CI)", ""]
+    words = spoken().terms["chart"]
+    heads = [escape(block.caption), words["value"]]
+    if beside:
+        measured = any(row.mark.low is not None for row in block.rows)
+        heads.append(words["interval" if measured else "numbers"])
     yield from _rows(heads, rows)
     yield from _notes(block.notes)
 
 
 @_block.register(tree.DotArrays)  # its sentence states it
-@_block.register(tree.Glossary)
-@_block.register(tree.ScoreCharts)
 @_block.register(tree.SignOff)
 @_block.register(tree.TimeChart)
 def _(block: tree.Block) -> Iterator[str]:

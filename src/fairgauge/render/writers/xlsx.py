@@ -16,26 +16,23 @@ from typing import Any
 
 from fairgauge.errors import MissingExtra
 from fairgauge.render import _document_tree as tree
+from fairgauge.render.grammar import spoken
 from fairgauge.render.streams import FlatTable, Value, table_of, tables_of
 from fairgauge.render.words.display_names import printable, shorten, width
-from fairgauge.render.words.method_descriptions import LIMITS
 from fairgauge.results.codec import plain
 from fairgauge.results.shown_result import ShownResult
 
 TO_PUBLISH = "To publish"
-_BELOW = "confidence interval, or why data are insufficient"
 _MINUS = "\u2212"
 _NUMBER = re.compile(rf"([+{_MINUS}])?(\d[\d,]*)(\.\d+)?(%)?")
 _LONGEST_TEXT = 32_000
 _NARROWEST, _WIDEST = 8, 60
 _LOOKED_AT = 200
-_SUMMARY = ("rules", "findings", "data", "notes")
-_ROLES = ("Prepared by", "Reviewed by", "Approved by")
 _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
 
 
 def write(document: tree.DocumentTree, shown: ShownResult) -> bytes:
-    """Write a workbook: tables to publish, summary, all tables, and the specification."""
+    """Write a workbook: the document to file, summary, all tables, and the specification."""
     try:
         library = import_module("xlsxwriter")
     except ImportError as error:
@@ -46,7 +43,7 @@ def write(document: tree.DocumentTree, shown: ShownResult) -> bytes:
         book.set_properties({"title": printable(document.title), "created": made})
         writer = _Workbook(book)
         if document.to_publish:
-            writer.to_publish(document.to_publish, document.cover)
+            writer.to_publish(document.to_publish)
         writer.summary(document)
         for name in tables_of(shown):
             table = table_of(shown, name)
@@ -71,7 +68,6 @@ class _Workbook:
         self.formats: dict[str, Any] = {}
 
     def summary(self, document: tree.DocumentTree) -> None:
-        """Write the first page, the cover, the rules, the findings, and room for signatures."""
         sheet = self.book.add_worksheet("Summary")
         sheet.hide_gridlines(2)
         sheet.set_column(0, 0, 34)
@@ -84,70 +80,81 @@ class _Workbook:
             if text:
                 sheet.write_string(row, 1, _text(text), self.words)
             row += 1
-        sheet.write_string(row + 1, 0, "Sign-off (name, date, signature)", self.heading)
-        for i, role in enumerate(_ROLES, row + 2):
+        terms = spoken().terms
+        sheet.write_string(row + 1, 0, terms["sheet"]["sign"], self.heading)
+        for i, role in enumerate(terms["record"]["roles"], row + 2):
             sheet.write_string(i, 0, role)
             sheet.write_blank(i, 1, None, self.line)
 
     @staticmethod
     def _facts(document: tree.DocumentTree) -> Iterator[tuple[str, str]]:
-        """Yield pairs of a word and a text; a heading has no text."""
-        brief = document.brief
-        yield "headline", str(brief.headline)
+        brief, words = document.brief, spoken().terms["sheet"]
+        yield words["headline"], str(brief.headline)
         if brief.verdict:
-            yield "verdict", " ".join(map(str, brief.verdict))
+            yield words["verdict"], " ".join(map(str, brief.verdict))
         for question, sentences in brief.answers:
             yield question, ""
             for each in sentences:
                 yield "-", str(each)
-        yield "The record", ""
-        yield "data", document.beside
+        yield words["record"], ""
+        yield words["data"], document.beside
         yield from document.cover
-        yield "question", " ".join(document.lead)
+        if document.lead:
+            yield words["question"], " ".join(document.lead)
         for text in document.warnings:
-            yield "warning", text
+            yield spoken().terms["warning"], text
         if document.verdict:
-            yield "outcome", document.verdict
-        yield "made", f"{document.created}, fairgauge {document.version}"
-        for section in document.sections:
-            if section.id in _SUMMARY:
-                yield section.title, ""
-                for block in section.blocks:
-                    yield from _pairs(block)
-        if document.filed:
-            yield "What no report shows", ""
-            yield from _pairs(tree.Items(LIMITS))
+            yield words["outcome"], document.verdict
+        yield words["made"], f"{document.created}, fairgauge {document.version}"
 
-    def to_publish(self, tables: Sequence[tree.Table], cover: Sequence[tuple[str, str]]) -> None:
-        """Write the tables that a preset calls for as they are printed, and then the cover."""
+    def to_publish(self, blocks: Sequence[tree.Block]) -> None:
         sheet = self.book.add_worksheet(TO_PUBLISH)
         sheet.hide_gridlines(2)
+        tables = [each for each in blocks if isinstance(each, tree.Table)]
         sheet.set_column(0, 0, 30)
-        sheet.set_column(1, max(2 * len(table.columns) for table in tables), 16)
+        sheet.set_column(1, max((2 * len(table.columns) for table in tables), default=1), 16)
         row = 0
-        for table in tables:
-            below = [any(cells[i].below for cells in table.rows) for i in range(len(table.columns))]
-            sheet.write_string(row, 0, _text(table.caption), self.title)
-            heads = [tree.Cell(column.heading, below=_BELOW) for column in table.columns]
-            for cells in (heads, *table.rows):
+        for block in blocks:
+            if isinstance(block, tree.Table):
+                row = self._table_to_publish(sheet, block, row) + 1
+                continue
+            pairs: tuple[tuple[str, str], ...] = ()
+            match block:
+                case tree.Facts():
+                    pairs = block.pairs
+                case tree.Items():
+                    pairs = tuple(("-", each) for each in block.items)
+                case tree.Heading() | tree.Paragraph():
+                    pairs = ((block.text, ""),)
+            style = self.title if isinstance(block, tree.Heading) else None
+            for word, text in pairs:
+                line = f"{word} {text}" if word == "-" else f"{word}: {text}" if text else word
+                sheet.write_string(row, 0, _text(line), style)
                 row += 1
-                column = 0
-                style = self.head if cells is heads else None
-                for cell, has_below in zip(cells, below, strict=True):
-                    self._printed(sheet, row, column, cell, style)
-                    if has_below:
-                        text = _text(cell.below)
-                        sheet.write_string(row, column + 1, text, style or self.words)
-                    column += 1 + has_below
-            for note in table.notes:
-                row += 1
-                sheet.write_string(row, 0, _text(note))
-            row += 2
-        for i, (word, text) in enumerate(cover, row):
-            sheet.write_string(i, 0, _text(f"{word}: {text}"))
+            row += bool(pairs)
+
+    def _table_to_publish(self, sheet: Any, table: tree.Table, row: int) -> int:
+        beside = spoken().terms["sheet"]["below"]
+        below = [any(cells[i].below for cells in table.rows) for i in range(len(table.columns))]
+        sheet.write_string(row, 0, _text(table.caption), self.heading)
+        heads = [tree.Cell(column.heading, below=beside) for column in table.columns]
+        for cells in (heads, *table.rows):
+            row += 1
+            column = 0
+            style = self.head if cells is heads else None
+            for cell, has_below in zip(cells, below, strict=True):
+                self._printed(sheet, row, column, cell, style)
+                if has_below:
+                    text = _text(cell.below)
+                    sheet.write_string(row, column + 1, text, style or self.words)
+                column += 1 + has_below
+        for note in table.notes:
+            row += 1
+            sheet.write_string(row, 0, _text(note))
+        return row + 1
 
     def _printed(self, sheet: Any, row: int, column: int, cell: tree.Cell, style: Any) -> None:
-        """Write what is printed: a number as the number that is printed, with its format."""
+        # write what is printed: a number as the number that is printed, with its format
         number = None if cell.name or style else _NUMBER.fullmatch(cell.text)
         if number is None:
             sheet.write_string(row, column, _text(cell.text), style or self.words)
@@ -173,23 +180,11 @@ class _Workbook:
         sheet.autofilter(0, 0, len(table.rows), len(table.columns) - 1)
 
     def specification(self, asked: object) -> None:
-        """Write what was asked, defaults included, a line of JSON in each row."""
         sheet = self.book.add_worksheet("Specification")
         sheet.set_column(0, 0, 100)
         text = json.dumps(plain(asked), indent=2, ensure_ascii=False)
         for i, line in enumerate(text.split("\n")):
             sheet.write_string(i, 0, _text(line))
-
-
-def _pairs(block: tree.Block) -> Iterator[tuple[str, str]]:
-    """Yield a block of the summary as pairs of a word and a text."""
-    if isinstance(block, tree.Facts):
-        yield from block.pairs
-    elif isinstance(block, tree.Items):
-        for i, text in enumerate(block.items, 1):
-            yield (f"{i}." if block.numbered else "-"), text
-    elif isinstance(block, tree.Paragraph) and block.text:
-        yield "-", block.text
 
 
 def _write(sheet: Any, row: int, column: int, value: Value) -> None:

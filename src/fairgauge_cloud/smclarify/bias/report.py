@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairgauge_cloud import _service_texts as service_texts
 from fairgauge_cloud._coded_column import from_frame, from_series
-from fairgauge_cloud._column_reading import NOT_A_THRESHOLD
 from fairgauge_cloud._facet_counts import (
+    NOT_A_THRESHOLD,
     BinaryOutcome,
     Blocks,
     FacetQuestion,
@@ -16,8 +15,13 @@ from fairgauge_cloud._facet_counts import (
     outcome,
     predicted,
 )
-from fairgauge_cloud._service_metrics import Features, ServiceMetrics, unsortable
-from fairgauge_cloud._service_texts import DESCRIPTIONS
+from fairgauge_cloud._service_metrics import (
+    DESCRIPTIONS,
+    Features,
+    ServiceMetrics,
+    unknown_metric,
+    unsortable,
+)
 from fairgauge_cloud.smclarify.bias.metrics import (
     POSTTRAINING_METRICS,
     PRETRAINING_METRICS,
@@ -43,9 +47,7 @@ from fairgauge_cloud.smclarify.bias.report_values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-    from pandas import DataFrame, Index, Series
+    from pandas import DataFrame, Series
 
 __all__ = [
     "Column",
@@ -83,7 +85,7 @@ def fetch_metrics_to_run(
     """Return the metric functions of some names, in registered order."""
     known = tuple(metric.__name__ for metric in full_metrics)
     if not set(metric_names) <= set(known):
-        raise ValueError(service_texts.unknown_metric(known))
+        raise ValueError(unknown_metric(known))
     return [metric for metric in full_metrics if metric.__name__ in metric_names]
 
 
@@ -137,10 +139,7 @@ def bias_report(
     )
     names = sorted(metric.__name__ for metric in chosen)
     made = _ReportArguments(df, facet_column, label_column, stage_type, predicted_label_column)
-    question = made.question(group_variable)
-    cube = count_question(question)
-    problem = None if group_variable is None else unsortable(group_variable.unique().tolist())
-    measured = ServiceMetrics(question, cube, [made.features], problem)
+    measured = made.measured(group_variable)
     own = {metric.__name__: metric for metric in chosen if metric.__name__ not in DESCRIPTIONS}
 
     def entry(name: str, block: int) -> Mapping[str, object]:
@@ -167,8 +166,7 @@ def bias_basic_stats(
     Takes the arguments of `bias_report`, and raises its errors.
     """
     made = _ReportArguments(df, facet_column, label_column, stage_type, predicted_label_column)
-    question = made.question(None)
-    measured = ServiceMetrics(question, count_question(question))
+    measured = made.measured()
     return [
         FacetReport(block, list(_basic(measured, i, made.prediction is not None))).to_json()
         for i, block in enumerate(made.facet.names)
@@ -199,19 +197,16 @@ class _ReportArguments:
         predicted_label_column: LabelColumn | None,
     ) -> None:
         _check(df, facet_column, label_column, stage_type, predicted_label_column)
-        self._listed = (facet_column.sensitive_values, label_column.positive_label_values)
         self._df = df
-        self._column = from_series(df[facet_column.name])
-        self.label: BinaryOutcome
         self.prediction: BinaryOutcome | None = None
+        postponed: ValueError | None = None
         try:
-            self.facet: Blocks = facet_blocks(self._column, facet_column.sensitive_values)
+            column = from_series(df[facet_column.name])
+            self.facet: Blocks = facet_blocks(column, facet_column.sensitive_values)
         except ValueError as error:
             if str(error) == NOT_A_THRESHOLD:
                 raise
-            postponed: ValueError | None = error  # the label's errors come first
-        else:
-            postponed = None
+            postponed = error  # the label's errors come first
         label_series = from_series(label_column.series, label_column.name)
         positive = list(label_column.positive_label_values or ())
         self.label, listed = outcome(label_series, positive)
@@ -224,29 +219,29 @@ class _ReportArguments:
         dropped = {column.name for column in named if column is not None}
         self._others = df[[name for name in df.columns if name not in dropped]]
 
-    @property
-    def features(self) -> Features:
-        """Return the columns that the flip test compares rows by."""
-        return Features(lambda: from_frame(self._others))
-
-    def question(self, group_variable: Series | None) -> FacetQuestion:
-        """Return what is counted."""
-        strata = None
-        if group_variable is not None and not group_variable.empty:
-            strata = from_series(group_variable, "group_variable")
-        return FacetQuestion((self.facet,), self.label, self.prediction, strata)
+    def measured(self, group_variable: Series | None = None) -> ServiceMetrics:
+        """Return the metrics of the counts; the flip test compares rows by all other columns."""
+        strata, problem = None, None
+        if group_variable is not None:
+            problem = unsortable(group_variable.unique().tolist())
+            strata = None if group_variable.empty else from_series(group_variable, "group_variable")
+        asked = FacetQuestion((self.facet,), self.label, self.prediction, strata)
+        features = Features(lambda: from_frame(self._others))
+        return ServiceMetrics(asked, count_question(asked), [features], problem)
 
     def called(
         self, metric: Callable[..., object], block: int, group_variable: Series | None
     ) -> dict[str, object]:
         """Call a metric that a user registered; an exception is the error of its entry."""
-        index = self._df.index
-        label = _flags(self.label.states == 1, index)
-        after = None if self.prediction is None else _flags(self.prediction.states == 1, index)
+        import pandas as pd
+
+        index, states = self._df.index, self.prediction and self.prediction.states
+        label = pd.Series(self.label.states == 1, index=index)
+        after = None if states is None else pd.Series(states == 1, index=index)
         arguments = {
             "df": self._others,
             "feature": self._df[self.facet.name],
-            "sensitive_facet_index": _flags(self.facet.codes == block, index),
+            "sensitive_facet_index": pd.Series(self.facet.codes == block, index=index),
             "label": label,
             "positive_label_index": label,
             "predicted_label": after,
@@ -261,12 +256,6 @@ class _ReportArguments:
         return entry.to_json()
 
 
-def _flags(values: NDArray[np.bool_], index: Index) -> Series:
-    import pandas as pd
-
-    return pd.Series(values, index=index)
-
-
 def _check(
     df: DataFrame,
     facet_column: FacetColumn,
@@ -277,13 +266,12 @@ def _check(
     if facet_column and facet_column.name not in df.columns:
         raise ValueError(f"Facet column {facet_column.name} is not present in the dataset")
     _require_positive(label_column.positive_label_values)
-    if predicted_label_column is not None and predicted_label_column.positive_label_values:
-        same = predicted_label_column.positive_label_values == label_column.positive_label_values
-        if not same:
-            raise ValueError(
-                "Positive predicted label values or threshold should be empty or same as label "
-                "values or thresholds"
-            )
+    predicted_values = predicted_label_column and predicted_label_column.positive_label_values
+    if predicted_values and predicted_values != label_column.positive_label_values:
+        raise ValueError(
+            "Positive predicted label values or threshold should be empty or same as label "
+            "values or thresholds"
+        )
     if not isinstance(stage_type, StageType):
         raise ValueError("stage_type should be a Enum value of StageType")  # noqa: TRY004 - as there
     if predicted_label_column is None and stage_type is StageType.POST_TRAINING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from fairgauge_cloud._column_reading import DataType
-from fairgauge_cloud._service_texts import spelled
+from fairgauge_cloud._facet_counts import DataType
+from fairgauge_cloud._service_metrics import spelled
 from fairgauge_cloud.smclarify.bias.metrics import basic_stats as stats
 from fairgauge_cloud.smclarify.bias.metrics import call_metric
 from fairgauge_cloud.smclarify.bias.metrics.common import divide, metric_description
@@ -65,17 +65,27 @@ class StageType(Enum):
     POST_TRAINING = "post_training"
 
 
+def inf_as_str(obj: dict[str, object]) -> dict[str, object]:
+    """Write an infinity under the key ``value`` as text; nothing else is changed."""
+    value = obj.get("value")
+    return obj | {"value": spelled(value)} if isinstance(value, float) else obj
+
+
+class _Saved:
+    """What is saved as its attributes."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values, infinities as text."""
+        return inf_as_str({key: _plain(each) for key, each in vars(self).items()})
+
+
 @dataclass(eq=False)
-class MetricResult:
+class MetricResult(_Saved):
     """A metric: its name, description and value."""
 
     name: str
     description: str
     value: object
-
-    def to_json(self) -> dict[str, object]:
-        """Return plain values, infinities as text."""
-        return _attributes(self)
 
 
 class MetricError(MetricResult):
@@ -92,19 +102,15 @@ class MetricError(MetricResult):
         self.error = str(error)
 
 
-class FacetReport:
+@dataclass(eq=False)
+class FacetReport(_Saved):
     """The metrics of one facet value or threshold."""
 
-    def __init__(self, facet_value_or_threshold: str, metrics: list[MetricResult]) -> None:
-        self.value_or_threshold = facet_value_or_threshold
-        self.metrics = metrics
-
-    def to_json(self) -> dict[str, object]:
-        """Return plain values, infinities as text."""
-        return _attributes(self)
+    value_or_threshold: str
+    metrics: list[MetricResult]
 
 
-class ModelPerformanceReport:
+class ModelPerformanceReport(_Saved):
     """The performance of a model on all rows."""
 
     def __init__(
@@ -120,43 +126,18 @@ class ModelPerformanceReport:
         if multicategory_confusion_matrix:
             self.confusion_matrix = multicategory_confusion_matrix
 
-    def to_json(self) -> dict[str, object]:
-        """Return plain values, infinities as text."""
-        return _attributes(self)
 
-
-def plain(value: object) -> object:
-    """Return an object as dictionaries, lists and plain values."""
-    if hasattr(value, "__dict__"):
-        return _attributes(value)
-    if isinstance(value, dict):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
-    return value
-
-
-def _attributes(value: object) -> dict[str, object]:
-    return inf_as_str({key: plain(each) for key, each in vars(value).items()})
-
-
-def inf_as_str(obj: dict[str, object]) -> dict[str, object]:
-    """Write an infinity under the key ``value`` as text; nothing else is changed."""
-    value = obj.get("value")
-    if isinstance(value, float):
-        obj["value"] = spelled(value)
-    return obj
+def _plain(value: object) -> object:
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return value.to_json() if isinstance(value, _Saved) else value
 
 
 def performance(name: str, label: BinaryOutcome, prediction: BinaryOutcome) -> dict[str, object]:
     """Return the performance of predictions on all rows, as the service writes it."""
     true, shown = label.states == 1, prediction.states == 1
-    cells = {
-        "TP": int((true & shown).sum()),
-        "FP": int((~true & shown).sum()),
-        "FN": int((true & ~shown).sum()),
-        "TN": int((~true & ~shown).sum()),
-    }
+    masks = {"TP": true & shown, "FP": ~true & shown, "FN": true & ~shown, "TN": ~true & ~shown}
+    cells = {name: int(mask.sum()) for name, mask in masks.items()}
     rates = [
         MetricResult(title, metric_description(function), call_metric(function, **cells))
         for title, function in stats.PERFORMANCE.items()

@@ -133,7 +133,7 @@ def test_usage_mistakes_name_the_command(run, loans):
     assert "Usage: fairgauge audit [OPTIONS] DATA..." in result.stderr
     assert re.search("No such option:? '?--lable", result.stderr)
     assert run("audit").exit_code == 2
-    assert "Missing argument 'DATA...'" in run("audit").stderr
+    assert "no DATA: give files" in run("audit").stderr
     assert "'xls' is not one of" in run("audit", loans, *SEX, "--format", "xls").stderr
 
 

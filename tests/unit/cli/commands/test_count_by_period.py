@@ -6,7 +6,6 @@ import datetime as dt
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -73,32 +72,3 @@ def test_what_is_no_period(rows):
         assert message in done.stderr
     done = fairgauge("count", "rows.parquet", *FLAGS, "--by", "day")
     assert "-o FOLDER" in done.stderr
-
-
-def test_periods_with_the_rows_of_another_and_rows_twice_are_warned_of(tmp_path, monkeypatch):
-    """As `monitor` does: a copied day, and one of which each row stands twice."""
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(3)
-    days = {}
-    for day in (1, 2, 3, 4):
-        rows = pd.DataFrame({"sex": rng.choice(["F", "M"], 900)})
-        rows["branch"] = rng.choice(list("abcdef"), 900)
-        rows["approved"], rows["predicted"] = rng.integers(0, 2, (2, 900))
-        days[f"2026-11-0{day}"] = rows
-    days["2026-11-04"] = days["2026-11-02"]
-    days["2026-11-05"] = pd.concat([days["2026-11-03"].iloc[:500]] * 2)
-    table = pd.concat([rows.assign(day=name) for name, rows in days.items()])
-    table.to_parquet("rows.parquet")
-    flags = ["--label", "approved", "--prediction", "predicted", "--sensitive", "sex"]
-    flags += ["--positive", "1", "--strata", "branch"]
-    counted = fairgauge("count", "rows.parquet", *flags, "--by", "day", "-o", "days")
-    added = fairgauge("monitor", "import", "history", "days/*.cube.json")
-    for done in (counted, added):
-        warned = done.stderr.replace("\n  ", " ").split("Warning: ")[-2:]
-        assert done.exit_code == 0
-        assert "2026-11-04" in warned[0]
-        assert "the same counts as those of 2026-11-02 (900 rows)" in warned[0]
-        assert "2026-11-05" in warned[1]
-        assert "as if every row stood 2 times" in warned[1]
-    again = fairgauge("monitor", "import", "history", "days/*.cube.json")
-    assert "the same counts as" not in again.stderr  # no period is added

@@ -11,7 +11,7 @@ from tests.model_rows import QUESTION, rows
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.render import render
-from fairgauge.results.comparison import ModelComparison
+from fairgauge.results.comparison import Change
 from fairgauge.results.threshold_choice import ThresholdChoice
 
 PEOPLE = rows(2_000)
@@ -54,7 +54,7 @@ def test_every_format_is_written(people, tmp_path):
     result = run("compare-models", people, *flags, *files)
     assert result.exit_code == 0, result.output
     written = json.loads((tmp_path / "choice.json").read_text())
-    assert fg.ModelComparison.from_dict(written)["fairer"].verdict == "dominates"
+    assert fg.Change.from_dict(written)["fairer"].verdict == "dominates"
     assert "fairer is better than current, and" in (tmp_path / "choice.html").read_text()
     header, *lines = (tmp_path / "choice.csv").read_text().splitlines()
     assert header.startswith("candidate,metric,feature,group")
@@ -103,11 +103,11 @@ def test_hostile_names_are_harmless(format_):
 
 def test_json_keeps_to_its_schema():
     found = fg.compare_models(
-        PEOPLE, **QUESTION, candidate=["fairer", "random"], strata="region",
+        PEOPLE, **QUESTION, candidate=["fairer", "random"],
         metrics=["selection_rate.ratio", "f1.difference", "theil_index"],
         margins={"accuracy": 0.1},
     )  # fmt: skip
-    jsonschema.validate(json.loads(found.to_json()), ModelComparison.json_schema())
+    jsonschema.validate(json.loads(found.to_json()), Change.json_schema())
     scored = PEOPLE.with_columns(score=0.2 + pl.col("fairer") * 0.6)
     choice = fg.thresholds(
         scored, label="repaid", score="score", sensitive="sex", rules="selection_rate.ratio >= 0.5"

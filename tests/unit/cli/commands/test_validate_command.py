@@ -43,21 +43,15 @@ def test_mistakes_in_the_file_and_the_columns_come_together(fails, loans, tmp_pa
         '[[rules]]\nmetric = "DI"\nat_least = "0.8"\n[[rules]]\nmetric = "XX"\nat_most = 1\n'
     )
     said = fails("validate", loans, "-c", "audit.toml")
-    assert (
-        said
-        == """\
-5 mistakes in the specification
-  positiv: unknown option. Did you mean 'positive'? Allowed: label, prediction, score, \
-candidate, margins, score_of, score_range, threshold, positive, favourable, sensitive, \
-probabilities, recode, where, intersections, strata, count, weight, cluster, person, per_person, \
-order, reference, min_n, min_share, unknown, exclude_groups, metrics, preset, features, \
-task, confidence, method, multiplicity, seed, replicates, profile, missing, population, \
-rules, inconclusive, accept, max_groups, max_classes, document, words
-  sensitive[0].cut: unknown key. Did you mean 'cuts'? Allowed: column, values, cuts, closed
-  rules[0].at_least: must be a number, not '0.8'
-  rules[1].metric: no metric named 'XX'. See: fairgauge metrics
-  label: no column 'aproved' in the data. Did you mean 'approved'?"""
-    )
+    assert said.startswith("5 mistakes in the specification\n")
+    for mistake in (
+        "positiv: unknown option. Did you mean 'positive'? Allowed: label, prediction, score",
+        "sensitive[0].cut: unknown key. Did you mean 'cuts'? Allowed: column, values, cuts, closed",
+        "rules[0].at_least: must be a number, not '0.8'",
+        "rules[1].metric: no metric named 'XX'. See: fairgauge metrics",
+        "label: no column 'aproved' in the data. Did you mean 'approved'?",
+    ):
+        assert f"\n  {mistake}" in said
 
 
 def test_types_where_the_schema_tells(fails, run, tmp_path, monkeypatch):
@@ -74,8 +68,9 @@ def test_types_where_the_schema_tells(fails, run, tmp_path, monkeypatch):
         assert said.startswith("column 's' must hold numbers, but has the type ")
         assert run("validate", name, *flags, "--weight", "w").exit_code == 0
     assert fails("validate", "t.csv", *flags, "--score", "p") == (
-        "column 'p' must hold numbers, but has 'x'; write plain numbers, and an empty cell for "
-        """none, or list it as unknown: --recode 'p = {unknown = ["x"]}' (recode)"""
+        "column 'p' must hold numbers, but has 'x'; write plain numbers with a point for the "
+        "decimals, and an empty cell for none, or list it as unknown: "
+        """--recode 'p = {unknown = ["x"]}' (recode)"""
     )
 
 

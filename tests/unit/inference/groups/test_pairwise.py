@@ -19,10 +19,10 @@ from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.enums import DiagnosticCode, ReferenceKind
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.inference import Evidence, FeatureGroups
+from fairgauge.inference.groups.across_groups import MOST_LISTED, pairs_not_listed, pairwise
 from fairgauge.inference.groups.families import Family
-from fairgauge.inference.groups.pairwise import MOST_LISTED, pairs_not_listed, pairwise
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
+from fairgauge.resolve.references import BOTH, LABEL, PREDICTION
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import NO_CLASS
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
@@ -96,12 +96,11 @@ def test_pairs_are_newcombes_at_tukeys_critical_value():
             assert interval.level == 0.95
 
 
-def test_a_pair_says_who_differs_and_how_many_hold_at_once():
+def test_a_pair_has_who_differs_and_how_many_hold_at_once():
     each = of(audit(COUNTS))["c", "b"]
-    assert each.says == (
-        "c: selection rate 18.3% vs 68.9% for b, 50.6 pp lower (95% CI −67.3 to −24.7 pp, "
-        "simultaneous over 6 pairs)"
-    )
+    assert (each.group, each.other, each.pairs) == ("c", "b", 6)
+    assert (each.rate_group, each.rate_other) == pytest.approx((0.183, 0.689), abs=5e-4)
+    assert tuple(each.difference_interval) == pytest.approx((-0.673, -0.247), abs=5e-4)
     assert each.significant
 
 
@@ -134,7 +133,7 @@ def test_pairs_agree_with_the_largest_gap(options):
     # away from no difference it need not hold for all pairs at once
     assert gap.value < gap.high < max(-p.difference_interval.low for p in found.values())
     assert ratio.value > ratio.low > min(p.ratio_interval.low for p in found.values())
-    robust = (M.CLUSTER_ROBUST,) if "cluster" in options else ()
+    robust = (M.JACKKNIFE,) if "cluster" in options else ()
     assert gap.interval.methods == (M.TUKEY, M.MOVER, *robust, M.WILSON)
     assert most.difference_interval.methods == gap.interval.methods
 

@@ -16,8 +16,8 @@ from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.reasons import ReasonCode
 from fairgauge.results.scopes import OVERALL, POOLED
-from fairgauge.stats.cluster_robust import satterthwaite_degrees
 from fairgauge.stats.intervals import wilson
+from fairgauge.stats.sampling import satterthwaite_degrees
 
 CLUSTERS = 30
 JACKKNIFE = (M.JACKKNIFE, M.STUDENT_T)
@@ -224,7 +224,7 @@ def test_names_of_clusters_and_the_order_of_rows_change_nothing():
 
 
 def test_the_seed_decides_the_blocks():
-    rows = tied(10, count=90, size=6)
+    rows = tied(10, count=600, size=2)
     name = "balanced_accuracy.difference"
     one, same, other = (ask(rows, metrics=[name], seed=s)[name, "g", "a"] for s in (0, 0, 1))
     assert one.interval == same.interval
@@ -240,30 +240,24 @@ def test_clusters_of_one_row_each_are_rows():
         ask(rows, metrics=names, cluster=None, strata="s"),
     )
     for each, other in zip(one.estimates, plain.estimates, strict=True):
-        # forty blocks tell a width to some eleven per cent; shares need none
-        off = 0.02 if each.metric in ("DPPL", "TE") and each.scope != POOLED else 0.4
+        off = 0.12  # as 400 blocks of clusters show a width
         assert each.interval is not None, (each.metric, each.scope, each.reason)
         width, right = (e.high - e.low for e in (each, other))
         assert width == pytest.approx(right, rel=off), (each.metric, each.scope)
 
 
-def test_limits_hold_the_value_and_widen_with_the_confidence():
+def test_limits_hold_the_value_widen_with_the_confidence_and_agree_with_p():
     rows = tied(13, count=50)
     narrow, wide = (comparable(ask(rows, confidence=c, **ALL)) for c in (0.8, 0.99))
-    values = {
-        (e.metric, e.group, e.scope, e.class_scope): e.value for e in ask(rows, **ALL).estimates
-    }
+    estimates = ask(rows, **ALL).estimates
+    values = {(e.metric, e.group, e.scope, e.class_scope): e.value for e in estimates}
     for key, (low, high, *_) in narrow.items():
         if low is not None:
             assert low <= values[key] <= high, key
             if wide[key][0] is not None:
                 assert wide[key][0] <= low + 1e-9, key
                 assert wide[key][1] >= high - 1e-9, key
-
-
-def test_p_values_and_intervals_agree():
-    rows = tied(14, count=50)
-    for each in ask(rows, **ALL).estimates:
+    for each in estimates:
         neutral = find_metric(each.metric).neutral
         if each.p_value is not None and each.low is not None and not math.isnan(neutral):
             inside = each.low - 1e-9 <= neutral <= each.high + 1e-9
@@ -302,13 +296,3 @@ def test_few_effective_clusters_decide_nothing():
         assert each.status == "too_few"
         assert each.reason.code is ReasonCode.FEW_CLUSTERS
         assert each.reason["clusters"] < each.reason["minimum"] == 5
-
-
-def test_a_small_share_of_clustered_rows_keeps_the_scale_of_the_share():
-    """On the scale of its difference from a given share 89 of 100 intervals held it, not 95."""
-    report = ask(
-        tied(3), population={"g": {"a": 0.1, "b": 0.9}},
-        metrics=["representation.difference", "representation.ratio"],
-    )  # fmt: skip
-    difference, ratio = (each.interval for each in report.estimates if each.group == "a")
-    assert tuple(difference) == pytest.approx((0.1 * ratio.low - 0.1, 0.1 * ratio.high - 0.1))

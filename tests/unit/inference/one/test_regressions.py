@@ -8,21 +8,18 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 import fairgauge as fg
 from fairgauge.catalogue.lookup import find_metric
-from fairgauge.enums import IntervalMethod as M
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.squares import log_limits, tail_weight
 
 DATA = Path(__file__).resolve().parents[4].parent / "shared" / "data"
-SQUARES = ("mean_squared_error", "root_mean_squared_error", "residual_spread", "r2")
+SQUARES = ("mean_squared_error", "root_mean_squared_error", "r2")
 DIFFERENCES = tuple(f"{name}.difference" for name in SQUARES)
-SMD = ("label_smd", "prediction_smd")
 
 
-def audited(y, p, g, metrics=(*DIFFERENCES, *SMD), more=None, **options):
+def audited(y, p, g, metrics=DIFFERENCES, more=None, **options):
     frame = pl.DataFrame({"y": y, "p": p, "g": g} | (more or {}))
     options = {"task": "regression"} | options
     return fg.audit(
@@ -56,7 +53,7 @@ def test_interval_and_p_value_agree_and_hold_the_value(reference):
     for shift in (0.5, 0.6, 0.7, 0.9):
         y, p, g = table()
         p = np.where(g == "a", p, y + (p - y) * shift / 0.5)
-        metrics = (*DIFFERENCES, *SMD, "mean_squared_error.ratio", "residual_spread.ratio")
+        metrics = (*DIFFERENCES, "mean_squared_error.ratio", "root_mean_squared_error.ratio")
         for each in audited(y, p, g, metrics, reference=reference).estimates:
             neutral = find_metric(each.metric).neutral
             assert each.low <= each.value <= each.high
@@ -79,7 +76,7 @@ def test_higher_confidence_widens_and_more_rows_narrow():
 def test_the_unit_and_the_origin_do_not_matter():
     y, p, g = table()
     one, two = audited(y, p, g), audited(50 * y + 7, 50 * p + 7, g)
-    scale = {"mean_squared_error": 2_500, "root_mean_squared_error": 50, "residual_spread": 50}
+    scale = {"mean_squared_error": 2_500, "root_mean_squared_error": 50}
     for each, other in zip(one.estimates, two.estimates, strict=True):
         by = scale.get(each.metric.split(".")[0], 1)
         expected = by * each.low, by * each.high
@@ -94,8 +91,6 @@ def test_counts_stand_for_rows_and_even_weights_for_none():
     weighed = audited(y, p, g, more={"w": np.full(len(y), 0.3)}, weight="w")
     for each, other in ((twice, counted), (audited(y, p, g), weighed)):
         for one, two in zip(each.estimates, other.estimates, strict=True):
-            if one.metric in ("residual_spread.difference", *SMD) and other is weighed:
-                continue  # their n - 1 is of the sum of the weights
             assert (one.low, one.high) == pytest.approx((two.low, two.high), rel=1e-9)
 
 
@@ -119,31 +114,9 @@ def test_r2_stays_at_most_one_and_predicting_the_mean_is_not_too_sure():
 def test_perfect_predictions_have_no_error_to_be_unsure_of():
     y, _, g = table()
     rates = audited(y, y, g).groups[0].rates
-    for name in SQUARES[:3]:
+    for name in SQUARES[:2]:
         assert (rates[name].value, rates[name].low, rates[name].high) == (0, 0, 0)
     assert (rates["r2"].low, rates["r2"].high) == (1, 1)
-
-
-def test_standardised_differences_of_scores_and_of_selection():
-    rng = np.random.default_rng(3)
-    g = rng.choice(["a", "b"], 600)
-    score = np.round(rng.beta(2 + (g == "a"), 3, 600), 3)
-    frame = pl.DataFrame({"g": g, "s": score, "y": rng.integers(0, 2, 600)})
-    report = fg.audit(
-        frame, label="y", score="s", sensitive="g", metrics=["score_smd", "selection_smd"]
-    )
-    found = report["score_smd", "g", "a"]
-    sides = [score[g == name] for name in ("a", "b")]
-    assert found.interval.methods == (M.INFLUENCE, M.STUDENT_T)
-    welch = stats.ttest_ind(*sides, equal_var=False)
-    pooled = math.sqrt(
-        sum(len(each) * each.var() for each in sides) / (sum(len(each) for each in sides) - 2)
-    )
-    limits = [each / pooled for each in welch.confidence_interval(0.95)]
-    assert (found.low, found.high) == pytest.approx(limits, abs=0.02)
-    chosen = report["selection_smd", "g", "a"]
-    assert chosen.interval.methods == (M.JEFFREYS,)
-    assert chosen.low < chosen.value < chosen.high
 
 
 @pytest.mark.skipif(not (DATA / "insurance_pred.csv").exists(), reason="the shared data are absent")
@@ -151,22 +124,17 @@ def test_insurance_agrees_with_the_bca_bootstrap_of_its_rows():
     """scipy.stats.bootstrap(..., paired=True, n_resamples=9999, method="BCa"), seed 0."""
     report = fg.audit(
         DATA / "insurance_pred.csv", label="charges", prediction="prediction",
-        sensitive="sex", task="regression", metrics=[*SMD, *DIFFERENCES],
+        sensitive="sex", task="regression", metrics=[*DIFFERENCES],
     )  # fmt: skip
     rates = {group.group: group.rates for group in report.groups}
     bootstrap = {
         ("female", "mean_squared_error"): (34154986, 54825197),
         ("female", "r2"): (0.6171, 0.7632),
-        ("female", "residual_spread"): (5868, 7363),
         ("male", "mean_squared_error"): (31455248, 48168233),
         ("male", "r2"): (0.6989, 0.8100),
-        ("male", "residual_spread"): (5623, 6864),
     }
     for (group, name), expected in bootstrap.items():
         found = rates[group][name]
         slack = 0.18 * (expected[1] - expected[0])  # a few rows show too little of the tail
         assert (found.low, found.high) == pytest.approx(expected, abs=slack)
         assert found.high - found.low > expected[1] - expected[0]
-    for name, expected in (("label_smd", (-0.1979, 0.1034)), ("prediction_smd", (-0.1929, 0.1070))):
-        found = report[name, "sex", "female"]
-        assert (found.low, found.high) == pytest.approx(expected, abs=0.005)

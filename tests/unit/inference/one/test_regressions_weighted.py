@@ -5,13 +5,24 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from bench.simulated_sides import rate_intervals, regression
 
 import fairgauge as fg
-from fairgauge.enums import IntervalMethod
-from fairgauge.stats.intervals import as_critical_t, critical
+from fairgauge.catalogue.cells import ConfusionCounts
+from fairgauge.catalogue.lookup import find_rate
+from fairgauge.enums import IntervalMethod, Profile
+from fairgauge.inference import Evidence, Uncertainty
+from fairgauge.inference.uncertainty import rate_values
+from fairgauge.question.specification import Spec
+from fairgauge.stats.intervals import (
+    PowerSums,
+    as_critical_t,
+    critical,
+    degrees_of_squares,
+    mean_limits,
+    mean_moments,
+    with_heavier_tail,
+)
 from fairgauge.stats.squares import log_limits, tail_weight
-from fairgauge.stats.weighted import PowerSums, degrees_of_squares, mean_limits, mean_moments
 
 ASKED = {"label": "y", "prediction": "p", "sensitive": "g", "task": "regression"}
 
@@ -58,9 +69,13 @@ def test_a_weighted_mean_has_the_variance_of_its_influences():
     found = group.rates["mean_error"]
     assert found.interval.methods == (IntervalMethod.INFLUENCE, IntervalMethod.STUDENT_T)
     own = data.filter(pl.col("g") == "a")
+    moments = []
+    for each in (own, data):
+        e, w = (each["p"] - each["y"]).to_numpy(), each["w"].to_numpy()
+        sums = [PowerSums(*((w**p * e**k).sum() for k in range(4))) for p in (1, 2, 3)]
+        moments.append(mean_moments(*sums))
+    limits = mean_limits(with_heavier_tail(*moments), critical(0.95))
     e, w = (own["p"] - own["y"]).to_numpy(), own["w"].to_numpy()
-    sums = [PowerSums(*((w**p * e**k).sum() for k in range(4))) for p in (1, 2, 3)]
-    limits = mean_limits(mean_moments(*sums), critical(0.95))
     assert found.value == pytest.approx(w @ e / w.sum())
     assert [*found.interval] == pytest.approx([float(end) for end in limits], rel=1e-6)
 
@@ -80,13 +95,31 @@ def test_kappa_is_one_number_of_all_classes():
     assert len({e.class_scope.kind for e in report.estimates if e.metric == metrics[1]}) == 4
 
 
+def moments(error, weight):
+    """Return weighted sums of one side whose labels are 0."""
+    n, zero = weight.sum(1), np.zeros(1)
+    sums = {"n": n, "gap": (weight * abs(error)).sum(1)}
+    sums |= {f"gap{k}": (weight * error**k).sum(1) for k in (2, 3, 4)}
+    sums |= {"distance3": (weight * abs(error) ** 3).sum(1)}
+    sums |= dict.fromkeys(("gap2_y", "gap2_yy", "y", "yy", "y3", "y4"), zero)
+    sums |= {of: (weight * error**k).sum(1) for k, of in enumerate(("p", "pp", "p3", "p4"), 1)}
+    return ConfusionCounts(size=n, moments=sums)
+
+
 def test_the_variance_of_weighted_squares_has_few_degrees_of_freedom():
     """With 1,200 rows whose weights follow the errors: those of some 50 rows."""
     rng = np.random.default_rng(8)
     error = rng.normal(size=(1, 1200))
     weight = np.exp(0.5 * rng.normal(size=error.shape) + 0.5 * error)
-    side = regression(np.zeros(error.shape), error, weight)
-    (low, high), adequate = rate_intervals("mean_squared_error", side)
+    side, squares, cubes, cases = (
+        moments(error, (weight / weight.mean()) ** k) for k in (1, 2, 3, 0)
+    )
+    evidence, name = Evidence(side, cases, squares, None, None, cubes), "mean_squared_error"
+    everyone = np.ones(1, dtype=bool)
+    made = rate_values(
+        [find_rate(name)], evidence, everyone, Uncertainty(Spec()), Profile.DOCUMENTED
+    )
+    (found,) = made[name]
     mean, fourth = (np.average(error[0] ** k, weights=weight[0]) for k in (2, 4))
     influence = weight[0] * (error[0] ** 2 - mean)
     linearised = (influence @ influence) / weight.sum() ** 2
@@ -96,7 +129,7 @@ def test_the_variance_of_weighted_squares_has_few_degrees_of_freedom():
     t = as_critical_t(critical(0.95), degrees)
     tail = max(tail_weight(mean, fourth, each) for each in (rows, 1200))
     expected = [float(end) for end in log_limits(mean, tail - 1, np.inf, rows, t)]
-    assert not adequate[0]  # too few rows in all
+    assert found.status == "too_few"  # too few rows in all
     assert 30 < degrees < 70
-    assert [low[0], high[0]] == pytest.approx(expected, rel=1e-6)
+    assert [*found.interval] == pytest.approx(expected, rel=1e-6)
     assert rows < kish

@@ -6,13 +6,10 @@ import re
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Direction
-from fairgauge.render import render
-from fairgauge.results.brief import Brief
 
 WORDS: dict[str, Any] = {
     "noun": "applicants", "positive": "approved", "negative": "refused",
@@ -37,7 +34,7 @@ MEN = cells(450, 150, 90, 310)
 BEFORE, AFTER = cells(400, 200, 80, 320), cells(280, 320, 60, 340)
 
 
-def compared(old: Cells, new: Cells, words: dict[str, Any] = WORDS) -> fg.Comparison:
+def compared(old: Cells, new: Cells, words: dict[str, Any] = WORDS) -> fg.Change:
     rules = ["selection_rate.ratio >= 0.8"]
     reports = (audited(women, MEN, words, rules=rules) for women in (old, new))
     return fg.compare(*reports, same_rows=False)
@@ -52,8 +49,9 @@ def test_a_gap_that_grew_is_stated_as_counts_of_both_reports() -> None:
     assert list(map(str, brief.verdict)) == [
         (
             "The rules come to PASS in the old report and to FAIL in the new one. Of the verdicts, "
-            "1 got worse."
+            "1 went from PASS to FAIL."
         ),
+        "New report: “Were approved at least 0.8 times as often as others” fails for women.",
     ]
     assert str(brief.found[0]) == (
         "Of 100 women, 48 were approved in the old report and 34 in the new report; of 100 men, 54 "
@@ -61,48 +59,6 @@ def test_a_gap_that_grew_is_stated_as_counts_of_both_reports() -> None:
     )
     assert str(brief.certainty[0]) == ("Women and men: 8 to 20 of 100 further apart (95% CI).")
     assert str(brief.steps[0]).startswith("Analyst: first find out what changed")
-
-
-def test_a_reversal_is_stated_from_the_side_that_is_worse_off_now() -> None:
-    brief = compared(cells(150, 450, 30, 370), cells(590, 10, 90, 310)).brief()
-    assert str(brief.headline) == (
-        "Men are approved less often than women in the new report; in the old report it was the "
-        "reverse"
-    )
-
-
-def test_a_headline_is_of_the_rows_with_an_outcome_where_many_lack_one() -> None:
-    """400 of 1,000 became 400 of 700: the 300 without an outcome may explain it all."""
-    rows = pl.DataFrame(
-        {"g": ["A"] * 1000 + ["B"] * 1000, "ok": [1, 0] * 500 + [1, 1, 0, 0, 0] * 200}
-    )
-    blank = pl.when((pl.col("g") == "B") & (pl.col("ok") == 0) & (pl.int_range(pl.len()) % 2 == 0))
-    new = rows.with_columns(ok=blank.then(None).otherwise(pl.col("ok")))
-    reports = [fg.audit(each, prediction="ok", sensitive="g") for each in (rows, new)]
-    headline = str(fg.compare(*reports, same_rows=False).brief().headline)
-    assert headline.endswith(", among the rows with a known prediction")
-
-
-def test_rows_without_what_no_compared_rate_needs_are_no_caveat() -> None:
-    """A selection rate of all rows was said to be of those with a known label."""
-    rows = pl.DataFrame(
-        {"g": ["A"] * 1000 + ["B"] * 1000, "ok": [1, 0] * 500 + [1, 1, 0, 0, 0] * 200}
-    ).with_columns(y=pl.when(pl.int_range(pl.len()) % 3 > 0).then(1))
-    new = rows.with_columns(ok=pl.int_range(pl.len()) % 2)
-
-    def brief(metric: str) -> Brief:
-        reports = [
-            fg.audit(each, label="y", prediction="ok", sensitive="g", positive=1, metrics=metric)
-            for each in (rows, new)
-        ]
-        return fg.compare(*reports, same_rows=False).brief()
-
-    assert "a known" not in str(brief("selection_rate.difference").headline)
-    assert "No change is of" not in str(brief("selection_rate.difference"))
-    assert "among the rows with a known label" in str(brief("accuracy.difference").headline)
-    assert "No change is of rows without a label (667 in the old" in str(
-        brief("accuracy.difference")
-    )
 
 
 def test_what_cannot_be_tested_claims_nothing() -> None:
@@ -151,7 +107,7 @@ def stated_as_they_are(seed: int, words: dict[str, Any]) -> int:
         before, after, before_other, after_other = (
             int(match[i].replace(",", "")) for i in (4, 6, 8, 9)
         )
-        place = int(re.search(r"\d+", sentence.sources[0])[0])  # type: ignore[index]
+        place = int(re.findall(r"\d+", sentence.sources[0])[1])
         change = made.changes[place]
         if match[5] == words["positive"].join(["were ", ""]):
             harmed = after > after_other if words is HARM else after < after_other
@@ -174,29 +130,3 @@ def stated_as_they_are(seed: int, words: dict[str, Any]) -> int:
         if change.significant and not change.crossed:
             assert (gaps[1] > gaps[0]) is (change.direction is Direction.FURTHER)
     return counted
-
-
-@pytest.mark.parametrize("format_", ["text", "markdown", "html"])
-def test_formats_begin_with_the_brief(format_: str) -> None:
-    made = compared(BEFORE, AFTER)
-    page = re.sub(r"<[^>]+>", "", re.sub(r"\s+", " ", render(made, format_)))
-    places = [page.index(str(each)[:60]) for each in (made.brief().headline, made.brief().found[0])]
-    assert places == sorted(places)
-    assert made.to_dict()["brief"]["headline"]["text"] == str(made.brief().headline)
-
-
-def test_the_headline_is_of_who_was_worse_off_not_of_who_is_by_noise() -> None:
-    """A, best off before, is below the others by one point: no difference is shown."""
-    shares = {"A": (0.70, 0.551), "B": (0.40, 0.565), "C": (0.60, 0.56)}
-    reports = [
-        fg.audit(
-            fg.confusion("g", {
-                group: cells(int(1000 * of[i]), 1000 - int(1000 * of[i]), 0, 0)
-                for group, of in shares.items()
-            })
-        )
-        for i in (0, 1)
-    ]  # fmt: skip
-    found = fg.compare(*reports, same_rows=False)
-    assert str(found.brief().headline).startswith("People with g B and all other")
-    assert "on the other side of it" not in render(found, "markdown")

@@ -11,7 +11,6 @@ from tests.every_result import RESULTS, calls, defendants, loans, prices, result
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
-from fairgauge.render.formats import render
 
 LOANS = {"label": "repaid", "prediction": "approved", "positive": "yes", "sensitive": "sex"}
 NUMBERS = {"sensitive": "race", "task": "regression"}
@@ -43,58 +42,6 @@ def in_two(rows):
     """Return rows with a column of two values drawn at random."""
     drawn = np.random.default_rng(1).choice(["x", "y"], len(rows))
     return rows.with_columns(apart=pl.Series(drawn))
-
-
-@pytest.mark.parametrize("name", AUDITS)
-def test_why_is_advised_of_the_gap_that_is_reported_alone(name):
-    table, asked = AUDITS[name]
-    rows = in_two(table())
-    report = fg.audit(rows, **asked)
-    brief = report.brief()
-    steps = " ".join(map(str, brief.steps))
-    found = WHY.search(steps)
-    assert ("fairgauge why" in steps) == (name not in NO_DECOMPOSITION)
-    if found is None:
-        assert ("--strata COLUMN" in steps) == (name != "scores"), steps
-        return
-    (place,) = re.findall(r"estimates\[(\d+)\]", " ".join(brief.headline.sources))[:1]
-    contrast = report.estimates[int(place)]
-    own = {key: value for key, value in asked.items() if key != "metrics"}
-    metrics = {"metrics": found[1]} if found[1] else {}
-    gaps = fg.why(rows, **own, **metrics, strata="apart").gaps
-    sides = {
-        frozenset((round(gap.estimate.rate_group, 9), round(gap.estimate.rate_reference, 9)))
-        for gap in gaps
-    }
-    rates = (round(contrast.rate_group, 9), round(contrast.rate_reference, 9))
-    assert frozenset(rates) in sides
-
-
-@pytest.mark.parametrize("name", ["errors", "classes"])
-def test_strata_of_what_has_no_decomposition_lead_to_no_command_that_refuses(name):
-    table, asked = AUDITS[name]
-    rows = in_two(table())
-    report = fg.audit(rows, **asked, strata="apart")
-    assert not any("fairgauge why" in str(each) for each in report.brief().steps)
-    assert "fairgauge why" not in render(report, "text", full=True)
-
-
-def test_verdicts_of_several_comparisons_are_not_called_comparisons():
-    report = fg.audit(calls(), label="asked", prediction="routed", sensitive="accent",
-                      rules=["-0.02 <= accuracy.difference <= 0.02",
-                             "-0.02 <= selection_rate.difference <= 0.02"])  # fmt: skip
-    (note,) = (each for each in report.diagnostics if each.code == "fails_together")
-    assert note["comparisons"] > len(report.verdicts)
-    brief = " ".join(map(str, (*report.brief().verdict, *report.brief().certainty)))
-    counts = set(re.findall(r"(\d+) comparisons", brief))
-    assert counts <= {str(note["comparisons"])}
-    assert f"{note['comparisons']} in all" in brief
-
-
-def test_verdicts_of_one_comparison_each_are_counted_as_comparisons():
-    report = fg.audit(loans(), **LOANS, rules=["selection_rate.ratio >= 0.8",
-                      "-0.1 <= true_positive_rate.difference <= 0.1"])  # fmt: skip
-    assert "in all" not in " ".join(map(str, report.brief().verdict))
 
 
 OWNERS = (

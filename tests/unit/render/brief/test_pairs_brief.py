@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -34,12 +33,9 @@ AUDITS = {
 
 
 @pytest.mark.parametrize("name", AUDITS)
-def test_every_sentence_states_where_its_numbers_are(name):
+def test_every_statement_states_where_its_numbers_are(name):
     plain = AUDITS[name]().to_dict()
-    brief = plain["brief"]
-    sentences = [brief["headline"]]
-    sentences += [s for part in brief.values() if isinstance(part, list) for s in part]
-    for path in (path for sentence in sentences for path in sentence["sources"]):
+    for path in (path for each in plain["statements"] for path in each.get("sources", ())):
         value = plain
         for key, index in re.findall(r"(\w+)|\[(\d+)\]", path):
             value = value[int(index)] if index else value[key]
@@ -64,18 +60,16 @@ def test_the_headline_states_what_the_verdict_does(name, headline):
     assert str(AUDITS[name]().brief().headline) == headline
 
 
+def test_the_margin_is_stated_where_there_is_one():
+    assert "The margin is 0.5." in " ".join(map(str, AUDITS["equivalent"]().brief().verdict))
+    assert "margin" not in " ".join(map(str, AUDITS["imprecise"]().brief().verdict))
+
+
 def test_few_names_lead_to_more_names_and_no_edits_to_edits():
     steps = " ".join(map(str, AUDITS["few names"]().brief().steps))
-    assert "ask under at least 3" in steps
+    assert "at least 3, better 6 or more" in steps
     assert "irrelevant edits" in steps
     assert "irrelevant edits" not in " ".join(map(str, AUDITS["differs"]().brief().steps))
-
-
-def test_no_sentence_calls_a_model_fair_or_biased():
-    for make in AUDITS.values():
-        text = str(make()).casefold()
-        assert not re.search(r"biased|discriminat|\bfair\b", text)
-        assert "equal" not in text.replace("equivalen", "")
 
 
 def test_names_of_users_are_harmless_on_the_page(tmp_path):
@@ -85,13 +79,3 @@ def test_names_of_users_are_harmless_on_the_page(tmp_path):
     assert "<script>\\u202e" not in page
     assert "B00&lt;script&gt;" in page
     assert "\u202e" not in page
-
-
-def test_the_verb_of_a_sentence_is_not_beside_means_of_the_other_direction():
-    """Lower, adjusted for items, stood before 4.82 vs 4.79: answers were missing."""
-    (one,) = AUDITS["equivalent"]().differences
-    turned = replace(one, value=-0.02, mean_group=4.82, mean_reference=4.79, complete=False)
-    assert re.search(r"score lower than .* items \(adjusted for items: −0\.02", turned.says)
-    assert "before that 4.820 vs 4.790." in turned.says
-    plain = replace(turned, mean_group=4.78)
-    assert re.search(r"items: 4\.780 vs 4\.790 \(adjusted for items: −0\.02", plain.says)

@@ -17,23 +17,30 @@ from fairgauge.render._document_tree import (
     TimeChart,
     Unit,
 )
-from fairgauge.render.charts.charts import Tick, _apart, grid_axes, placed, placed_times
+from fairgauge.render.chart_axes import (
+    Tick,
+    _apart,
+    chart_axis,
+    grid_axes,
+    placed_on,
+    placed_times,
+)
 
 SOLID = [Mark(0.9, 0.85, 0.95), Mark(0.8, 0.7, 0.9)]
 
 
 def chart_of(*marks, unit=Unit.RATIO):
     rows = tuple(ChartRow("group", mark, "", "") for mark in marks)
-    return placed(Chart("chart", rows, unit, neutral=1.0 if unit is Unit.RATIO else 0.0))
+    axis = chart_axis(Chart("chart", rows, unit, neutral=1.0 if unit is Unit.RATIO else 0.0))
+    return axis.ticks, [placed_on(mark, axis.scale) for mark in marks]
 
 
 @pytest.mark.parametrize(
     "sparse", [Mark(0.01, 0.0001, 1.4, sparse=True), Mark(0.0, 0.0, 3.0, sparse=True)]
 )
 def test_a_few_people_do_not_stretch_the_axis(sparse):
-    alone, beside = chart_of(*SOLID), chart_of(*SOLID, sparse)
-    assert beside.ticks == alone.ticks
-    mark = beside.rows[-1].mark
+    ticks, (*_, mark) = chart_of(*SOLID, sparse)
+    assert ticks == chart_of(*SOLID)[0]
     assert (mark.at, mark.low) == (None, 0.0)
 
 
@@ -50,24 +57,23 @@ def test_labels_of_axes_that_share_a_page_do_not_touch(rules, least):
 
 
 def test_a_value_nearby_has_its_place():
-    chart = chart_of(*SOLID, Mark(0.55, 0.02, 0.99, sparse=True))
-    mark = chart.rows[-1].mark
+    _, (*_, second, mark) = chart_of(*SOLID, Mark(0.55, 0.02, 0.99, sparse=True))
     assert mark.at is not None
     assert mark.low == 0.0 < mark.at < mark.high < 100.0
-    assert chart.rows[1].mark.low > mark.at
+    assert second.low > mark.at
 
 
 def test_where_all_is_sparse_all_is_shown():
-    chart = chart_of(Mark(0.2, 0.05, 1.5, sparse=True), Mark(0.5, 0.1, 2.0, sparse=True))
-    assert all(0 < row.mark.low < row.mark.at < row.mark.high < 100 for row in chart.rows)
+    _, marks = chart_of(Mark(0.2, 0.05, 1.5, sparse=True), Mark(0.5, 0.1, 2.0, sparse=True))
+    assert all(0 < mark.low < mark.at < mark.high < 100 for mark in marks)
 
 
 def test_differences_are_treated_alike():
     solid = [Mark(-0.02, -0.05, 0.01), Mark(0.03, 0.0, 0.06)]
-    alone = chart_of(*solid, unit=Unit.POINTS)
-    beside = chart_of(*solid, Mark(-0.5, -0.9, 0.4, sparse=True), unit=Unit.POINTS)
-    assert beside.ticks == alone.ticks
-    assert (beside.rows[-1].mark.low, beside.rows[-1].mark.high) == (0.0, 100.0)
+    sparse = Mark(-0.5, -0.9, 0.4, sparse=True)
+    ticks, (*_, mark) = chart_of(*solid, sparse, unit=Unit.POINTS)
+    assert ticks == chart_of(*solid, unit=Unit.POINTS)[0]
+    assert (mark.low, mark.high) == (0.0, 100.0)
 
 
 def test_labels_stand_at_their_places_and_those_that_touch_are_thinned():
@@ -76,7 +82,7 @@ def test_labels_stand_at_their_places_and_those_that_touch_are_thinned():
     assert _apart(places, 22.0) == places
     near = [Tick(40.0, "−10"), Tick(50.0, "0"), Tick(60.0, "+10")]
     assert [tick.label for tick in _apart(near, 22.0)] == ["0"]
-    assert {tick.anchor for tick in chart_of(*SOLID).ticks} == {"middle"}
+    assert {tick.anchor for tick in chart_of(*SOLID)[0]} == {"middle"}
 
 
 @pytest.mark.parametrize("allowed", [(-0.05, 0.05), (-0.3, 0.3), (-1.0, 0.02)])

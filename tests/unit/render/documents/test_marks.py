@@ -21,7 +21,7 @@ COUNTS = {
 }
 REPORTS = {
     "vendors": lambda: fg.audit(fg.confusion("sex", COUNTS), metrics=["clarify", "vertex"]),
-    "native": lambda: fg.audit(fg.confusion("sex", COUNTS), metrics=["standard", "selection_smd"]),
+    "native": lambda: fg.audit(fg.confusion("sex", COUNTS), metrics=["standard", "AD"]),
     "both": lambda: fg.audit(fg.confusion("sex", COUNTS), metrics=["DI", "accuracy.difference"]),
     "berkeley": sample_reports.berkeley,
     "several": sample_reports.several,

@@ -5,25 +5,13 @@ from __future__ import annotations
 import csv
 import html
 import io
-import re
 
 import pytest
-from tests.monitored_days import RATIO, asked, cube, day_names, days
+from tests.monitored_days import RATIO, asked, cube, days
 
 import fairgauge as fg
 from fairgauge.render import render
-from fairgauge.render._document_tree import Mark, TimeChart, Unit
-from fairgauge.render.charts.charts import placed_times
 from fairgauge.render.streams import table_of
-
-
-def test_thresholds_are_written_without_rounding_errors():
-    rules = [RATIO | {"groups": group} for group in ("F", "M")]
-    report = fg.monitor(days(3, 9, 0.4), asked(*rules, alpha=0.05))
-    for each in report.comparisons:
-        assert each.threshold == float(f"{365 / each.alpha:.12g}")
-    for kind in ("csv", "openmetrics"):
-        assert not re.search(r"\d\.\d*(0000000|9999999)\d", render(report, kind))
 
 
 def test_truth_and_open_limits_are_cells_that_every_reader_knows():
@@ -31,37 +19,6 @@ def test_truth_and_open_limits_are_cells_that_every_reader_knows():
     for row in csv.DictReader(io.StringIO(render(report, "csv"))):
         assert (row["tolerated_low"], row["tolerated_high"]) == ("0.8", "")
         assert (row["alarm"], row["sparse"]) == ("false", "false")
-
-
-def test_the_headline_mentions_periods_without_counts(shifted):
-    counts = {name: c for name, c in shifted.items() if name != "2026-01-05"}
-    report = fg.monitor(counts, asked(RATIO))
-    headline = "39 days, 2026-01-01 to 2026-02-09 (1 without counts)"
-    assert headline in str(report)
-    assert f"{headline} · made <time" in render(report, "html")
-
-
-def test_the_time_axis_names_periods_between_its_ends():
-    report = fg.monitor(days(40, 99, 0.4), asked(RATIO))
-    html = render(report, "html")
-    names = html.partition('class="time-names"')[2].partition("</svg>")[0]
-    assert re.findall(r">([\d-]+)<", names) == [day_names(40)[i] for i in (0, 13, 26, 39)]
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 400])
-@pytest.mark.parametrize("name", ["2026-11-{}", "2026-11-20T{}:00Z"])
-def test_named_periods_are_distinct_and_have_both_ends(count, name):
-    times = tuple(name.format(i) for i in range(count))
-    placed = placed_times(TimeChart("t", times, tuple(Mark(0.5) for _ in times), Unit.PERCENT))
-    shown = [each.label for each in placed.times]
-    assert len(set(shown)) == len(shown) <= 4
-    assert set(times[:1] + times[-1:]) <= set(shown)
-    assert [each.at for each in placed.times] == sorted(each.at for each in placed.times)
-
-
-def test_names_of_authors_are_spelt_as_they_are():
-    report = fg.monitor({day_names(1)[0]: cube(40)}, asked(RATIO))
-    assert "Grünwald" in render(report, "html")
 
 
 def test_the_running_value_is_in_every_output_with_its_confidence_sequence(shifted):
@@ -78,28 +35,6 @@ def test_the_running_value_is_in_every_output_with_its_confidence_sequence(shift
     assert (plain["running"], plain["running_high"]) == (last.running, last.running_high)
     rows = table_of(report)
     assert rows.rows[-1][rows.columns.index("running_low")] == last.running_low
-    html = render(report, "html")
-    assert "confidence sequences of the running values" in html
-    assert html.count('class="l running-line"') == 1
-    # beside an alarm the line is of what it is about
-    assert 'class="running-band"' not in html
-    after = each.alarm.after
-    assert f"the days from {after.first} to {after.last} together, after the change" in html
-    quiet = render(fg.monitor(days(40, 40, 0.4), asked(RATIO)), "html")
-    assert quiet.count('class="running-band"') == quiet.count('class="l running-line"') == 1
-    assert "95% CI, for all days together" in quiet
-
-
-def test_no_sequence_is_shown_where_intervals_decide(shifted):
-    rule = {"metric": "balanced_accuracy.difference", "between": [-0.3, 0.3], "groups": "F"}
-    html = render(fg.monitor(shifted, asked(rule)), "html")
-    assert 'class="running-band"' not in html
-    assert "for all days together" not in html
-
-
-def test_the_last_line_proposes_files_of_a_monitor(shifted):
-    text = render(fg.monitor(shifted, asked(RATIO)), "text")
-    assert text.endswith("Charts: -o monitor.html. Data: -o monitor.json.\n")
 
 
 @pytest.mark.parametrize("format_", ["text", "markdown", "html", "notebook"])

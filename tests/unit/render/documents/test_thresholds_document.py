@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.render._document_tree import Chart
+from fairgauge.render._document_tree import Table
 from fairgauge.render.document import document as document_of
 
 
@@ -41,11 +41,11 @@ def test_every_comparison_names_its_reference(scored, reference):
     compared = [(one.group, one.reference.group or reference) for one in of.common.disparities]
     items = re.findall(r"- Disparate impact \(Clarify DI\), (\w+) vs (\w+):", text)
     assert items == compared
-    (every,) = next(each for each in document_of(choice).sections if each.id == "all").blocks
-    (chart,) = (block for block in every.blocks if isinstance(block, Chart))
+    (frontier,) = (each for each in document_of(choice).sections if each.id == "frontier-0")
+    (table,) = (block for block in frontier.blocks if isinstance(block, Table))
     decided = {
         f"{point.threshold:g}": f"{point.group} vs {point.reference.group or reference}"
         for point in of.frontier
     }
-    for row in chart.rows:
-        assert row.label.endswith(f", {decided[row.label.split(',')[0].split()[0]]}")
+    for name, *_, group, _ in table.rows:
+        assert group.text == decided[name.text.split()[0]]

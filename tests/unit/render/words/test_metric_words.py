@@ -22,10 +22,10 @@ def test_a_ratio_just_below_four_fifths_is_not_shown_as_it():
     rows = pl.DataFrame({"g": ["a"] * 1000 + ["b"] * 1000, "ok": decisions})
     report = fg.audit(rows, prediction="ok", positive=1, sensitive="g", reference={"g": "b"},
                       rules=["selection_rate.ratio >= 0.8"])  # fmt: skip
-    assert "selection rate ratio 0.799:" in report.verdicts[0].says
+    assert "selection rate ratio 0.799, 95% CI" in report.verdicts[0].says
     for options in ({}, {"full": True}):
         text = render(report, "text", **options)
-        assert "0.799, CI" in text
+        assert "0.799, 95% CI" in text
 
 
 @example(-0.51, 0.0005, Unit.NUMBER)

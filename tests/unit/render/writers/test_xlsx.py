@@ -6,12 +6,10 @@ import io
 import sys
 
 import openpyxl
-import polars as pl
 import pytest
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.enums import DiagnosticCode, Level
 from fairgauge.errors import DataError, MissingExtra
 from fairgauge.render import render, save
 from fairgauge.render.streams import table_of
@@ -67,19 +65,6 @@ def test_no_name_is_a_formula_or_a_link(tmp_path):
                 assert cell.hyperlink is None
 
 
-def test_the_summary_holds_the_verdict_the_cover_and_room_to_sign(tmp_path):
-    counts = fg.confusion("sex", {"F": {"tp": 20, "fn": 30}, "M": {"tp": 40, "fn": 10}})
-    report = fg.audit(
-        counts,
-        rules=["selection_rate.ratio >= 0.8"],
-        document={"title": "Loans 2026", "author": "A. Auditor"},
-    )
-    cells = [c for row in workbook(report, tmp_path)["Summary"].iter_rows(values_only=True)
-             for c in row if c]  # fmt: skip
-    assert cells[0] == "Loans 2026"
-    assert {"A. Auditor", "FAIL: 1 of 1 rule", "Prepared by", "Approved by"} <= set(cells)
-
-
 def test_a_report_gives_the_same_bytes_twice(tmp_path):
     report = sample_reports.small()
     for name in ("a.xlsx", "b.xlsx"):
@@ -108,7 +93,9 @@ def test_the_table_to_publish_comes_first_as_it_is_printed(tmp_path):
     )
     book = workbook(report, tmp_path)
     assert book.sheetnames[:2] == ["To publish", "Summary"]
-    _, heads, female, male, small, _, lacking, unknown = book["To publish"].iter_rows()
+    lines = [*book["To publish"].iter_rows()]
+    at = next(i for i, row in enumerate(lines) if row[0].value == "group")
+    heads, female, male, small = lines[at : at + 4]
     assert [cell.value for cell in heads][:5] == [
         "group", "n", "selected", "selection rate", "impact ratio",
     ]  # fmt: skip
@@ -122,10 +109,10 @@ def test_the_table_to_publish_comes_first_as_it_is_printed(tmp_path):
     assert [cell.value for cell in male][:5] == ["M", 1500, 750, 0.5, "reference"]
     assert [cell.value for cell in small][:5] == ["X", 2, 1, 0.5, 1]
     assert small[5].value.startswith("(n = 2 in the group, below the minimum of ")
-    assert "1 more lacks it" in lacking[0].value
-    assert (
-        unknown[0].value == "Of unknown category, among the rows with a known prediction: no rows."
-    )
+    texts = [str(row[0].value) for row in lines]
+    assert any("1 more lacks it" in text for text in texts)
+    unknown = "Of unknown category, among the rows with a known prediction: no rows."
+    assert unknown in texts
 
 
 def test_the_sheet_to_publish_states_what_a_published_audit_does(tmp_path):
@@ -141,28 +128,5 @@ def test_the_sheet_to_publish_states_what_a_published_audit_does(tmp_path):
     (unknown,) = [row for row in sheet.iter_rows() if row[0].value == "Unknown"]
     assert unknown[1].value == 7
     assert "Of unknown category: 7 rows in sex." in lines
-    assert lines[-3:] == [
-        "date of the audit: 2026-11-21",
-        "date the tool was first used: 2026-01-05",
-        "source: ATS export",
-    ]
-
-
-def test_a_workbook_holds_every_warning_of_the_report(tmp_path):
-    """It had three of them, and stated that the others are in notes that it did not have."""
-    rows = [
-        {"sex": "FM"[i % 2], "hired": None if i % 2 and i % 3 else "no" if i % 5 else "yes",
-         "site": ["A", "a", "-", "B", "N/A"][i % 5 if i % 7 else 2], "job": ["x", "X", ""][i % 3]}
-        for i in range(4_000)
-    ]  # fmt: skip
-    report = fg.audit(pl.DataFrame(rows), prediction="hired", sensitive=["sex", "site", "job"],
-                      positive="yes")  # fmt: skip
-    warnings = [each for each in report.diagnostics if each.level is Level.WARNING]
-    assert len(warnings) > 4
-    book = workbook(report, tmp_path)
-    held = " ".join(str(cell) for row in book["Summary"].values for cell in row if cell)
-    missing = [each for each in warnings if each.code is DiagnosticCode.MISSING_OUTCOMES]
-    assert missing
-    assert "more warnings in the notes" in held
-    for each in warnings:
-        assert each.message[:120] in held
+    dates = "Date of the audit: 2026-11-21. Date on which the tool was first used: 2026-01-05."
+    assert f"{dates} Source and explanation of the data: ATS export." in lines

@@ -13,22 +13,8 @@ from fairgauge_cloud.smclarify.bias.metrics import (
     pretraining,
     registry,
 )
-from fairgauge_cloud.smclarify.bias.metrics.posttraining import (
-    AD,
-    CDDPL,
-    DAR,
-    DCA,
-    DCR,
-    DI,
-    DPPL,
-    DRR,
-    FT,
-    GE,
-    RD,
-    SD,
-    TE,
-)
-from fairgauge_cloud.smclarify.bias.metrics.pretraining import CDDL, CI, DPL, JS, KL, KS, LP, TVD
+from fairgauge_cloud.smclarify.bias.metrics.posttraining import *  # noqa: F403
+from fairgauge_cloud.smclarify.bias.metrics.pretraining import *  # noqa: F403
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,38 +27,10 @@ PRETRAINING_METRICS = registry.PRETRAINING_METRIC_FUNCTIONS
 POSTTRAINING_METRICS = registry.POSTTRAINING_METRIC_FUNCTIONS
 
 __all__ = [
-    "AD",
-    "CDDL",
-    "CDDPL",
-    "CI",
-    "DAR",
-    "DCA",
-    "DCR",
-    "DI",
-    "DPL",
-    "DPPL",
-    "DRR",
-    "FT",
-    "GE",
-    "JS",
-    "KL",
-    "KS",
-    "LP",
-    "POSTTRAINING_METRICS",
-    "PRETRAINING_METRICS",
-    "RD",
-    "SD",
-    "TE",
-    "TVD",
-    "basic_stats",
-    "call_metric",
-    "common",
-    "constants",
-    "metric_one_vs_all",
-    "posttraining",
-    "pretraining",
-    "registry",
-]
+    *pretraining.__all__, *posttraining.__all__, "POSTTRAINING_METRICS", "PRETRAINING_METRICS",
+    "basic_stats", "call_metric", "common", "constants", "metric_one_vs_all", "posttraining",
+    "pretraining", "registry",
+]  # fmt: skip
 
 
 def call_metric(metric: Callable[..., Result], **kwargs: object) -> Result:

@@ -3,7 +3,6 @@
 0/0 is 0.
 """
 
-# ruff: noqa: N802, N803, E501 - the names are smclarify's
 from __future__ import annotations
 
 import math
@@ -12,7 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgauge_cloud._coded_column import CodedColumn, from_series
-from fairgauge_cloud.smclarify.bias.metrics.common import binary_confusion_matrix, divide
+from fairgauge_cloud.smclarify.bias.metrics.common import (
+    binary_confusion_matrix,
+    divide,
+    with_signature,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,71 +51,48 @@ def observed_label_distribution(
     return [positive, 1 - positive]
 
 
-def accuracy(TP: int, FP: int, TN: int, FN: int) -> float:
-    """Proportion of inputs assigned the correct predicted label by the model."""
-    return divide(TP + TN, TP + FP + TN + FN)
+def _rate(name: str, arguments: str, above: str, below: str, doc: str) -> Callable[..., float]:
+
+    def compute(**cells: float) -> float:
+        top, bottom = (sum(cells[each] for each in part.split()) for part in (above, below))
+        return divide(top, bottom)
+
+    made: Callable[..., float] = with_signature(compute, name, doc, *arguments.split())
+    return made
 
 
-def PPL(TP: int, FP: int, TN: int, FN: int) -> float:
-    """Proportion of input assigned in positive predicted label."""
-    return divide(TP + FP, TP + FP + TN + FN)
-
-
-def PNL(TP: int, FP: int, TN: int, FN: int) -> float:
-    """Proportion of input assigned the negative predicted label."""
-    return divide(TN + FN, TP + FP + TN + FN)
-
-
-def recall(TP: int, FN: int) -> float:
-    """Proportion of inputs with positive observed label correctly assigned the positive predicted label."""
-    return divide(TP, TP + FN)
-
-
-def specificity(TN: int, FP: int) -> float:
-    """Proportion of inputs with negative observed label correctly assigned the negative predicted label."""
-    return divide(TN, TN + FP)
-
-
-def precision(TP: int, FP: int) -> float:
-    """Proportion of inputs with positive predicted label that actually have a positive observed label."""
-    return divide(TP, TP + FP)
-
-
-def rejection_rate(TN: int, FN: int) -> float:
-    """Proportion of inputs with negative predicted label that actually have a negative observed label."""
-    return divide(TN, TN + FN)
-
-
-def conditional_acceptance(TP: int, FP: int, FN: int) -> float:
-    """Ratio between the positive observed labels and positive predicted labels."""
-    return divide(TP + FN, TP + FP)
-
-
-def conditional_rejection(FP: int, TN: int, FN: int) -> float:
-    """Ratio between the negative observed labels and negative predicted labels."""
-    return divide(TN + FP, TN + FN)
-
-
-def f1_score(TP: int, FP: int, FN: int) -> float:
-    """Harmonic mean of precision and recall."""
-    return divide(2 * TP, 2 * TP + FP + FN)
-
-
-PERFORMANCE: dict[str, Callable[..., float]] = {
-    "Accuracy": accuracy,
-    "Proportion of Positive Predictions in Labels": PPL,
-    "Proportion of Negative Predictions in Labels": PNL,
-    "True Positive Rate / Recall": recall,
-    "True Negative Rate / Specificity": specificity,
-    "Acceptance Rate / Precision": precision,
-    "Rejection Rate": rejection_rate,
-    "Conditional Acceptance": conditional_acceptance,
-    "Conditional Rejection": conditional_rejection,
-    "F1 Score": f1_score,
-}
+_ALL, _INPUTS = "TP FP TN FN", "Proportion of inputs with"
+_AND = "predicted label that actually have a"
+PERFORMANCE = {
+    title: _rate(*row)
+    for title, *row in (
+        ("Accuracy", "accuracy", _ALL, "TP TN", _ALL,
+         "Proportion of inputs assigned the correct predicted label by the model."),
+        ("Proportion of Positive Predictions in Labels", "PPL", _ALL, "TP FP", _ALL,
+         "Proportion of input assigned in positive predicted label."),
+        ("Proportion of Negative Predictions in Labels", "PNL", _ALL, "TN FN", _ALL,
+         "Proportion of input assigned the negative predicted label."),
+        ("True Positive Rate / Recall", "recall", "TP FN", "TP", "TP FN",
+         f"{_INPUTS} positive observed label correctly assigned the positive predicted label."),
+        ("True Negative Rate / Specificity", "specificity", "TN FP", "TN", "TN FP",
+         f"{_INPUTS} negative observed label correctly assigned the negative predicted label."),
+        ("Acceptance Rate / Precision", "precision", "TP FP", "TP", "TP FP",
+         f"{_INPUTS} positive {_AND} positive observed label."),
+        ("Rejection Rate", "rejection_rate", "TN FN", "TN", "TN FN",
+         f"{_INPUTS} negative {_AND} negative observed label."),
+        ("Conditional Acceptance", "conditional_acceptance", "TP FP FN", "TP FN", "TP FP",
+         "Ratio between the positive observed labels and positive predicted labels."),
+        ("Conditional Rejection", "conditional_rejection", "FP TN FN", "TN FP", "TN FN",
+         "Ratio between the negative observed labels and negative predicted labels."),
+        ("F1 Score", "f1_score", "TP FP FN", "TP TP", "TP TP FP FN",
+         "Harmonic mean of precision and recall."),
+    )
+}  # fmt: skip
 """The model performance block: what it calls each function, in its order."""
-
-_NO_MISSING = "Input y_true contains NaN."
+(
+    accuracy, PPL, PNL, recall, specificity, precision, rejection_rate, conditional_acceptance,
+    conditional_rejection, f1_score,
+) = PERFORMANCE.values()  # fmt: skip
 
 
 def multicategory_confusion_matrix(
@@ -132,7 +112,7 @@ def class_matrix(label: CodedColumn, predicted: CodedColumn) -> dict[str, dict[s
     order: list[Any] = [*label.used, *([math.nan] if missing else [])]
     order.sort()
     if missing:
-        raise TypeError(_NO_MISSING)
+        raise TypeError("Input y_true contains NaN.")
     if predicted.kind is not label.kind and order:
         of = type(order[0])
         try:

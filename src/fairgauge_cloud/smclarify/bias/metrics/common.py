@@ -1,45 +1,46 @@
-"""What smclarify's metrics share: divisions, checks, types of columns, and boolean columns."""
+"""What smclarify's metrics share: checks, types of columns, and the functions of one table."""
 
 # ruff: noqa: N802 - the names are smclarify's
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge_cloud._coded_column import CodedColumn, from_series
-from fairgauge_cloud._column_reading import DataType, as_type, converted, data_type
-from fairgauge_cloud._facet_counts import REST, BinaryOutcome, Blocks, FacetQuestion, count_question
-from fairgauge_cloud._service_metrics import ServiceMetrics, unsortable
-from fairgauge_cloud._service_texts import DESCRIPTIONS, MetricEntry, read
+from fairgauge_cloud._coded_column import from_frame, from_series
+from fairgauge_cloud._facet_counts import (
+    REST,
+    BinaryOutcome,
+    Blocks,
+    DataType,
+    FacetQuestion,
+    as_type,
+    converted,
+    count_question,
+    data_type,
+)
+from fairgauge_cloud._service_metrics import (
+    DESCRIPTIONS,
+    NO_SHARED,
+    Features,
+    ServiceMetrics,
+    read,
+    unsortable,
+)
 from fairgauge_cloud.smclarify.bias.metrics.constants import INFINITY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
     from pandas import Series
 
+    Array = NDArray[np.float64]
 
-Result = TypeVar("Result")
-Metric = TypeVar("Metric", bound="Callable[..., object]")
-
-__all__ = [
-    "CDD",
-    "DCO",
-    "DLA",
-    "DLR",
-    "DPL",
-    "DataType",
-    "binary_confusion_matrix",
-    "calc_confusion_matrix_quadrants",
-    "convert_positive_label_values",
-    "divide",
-    "ensure_series_data_type",
-    "metric_description",
-    "require",
-    "series_datatype",
-]
+FACET, LABEL = "sensitive_facet_index", "positive_label_index"
+PREDICTED, GROUP = "positive_predicted_label_index", "group_variable"
 
 
 def divide(a: float, b: float) -> float:
@@ -91,12 +92,9 @@ def calc_confusion_matrix_quadrants(
     """Return the counts of TP, TN, FP and FN."""
     del feature
     label, prediction = positive_label_index, positive_predicted_label_index
-    return (
-        int((label & prediction).sum()),
-        int((~label & ~prediction).sum()),
-        int((~label & prediction).sum()),
-        int((label & ~prediction).sum()),
-    )
+    cells = (label & prediction, ~label & ~prediction, ~label & prediction, label & ~prediction)
+    tp, tn, fp, fn = (int(cell.sum()) for cell in cells)
+    return tp, tn, fp, fn
 
 
 def binary_confusion_matrix(
@@ -109,89 +107,107 @@ def binary_confusion_matrix(
     return [divide(count, len(feature)) for count in (tp, fp, fn, tn)]
 
 
-def DPL(feature: Series, sensitive_facet_index: Series, positive_label_index: Series) -> float:
-    """Return the difference in shares of true, of labels or of predictions."""
-    del feature
-    return measure(["DPL"], sensitive_facet_index, flag(positive_label_index, "label_index"))[0]
+def with_signature(function: Callable[..., Any], name: str, doc: str, *arguments: str) -> Any:
+    """Return a function of named values as one of a name and arguments, which may be positional."""
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    signature = Signature([Parameter(each, kind) for each in arguments])
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        return function(**signature.bind(*args, **kwargs).arguments)
+
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = doc
+    made.__signature__ = signature  # type: ignore[attr-defined]
+    return made
+
+
+def _measured(codes: Sequence[str], *arguments: str, name: str = "", pick: int | None = 0) -> Any:
+
+    def compute(**given: Any) -> Any:
+        flags = {key: _flag(given[key], key) for key in (FACET, LABEL, PREDICTED) if key in given}
+        rows = len(next(iter(flags.values())).states)
+        require(rows > 0 or codes != ["GE"], "dataset must be non-empty")
+        inside = flags[FACET].states if FACET in flags else np.ones(rows, np.int64)
+        facet = Blocks("facet", ("sensitive",), np.where(inside == 1, 0, REST),
+                       DataType.CATEGORICAL)  # fmt: skip
+        group = given.get(GROUP)
+        strata = None if group is None or group.empty else from_series(group, "group")
+        asked = FacetQuestion((facet,), flags.get(LABEL), flags.get(PREDICTED), strata)
+        problem = None if group is None else unsortable(group.unique().tolist())
+        measured = ServiceMetrics(asked, count_question(asked), strata_problem=problem)
+        entries = [measured.result(code, 0, 0) for code in codes]
+        for entry in entries:
+            require("error" not in entry, entry.get("error", ""))
+        values = tuple(read(entry["value"]) for entry in entries)
+        return values if pick is None else values[pick]
+
+    name = name or codes[pick or 0]
+    return with_signature(compute, name, f"{DESCRIPTIONS.get(name, name)}.", *arguments)
+
+
+def _flag(series: Series, name: str) -> BinaryOutcome:
+    require(series.dtype == bool, f"{name} must be of type bool")
+    return BinaryOutcome.of_states(name, series.to_numpy().astype(np.int64))
+
+
+def _distance(name: str, of_shares: Callable[[Array, Array], float]) -> Callable[..., float]:
+    # as in smclarify, categories that either side lacks are removed without renormalising
+    def compute(label: Series, sensitive_facet_index: Series) -> float:
+        column = from_series(label, "label")
+        inside = _flag(sensitive_facet_index, FACET).states == 1
+        known = column.codes >= 0
+        counts = [
+            np.bincount(column.codes[known & side], minlength=len(column.levels))
+            for side in (~inside, inside)
+        ]
+        shared = (counts[0] > 0) & (counts[1] > 0)
+        require(bool(shared.any()), NO_SHARED)
+        p, q = (each[shared] / each.sum() for each in counts)
+        return float(of_shares(p, q))
+
+    made: Callable[..., float] = with_signature(
+        compute, name, f"{DESCRIPTIONS[name]}.", "label", FACET
+    )
+    return made
+
+
+def _flip(df: Any, sensitive_facet_index: Series, positive_predicted_label_index: Series) -> float:
+    inside = _flag(sensitive_facet_index, FACET).states == 1
+    positive = _flag(positive_predicted_label_index, PREDICTED).states == 1
+    return Features(lambda: from_frame(df)).flip(inside, positive)
+
+
+def _kl(p: Array, q: Array) -> float:
+    return float((p * np.log(p / q)).sum())
+
+
+_OF = ("feature", FACET)
+_BOTH = (*_OF, LABEL, PREDICTED)
+CI = _measured(["CI"], *_OF)
+DPL = _measured(["DPL"], *_OF, LABEL)
+CDDL = _measured(["CDDL"], *_OF, LABEL, GROUP)
+KL = _distance("KL", _kl)
+JS = _distance("JS", lambda p, q: (_kl(p, (p + q) / 2) + _kl(q, (p + q) / 2)) / 2)
+LP = _distance("LP", lambda p, q: float(np.sqrt(((p - q) ** 2).sum())))
+TVD = _distance("TVD", lambda p, q: float(np.abs(p - q).sum() / 2))
+KS = _distance("KS", lambda p, q: float(np.abs(p - q).max()))
+DPPL = _measured(["DPPL"], *_OF, PREDICTED)
+DI = _measured(["DI"], *_OF, PREDICTED)
+CDDPL = _measured(["CDDPL"], *_OF, PREDICTED, GROUP)
+DCA, DCR = (_measured(["DCA", "DCR"], *_BOTH, name=n, pick=i) for i, n in enumerate(("DCA", "DCR")))
+RD, SD = (_measured(["RD", "SD"], *_BOTH, name=n, pick=i) for i, n in enumerate(("RD", "SD")))
+DAR, DRR = (_measured(["DAR", "DRR"], *_BOTH, name=n, pick=i) for i, n in enumerate(("DAR", "DRR")))
+AD = _measured(["AD"], *_BOTH)
+TE = _measured(["TE"], *_BOTH)
+GE = _measured(["GE"], LABEL, PREDICTED)
+FT = with_signature(_flip, "FT", "Flip Test (FT).", "df", FACET, PREDICTED)
+DCO = _measured(["DCA", "DCR"], *_BOTH, name="DCO", pick=None)
+DLR = _measured(["DAR", "DRR"], *_BOTH, name="DLR", pick=None)
+DLA = _measured(["RD", "SD"], *_BOTH, name="DLA", pick=None)
 
 
 def CDD(
     feature: Series, sensitive_facet_index: Series, label_index: Series, group_variable: Series
 ) -> float:
     """Return the conditional demographic disparity, of labels or of predictions."""
-    del feature
-    label = flag(label_index, "label_index")
-    return measure(["CDDL"], sensitive_facet_index, label, group_variable=group_variable)[0]
-
-
-def of_labels_and_predictions(
-    name: str, title: str, of: Sequence[str], result: Callable[[Sequence[float]], Result]
-) -> Callable[..., Result]:
-    """Return the function of metrics that smclarify computes together: all of them, or one."""
-
-    def metric(
-        feature: Series,
-        sensitive_facet_index: Series,
-        positive_label_index: Series,
-        positive_predicted_label_index: Series,
-    ) -> Result:
-        del feature
-        label = flag(positive_label_index, "positive_label_index")
-        prediction = flag(positive_predicted_label_index, "positive_predicted_label_index")
-        return result(measure([*of], sensitive_facet_index, label, prediction))
-
-    return named(metric, name, title)
-
-
-def named(metric: Metric, name: str, title: str) -> Metric:
-    """Give a function that is made its name, and a docstring."""
-    metric.__name__ = metric.__qualname__ = name
-    metric.__doc__ = f"{title} ({name})."
-    return metric
-
-
-_of = of_labels_and_predictions
-DCO = _of("DCO", "Difference in Conditional Outcomes", ["DCA", "DCR"], tuple)
-DLR = _of("DLR", "Difference in Label Rates", ["DAR", "DRR"], tuple)
-DLA = _of("DLA", "Difference in Label Accuracy", ["RD", "SD"], tuple)
-
-
-def flag(series: Series, name: str) -> BinaryOutcome:
-    """Read a column of true and false as a collapsed label."""
-    if series.dtype != bool:
-        raise ValueError(f"{name} must be of type bool")
-    return BinaryOutcome.of_states(name, series.to_numpy().astype(np.int64))
-
-
-def facet(series: Series) -> Blocks:
-    """Read ``sensitive_facet_index``: true for the sensitive facet."""
-    inside = flag(series, "sensitive_facet_index").column.codes
-    return Blocks("facet", ("sensitive",), np.where(inside == 1, 0, REST), DataType.CATEGORICAL)
-
-
-def group(series: Series | None) -> CodedColumn | None:
-    """Read ``group_variable``; nothing, or an empty column, is none."""
-    return None if series is None or series.empty else from_series(series, "group")
-
-
-def measure(
-    metrics: Sequence[str],
-    sensitive_facet_index: Series,
-    label: BinaryOutcome | None = None,
-    prediction: BinaryOutcome | None = None,
-    group_variable: Series | None = None,
-) -> tuple[float, ...]:
-    """Compute metrics of one sensitive facet."""
-    asked = FacetQuestion((facet(sensitive_facet_index),), label, prediction, group(group_variable))
-    cube = count_question(asked)
-    problem = None if group_variable is None else unsortable(group_variable.unique().tolist())
-    measured = ServiceMetrics(asked, cube, strata_problem=problem)
-    return tuple(_value(measured.result(metric, 0, 0)) for metric in metrics)
-
-
-def _value(entry: MetricEntry) -> float:
-    if "error" in entry:
-        raise ValueError(entry["error"])
-    value = read(entry["value"])
-    assert value is not None
-    return value
+    return float(CDDL(feature, sensitive_facet_index, label_index, group_variable))

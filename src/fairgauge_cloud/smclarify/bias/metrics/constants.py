@@ -1,6 +1,6 @@
 """The constants of smclarify."""
 
-from fairgauge_cloud._column_reading import UNIQUENESS_THRESHOLD
+from fairgauge_cloud._facet_counts import UNIQUENESS_THRESHOLD
 
 INFINITY = float("inf")
 FT_DEFAULT_NEIGHBOR = 5

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TypeVar
 
-from fairgauge_cloud._service_texts import REGISTERED_POST, REGISTERED_PRE
+from fairgauge_cloud._service_metrics import REGISTERED_POST, REGISTERED_PRE
 from fairgauge_cloud.smclarify.bias.metrics import posttraining as after
 from fairgauge_cloud.smclarify.bias.metrics import pretraining as before
 

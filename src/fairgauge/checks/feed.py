@@ -1,0 +1,476 @@
+"""Every check of a monitor's feed, one row each: what counts of periods show of the rows.
+
+Each check compares a period with what the periods before it lead to expect. The bounds are chosen
+so that a feed that does not change is hardly ever suspected, also where its volume has a weekly
+course (docs/monitoring.md). A suspected period is no measure of later ones, so that a lasting
+change remains a finding.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from fairgauge.checks.feed_rows import PARTS, FeedRows
+from fairgauge.checks.names import compact_reading
+from fairgauge.question.specification import Spec
+from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
+from fairgauge.start.records import dataclass, field
+from fairgauge.stats.arrays import Array
+from fairgauge.values import is_one_of, name_of
+
+_FEWEST = 7
+"""Periods from which on the next is expected to be like them."""
+_RARE = math.log(1e-6)
+"""The log of the probability below which something is no coincidence."""
+_SHARE = 0.05
+"""The least by which a share must differ, and the most that hardly any rows are."""
+_RECENT, _DEVIATIONS = 14, 6.0
+_SUPPOSED, _DESIGN, _ALIKE = 4, 3.3, 192
+"""Until the periods show it, the variance of a share is supposed to be 3.3 times that of sampling.
+
+That counts as four degrees of freedom. A period of more than 634 rows is supposed to vary as much
+as one of 192 does by sampling, as shares vary by period however many rows there are.
+"""
+_VOLUME, _OF_VOLUME = math.log(4 / 3), 4.2
+"""A volume is unusual from a third on, and from so many usual deviations on."""
+_SUPPOSED_DEVIATION, _AS_IF_KNOWN, _MEMORY, _LAST_WEEKDAYS = 0.3, 5, 56, 4
+_FEWEST_CELLS, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 4, 5, 50
+_COINCIDENCE = math.log(1e-4)
+_OTHER_RANGE = 0.2
+"""Shares of scores that move by days alone hardly reach, and by another scale far surpass."""
+
+
+class FeedPeriod(NamedTuple):
+    """A period of a feed.
+
+    ``name, rows``: its name and what it counts.
+    ``kind, weekday``: what it is compared with: working days or weekends, and its weekday (of
+        hours, of the same hour of the day).
+    """
+
+    name: str
+    rows: FeedRows
+    kind: int
+    weekday: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feed:
+    """The periods that are checked, and what is asked of them.
+
+    ``periods``: in order.
+    ``question``: the specification of an audit of one period.
+    ``outcomes``: the columns of labels and predictions that rules need.
+    ``gaps``: the absent periods in a row: the first, the last, the one after it, and how many.
+    ``due``: where labels come later, the later periods with which they are due.
+    ``overdue``: the periods whose labels are due and missing.
+    ``baselines``: the files of baselines by their fingerprints.
+    """
+
+    periods: Sequence[FeedPeriod]
+    question: Spec
+    outcomes: Collection[str] = ()
+    gaps: Sequence[tuple[str, str, str, int]] = ()
+    due: int = 0
+    overdue: Collection[str] = ()
+    baselines: Mapping[str, str] = field(default_factory=dict)
+
+    def rows_by_value(self, column: str) -> list[Mapping[str, int]]:
+        """Return the rows of every value of a column, by period."""
+        return [each.rows.values.get(column, {}) for each in self.periods]
+
+
+class Suspected(NamedTuple):
+    """What may be wrong with one period, by its number; the other fields are those of a finding."""
+
+    at: int
+    problem: HistoryProblem
+    column: str | None = None
+    value: str | None = None
+    other: str | None = None
+    rows: int | None = None
+    share: float | None = None
+    expected: float | None = None
+
+
+def check_feed(feed: Feed) -> tuple[HistoryFinding, ...]:
+    """Return what may be wrong with the periods of a feed, in the order of the periods."""
+    found = [
+        HistoryFinding(problem=HistoryProblem.GAP, period=first, last=last, other=after, rows=n)
+        for first, last, after, n in feed.gaps
+    ]
+    found += _in_a_row([each for check in FEED_CHECKS for each in check(feed)], feed)
+    return tuple(sorted(found, key=lambda each: (each.period, each.problem, each.column or "")))
+
+
+def _in_a_row(suspected: Sequence[Suspected], feed: Feed) -> Iterator[HistoryFinding]:
+    # findings, one for the same thing in successive periods: the rows of all
+    runs: dict[tuple[object, ...], list[list[Suspected]]] = {}
+    for each in sorted(suspected, key=lambda each: each.at):
+        found = each.rows if each.share is None else each.share
+        more = (found or 0) > (each.expected or 0)
+        held = runs.setdefault((each.problem, each.column, each.value, each.other, more), [])
+        if held and held[-1][-1].at == each.at - 1:
+            held[-1].append(each)
+        else:
+            held.append([each])
+    for run in itertools.chain.from_iterable(runs.values()):
+        first, sizes = run[0], [each.rows or 0 for each in run]
+        if sum(sizes) > sizes[0]:
+            numbers = [[getattr(e, name) or 0.0 for e in run] for name in ("share", "expected")]
+            share, usual = (float(np.average(each, weights=sizes)) for each in numbers)
+            if first.share is not None:
+                first = first._replace(share=share, expected=usual)
+            elif first.problem is not HistoryProblem.DOUBLED_ROWS and first.expected is not None:
+                first = first._replace(expected=sum(numbers[1]))
+            first = first._replace(rows=sum(sizes))
+        keys = first._asdict()
+        period, last = feed.periods[keys.pop("at")].name, feed.periods[run[-1].at].name
+        yield HistoryFinding(period=period, last=last, **keys)
+
+
+def _overdue(feed: Feed) -> Iterator[Suspected]:
+    for t, each in enumerate(feed.periods):
+        if each.name in feed.overdue:
+            yield Suspected(t, HistoryProblem.OVERDUE_LABELS)
+
+
+def _volume(feed: Feed) -> Iterator[Suspected]:
+    # A period is compared with the median of the last four of its weekday. Every row stands several
+    # times by the counts of many cells, or by those of a few where the volume is as many times the
+    # usual one.
+    by_weekday: dict[int, list[float]] = {}
+    deviations: dict[int, list[float]] = {}
+    known = doubled = 0
+    for t, period in enumerate(feed.periods):
+        each, value = period.rows, math.log(max(period.rows.rows, 1))
+        same = by_weekday.setdefault(period.weekday, [])
+        compared = bool(same) and known >= _FEWEST
+        usual = median(same[-_LAST_WEEKDAYS:]) if compared else value
+        single = usual if compared else _usual_of_kind(feed, t)
+        as_often = round(math.exp(min(value - single, 10.0)))
+        alike = abs(value - single - math.log(max(as_often, 1))) < _VOLUME
+        times = 1
+        if each.divisor > 1 and -each.cells * math.log(each.divisor) < _RARE and 2 * doubled <= t:
+            times = each.divisor  # else a row counts several times on purpose
+        elif alike and each.divisor % max(as_often, 1) == 0 and each.cells >= _FEWEST_CELLS:
+            times = as_often
+        doubled += each.divisor > 1
+        if times > 1:
+            found = HistoryProblem.DOUBLED_ROWS
+            yield Suspected(t, found, rows=each.rows, expected=float(times))
+            continue
+        past = deviations.setdefault(period.kind % 2, [])
+        sampling = math.sqrt(2 / math.exp(max(value, usual)))
+        if abs(value - usual) > max(_VOLUME, _OF_VOLUME * max(_scale(past), sampling)):
+            yield Suspected(t, HistoryProblem.VOLUME, rows=each.rows, expected=math.exp(usual))
+            continue
+        same.append(value)
+        known += 1
+        if compared:
+            past.append(value - usual)
+
+
+def _usual_of_kind(feed: Feed, t: int) -> float:
+    # Where fewer than two show it, or two that differ, it is that of all days: in a new history, or
+    # after a gap, a Saturday may be the first. It is that of the period itself where neither shows
+    # it.
+    rows = [math.log(max(each.rows.rows, 1)) for each in feed.periods]
+    every = [s for s in range(len(rows)) if s != t]
+    kind = feed.periods[t].kind
+    for chosen in ([s for s in every if feed.periods[s].kind == kind], every):
+        others = [rows[s] for s in chosen]
+        if len(others) > 2 or (len(others) == 2 and abs(others[0] - others[1]) < _VOLUME):
+            return median(others)
+    return rows[t]
+
+
+def _scale(apart: Sequence[float]) -> float:
+    # of few it is what is supposed beforehand, as if five of these were known
+    held = np.sort(np.abs(apart[-_MEMORY:]))
+    if len(held) < _FEWEST:
+        squares = float(np.sum(held**2)) + _AS_IF_KNOWN * _SUPPOSED_DEVIATION**2
+        return math.sqrt(squares / (len(held) + _AS_IF_KNOWN))
+    kept = held[: math.ceil(0.8 * len(held))]  # the factor makes it that of a normal distribution
+    return 1.5 * math.sqrt(float(np.mean(kept**2))) * (1 + 3 / len(held))
+
+
+def _same_counts(feed: Feed) -> Iterator[Suspected]:
+    # a copy has the labels of the original or others, so that the counts without them are compared,
+    # too
+    before: dict[str, list[int]] = {}
+    sizes: Counter[str] = Counter()
+    alike, columns = 0, {each.column for each in feed.question.sensitive}
+    for t, (_, each, *_) in enumerate(feed.periods):
+        if source := feed.baselines.get(each.digest):
+            yield Suspected(t, HistoryProblem.SAME_COUNTS, other=source, rows=each.rows)
+        # sizes of groups that were never the same in two periods are a coincidence by themselves
+        of_sizes = math.log((alike + 1) / (math.comb(sizes.total(), 2) + 1)) if columns else 0.0
+        found: list[int] = []
+        twins = [(each.digest, each.coincidence), each.unlabelled][: 1 + bool(feed.due)]
+        for digest, coincidence in twins:
+            same = before.setdefault(digest, [])
+            # a copy is most often one of the period before, which is therefore not one of many
+            chosen = 1 if same == [t - 1] else math.comb(t, len(same))
+            if same and math.log(chosen) + len(same) * (coincidence + of_sizes) < _COINCIDENCE:
+                found = same[:1] + found
+            same.append(t)
+        if found:
+            other = feed.periods[found[0]].name
+            yield Suspected(t, HistoryProblem.SAME_COUNTS, other=other, rows=each.rows)
+        else:
+            size = repr([each.values.get(column) for column in sorted(columns)])
+            alike += sizes[size]
+            sizes[size] += 1
+
+
+def _values(feed: Feed) -> Iterator[Suspected]:
+    # Values that the question names are none of the first. Groups whose shares of the rows are not
+    # usual are stated where no value of the column is new or has vanished, which changes the
+    # shares.
+    asked = feed.question
+    named = {(each.column, name) for each in asked.recode for name in each.names}
+    named |= {(e.column, name_of(v)) for e in asked.sensitive for v in itertools.chain(*e.values)}
+    features = {each.column for each in asked.sensitive}
+    for column in dict.fromkeys(name for each in feed.periods for name in each.rows.values):
+        held = feed.rows_by_value(column)
+        found = [*_one_value(feed, column, held)]
+        found += _new_values(column, held, {value for of, value in named if of == column})
+        apart = {each.at for each in found}
+        found += (each for each in _vanished(column, feed, held) if each.at not in apart)
+        yield from found
+        if column in features:
+            unusual = {each.at for each in found}
+            yield from _group_shares(
+                column, feed, [{} if t in unusual else each for t, each in enumerate(held)]
+            )
+
+
+def _one_value(feed: Feed, column: str, held: Sequence[Mapping[str, int]]) -> Iterator[Suspected]:
+    # the periods of a column of outcomes in which no period has another one
+    values = {value for each in held for value in each}
+    # of a score these are the sides of its threshold, none of which is the positive value
+    positive = feed.question.positive_of(column) if column != feed.question.score else ()
+    outcomes = {is_one_of(value, positive) if positive else value for value in values}
+    rows = sum(sum(each.values()) for each in held)
+    if column in feed.outcomes and len(outcomes) == 1 and rows >= _ROWS_OF_ONE_VALUE:
+        value = next(iter(values)) if len(values) == 1 else None
+        for t, each in enumerate(held):
+            if each:
+                n = sum(each.values())
+                yield Suspected(t, HistoryProblem.ONE_VALUE, column, value, rows=n)
+
+
+def _new_values(
+    column: str, held: Sequence[Mapping[str, int]], named: Collection[str]
+) -> Iterator[Suspected]:
+    # the latter where they have too many rows for a rare one, for a week from their first period on
+    total = Counter[str]()
+    for each in held:
+        total.update(each)
+    largest: dict[object, str] = {}
+    for value, _ in total.most_common():
+        largest.setdefault(compact_reading(value), value)
+    sizes, first = [sum(each.values()) for each in held], dict[str, int]()
+    for t, each in enumerate(held):
+        for value, rows in each.items():
+            known = largest[compact_reading(value)]
+            came = first.setdefault(value, t)
+            if known != value and not {value, known} <= {*named}:
+                yield Suspected(t, HistoryProblem.NEW_VALUE, column, value, known, rows)
+            elif known == value and value not in named and _FEWEST <= came > t - _FEWEST:
+                of, every = held[came][value], sum(sizes[: came + 1])
+                if of >= _FEWEST_ROWS and _all_among(of, sizes[came], every) / _DESIGN < _RARE:
+                    yield Suspected(t, HistoryProblem.NEW_VALUE, column, value, rows=rows)
+
+
+def _vanished(column: str, feed: Feed, held: Sequence[Mapping[str, int]]) -> Iterator[Suspected]:
+    # They are compared with the 14 periods of their kind before, two at least. Where the share of a
+    # value varies by period more than sampling does, its absence is as much less unlikely. A period
+    # without any value, as where labels come later, lacks none.
+    sizes = [sum(each.values()) for each in held]
+    kinds = {each.kind for each in feed.periods}
+    for value, kind in itertools.product(dict.fromkeys(v for e in held for v in e), kinds):
+        before: list[tuple[int, int]] = []
+        missed: list[int] = []
+        stated = 0
+        for t in (t for t, n in enumerate(sizes) if n and feed.periods[t].kind == kind):
+            if rows := held[t].get(value, 0):
+                before += [(0, sizes[s]) for s in missed] + [(rows, sizes[t])]
+                missed, stated = [], 0
+                continue
+            missed.append(t)
+            usual = before[-_RECENT:]
+            of, every = (sum(each[i] for each in usual) for i in (0, 1))
+            chance = _all_among(of, every, every + sum(sizes[s] for s in missed))
+            if len(usual) > 1 and chance / _dispersion(usual, _DESIGN) < _RARE:
+                for s in missed[stated:]:
+                    yield Suspected(
+                        s, HistoryProblem.VANISHED_VALUE, column, value,
+                        rows=sizes[s], expected=sizes[s] * of / every,
+                    )  # fmt: skip
+                stated = len(missed)
+
+
+class _Shares(NamedTuple):
+    """Shares of rows by period, and the usual ones where they are not usual: nan elsewhere."""
+
+    rows: Array
+    share: Array
+    usual: Array
+
+    def suspected(self, t: int, problem: HistoryProblem, *of: str) -> Suspected:
+        """Return what is suspected of a period."""
+        column, value = (*of, None)[:2]
+        share, usual = float(self.share[t]), float(self.usual[t])
+        return Suspected(t, problem, column, value, None, int(self.rows[t]), share, usual)
+
+
+def _group_shares(
+    column: str, feed: Feed, held: Sequence[Mapping[str, int]]
+) -> Iterator[Suspected]:
+    sizes = [sum(each.values()) for each in held]
+    found = {
+        group: _shares(feed, [each.get(group, 0) for each in held], sizes, fewer=True)
+        for group in dict.fromkeys(name for each in held for name in each)
+    }
+    for t in range(len(held)):
+        suspect = {group: each for group, each in found.items() if not np.isnan(each.usual[t])}
+        fallen = {g: each for g, each in suspect.items() if each.share[t] < each.usual[t]}
+        for group, each in (fallen or suspect).items():
+            yield each.suspected(t, HistoryProblem.VOLUME, column, group)
+
+
+def _missing(feed: Feed) -> Iterator[Suspected]:
+    # labels that are not due yet, or that are overdue as a whole, are not looked at
+    asked = feed.question
+    for column in dict.fromkeys(name for each in feed.periods for name in each.rows.missing):
+        later = bool(feed.due) and column == asked.label
+        held = [e.rows for e in feed.periods[: max(len(feed.periods) - feed.due * later, 0)]]
+        # of rows without a weight or a count nobody knows how many cases or people they are
+        of_rows = column in (asked.weight, asked.count)
+        sizes = [e.read if of_rows else e.rows for e in held]
+        found = _shares(feed, [e.missing.get(column, 0) for e in held], sizes)
+        for t in np.flatnonzero(~np.isnan(found.usual)).tolist():
+            if not (later and feed.periods[t].name in feed.overdue):
+                yield found.suspected(t, HistoryProblem.MISSING_VALUES, column)
+
+
+def _shares(
+    feed: Feed, counted: Sequence[int], sizes: Sequence[int], *, fewer: bool = False
+) -> _Shares:
+    # Each period is compared with the last 14 of its kind before it that are not suspect. Below
+    # seven such periods only more are suspect, but with ``fewer``.
+    rows = np.maximum(sizes, 1).astype(np.float64)
+    share, usual = np.array(counted) / rows, np.full(len(rows), np.nan)
+    alike: dict[int, list[tuple[int, int]]] = {}
+    for t in (t for t, size in enumerate(sizes) if size):
+        pool = alike.setdefault(feed.periods[t].kind, [])
+        others, one = pool[-_RECENT:], (counted[t], sizes[t])
+        if _differ(one, others):
+            ours = sum(of for of, _ in others) / sum(size for _, size in others)
+            if share[t] > ours or fewer or len(others) >= _FEWEST:
+                usual[t] = ours
+                continue
+        pool.append(one)
+    return _Shares(rows, share, usual)
+
+
+def _differ(one: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
+    # It differs by more than 5 pp and by six deviations: the log of the likelihood ratio of two
+    # shares to one is half the square of their number where the share varies by sampling alone, and
+    # as many times that as it varies more. Each period is the number of such rows, and of all.
+    if len(others) < 2:
+        return False
+    sums = [one, tuple(map(sum, zip(*others, strict=True)))]
+    shares = [of / every for of, every in sums]
+    if abs(shares[0] - shares[1]) <= _SHARE:
+        return False
+    both = sum(of for of, _ in sums) / sum(every for _, every in sums)
+    ratio = sum(
+        every * sum(a * math.log(a / b) for a, b in ((p, both), (1 - p, 1 - both)) if a > 0)
+        for (_, every), p in zip(sums, shares, strict=True)
+    )
+    typical = max(every for _, every in (one, *others))
+    return 2 * ratio > _DEVIATIONS**2 * _dispersion(others, max(_DESIGN, typical / _ALIKE))
+
+
+def _dispersion(counts: Sequence[tuple[int, int]], supposed: float) -> float:
+    # it is Pearson's statistic by its degrees of freedom, with four more of what is ``supposed``,
+    # which decides where the periods are few, or hardly any row is of one of the two kinds
+    squares = freedom = 0.0
+    of, every = np.array(counts, dtype=np.float64).reshape(-1, 2).T
+    share = float(of.sum() / every.sum()) if len(every) > 1 else 0.0
+    if 0 < share < 1:
+        found = float(((of - every * share) ** 2 / (every * share * (1 - share))).sum())
+        freedom = min(len(every) - 1, float(min(of.sum(), (every - of).sum())) / supposed)
+        squares = found * freedom / (len(every) - 1)
+    return max(1.0, (squares + _SUPPOSED * supposed) / (freedom + _SUPPOSED))
+
+
+def _all_among(rows: float, some: float, every: float) -> float:
+    if rows > some:
+        return -math.inf
+    logs = [math.lgamma(n + 1) - math.lgamma(n - rows + 1) for n in (some, every)]
+    return logs[0] - logs[1]
+
+
+def _scores(feed: Feed) -> Iterator[Suspected]:
+    for column in dict.fromkeys(name for each in feed.periods for name in each.rows.scores):
+        usual, known = np.zeros(PARTS), 0
+        for t, each in enumerate(feed.periods):
+            parts, held = np.zeros(PARTS), each.rows.scores.get(column, {})
+            parts[[*map(int, held)]] = [*held.values()]
+            rows = int(parts.sum())
+            shares = _other_range(parts, usual) if known >= _FEWEST and rows else None
+            if shares is None:
+                usual, known = usual + parts, known + (rows > 0)
+            else:
+                yield Suspected(t, HistoryProblem.OTHER_SCORES, column, None, None, rows, *shares)
+
+
+def _other_range(parts: Array, usual: Array) -> tuple[float, float] | None:
+    # none where these may be a coincidence: that the first so many of all rows by score are new
+    # ones, or that all of these are between two that have so few of the others between them
+    rows, every = float(parts.sum()), float(usual.sum())
+    low, high = np.flatnonzero(usual)[[0, -1]]
+    outside = int(parts[:low].sum() + parts[high + 1 :].sum())
+    chance = math.log1p(outside) + _all_among(outside, rows, rows + every)
+    if outside > _OTHER_RANGE * rows and chance < _RARE:
+        return outside / rows, 0.0
+    first, last = np.flatnonzero(parts)[[0, -1]]
+    inside = float(usual[first : last + 1].sum())
+    chance = 2 * math.log(rows) + (rows - 2) * math.log((inside + 1) / (every + 1))
+    return (0.0, inside / every) if inside < _SHARE * every and chance < _RARE else None
+
+
+def _copies(feed: Feed) -> Iterator[Suspected]:
+    # the first is no coincidence where the rows that differ could not all be in other periods; the
+    # second from six deviations on
+    of_all = [each.rows.agreement for each in feed.periods]
+    every = sum(n for n, _, _ in of_all)
+    differ = every - sum(same for _, same, _ in of_all)
+    for t, (n, same, chance) in enumerate(of_all):
+        no_chance = (
+            _all_among(differ, every - n, every) < _RARE if differ else every >= _ROWS_OF_ONE_VALUE
+        )
+        deviation = math.sqrt(n * chance * (1 - chance))
+        if n and same == n and chance < 1 and no_chance:
+            yield Suspected(t, HistoryProblem.COPIED_LABEL, rows=n, share=1.0, expected=1.0)
+        elif n * chance - same > _DEVIATIONS * deviation > 0:
+            yield Suspected(
+                t, HistoryProblem.COPIED_LABEL, rows=n, share=same / n, expected=chance
+            )  # fmt: skip
+
+
+FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (
+    _overdue, _volume, _same_counts, _values, _missing, _scores, _copies,
+)  # fmt: skip
+"""The checks, in the order of their findings."""

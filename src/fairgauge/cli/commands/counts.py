@@ -1,0 +1,344 @@
+"""``fairgauge count``, ``merge``, ``protect`` and ``join``: counts, and tables to be counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._data_arguments import (
+    DataArguments,
+    as_scanned,
+    merged,
+    takes_data,
+    with_late_labels,
+)
+from fairgauge.cli._output import (
+    check_cube_output,
+    check_outputs,
+    exact_values,
+    note_cases_alone,
+    note_identifiers,
+    print_lines,
+    print_or_save,
+    prints_lines,
+)
+from fairgauge.cli._spec_flags import Texts, asked, check_options, given_options, question
+from fairgauge.cli._streams import print_message, print_result
+from fairgauge.errors import FairgaugeError
+from fairgauge.object_stores import is_object
+from fairgauge.question.readers import controls_as_strata
+
+if TYPE_CHECKING:
+    from fairgauge.cube.cube import Cube
+    from fairgauge.results.scopes import Diagnostic
+    from fairgauge.scan.source import Source
+
+DIALECTS = (
+    "snowflake", "bigquery", "databricks", "clickhouse", "mysql", "postgres", "duckdb", "sqlite",
+)  # fmt: skip
+_NO_MATCH = 3
+
+
+@click.command("count", cls=Command)
+@question()
+@takes_data()
+@click.option(
+    "--control",
+    "controls",
+    metavar="COL...",
+    multiple=True,
+    help="Column that fairgauge why adjusts for beside the strata: dti:36,43. Repeatable.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="File of the cube, .cube.json, or of the query (default standard output).",
+)
+@click.option("--item", metavar="COL", help="Of answers under swapped names (pairs): the item.")
+@click.option("--variant", metavar="COL", help="Likewise: the name, or the edit.")
+@click.option("--model", metavar="COL", help="Likewise: the model.")
+@click.option("--family", metavar="COL", help="Likewise: the text that items are made from.")
+@click.option(
+    "--min-cell",
+    type=int,
+    metavar="N",
+    help="Protect the counts: smallest number of persons that may be known of a cell.",
+)
+@click.option(
+    "--show-sql",
+    is_flag=True,
+    help="Print the query that would count the rows of a database, and count nothing.",
+)
+@click.option(
+    "--dialect",
+    type=click.Choice(DIALECTS),
+    help="With --show-sql: write the query for a warehouse that is not reached from here.",
+)
+@click.option(
+    "--columns",
+    metavar="FILE",
+    help="With --dialect: the columns of the table, a line NAME TYPE for each.",
+)
+@click.option(
+    "--from-result",
+    metavar="FILE",
+    help="In place of DATA: the answer to the query of --dialect (.csv, .parquet ...).",
+)
+@click.option(
+    "--by",
+    metavar="COL",
+    help="Count every period of a column of days ... quarters or years apart; -o is then a folder.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print no notes on what the counts show.")
+def count_command(
+    data: DataArguments,
+    config: str | None,
+    output: str | None,
+    min_cell: int | None,
+    show_sql: bool,
+    dialect: str | None,
+    columns: str | None,
+    from_result: str | None,
+    by: str | None,
+    quiet: bool,
+    item: str | None,
+    variant: str | None,
+    model: str | None,
+    family: str | None,
+    controls: tuple[str, ...],
+    **flags: Texts,
+) -> None:
+    """Count the rows that an audit needs, and keep the counts instead of the rows.
+
+    The cube can be audited ("fairgauge audit day.cube.json"), and cubes of other rows can be added
+    to it ("fairgauge merge"). With --min-cell they are rounded, and can be shared ("fairgauge
+    protect"). Answers under swapped names are counted with --item and --variant, for "fairgauge
+    pairs".
+
+    Rows of a warehouse are counted by a query that a person runs there: --show-sql --dialect writes
+    it without a connection, and --from-result reads its answer.
+
+    \b
+    fairgauge count monday.csv --label approved --prediction predicted --sensitive sex
+        -o monday.cube.json
+    """  # noqa: D301 - the paragraph mark of click
+    from fairgauge.question.spec_file import without_baselines
+
+    if by is None:
+        check = check_outputs if show_sql else check_cube_output
+        check([output], [*data.names, config])
+    if min_cell is not None:
+        from fairgauge.evidence.protection import check_min_cell
+
+        check_min_cell(min_cell)
+    options = asked(config, flags, counts=True)
+    if controls:
+        options["controls"] = given_options({"strata": controls})["strata"]
+    options = controls_as_strata(options)
+    if not flags.get("rule") and (left := without_baselines(config)):
+        print_message(left, prefix="Warning: ")
+    roles = {"item": item, "variant": variant, "model": model, "family": family}
+    options |= {name: column for name, column in roles.items() if column}
+    of_answers = bool({"item", "variant"} & options.keys())
+    if by is not None:
+        if of_answers:
+            message = "--by counts periods of people, not of answers under swapped names"
+            raise FairgaugeError(message)
+        _count_periods(_rows(data, options, config), options, by, output, min_cell)
+        return
+    if (dialect is None) != (columns is None) or (dialect and not show_sql):
+        raise FairgaugeError(
+            "a query for a warehouse takes --show-sql, --dialect and --columns (and --table or "
+            "--query, the rows there)"
+        )
+    if (from_result or dialect) and data.names:
+        raise FairgaugeError("--dialect and --from-result take no DATA: the rows are not read here")
+    if show_sql:
+        warehouse = (dialect, columns) if dialect and columns else None
+        _show_query(data, warehouse, options, output)
+        return
+
+    from fairgauge.api.audit import count, count_cells, counted_with_warnings
+    from fairgauge.scan.scan_progress import progress
+
+    warnings: tuple[Diagnostic, ...] = ()
+    if from_result is not None:
+        check_options(options)
+        cube = count_cells(from_result, **options)
+    else:
+        rows = data.read() if of_answers else _rows(data, options, config)
+        with progress("Counting rows"):
+            if of_answers:
+                cube = count(rows, **options)
+            else:
+                cube, warnings = counted_with_warnings(rows, **options)
+    if min_cell is not None:
+        from fairgauge.evidence.protection import protect
+
+        cube = protect(cube, min_cell)
+    print_or_save(cube, output)
+    if not (of_answers or quiet):
+        from fairgauge.render.documents.report_notes import opening_warnings
+
+        for line in opening_warnings(warnings):
+            print_message(line, prefix="")
+        note_cases_alone(cube)
+        note_identifiers(cube)
+
+
+def _rows(data: DataArguments, options: dict[str, Any], config: str | None) -> object:
+    # the rows; those that a monitor expects labels of, with a column of labels at least
+    from fairgauge.question.spec_file import labels_come_later
+
+    rows = data.read()
+    if labels_come_later(config):
+        rows = with_late_labels(rows, check_options(options))
+    return rows
+
+
+def _count_periods(
+    rows: object, options: dict[str, Any], column: str, folder: str | None, min_cell: int | None
+) -> None:
+    from fairgauge.api.audit import count_periods
+    from fairgauge.atomic_files import write_all
+    from fairgauge.cube.cube import Cube
+    from fairgauge.monitoring.periods import parse_period
+    from fairgauge.scan.scan_progress import progress
+
+    if folder is None or min_cell is not None or isinstance(rows, Cube):
+        raise FairgaugeError(
+            "--by takes DATA of rows and -o FOLDER, and no --min-cell: protect the sum of counts"
+        )
+    with progress("Counting rows"):
+        cubes = count_periods(rows, column, **options)
+    periods = {parse_period(name): cube for name, cube in cubes.items()}
+    named = {str(period): cube for period, cube in periods.items()}
+    if not is_object(folder):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    write_all({f"{folder}/{name}.cube.json": cube.to_json() for name, cube in named.items()})
+    print_message(f"{len(named):,} periods are in {folder}", prefix="Note: ")
+
+
+def _show_query(
+    data: DataArguments,
+    warehouse: tuple[str, str] | None,
+    options: dict[str, Any],
+    output: str | None,
+) -> None:
+    from fairgauge.api.audit import counting_query
+    from fairgauge.atomic_files import write_whole
+    from fairgauge.cube.plan import plan
+    from fairgauge.errors import without_secrets
+
+    source: Source | Cube
+    if warehouse is None:
+        source = as_scanned(data.read())
+    else:
+        from fairgauge.scan.warehouse import open_warehouse
+
+        dialect, columns = warehouse
+        source = open_warehouse(dialect, data.query or data.table or "your_table", columns)
+    spec = check_options(options, source)
+    query = without_secrets(counting_query(source, **options))
+    if output is None:
+        print_result(query)
+    else:
+        write_whole(output, f"{query}\n")
+    noun = "case" if spec.count else "row"
+    print_message(
+        f"a record of the result that counts one {noun} shows the values of one person"
+        f"{exact_values(plan(spec))}; share the result as you would share the rows",
+        prefix="Note: ",
+    )
+
+
+@click.command("merge", cls=Command)
+@click.argument("cubes", nargs=-1, required=True)
+@click.option("-o", "--output", metavar="FILE", help="A .cube.json file (standard output).")
+@click.option(
+    "--allow-duplicates", is_flag=True, help="No warning of cubes that hold the same counts."
+)
+def merge_command(cubes: tuple[str, ...], output: str | None, allow_duplicates: bool) -> None:
+    """Add up the counts of CUBES, files that "fairgauge count" made with the same question.
+
+    A file that is named twice is an error, and two files with the same counts are warned of.
+
+    \b
+    fairgauge merge monday.cube.json tuesday.cube.json -o week.cube.json
+    """  # noqa: D301 - the paragraph mark of click
+    check_cube_output([output], cubes)
+    total = merged(cubes, allow_duplicates=allow_duplicates)
+    print_or_save(total, output)
+
+
+@click.command("protect", cls=Command)
+@click.argument("counts")
+@click.option(
+    "--min-cell",
+    type=int,
+    required=True,
+    metavar="N",
+    help="Smallest number of persons that may be known of a cell.",
+)
+@click.option(
+    "--published",
+    metavar="CUBE",
+    multiple=True,
+    help="Protected counts that were published before, of a part of the same rows. Repeatable.",
+)
+@click.option(
+    "-o", "--output", metavar="FILE", help="File of the cube, .cube.json (default standard output)."
+)
+def protect_command(
+    counts: str, min_cell: int, published: tuple[str, ...], output: str | None
+) -> None:
+    """Round the counts of COUNTS, a .cube.json file, at random to multiples of the smallest cell.
+
+    An attacker who knows the method then infers what can be inferred from the result, and from what
+    was published before; counts that do not withstand the attack are refused.
+
+    \b
+    fairgauge protect counts.cube.json --min-cell 10 -o safe.cube.json
+    """  # noqa: D301 - the paragraph mark of click
+    check_cube_output([output], [counts, *published])
+
+    from fairgauge.evidence.protection import protect
+
+    print_or_save(protect(counts, min_cell, published), output)
+
+
+@click.command("join", cls=Command)
+@click.argument("predictions")
+@click.argument("labels")
+@click.option("--on", required=True, metavar="COL", help="Column of the identifier, in both files.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="A .parquet or .csv file.")
+@prints_lines
+def join_command(predictions: str, labels: str, on: str, output: str, *, quiet: bool) -> int:
+    """Put the LABELS beside the PREDICTIONS that they belong to.
+
+    Every prediction is written once, with its label or without. Rows that are there twice count
+    once; identifiers with different predictions are excluded, those with different labels have
+    none; all of it is counted. Rows keep the order of the predictions.
+
+    Exit code: 0, 2 an error, 3 no label has the identifier of a prediction (it is written all
+    the same, with a warning).
+
+    \b
+    fairgauge join predictions.parquet labels.parquet --on inference_id -o joined.parquet
+    """  # noqa: D301 - the paragraph mark of click
+    check_outputs([output], [predictions, labels])
+
+    from fairgauge.render.words.file_texts import describe_disjoint, describe_join
+    from fairgauge.scan import open_source
+    from fairgauge.scan.label_join import join_labels
+
+    counts = join_labels(open_source(predictions), open_source(labels), on, output)
+    print_lines("\n".join(describe_join(counts)), quiet=quiet)
+    if counts.disjoint is not None:
+        print_message(describe_disjoint(counts.disjoint), prefix="Warning: ")
+        return _NO_MATCH
+    return 0

@@ -1,0 +1,153 @@
+"""``fairgauge render``, ``seal``, ``verify`` and ``schema``: what is saved, in files."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+import click
+
+from fairgauge.cli._command_group import Command, OfSaved
+from fairgauge.cli._output import (
+    Output,
+    check_outputs,
+    note_cases_alone,
+    note_identifiers,
+    print_lines,
+    prints_lines,
+    shows_result,
+)
+from fairgauge.cli._streams import print_message, print_result
+from fairgauge.errors import DataError, nearest, quote
+
+
+@click.command("render", cls=OfSaved)
+@click.argument("saved")
+@shows_result()
+def render_command(saved: str, out: Output) -> int:
+    """Render SAVED, the JSON of a report, a comparison, a check, thresholds, a plan or a monitor.
+
+    SAVED may be a sealed bundle too: its report is rendered if it follows from its counts.
+
+    The commands audit, compare, compare-models, check, thresholds, plan and monitor write it with
+    "-o FILE.json".
+    Without -o it is printed. The exit code is 0, whatever the verdict.
+
+    \b
+    fairgauge render report.json -o report.html -o report.md
+    """  # noqa: D301 - the paragraph mark of click
+    out.check([saved])
+
+    from fairgauge.api.loading import load
+    from fairgauge.cube.cube import Cube
+    from fairgauge.evidence.bundle import SUFFIX
+    from fairgauge.render.formats import render, save_all
+
+    result: Any
+    if saved.endswith(SUFFIX):
+        from fairgauge.evidence.sealing import verify
+
+        found = verify(saved)
+        headline, result = str(found).splitlines()[0], found.report
+        if result is None:
+            raise DataError(f"{headline}; fairgauge verify {quote(saved)} lists what differs")
+        print_message(headline, prefix="Note: ")
+    else:
+        result = load(saved)
+    if isinstance(result, Cube):
+        raise DataError(f"{quote(saved)} holds counts, not a report; audit it first")
+    save_all(result, out.files, full=out.full, lang=out.lang)
+    if not out.files:
+        print_result(render(result, **out.shown))
+    return 0
+
+
+@click.command("seal", cls=OfSaved)
+@click.argument("report")
+@click.argument("counts")
+@click.option(
+    "-o", "--output", metavar="FILE", required=True, help="The bundle, a .fairgauge file."
+)
+@click.option(
+    "--key",
+    metavar="PEM",
+    help="Ed25519 private key that signs the bundle (extra seal); the password of an encrypted one "
+    "is in FAIRGAUGE_KEY_PASSWORD, or asked for.",
+)
+@prints_lines
+def seal_command(report: str, counts: str, output: str, key: str | None, *, quiet: bool) -> int:
+    """Seal REPORT, a JSON report, with COUNTS, the .cube.json that it was made of.
+
+    The report is computed again from the counts first; a report that does not follow from them is
+    refused. The bundle holds no rows, and no identifiers but those that
+    the question names (where, recode).
+
+    \b
+    fairgauge count people.csv -c audit.toml -o people.cube.json
+    fairgauge audit people.cube.json -o report.json
+    fairgauge seal report.json people.cube.json -o audit.fairgauge
+    """  # noqa: D301 - the paragraph mark of click
+    from fairgauge.evidence.sealing import KEY_PASSWORD, is_locked, load_counts, seal
+
+    check_outputs([output], [report, counts])
+    cube, password = load_counts(counts), None
+    is_attended = sys.stdin is not None and sys.stdin.isatty()
+    if key is not None and is_locked(key) and KEY_PASSWORD not in os.environ and is_attended:
+        password = click.prompt(f"Password of {quote(key)}", hide_input=True, err=True)
+    print_lines(seal(report, cube, output, key, password), quiet=quiet)
+    note_cases_alone(cube)
+    note_identifiers(cube)
+    return 0
+
+
+@click.command("verify", cls=Command)
+@click.argument("bundle")
+@click.option(
+    "--signed-by", metavar="FINGERPRINT", help="Key that must have signed the bundle: ed25519:..."
+)
+@prints_lines
+def verify_command(bundle: str, signed_by: str | None, *, quiet: bool) -> int:
+    """Compute the whole report of BUNDLE again, and report where it differs.
+
+    Exit code 0: reproduced; 1: a part was changed, a field does not follow from the counts, or
+    another key than that of --signed-by, or none, signed it; 3: a part of the report could not be
+    compared, such as the texts of another version.
+
+    \b
+    fairgauge verify audit.fairgauge
+    """  # noqa: D301 - the paragraph mark of click
+    from fairgauge.evidence.sealing import verify
+    from fairgauge.results.verification import VerificationResult
+
+    found = verify(bundle, signed_by)
+    print_lines(found, quiet=quiet)
+    codes = {VerificationResult.REPRODUCED: 0, VerificationResult.PARTLY_REPRODUCED: 3}
+    return codes.get(found.finding, 1)
+
+
+@click.command("schema", cls=Command)
+@click.argument("name", required=False)
+def schema_command(name: str | None) -> None:
+    """Print the JSON Schema of a file that fairgauge reads or writes.
+
+    Without NAME the names are listed: of every kind of result, of a cube and of a specification.
+
+    \b
+    fairgauge schema report > report.schema.json
+    fairgauge schema spec > audit.schema.json
+    """  # noqa: D301 - the paragraph mark of click
+    from fairgauge.cube.cube import cube_schema
+    from fairgauge.monitoring.monitor_spec import schema as spec_schema
+    from fairgauge.results.shown_result import result_classes
+
+    of_results = {each.KIND.name: each.json_schema for each in result_classes().values()}
+    schemas = {**of_results, "cube": cube_schema, "spec": spec_schema}
+    if name is None:
+        print_result("\n".join(schemas))
+    elif name not in schemas:
+        known = list(schemas)
+        raise DataError(f"no schema {quote(name)}.{nearest(name, known)} Use {', '.join(known)}")
+    else:
+        print_result(json.dumps(schemas[name](), indent=2, ensure_ascii=False))

@@ -1,0 +1,325 @@
+"""``fairgauge demo``, ``choose``, ``presets``, ``metrics`` and ``validate``: how to start."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fairgauge.choosing.recommendation import QUESTIONS, Question, next_question
+from fairgauge.cli._command_group import Command, add_options
+from fairgauge.cli._data_arguments import DataArguments, as_scanned, takes_data, with_late_labels
+from fairgauge.cli._output import Output, made_folder, print_lines, prints_lines, prints_report
+from fairgauge.cli._spec_flags import (
+    Texts,
+    asked,
+    check_options,
+    flags_for,
+    given_options,
+    question,
+)
+from fairgauge.cli._streams import print_message, print_result, printable
+from fairgauge.errors import listing
+from fairgauge.question.options import BY_NAME
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.descriptions import MetricDescription
+    from fairgauge.question.presets import Preset
+
+_WIDTH = 80
+_RULE = "=" * _WIDTH
+_SUFFIXES = (".html", ".json", ".md")
+
+
+@click.command("demo", cls=Command)
+@click.option(
+    "-o", "--output", metavar="DIR", default="fairgauge-demo", help="Folder (fairgauge-demo)."
+)
+@prints_report
+def demo_command(output: str, out: Output) -> None:
+    """Audit Berkeley's admissions of 1973 and a table of made-up loans.
+
+    The tables and the reports (.html .json .md) are written into a folder.
+    """
+    from fairgauge.cli._demo_data import examples
+    from fairgauge.render import render
+
+    shown = out.shown
+    folder = made_folder(output)
+    found = examples(folder)
+    for example in found:
+        for suffix in _SUFFIXES:
+            example.report.save(folder / f"{example.name}{suffix}")
+    if out.quiet:
+        print_result("".join(render(example.report, **shown) for example in found))
+        return
+    parts = [
+        f"{_RULE}\n{example.title}\n{_RULE}\n\n{render(example.report, **shown)}\n"
+        f"{textwrap.fill(f'What it shows: {example.lesson}', 80)}\n"
+        for example in found
+    ]
+    from fairgauge.render.documents.report_notes import repetition
+
+    lines = [
+        _RULE,
+        "How to go on",
+        _RULE,
+        "",
+        "Open in a browser:",
+        *(f"  {(folder / example.name).resolve().as_uri()}.html" for example in found),
+        "The audit of the loans again:",
+        "  " + repetition(found[-1].report)[0].replace(" --", " \\\n    --"),
+        "An audit of your own table, from a few questions:",
+        "  fairgauge choose --output audit.toml",
+        "  fairgauge audit YOUR.csv --config audit.toml --output report.html",
+        "The metrics, and one of them explained:",
+        "  fairgauge metrics",
+        "  fairgauge metrics DI",
+    ]
+    print_result("\n".join([*parts, *lines]))
+
+
+_COLUMNS = (
+    "label", "prediction", "score", "score_of", "threshold", "positive", "sensitive",
+    "probabilities", "strata", "count", "weight", "cluster",
+)  # fmt: skip
+
+
+@click.command("choose", cls=Command)
+@add_options(
+    *(click.option(f"--{q.name}", type=click.Choice([*q.answers]), help=q.text) for q in QUESTIONS)
+)
+@flags_for(*_COLUMNS)
+@click.option("-o", "--output", "path", metavar="FILE", help="File to write (.toml).")
+def choose_command(path: str | None, **flags: Any) -> None:
+    """Choose metrics by a few questions, and write a specification that can be run.
+
+    Questions that no flag answers are asked in the terminal. The specification holds the metrics,
+    rules to start from, and what the numbers will not show; columns that no flag names are to be
+    filled in.
+
+    \b
+    fairgauge choose -o audit.toml
+    fairgauge choose --model decision --outcomes none --prediction approved --sensitive sex
+    fairgauge choose --model none --probabilities 'race: Black=p_black, White=p_white'
+    fairgauge audit loans.csv -c audit.toml
+    """  # noqa: D301 - the paragraph mark of click
+    if path is not None and not path.casefold().endswith(".toml"):
+        raise click.UsageError(f"a specification is written as TOML; name a .toml file, not {path}")
+    given = {q.name: word for q in QUESTIONS if (word := flags.pop(q.name)) is not None}
+    options = {  # mistakes in flags are named before anything is asked
+        name: BY_NAME[name].type.plain(value) for name, value in given_options(flags).items()
+    }
+    while (open_ := next_question(given)) is not None:
+        given[open_.name] = _ask(open_)
+
+    from fairgauge.choosing.recommendation import recommend, specification
+
+    text = specification(recommend(given), options)
+    if path is None:
+        print_result(text)
+        return
+    from fairgauge.atomic_files import write_whole
+
+    write_whole(path, text)
+    print_result(f"Written: {path}. Next: fairgauge audit DATA -c {path}")
+
+
+def _ask(of: Question) -> str:
+    words = list(of.answers)
+    click.echo(f"\n{of.text}", err=True)
+    for number, (word, meaning) in enumerate(of.answers.items(), 1):
+        click.echo(f"  {number}  {word.ljust(max(map(len, words)))}  {meaning}", err=True)
+    numbers = [str(number) for number, _ in enumerate(words, 1)]
+    kind = click.Choice([*words, *numbers])
+    try:
+        answer: str = click.prompt("Answer", type=kind, show_choices=False, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise  # interrupted; otherwise there is nobody to ask
+        message = f"answer --{of.name} with one of {', '.join(words)}"
+        raise click.UsageError(message) from None
+    return words[numbers.index(answer)] if answer in numbers else answer
+
+
+@click.command("presets", cls=Command)
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="As strict JSON.")
+def presets_command(name: str | None, as_json: bool) -> None:
+    """List the presets of regulations, or describe the one called NAME.
+
+    A preset sets the metrics, the reference and the tables that a text calls for; it quotes that
+    text with its date, and does not state that an audit meets a law.
+
+    \b
+    fairgauge presets nyc-ll144
+    fairgauge audit applicants.csv --preset nyc-ll144 --prediction hired --sensitive sex --sensitive race
+    """  # noqa: D301, E501 - the paragraph mark of click
+    from fairgauge.question.presets import preset, presets
+
+    found = presets() if name is None else (preset(name),)
+    if as_json:
+        plain = [each.to_dict() for each in found]
+        shown = plain if name is None else plain[0]
+        print_result(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
+    elif name is None:
+        formatter = click.HelpFormatter(width=_WIDTH)
+        rows = [(each.name, f"{each.jurisdiction}: {_status(each)}") for each in found]
+        formatter.write_dl(rows)
+        print_result(formatter.getvalue())
+    else:
+        print_result(_describe_preset(found[0]))
+
+
+def _status(preset: Preset) -> str:
+    return f"{preset.status} (as of {preset.as_of.isoformat()})"
+
+
+def _describe_preset(preset: Preset) -> str:
+    sets = [
+        f"{name}{where} = {json.dumps(value)}"
+        for where, options in (
+            ("", preset.options),
+            (" (with a score)", preset.with_score),
+            (" (of amounts)", preset.with_amounts),
+        )
+        for name, value in options.items()
+    ]
+    if preset.intersect:
+        sets.append("intersections: all recorded features together, in one table")
+    formatter = click.HelpFormatter(width=_WIDTH)
+    with formatter.section(f"{preset.name}: {preset.title}"):
+        rows = [
+            ("jurisdiction", preset.jurisdiction),
+            ("status", _status(preset)),
+            ("in force from", preset.in_force and preset.in_force.isoformat()),
+            ("superseded by", preset.superseded_by),
+            ("repeated", preset.period),
+            ("records", preset.records),
+            *(("source", each) for each in preset.sources),
+            ("how read", preset.read),
+        ]
+        formatter.write_dl([(word, text) for word, text in rows if text])
+    for title, items in (
+        ("It states", preset.statements),
+        ("A published report holds" if preset.public else "The document holds", preset.publishes),
+        ("It sets", sets),
+    ):
+        with formatter.section(title):
+            for each in items:
+                formatter.write_text(f"- {each}")
+    return formatter.getvalue()
+
+
+_HEADINGS = {
+    "rate": "Rates: a number of one group",
+    "clarify": "clarify: the metrics of Amazon SageMaker Clarify, with its signs",
+    "vertex": "vertex: the metrics of Google Vertex AI, with its signs",
+    "native": "native: every rate above, compared; a rate alone stands for .difference and .ratio",
+}
+
+
+@click.command("metrics", cls=Command)
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="As strict JSON.")
+def metrics_command(name: str | None, as_json: bool) -> None:
+    """List every rate and metric, or explain the one called NAME.
+
+    NAME is a name, a synonym, or one of the sets rate, clarify, vertex and native.
+    """
+    from fairgauge.catalogue.descriptions import metric, metrics
+
+    if name is not None and name not in _HEADINGS:
+        entry = metric(name)
+        print_result(entry.to_json() if as_json else str(entry))
+        return
+    entries = [entry for entry in metrics() if name in (None, entry.set)]
+    if as_json:
+        plain = [entry.to_dict() for entry in entries]
+        print_result(json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        formatter = click.HelpFormatter(width=_WIDTH)
+        for of, heading in _HEADINGS.items():
+            if rows := _rows([each for each in entries if each.set == of]):
+                formatter.write_text(heading)
+                with formatter.indentation():
+                    formatter.write_dl([*rows.items()], col_max=22)
+                formatter.write_paragraph()
+        explained = "fairgauge metrics NAME explains one: formula, range, sign, source"
+        print_result(f"{formatter.getvalue()}{explained}")
+
+
+def _rows(entries: list[MetricDescription]) -> dict[str, str]:
+    # what each entry describes; one comparison of all the rates is a single one
+    from fairgauge.catalogue.across import Spread, comparison_words
+    from fairgauge.catalogue.comparisons import Contrast
+    from fairgauge.catalogue.lookup import find_metric
+
+    rows: dict[str, str] = {}
+    for entry in entries:
+        row = find_metric(entry.name) if entry.set == "native" else None
+        if isinstance(row, (Contrast, Spread)) and row.name == f"{row.of.name}.{row.by}":
+            rows.setdefault(f"RATE.{row.by}", comparison_words(row.by, "rate"))
+        else:
+            rows[entry.name] = entry.says
+    return rows
+
+
+@click.command("validate", cls=Command)
+@question()
+@takes_data()
+@prints_lines
+def validate_command(data: DataArguments, config: str | None, quiet: bool, **flags: Texts) -> None:
+    """Check a specification, and whether DATA have what it needs.
+
+    Checked are the columns, their types, and the groups that are named in rules, references,
+    unknown values and excluded groups; of a monitor, its table [monitor] as well. Labels and
+    predictions are not read. Names that the data do not have are warned of, or are errors where no
+    audit would be possible.
+
+    \b
+    fairgauge validate loans.csv -c audit.toml
+    """  # noqa: D301 - the paragraph mark of click
+    from fairgauge.monitoring.monitor_spec import read_monitor_spec
+    from fairgauge.question.presets import preset
+    from fairgauge.question.spec_file import MONITOR, labels_come_later, read_options
+
+    options = asked(config, flags)
+    if not data.names and not options:
+        message = "name a specification (-c FILE), DATA, or both"
+        raise click.UsageError(message)
+    table: Any = {} if config is None else read_options(config).get(MONITOR)
+    monitor = read_monitor_spec(config) if config is not None and table else None
+    rows = data.read() if data.names else None
+    if monitor is not None and labels_come_later(config):
+        rows = with_late_labels(rows, monitor.question)
+    opened = None if rows is None else as_scanned(rows)
+    spec = check_options(options, opened)
+    fits = f" and fits the columns of {listing(data.names)}" if data.names else ""
+    metrics = [each if isinstance(each, str) else each.name for each in spec.metrics]
+    lines = [
+        f"The specification is valid{fits}.",
+        f"  sensitive  {', '.join(map(printable, spec.audited))}",
+        f"  metrics    {', '.join(map(printable, metrics))}",
+        *(f"  rule       {printable(str(rule))}" for rule in spec.rules),
+    ]
+    if spec.preset is not None:
+        lacking = preset(spec.preset).lacking(spec.to_dict())
+        asks = f"which {printable(spec.preset)} asks for"
+        lines += [f"  lacking    {each}, {asks}" for each in lacking]
+    rules = () if monitor is None else monitor.rules
+    lines += [f"  monitored  {printable(str(rule))}" for rule in rules]
+    if opened is not None:
+        from fairgauge.api.audit import check_groups
+        from fairgauge.scan.scan_progress import progress
+
+        with progress("Reading groups"):
+            warnings = check_groups(opened, spec, rules if table and table.get("rules") else ())
+        if warnings is None:
+            lines.append("  groups     not read: that would be a query where the rows are")
+        for each in warnings or ():
+            print_message(each.message, prefix="Warning: ")
+    print_lines("\n".join(lines), quiet=quiet)

@@ -1,0 +1,447 @@
+"""Numbers: the limits of what is made of scores, or of labels and predictions that are numbers.
+
+Scores are spread over fine bins, and the mean of all scores in a bin stands for each of them. A
+mean has Student's limits, of weighted rows from the squares and cubes of the weights, with the
+skewness of all rows where that is larger. Mean squares, variances and their ratio have those of
+`stats.squares`, which take fourth powers, on the log scale by the influences of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, singledispatch
+from typing import TypeAlias
+
+import numpy as np
+
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Scores
+from fairgauge.catalogue.score_statistics import (
+    AveragePrecision,
+    CalibrationError,
+    ExplainedVariance,
+    LabelMeanScore,
+    Mean,
+    MomentStatistic,
+    RegressionTerm,
+    RocAuc,
+    RootMeanSquaredError,
+    ScoreMean,
+    ScoreStatistic,
+    ScoreTerm,
+    Sums,
+    in_deciles,
+    needs_of,
+    scores_of,
+)
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.enums import IntervalMethod, Profile
+from fairgauge.inference.interval import (
+    LINEARISED,
+    SKEWED_MEAN,
+    ConstantScores,
+    Count,
+    Evidence,
+    NoInterval,
+    Sparseness,
+    StatisticInterval,
+    of_mean,
+)
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.start.records import dataclass
+from fairgauge.stats.arrays import Limits, Mask, quiet, quotient
+from fairgauge.stats.intervals import (
+    MeanMoments,
+    PowerSums,
+    as_critical_t,
+    degrees_of_squares,
+    effective_rows,
+    mean_limits,
+    mean_moments,
+    with_heavier_tail,
+)
+from fairgauge.stats.scores import (
+    Bins,
+    area_from_counts,
+    area_score_interval,
+    mean_error_limits,
+    precision_from_counts,
+    precision_interval,
+)
+from fairgauge.stats.squares import (
+    FEWEST_ABSOLUTE,
+    FEWEST_ABSOLUTE_ALL,
+    FEWEST_SQUARED,
+    FEWEST_SQUARED_ALL,
+    Moments,
+    central_moments,
+    log_limits,
+    summed,
+    tail_weight,
+)
+
+ROUNDING = Reason.of(ReasonCode.ROUNDING)
+_LARGE = 1e270
+"""Sums of fourth powers beyond may be of numbers that were cut off before they were multiplied."""
+_LEAST_SPREAD = 1e-6
+
+_POWERS: dict[RegressionTerm, tuple[str, str, str]] = {
+    RegressionTerm.LABEL: ("y", "yy", "y3"),
+    RegressionTerm.PREDICTION: ("p", "pp", "p3"),
+    RegressionTerm.ERROR: ("", "gap2", "gap3"),
+    RegressionTerm.ABSOLUTE_ERROR: ("gap", "gap2", "distance3"),
+}
+"""The sums of the powers of what a statistic is the mean of; those of errors are p less y."""
+_FOURTH = {RegressionTerm.LABEL: "y4", RegressionTerm.PREDICTION: "p4"}
+
+
+@singledispatch
+def numeric_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+    """Return the limits of a statistic of scores, labels or predictions by its kind."""
+    del evidence
+    raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
+
+
+@numeric_interval.register(Mean)
+def _mean_interval(statistic: Mean, evidence: Evidence) -> StatisticInterval:
+    if statistic.of is RegressionTerm.SQUARED_ERROR:
+        return _log_scale_interval(statistic, evidence, _MEAN_SQUARE)
+    n = evidence.rows(statistic.size)
+    value = statistic.value(evidence.side, Profile.DOCUMENTED)
+    absolute = statistic.of is RegressionTerm.ABSOLUTE_ERROR
+    everyone = evidence.everyone or evidence
+    own = with_heavier_tail(
+        _moments(statistic.of, evidence)._replace(mean=value), _moments(statistic.of, everyone)
+    )
+    if evidence.squares is None and not absolute:
+        return of_mean(own, _kurtosis(statistic.of, everyone.side))
+    return StatisticInterval(
+        value,
+        n,
+        partial(mean_limits, own),
+        SKEWED_MEAN if evidence.squares is None else LINEARISED,
+        sparse=_sparseness(evidence, n, FEWEST_ABSOLUTE, FEWEST_ABSOLUTE_ALL) if absolute else None,
+    )
+
+
+def _moments(term: RegressionTerm, evidence: Evidence) -> MeanMoments:
+    if evidence.squares is not None and evidence.cubes is None:
+        raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
+    first, second, third = _POWERS[term]
+    sums = [
+        side.moments_of(needs_of(term))
+        for side in (
+            evidence.side,
+            evidence.squares or evidence.side,
+            evidence.cubes or evidence.side,
+        )
+    ]
+    if second not in sums[1]:
+        raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
+    powers = [
+        PowerSums(m["n"], m[first] if first else m["p"] - m["y"], m[second], m.get(third, 0.0))
+        for m in sums
+    ]
+    return mean_moments(powers[0], powers[1], powers[2] if third in sums[2] else None)
+
+
+def _kurtosis(term: RegressionTerm, side: ConfusionCounts) -> Array:
+    # the kurtosis, nan where it is not counted, or lost to rounding errors
+    sums = side.moments_of(needs_of(term))
+    if _FOURTH.get(term, "gap4") not in sums:
+        return np.full(sums["n"].shape, np.nan)
+    found = _moments_about_mean(term, sums)
+    return quotient(found.fourth, found.second**2)
+
+
+def _sparseness(evidence: Evidence, n: Array, fewest: int, fewest_together: int) -> Sparseness:
+    every = np.where(np.isinf(n), n, (evidence.everyone or evidence).rows(_rows))
+    together = Sparseness(ReasonCode.FEW_ERRORS_TOGETHER, every, fewest_together)
+    return Sparseness(ReasonCode.FEW_ERRORS, n, fewest, together)
+
+
+def _rows(side: ConfusionCounts) -> Array:
+    return side.moments["n"]
+
+
+@numeric_interval.register(RootMeanSquaredError)
+@numeric_interval.register(ExplainedVariance)
+def _root_or_share_interval(statistic: MomentStatistic, evidence: Evidence) -> StatisticInterval:
+    if isinstance(statistic, ExplainedVariance):
+        return _log_scale_interval(
+            statistic, evidence, _UNEXPLAINED, lambda low, high: (1 - high, 1 - low)
+        )
+    return _log_scale_interval(
+        statistic, evidence, _MEAN_SQUARE, lambda low, high: (np.sqrt(low), np.sqrt(high))
+    )
+
+
+def _log_scale_interval(
+    statistic: MomentStatistic,
+    evidence: Evidence,
+    of: _OfSquares,
+    shape: Callable[[Array, Array], Limits] = lambda low, high: (low, high),
+) -> StatisticInterval:
+    # the larger spread is used, the group's or that of all rows
+    kish = evidence.rows(statistic.size)
+    value = statistic.value(evidence.side, Profile.DOCUMENTED)
+    sums, every = evidence.side.moments, (evidence.everyone or evidence).side.moments
+    n, degrees = kish, np.full(kish.shape, np.inf)
+    if evidence.squares is not None:
+        if "gap4" not in evidence.squares.moments:
+            raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
+        linearised = of.influence(sums, evidence.squares.moments)
+        n = effective_rows(of.influence(sums, sums), linearised, sums["n"], kish)
+        degrees = degrees_of_squares(kish, statistic.size(evidence.cases))
+    base, (own, normal) = of.value(sums), of.spread(sums, n)
+    spread = np.fmax(own, of.spread(every, every["n"])[0])
+    lost = np.isnan(own) & (base > 0) & (n > 1)
+
+    def at(z: Array) -> Limits:
+        low, high = shape(*log_limits(base, spread, normal, n, as_critical_t(z, degrees)))
+        return np.where(lost, np.nan, low), np.where(lost, np.nan, high)
+
+    known = np.where(lost, np.inf, kish)  # without limits, rounding is the reason
+    return StatisticInterval(
+        value,
+        kish,
+        at,
+        LINEARISED,
+        reason=ROUNDING if lost.any() else None,
+        sparse=_sparseness(evidence, known, FEWEST_SQUARED, FEWEST_SQUARED_ALL),
+    )
+
+
+def _moments_about_mean(term: RegressionTerm, m: Sums) -> Moments:
+    if term is RegressionTerm.LABEL:
+        return central_moments(m["n"], m["y"], m["yy"], m["y3"], _whole(m["y4"]))
+    if term is RegressionTerm.PREDICTION:
+        return central_moments(m["n"], m["p"], m["pp"], m["p3"], _whole(m["p4"]))
+    return central_moments(m["n"], m["p"] - m["y"], m["gap2"], m["gap3"], _fourth_errors(m))
+
+
+@dataclass(frozen=True, slots=True)
+class _OfSquares:
+    """A number above 0, made of squares, whose interval is made on the log scale.
+
+    ``value``: of the sums over a group.
+    ``spread``: the mean square of the influence of a row on its logarithm, of so many rows, nan
+        where rounding errors dominate it; and that of normal values, inf where it is raised
+        already.
+    ``influence``: the sum of squares of what each row of a group moves it by, from the sums over
+        the group, over the rows of the second sums, which may be weighed otherwise.
+    """
+
+    value: Callable[[Sums], Array]
+    spread: Callable[[Sums, Array], tuple[Array, Array | float]]
+    influence: Callable[[Sums, Sums], Array]
+
+
+def _mean_square(m: Sums) -> Array:
+    return quotient(m["gap2"], m["n"])
+
+
+def _mean_square_spread(m: Sums, n: Array) -> tuple[Array, float]:
+    fourth = quotient(_fourth_errors(m), m["n"])
+    return tail_weight(_mean_square(m), fourth, n) - 1, np.inf
+
+
+def _mean_square_influence(m: Sums, rows: Sums) -> Array:
+    square = _mean_square(m)
+    return np.asarray(rows["gap4"] - 2 * square * rows["gap2"] + square**2 * rows["n"])
+
+
+@quiet
+def _unexplained_share(m: Sums) -> Array:
+    return m["gap2"] / m["n"] / _moments_about_mean(RegressionTerm.LABEL, m).second
+
+
+@quiet
+def _unexplained_influence(m: Sums, rows: Sums) -> Array:
+    mean, e = m["y"] / m["n"], m["gap2"] / m["n"]
+    v = m["yy"] / m["n"] - mean**2
+    y1, y2, y3, y4 = (rows[name] for name in ("y", "yy", "y3", "y4"))
+    fourth = y4 - 4 * mean * y3 + 6 * mean**2 * y2 - 4 * mean**3 * y1 + mean**4 * rows["n"]
+    both = rows["gap2_yy"] - 2 * mean * rows["gap2_y"] + mean**2 * rows["gap2"]  # of e²d²
+    return np.asarray(rows["gap4"] / e**2 - 2 * both / (e * v) + fourth / v**2)
+
+
+@quiet
+def _unexplained_spread(m: Sums, n: Array) -> tuple[Array, Array]:
+    # the mean square of that is of fourth moments: of e², of d², and of both together
+    del n  # which raises it where limits are made
+    label = _moments_about_mean(RegressionTerm.LABEL, m)
+    mean, v, e = label.mean, label.second, m["gap2"] / m["n"]
+    both = [m["gap2_yy"], -2 * mean * m["gap2_y"], mean**2 * m["gap2"]]  # of e²d²
+    parts = [_fourth_errors(m) / e**2, *(-2 * part / (e * v) for part in both)]
+    spread = summed([part / m["n"] for part in parts] + [label.fourth / v**2], _LEAST_SPREAD)
+    product = (m["pp"] + m["yy"] - m["gap2"]) / 2  # of label and prediction
+    together = (product - m["yy"]) / m["n"] - mean * (m["p"] - m["y"]) / m["n"]  # of e and d
+    return spread, 4 * np.maximum(1 - together**2 / (e * v), 0.0)
+
+
+def _fourth_errors(m: Sums) -> Array:
+    return m["gap4"] + 0.0 * (_whole(m["y4"]) + _whole(m["p4"]))
+
+
+def _whole(fourths: Array) -> Array:
+    return np.where(fourths < _LARGE, fourths, np.nan)
+
+
+_MEAN_SQUARE = _OfSquares(_mean_square, _mean_square_spread, _mean_square_influence)
+_UNEXPLAINED = _OfSquares(_unexplained_share, _unexplained_spread, _unexplained_influence)
+
+
+_LEAST = 2.0**-52  # keeps logarithms finite; the value of log loss is cut off there too
+_HALF_A_ROW = 0.5  # corrects a count for continuity, or stands for what was not seen
+
+RowNumber: TypeAlias = "Callable[[Array, Mask], Array]"
+
+NUMBER_OF_A_ROW: dict[ScoreTerm, RowNumber] = {
+    ScoreTerm.SCORE: lambda s, _: s,
+    ScoreTerm.CALIBRATION_GAP: lambda s, y: s - y,
+    ScoreTerm.SQUARED_ERROR: lambda s, y: (s - y) ** 2,
+    ScoreTerm.LOG_LOSS: lambda s, y: -np.log(np.clip(np.where(y, s, 1 - s), _LEAST, 1.0)),
+}
+"""The number of rows, by their scores and labels, that a statistic is the mean of."""
+
+
+def rows_of_mean(statistic: ScoreStatistic) -> Count | None:
+    """Return the rows that a statistic is the mean of; None where it is no mean."""
+    if isinstance(statistic, ScoreMean):
+        return statistic.size
+    if isinstance(statistic, LabelMeanScore):
+        return partial(_rows_with_label, label=statistic.position)
+    return None
+
+
+def _rows_with_label(side: ConfusionCounts, label: int) -> Array:
+    assert side.scores is not None
+    return np.asarray(side.scores.counts[:, label].sum(axis=-1))
+
+
+@numeric_interval.register(ScoreMean)
+def _score_mean_interval(statistic: ScoreMean, evidence: Evidence) -> StatisticInterval:
+    of, held = NUMBER_OF_A_ROW[statistic.of], scores_of(evidence.side)
+    centre, n = held.centre, evidence.rows(statistic.size)
+    labels = (True, False) if statistic.labelled else (False,)
+    values = np.stack([of(centre, np.full(centre.shape, y)) for y in labels]).ravel()
+
+    def counts(side: ConfusionCounts) -> Array:
+        scores = scores_of(side)
+        return scores.counts.reshape(len(n), len(values)) if statistic.labelled else scores.every
+
+    unseen = np.tile(_half_a_row(held) / 2, 2) if statistic.labelled else np.zeros_like(held.every)
+    moments = _mean_of_bins(statistic.of_scores(held), n, values, counts, unseen, evidence)
+    if not statistic.labelled and evidence.squares is None:
+        return of_mean(moments)
+    return _skewed_mean_interval(moments, evidence)
+
+
+def _half_a_row(held: Scores) -> Array:
+    every = held.counts.sum(axis=1)
+    return _HALF_A_ROW * quotient(every, every.sum(axis=1)[:, None])
+
+
+def _mean_of_bins(
+    mean: Array, n: Array, values: Array, counts: Count, unseen: Array, evidence: Evidence
+) -> MeanMoments:
+    # Its spread is taken over the bins. Of weighted rows it is that of their influences, over bins
+    # of squared and of cubed weights. What is ``unseen`` counts for the spread too: a group in
+    # which a rare label or score happens not to occur would otherwise show too little of it, or
+    # none.
+    held = counts(evidence.side)
+    total = held.sum(axis=1)
+    away = values - quotient(held @ values, total)[:, None]
+    unbiased = np.where(n > 1, quotient(n, n - 1), np.nan)  # undefined for one row
+
+    def moment(side: ConfusionCounts, power: int) -> Array:
+        """Return the sum of a power of the influences; what is unseen has a row's mean weight."""
+        own, scale = counts(side), quotient(total, n) ** power
+        sums = (own + scale[:, None] * unseen) * away**power
+        return np.asarray(quotient(sums.sum(axis=1), total**power))
+
+    variance = moment(evidence.squares or evidence.side, 2) * unbiased
+    third = np.zeros_like(variance)
+    if evidence.squares is None or evidence.cubes is not None:
+        third = moment(evidence.cubes or evidence.side, 3)
+    return MeanMoments(mean, variance, third, n)
+
+
+def _skewed_mean_interval(moments: MeanMoments, evidence: Evidence) -> StatisticInterval:
+    mean, rows = np.asarray(moments.mean), np.asarray(moments.rows)
+    methods = SKEWED_MEAN if evidence.squares is None else LINEARISED
+    return StatisticInterval(mean, rows, partial(mean_limits, moments), methods)
+
+
+@numeric_interval.register(LabelMeanScore)
+def _label_mean_interval(statistic: LabelMeanScore, evidence: Evidence) -> StatisticInterval:
+    held, label = scores_of(evidence.side), statistic.position
+    rows, n = _rows_with_label(evidence.side, label), evidence.scored(label).sum(axis=-1)
+    mean = quotient(held.moments["s"][:, label], rows)
+
+    def counts(side: ConfusionCounts) -> Array:
+        return np.asarray(scores_of(side).counts[:, label])
+
+    centre, unseen = held.centre, _half_a_row(held)
+    return _skewed_mean_interval(_mean_of_bins(mean, n, centre, counts, unseen, evidence), evidence)
+
+
+@numeric_interval.register(RocAuc)
+def _area_interval(statistic: RocAuc, evidence: Evidence) -> StatisticInterval:
+    del statistic  # there is one; its counts are scaled to the effective sample size
+    area = area_from_counts(evidence.scored(0), evidence.scored(1))
+    rows = np.minimum(area.positives, area.negatives)
+    held = scores_of(evidence.side)
+    filled = held.counts.sum(axis=1) > 0
+    single = (filled.sum(axis=-1) == 1) & (filled & (held.low == held.high)).any(axis=-1)
+    return StatisticInterval(
+        area.area,
+        rows,
+        lambda z: area_score_interval(*area, z),
+        (IntervalMethod.DELONG,),
+        constant=ConstantScores(single),
+    )
+
+
+@numeric_interval.register(AveragePrecision)
+def _average_precision_interval(
+    statistic: AveragePrecision, evidence: Evidence
+) -> StatisticInterval:
+    pos, neg = evidence.scored(0), evidence.scored(1)
+    positives = pos.sum(axis=-1)
+    _, variance = precision_from_counts(pos, neg)
+    average = statistic.value(evidence.side, Profile.DOCUMENTED)
+
+    def at(z: Array) -> Limits:
+        return precision_interval(average, variance, positives, z)
+
+    rows = np.minimum(positives, neg.sum(axis=-1))
+    return StatisticInterval(average, rows, at, (IntervalMethod.INFLUENCE,))
+
+
+@numeric_interval.register(CalibrationError)
+def _calibration_interval(statistic: CalibrationError, evidence: Evidence) -> StatisticInterval:
+    held = scores_of(evidence.side)
+    per_weight = evidence.rows_per_weight(statistic.size)
+    counts = held.counts * per_weight[:, None, None]
+    centre = held.centre
+    squares = counts[:, 0] * (centre - 1) ** 2 + counts[:, 1] * centre**2
+    inside = in_deciles(held)
+    bins = Bins(
+        *(
+            each @ inside
+            for each in (
+                counts.sum(axis=1),
+                counts[:, 0],
+                held.sums.sum(axis=1) * per_weight[:, None],
+                squares,
+            )
+        )
+    )
+    rows = bins.rows.sum(axis=-1)
+    return StatisticInterval(
+        statistic.value(evidence.side, Profile.DOCUMENTED),
+        rows,
+        lambda z: mean_error_limits(bins, np.broadcast_to(z, rows.shape)),
+        (IntervalMethod.BALL,),
+    )

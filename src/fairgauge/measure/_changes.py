@@ -1,0 +1,489 @@
+"""Changes as records: what is measured of a change, with its intervals and p-values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from fairgauge.catalogue.cells import Array, divide, subtract
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.enums import Direction, IntervalMethod, Performance, Profile, Status
+from fairgauge.errors import Problem, listing, quote, refuse
+from fairgauge.inference.needed_rows import POWER
+from fairgauge.inference.two.paired_changes import (
+    DisparityChanges,
+    Quantity,
+    StatisticChange,
+    disparity_changes,
+    distance,
+    distance_limits,
+)
+from fairgauge.question.specification import EVERY_DISPARITY, Spec
+from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
+from fairgauge.results.changes import DisparityChange, RateChange
+from fairgauge.results.comparison import Candidate, MarginTest, with_verdict
+from fairgauge.results.estimates import as_count, as_number
+from fairgauge.results.scopes import Interval
+from fairgauge.start.records import dataclass, replace
+from fairgauge.stats.arrays import Limits
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.rows_to_decide import times_the_rows
+from fairgauge.stats.significance import holm, holm_levels, normal_quantile
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredDisparities:
+    """Changes of disparities, before they are adjusted for each other.
+
+    ``distance_at`` returns the limits of the changes of their distances from "no difference" at a
+    critical value of each; ``crossing_p`` are the p-values of not changing sides; ``reach`` is by
+    how much further they may be, whatever the rows hold that are excluded.
+    """
+
+    records: tuple[DisparityChange, ...]
+    distance_at: Callable[[Array], Limits] | None = None
+    crossing_p: Array | None = None
+    reach: Array | None = None
+
+
+def rate_records(
+    change: StatisticChange,
+    bases: Sequence[RateChange],
+    level: float,
+    undefined: Callable[[int, bool], Reason],
+) -> Iterator[RateChange]:
+    """Yield what becomes of a statistic of every side; ``bases`` are without numbers.
+
+    ``undefined`` returns why that of a side is undefined, with True under the model in use.
+    """
+    z = critical(level)
+    low, high = change.difference.at(z)
+    p_value = change.p_value
+    for i, base in enumerate(bases):
+        old, new, value = (
+            as_number(of[i]) for of in (change.old, change.new, change.difference.value)
+        )
+        if old is None or new is None:
+            why = undefined(i, old is None)
+            yield replace(base, old=old, new=new, status=Status.UNDEFINED, reason=why)
+            continue
+        status, reason = enough_rows(float(change.rows[i]))
+        yield replace(
+            base,
+            old=old,
+            new=new,
+            change=value,
+            interval=interval_of(low[i], high[i], level, change.methods),
+            p_value=as_number(p_value[i]),
+            n=as_count(change.rows[i]),
+            status=status,
+            reason=reason,
+        )
+
+
+def contrast_change(
+    metric: Contrast, sides: StatisticChange, *, inside: bool
+) -> tuple[DisparityChanges, tuple[Array, Array]]:
+    """Return what becomes of a contrast in every comparison, and it under both models.
+
+    ``sides`` are all groups, then the reference of each; with ``inside`` these hold their groups.
+    """
+    old, new = (contrasted(metric, *np.split(value, 2)) for value in (sides.old, sides.new))
+    return disparity_changes(metric, sides, inside=inside), (old, new)
+
+
+def disparity_records(
+    metric: Metric,
+    made: DisparityChanges,
+    values: tuple[Array, Array],
+    bases: Sequence[DisparityChange],
+    spec: Spec,
+) -> MeasuredDisparities:
+    """Return what becomes of a metric with these values under both models."""
+    records = tuple(changed_disparities(metric, made, values, bases, spec.confidence))
+    return MeasuredDisparities(records, made.distance_tested_at, made.crossing_p())
+
+
+def changed_disparities(
+    metric: Metric,
+    made: DisparityChanges,
+    values: tuple[Array, Array],
+    bases: Sequence[DisparityChange],
+    level: float,
+) -> Iterator[DisparityChange]:
+    """Yield what becomes of a disparity in every comparison; ``bases`` are without numbers."""
+    z = critical(level)
+    shift, above = made.shift.at(z), made.level.at(z)
+    away = distance(made.shift.value, made.level.value)
+    away_low, away_high = distance_limits(shift, above)
+    p_of_shift, p = made.p_values()
+    sides = [of.at(np.full(len(bases), z)) for of in made.models or ()]
+    for i, base in enumerate(bases):
+        scaled = math.exp if base.by == "ratio" else float
+        old, new, change = (as_number(of[i]) for of in (*values, made.shift.value))
+        if old is None or new is None or change is None:
+            reason = Reason.of(ReasonCode.BOTH_UNBOUNDED)
+            if old is None or new is None:
+                when = "before" if old is None else "after"
+                reason = Reason.of(ReasonCode.OLD_OR_NEW_UNDEFINED, when=when)
+            yield replace(base, old=old, new=new, status=Status.UNDEFINED, reason=reason)
+            continue
+        rows = [float(each[i]) for each in made.rows]
+        status, reason_of_few = enough_rows(min(rows))
+        far = as_number(away[i])
+        yield replace(
+            base,
+            old=old,
+            new=new,
+            new_interval=base.new_interval
+            or (ends_of(sides[1], i, scaled, level, made.methods[:1]) if sides else None),
+            change=scaled(change),
+            interval=ends_of(shift, i, scaled, level, made.methods),
+            distance=far,
+            distance_interval=interval_of(away_low[i], away_high[i], level, made.methods),
+            direction=None if far is None else direction_of(far),
+            crossed=(old - metric.neutral) * (new - metric.neutral) < 0,
+            change_p_value=as_number(p_of_shift[i]),
+            p_value=as_number(p[i]),
+            n_group=as_count(rows[0]),
+            n_reference=as_count(rows[1]),
+            status=status,
+            reason=reason_of_few,
+        )
+
+
+def ends_of(
+    limits: Limits,
+    i: int,
+    scaled: Callable[[float], float],
+    level: float,
+    methods: tuple[IntervalMethod, ...],
+) -> Interval | None:
+    """Return one interval of several, on the scale of its metric."""
+    low, high = (scaled(float(limit[i])) for limit in limits)
+    return interval_of(low, high, level, methods)
+
+
+def adjusted_together(
+    batches: Sequence[MeasuredDisparities],
+    counted: Sequence[bool],
+    confidence: float,
+    mirrored: Mapping[int, int] | None = None,
+) -> list[DisparityChange]:
+    """Adjust the p-values of all disparities that are ``counted`` (Holm); mark the significant.
+
+    ``mirrored`` are records that are the mirror image of another one, which is tested for both.
+    """
+    records = [record for batch in batches for record in batch.records]
+    twins, others = ([*each] for each in ((mirrored or {}).keys(), (mirrored or {}).values()))
+    enough = np.array(
+        [of and e.status is Status.OK for e, of in zip(records, counted, strict=True)], dtype=bool
+    )
+
+    def family(values: Sequence[float | None] | Array, test: Callable[[Array], Array]) -> Array:
+        p = np.where(enough, np.array(values, dtype=float), np.nan)
+        p[twins] = np.nan
+        adjusted = test(p)
+        adjusted[twins] = adjusted[others]
+        return adjusted
+
+    p = [each.p_value for each in records]
+    adjusted = family(p, holm)
+    levels = family(p, partial(holm_levels, level=1 - confidence))
+    of_change = [each.change_p_value for each in records]
+    changed = family(of_change, holm)
+    sides = [
+        np.ones(len(batch.records)) if batch.crossing_p is None else batch.crossing_p
+        for batch in batches
+    ]
+    known = np.isfinite(np.array(of_change, dtype=float))
+    crossed = family(np.where(known, np.concatenate([[], *sides]), np.nan), holm)
+    made: list[DisparityChange] = []
+    for batch in batches:
+        here = slice(len(made), len(made) + len(batch.records))
+        tested = np.isfinite(adjusted[here])
+        strict = np.where(tested, 1 - levels[here], confidence).tolist()
+        ends = batch.distance_at and batch.distance_at(np.array([critical(e) for e in strict]))
+        for i, (each, of_distance, of_shift, of_sides) in enumerate(
+            zip(batch.records, adjusted[here], changed[here], crossed[here], strict=True)
+        ):
+            usual = each.distance_interval
+            made.append(
+                replace(
+                    each,
+                    p_adjusted=as_number(of_distance),
+                    distance_adjusted=interval_of(ends[0][i], ends[1][i], confidence, usual.methods)
+                    if tested[i] and usual is not None and ends is not None
+                    else None,
+                    significant=bool(of_distance <= 1 - confidence)
+                    and each.direction is not Direction.AS_FAR,
+                    change_p_adjusted=as_number(of_shift),
+                    changed=bool(of_shift <= 1 - confidence),
+                    other_side=bool(of_sides <= 1 - confidence),
+                )
+            )
+    return made
+
+
+def contrasted(metric: Contrast, group: Array, reference: Array) -> Array:
+    """Return a contrast of the numbers of both sides."""
+    first, second = group, reference
+    if metric.order == "reference - group":
+        first, second = second, first
+    made = subtract if metric.by == "difference" else divide
+    return made(first, second, Profile.DOCUMENTED)
+
+
+def enough_rows(rows: float) -> tuple[Status, Reason | None]:
+    """Return whether rows are enough for numbers to be relied on, and why not."""
+    if rows >= FEWEST_ROWS:
+        return Status.OK, None
+    return Status.TOO_FEW, Reason.of(ReasonCode.FEW_ROWS, n=rows, minimum=FEWEST_ROWS)
+
+
+def interval_of(
+    low: float, high: float, level: float, methods: tuple[IntervalMethod, ...]
+) -> Interval | None:
+    """Return an interval; None where it is unknown or unbounded."""
+    if math.isnan(low) or math.isnan(high) or (math.isinf(low) and math.isinf(high)):
+        return None
+    return Interval(float(low), float(high), level, methods)
+
+
+def direction_of(far: float) -> Direction:
+    """Return where a disparity went, from the change of its distance from "no difference"."""
+    if abs(far) <= _ROUNDING:
+        return Direction.AS_FAR
+    return Direction.FURTHER if far > 0 else Direction.CLOSER
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredMargins:
+    """Tests of the margin of one rate, before they are adjusted for the number of candidates.
+
+    Of all rows or of every group. ``gain`` is how much better the rate is, of ratios the logarithm;
+    ``reach`` by how much worse it may be, whatever the rows hold that are excluded, None where it
+    has no worst case.
+    """
+
+    tests: tuple[MarginTest, ...]
+    gain: Quantity | None = None
+    change: StatisticChange | None = None
+    lower: bool = False
+    reach: Array | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredCandidate:
+    """A candidate without a verdict, its disparities and the tests of its margins.
+
+    ``margins`` are tests of all rows, ``groups`` of the groups' own rates.
+    """
+
+    candidate: Candidate
+    disparities: tuple[MeasuredDisparities, ...]
+    margins: tuple[MeasuredMargins, ...]
+    groups: tuple[MeasuredMargins, ...]
+
+
+def judged(measured: Sequence[MeasuredCandidate], spec: Spec) -> tuple[Candidate, ...]:
+    """Return candidates with their verdicts, and with what these are made of adjusted."""
+    confidence = spec.confidence
+    batches = [batch for one in measured for batch in one.disparities]
+    counted = [each.class_scope.is_single for batch in batches for each in batch.records]
+    tested = iter(adjusted_together(batches, counted, confidence))
+    tests_of = [[test.p_value for batch in one.margins for test in batch.tests] for one in measured]
+    worst = [max((p for p in of if p is not None), default=math.nan) for of in tests_of]
+
+    def with_margin(each: DisparityChange) -> DisparityChange:
+        if not each.class_scope.is_single:  # no average is part of the verdict
+            return each
+        margin = margin_of(spec, each.metric)
+        open_ = Performance.NO_MARGIN if margin is None else Performance.CANNOT_TELL
+        return replace(each, margin=margin, outcome=open_)
+
+    made = []
+    for one, before, after in zip(measured, worst, holm(np.array(worst)).tolist(), strict=True):
+        held = [
+            [with_margin(each) for each in islice(tested, len(batch.records))]
+            for batch in one.disparities
+        ]
+        tests = sum(each.margin is not None for of in held for each in of)
+        tests += sum(len(batch.tests) for batch in one.groups)
+        error = (1 - confidence) / len(measured)
+        levels = _Levels(confidence, critical(1 - error), critical(1 - error / max(tests, 1)))
+        factor = max(after / before, 1.0) if before > 0 else 1.0
+        rows, several = one.candidate.rows, len(measured)
+        candidate = replace(
+            one.candidate,
+            disparities=tuple(
+                each
+                for batch, of in zip(one.disparities, held, strict=True)
+                for each in _held_against_margins(batch, of, levels)
+            ),
+            margins=tuple(_tested(each, factor, rows, several, confidence) for each in one.margins),
+            groups=tuple(each for batch in one.groups for each in _group_tests(batch, levels)),
+        )
+        made.append(with_verdict(candidate))
+    return tuple(made)
+
+
+class _Levels(NamedTuple):
+    """The critical values at which all tests show that nothing is worse, and any that one is."""
+
+    confidence: float
+    z: float
+    strict_z: float
+
+
+def _outcome(is_as_good: bool, is_worse: bool) -> Performance:
+    if is_as_good:
+        return Performance.NON_INFERIOR
+    return Performance.INFERIOR if is_worse else Performance.CANNOT_TELL
+
+
+def _held_against_margins(
+    batch: MeasuredDisparities, records: list[DisparityChange], levels: _Levels
+) -> Iterator[DisparityChange]:
+    size = len(records)
+    unknown = np.full(size, np.nan)
+    (low, high), (least, _) = (
+        (unknown, unknown) if batch.distance_at is None else batch.distance_at(np.full(size, z))
+        for z in (levels.z, levels.strict_z)
+    )
+    reach = np.zeros(size) if batch.reach is None else batch.reach
+    for i, each in enumerate(records):
+        if each.outcome is None:
+            yield each
+            continue
+        tested = each.distance_adjusted
+        closer = each.significant and each.direction is Direction.CLOSER
+        if closer and reach[i] and (tested is None or not tested.high + reach[i] < 0):
+            each = replace(each, overturned=True)
+        if each.margin is None:
+            yield each
+            continue
+        margin, known = as_distance(each.margin, each.by), each.status is Status.OK
+        within = known and high[i] < margin
+        holds = bool(within and high[i] + reach[i] < margin)
+        methods = () if each.interval is None else each.interval.methods
+        yield replace(
+            each,
+            outcome=_outcome(holds, known and least[i] > margin),
+            margin_interval=interval_of(low[i], high[i], levels.confidence, methods),
+            overturned=each.overturned or bool(within and not holds),
+        )
+
+
+def _group_tests(batch: MeasuredMargins, levels: _Levels) -> Iterator[MarginTest]:
+    if batch.gain is None:
+        yield from batch.tests
+        return
+    size = len(batch.tests)
+    low, high = batch.gain.at(np.full(size, levels.z))
+    _, most = batch.gain.at(np.full(size, levels.strict_z))
+    reach = np.zeros(size) if batch.reach is None else batch.reach
+    for i, test in enumerate(batch.tests):
+        if test.change.interval is None or test.change.status is not Status.OK:
+            yield test
+            continue
+        margin = as_distance(test.margin, test.by)
+        ends = (-high[i], -low[i]) if batch.lower else (low[i], high[i])
+        if test.by == "ratio":
+            ends = (math.exp(ends[0]), math.exp(ends[1]))
+        yield _decided(
+            test,
+            (low[i], most[i], reach[i], margin),
+            interval_of(*ends, levels.confidence, test.change.interval.methods),
+        )
+
+
+def _decided(
+    test: MarginTest, ends: tuple[float, float, float, float], interval: Interval | None
+) -> MarginTest:
+    # a test with its outcome: of the worst and best gain, the reach, and the margin
+    worst, best, reach, margin = ends
+    holds = bool(worst - reach > -margin)
+    return replace(
+        test,
+        outcome=_outcome(holds, best < -margin),
+        adjusted=interval,
+        better=bool(worst - reach > 0),
+        overturned=not holds and bool(worst > -margin),
+    )
+
+
+def _tested(
+    margin: MeasuredMargins, factor: float, rows: int, candidates: int, confidence: float
+) -> MarginTest:
+    (test,) = margin.tests
+    change, p_value = test.change, test.p_value
+    if margin.change is None or p_value is None or change.interval is None:
+        return test
+    z = critical(1 - (1 - confidence) / factor)
+    worst, best = margin.change.gain_at(z, test.margin, lower=margin.lower)
+    ends = (-best, -worst) if margin.lower else (worst, best)
+    interval = interval_of(*ends, confidence, change.interval.methods)
+    reach = 0.0 if margin.reach is None else float(margin.reach[0])
+    test = _decided(test, (worst, best, reach, test.margin), interval)
+    needed = None
+    if test.outcome is Performance.CANNOT_TELL and not test.overturned:
+        z_now = normal_quantile(1 - p_value)
+        times = float(times_the_rows(z_now, candidates, confidence, POWER))
+        needed = math.ceil(rows * times) if math.isfinite(times) else None
+    return replace(test, p_adjusted=min(1.0, p_value * factor), needed=needed)
+
+
+def rate_margins(spec: Spec) -> tuple[tuple[str, float], ...]:
+    """Return the margins of rates of all rows."""
+    return tuple(margin for margin in spec.margins if _disparity(spec, margin[0]) is None)
+
+
+def margin_of(spec: Spec, metric: str) -> float | None:
+    """Return by how much further from "no difference" a disparity may be, and a group's own rate.
+
+    None where no margin is asked for.
+    """
+    margins = {_disparity(spec, name): margin for name, margin in spec.margins}
+    return margins.get(metric, margins.get(EVERY_DISPARITY))
+
+
+def as_distance(margin: float, by: str) -> float:
+    """Return a margin as a distance: of ratios, of their logarithms.
+
+    >>> as_distance(0.05, "difference")
+    0.05
+    """
+    return -math.log1p(-margin) if by == "ratio" else margin
+
+
+def check_margins(spec: Spec, compared: Iterable[str]) -> None:
+    """Refuse margins of disparities that are not compared."""
+    names = list(dict.fromkeys(compared))
+    problems = [
+        Problem(
+            f"margins.{name}",
+            f"is not compared; name {quote(name)} in metrics, too (compared: {listing(names)})",
+        )
+        for name, _ in spec.margins
+        if _disparity(spec, name) not in (None, EVERY_DISPARITY, *names)
+    ]
+    refuse(problems)
+
+
+def _disparity(spec: Spec, name: str) -> str | None:
+    # the metric that a margin is of by its own name; None where it is of a rate
+    if name == EVERY_DISPARITY:
+        return name
+    try:
+        spec.catalogue.rate(name)
+    except LookupError:
+        return spec.catalogue.metric(name).name
+    return None

@@ -1,0 +1,517 @@
+"""Measuring groups that nobody recorded, from their probabilities.
+
+Each comparison is estimated in several ways, each right under an assumption of its own. One of them
+decides: by default the likelihood.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
+
+import numpy as np
+
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.cube.cube import Cube
+from fairgauge.enums import (
+    Assume,
+    DiagnosticCode,
+    Estimator,
+    GroupKind,
+    KnownDrawn,
+    ReferenceKind,
+    ReferenceRule,
+    Status,
+)
+from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.identity import FeatureId, GroupId, ValueSet, name_of_values
+from fairgauge.inference.interval import FEWEST_IN_STRATUM, MOST_THIN, THIN_STRATA
+from fairgauge.inference.unrecorded_rates import (
+    By,
+    UnrecordedRate,
+    contrast_value,
+    extremes,
+    methods_of,
+    p_value,
+)
+from fairgauge.question.specification import Spec
+from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
+from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.resolution import Resolution, in_mean_weights
+from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
+from fairgauge.results.estimates import (
+    ByEstimator,
+    Estimate,
+    Group,
+    RateValue,
+    Shown,
+    UnrecordedMeasured,
+    as_count,
+    as_number,
+)
+from fairgauge.results.scopes import Diagnostic, Interval, Reference
+from fairgauge.start.records import replace
+from fairgauge.stats.arrays import Limits
+from fairgauge.stats.group_mixture import StratifiedMixture, calibration_test
+from fairgauge.stats.intervals import critical
+from fairgauge.values import name_of
+
+_CALIBRATION_LEVEL = 0.05
+_WRONG_PROBABILITIES = 0.001
+"""The level of the test of people of known group, strict because chi-square rejects too often
+where few are known."""
+_FIT_LEVEL = 0.01
+_SHOWN = 0.05
+"""The half width of the interval that people's own answers are to leave."""
+_ALTERNATIVES = (Estimator.VALIDATED, Estimator.LIKELIHOOD, Estimator.BOUNDS)
+_DECIDING = {Assume.GIVEN_GROUP: Estimator.LIKELIHOOD, Assume.NOTHING: Estimator.BOUNDS}
+
+
+class EstimatedGroups(UnrecordedGroups):
+    """The counts of a feature, with the rates that were estimated from them.
+
+    Rules are decided at several confidence levels, for which nothing is estimated again.
+    """
+
+    @cached_property
+    def _estimated(self) -> dict[tuple[Rate, bytes, bytes], UnrecordedRate]:
+        return {}
+
+    @property
+    def drawn(self) -> int:
+        """Return how many people of known group were drawn at random."""
+        return round(float(self.answers.sum())) if self._drawn else 0
+
+    def rate(self, row: Rate, outcome: OutcomeMasks) -> UnrecordedRate:
+        """Return a rate of every group under an outcome."""
+        key = row, outcome.labels.tobytes(), outcome.predictions.tobytes()
+        if key not in self._estimated:
+            of_all = self.people[1] and self.sampled
+            everyone = self.cells(row, outcome, everyone=True) if of_all else None
+            self._estimated[key] = UnrecordedRate(self.cells(row, outcome), everyone)
+        return self._estimated[key]
+
+
+def counts_to_estimate_from(cube: Cube, spec: Spec) -> list[EstimatedGroups]:
+    """Return the counts of the features of which only probabilities are known."""
+    scaled = in_mean_weights(cube)[0] if spec.probabilities else cube
+    unknown = frozenset(map(name_of, spec.unknown))
+    return [EstimatedGroups(each, i, scaled, unknown) for i, each in enumerate(spec.probabilities)]
+
+
+def measure_unrecorded(
+    features: Sequence[EstimatedGroups], resolution: Resolution, rates: Iterable[Statistic]
+) -> UnrecordedMeasured:
+    """Estimate every rate and comparison of the features of which only probabilities are known."""
+    measured = UnrecordedMeasured()
+    shares = [rate for rate in rates if isinstance(rate, Rate)]
+    for feature in features:
+        _Feature(feature, resolution, measured).measure(shares)
+    return measured
+
+
+def compared_sides(counts: UnrecordedGroups, spec: Spec) -> list[tuple[int, int, Reference]]:
+    """Return the groups that are compared: group, side of the reference, and the reference."""
+    size, rule = len(counts.groups), spec.reference
+    if isinstance(rule, tuple):
+        named = dict(rule).get(counts.feature)
+        if named is not None:
+            text = name_of_values(named)
+            if text not in counts.groups:
+                message = (
+                    f"{quote(text)} is none of its groups.{nearest(text, counts.groups)} "
+                    f"Groups: {listing(counts.groups)}"
+                )
+                raise SpecError(Problem(f"reference.{counts.feature}", message))
+            at = counts.groups.index(text)
+            reference = Reference(ReferenceKind.GROUP, text, GroupId.of(ValueSet((text,))))
+            return [(g, at, reference) for g in range(size) if g != at]
+    if rule is ReferenceRule.OVERALL:
+        return [(g, 2 * size, Reference(ReferenceKind.OVERALL)) for g in range(size)]
+    return [(g, size + g, Reference(ReferenceKind.OTHERS)) for g in range(size)]
+
+
+def _limits_at(
+    contrast: Callable[..., tuple[float, float]], by: By, one: int, other: int, confidence: float
+) -> Limits:
+    low, high = contrast(by, one, other, critical(confidence))
+    return np.array([low]), np.array([high])
+
+
+class _Feature:
+    """Measures one feature."""
+
+    def __init__(
+        self, counts: EstimatedGroups, resolution: Resolution, measured: UnrecordedMeasured
+    ) -> None:
+        self._counts, self._resolution, self._measured = counts, resolution, measured
+        self._spec = resolution.spec
+        self._names = counts.groups
+        self._feature_id = FeatureId((counts.feature,))
+        self._ids = [GroupId.of(ValueSet((name,))) for name in self._names]
+        self._references = compared_sides(counts, self._spec)
+        self._known = known if (known := counts.known_cells())[1].any() else None
+        self._random = counts.asked.known_drawn is KnownDrawn.RANDOM
+        self._unfit: dict[tuple[str, object, float | None], float] = {}
+
+    def measure(self, rates: Sequence[Rate]) -> None:
+        """Add all that is measured of it to what is measured of others."""
+        made, ruled = self._measured, {limit.metric for _, limit in self._spec.limits}
+        for at, outcome in enumerate(self._resolution.outcomes):
+            made.groups.extend(self._groups(rates, outcome))
+            made.totals.append(self._everyone(rates, outcome))
+            for asked in self._resolution.metrics:
+                metric, of = asked.metric, getattr(asked.metric, "of", None)
+                if metric.scope in ("table", "rows"):
+                    continue
+                if asked.obstacle or not isinstance(metric, Contrast) or not isinstance(of, Rate):
+                    if at == 0 and metric.name in ruled:
+                        reason = asked.obstacle or Reason.of(ReasonCode.GROUP_NOT_RECORDED)
+                        refused = self._unmeasured(metric)
+                        refused = replace(refused, status=Status.NOT_APPLICABLE, reason=reason)
+                        made.estimates.append(refused)
+                    continue
+                self._compare(metric, of, outcome)
+        made.diagnostics.extend(self._notes())
+
+    def _deciding(self, rate: UnrecordedRate, name: str, outcome: OutcomeMasks) -> Estimator:
+        if self._random and rate.validated is not None:
+            return Estimator.VALIDATED
+        chosen = _DECIDING[self._counts.asked.assume]
+        if chosen is Estimator.LIKELIHOOD and not rate.mixture.unidentified.any():
+            p = rate.lack_of_fit
+            if p < _FIT_LEVEL:
+                self._unfit[name, outcome.class_scope, outcome.threshold] = p
+                return Estimator.BOUNDS
+        return chosen
+
+    def _insufficient(
+        self, rate: UnrecordedRate, sides: Sequence[int], estimator: Estimator
+    ) -> tuple[Status, Reason | None]:
+        unidentified = rate.mixture.unidentified
+        if (rate.cells.n[:, :2].sum() <= 0) or not len(rate.cells.n):
+            return Status.UNDEFINED, Reason.of(ReasonCode.NO_ROWS)
+        names = [n for n, off in zip(self._names, unidentified, strict=True) if off]
+        needed = estimator not in (Estimator.BOUNDS, Estimator.VALIDATED)
+        if needed and unidentified.any() and not rate.sides[list(sides)].all():
+            return Status.UNDEFINED, Reason.of(ReasonCode.NOT_IDENTIFIED, groups=tuple(names))
+        if isinstance(rate.mixture, StratifiedMixture) and estimator is not Estimator.BOUNDS:
+            thin = [rate.mixture.in_thin_strata(rate.sides[s], FEWEST_IN_STRATUM) for s in sides]
+            if max(thin) > MOST_THIN:
+                return Status.TOO_FEW, THIN_STRATA
+        for i, side in enumerate(sides):
+            of_side = ("group", "reference")[i] if len(sides) > 1 else None
+            known = float(self._counts.answers[:, rate.sides[side]].sum())
+            if estimator is Estimator.VALIDATED and known < FEWEST_ROWS:
+                reason = Reason.of(
+                    ReasonCode.FEW_KNOWN_PEOPLE,
+                    people=round(known),
+                    minimum=FEWEST_ROWS,
+                    side=of_side,
+                )
+                return Status.TOO_FEW, reason
+            people = rate.size(side, estimator)
+            if estimator is not Estimator.BOUNDS:
+                people = min(rate.effective_people(side, estimator), people)
+            if not round(people, 1) >= FEWEST_ROWS:
+                reason = Reason.of(
+                    ReasonCode.FEW_EFFECTIVE_PEOPLE,
+                    people=round(people, 1),
+                    minimum=FEWEST_ROWS,
+                    side=of_side,
+                )
+                return Status.TOO_FEW, reason
+        return Status.OK, None
+
+    def _groups(self, rates: Sequence[Rate], outcome: OutcomeMasks) -> Iterator[Group]:
+        for g, name in enumerate(self._names):
+            yield Group(
+                feature=self._counts.feature,
+                feature_id=self._feature_id,
+                group=name,
+                group_id=self._ids[g],
+                class_scope=outcome.class_scope,
+                threshold=outcome.threshold,
+                n=float(self._counts.cases[g]),
+                share=float(self._counts.cases[g] / self._counts.every_case),
+                rates={r.name: self._rate_value(r, g, outcome) for r in rates},
+            )
+
+    def _everyone(self, rates: Sequence[Rate], outcome: OutcomeMasks) -> Group:
+        values = {}
+        for rate in rates:
+            cells = self._counts.rate(rate, outcome).cells
+            beside = cells.beside if self._counts.sampled else cells.beside[:, :-1]
+            n = cells.n[:, :2].sum(axis=0) + beside.sum(axis=1)
+            total = float(n.sum())
+            values[rate.name] = RateValue(
+                value=float(n[0] / total) if total else None,
+                numerator=as_count(n[0]),
+                denominator=as_count(total),
+            )
+        return Group(
+            feature=self._counts.feature,
+            feature_id=self._feature_id,
+            group=str(ReferenceKind.OVERALL),
+            group_id=GroupId(GroupKind.OVERALL),
+            reference_kind=ReferenceKind.OVERALL,
+            class_scope=outcome.class_scope,
+            threshold=outcome.threshold,
+            n=self._counts.every_case,
+            share=1.0,
+            rates=values,
+        )
+
+    def _rate_value(self, row: Rate, side: int, outcome: OutcomeMasks) -> RateValue:
+        rate = self._counts.rate(row, outcome)
+        estimator = self._deciding(rate, row.name, outcome)
+        status, reason = self._insufficient(rate, [side], estimator)
+        if status is Status.UNDEFINED:
+            return RateValue(value=None, status=status, reason=reason)
+        made = rate.by(estimator)
+        level = self._spec.confidence
+        low, high = made.limits(side, critical(level))
+        key = (
+            row.name, self._counts.feature, self._names[side], outcome.class_scope,
+            outcome.threshold_of(row),
+        )  # fmt: skip
+        self._measured.shown[key] = self._shown(rate, estimator, side)
+        interval = Interval(low, high, level, methods_of(rate, estimator))
+        value = as_number(made.value(side))
+        size = round(rate.size(side, estimator), 1)
+        return RateValue(
+            value=value, denominator=size, interval=interval, status=status, reason=reason
+        )
+
+    def _unmeasured(self, metric: Metric) -> Estimate:
+        return Estimate(
+            metric=metric.name,
+            definition=metric,
+            set=metric.set,
+            feature=self._counts.feature,
+            feature_id=self._feature_id,
+            group=None,
+            reference=None,
+        )
+
+    def _compare(self, metric: Contrast, row: Rate, outcome: OutcomeMasks) -> None:
+        rate = self._counts.rate(row, outcome)
+        estimator = self._deciding(rate, row.name, outcome)
+        mirrors = len(self._names) == 2 and self._references[0][2].kind is ReferenceKind.OTHERS
+        smaller = int(np.argmin(self._counts.cases))
+        for g, side, reference in self._references:
+            one, other = (g, side) if metric.order == "group - reference" else (side, g)
+            estimate = replace(
+                self._unmeasured(metric),
+                group=self._names[g],
+                group_id=self._ids[g],
+                reference=reference,
+                class_scope=outcome.class_scope,
+                threshold=outcome.threshold,
+                mirror_of=self._names[smaller]
+                if mirrors and metric.symmetric and g != smaller
+                else None,
+            )
+            status, reason = self._insufficient(rate, [g, side], estimator)
+            if status is Status.UNDEFINED:
+                self._measured.estimates.append(replace(estimate, status=status, reason=reason))
+                continue
+            made, by, level = rate.by(estimator), metric.by, self._spec.confidence
+            value = contrast_value(by, made.value(one), made.value(other))
+            if estimator is not Estimator.BOUNDS and math.isnan(value):
+                undefined = Reason.of(ReasonCode.BOTH_SIDES_ZERO)
+                added = replace(estimate, status=Status.UNDEFINED, reason=undefined)
+                self._measured.estimates.append(added)
+                continue
+            low, high = made.contrast(by, one, other, critical(level))
+            estimate = replace(
+                estimate,
+                value=as_number(value),
+                interval=Interval(low, high, level, methods_of(rate, estimator)),
+                p_value=p_value(made, by, one, other),
+                rate_group=as_number(made.value(g)),
+                rate_reference=as_number(made.value(side)),
+                n_group=round(rate.size(g, estimator), 1),
+                n_reference=round(rate.size(side, estimator), 1),
+                status=status,
+                reason=reason,
+            )
+            self._measured.estimates.append(estimate)
+
+            together = partial(_limits_at, made.contrast, by, one, other)
+
+            name, feature, of_group, _, scope, threshold = estimate.key
+            self._measured.shown[name, feature, of_group, scope, threshold] = self._shown(
+                rate, estimator, one, other, by
+            )
+            if estimate.mirror_of is None:
+                self._measured.together[estimate.key] = together, 0
+            self._measured.estimators.extend(
+                self._by_estimators(estimate, metric, rate, estimator, (one, other, g, side))
+            )
+
+    @property
+    def _known_people(self) -> int:
+        return round(float(self._counts.answers.sum()))
+
+    def _shown(
+        self, rate: UnrecordedRate, estimator: Estimator, one: int, other: int | None = None,
+        by: By = "difference",
+    ) -> Shown:  # fmt: skip
+        # The same data arise where probabilities are right and groups fare alike, and where they
+        # show nothing and groups fare as differently as may be: only people of known group
+        # distinguish the two. What a random sample corrects is right whatever the probabilities
+        # are.
+        sampled = estimator is Estimator.VALIDATED and self._counts.sampled
+        unplaced = 0 if sampled else rate.cells.unplaced
+        chosen, rejected = rate.cells.beside[:, -1]
+
+        def worst(z: float) -> tuple[float, float]:
+            ends = []
+            for side in (one,) if other is None else (one, other):
+                n, (low, high) = rate.size(side, estimator), rate.by(estimator).limits(side, z)
+                ends.append((low * n / (n + rejected), (high * n + chosen) / (n + chosen)))
+            return ends[0] if other is None else extremes(by, *ends)
+
+        made = partial(Shown, self._known_people, unplaced=unplaced, worst=worst)
+        alike = bool((rate.cells.n[:, :2].sum(axis=0) == 0).any())
+        if estimator is Estimator.VALIDATED or (alike and estimator is Estimator.BOUNDS):
+            return made(random=True)
+        contradiction = None
+        if estimator is not Estimator.BOUNDS and self._calibration is not None:
+            _, degrees, p = self._calibration
+            if degrees and p < _WRONG_PROBABILITIES:
+                contradiction = Reason.of(
+                    ReasonCode.ANSWERS_CONTRADICT, known=self._known_people, p=p
+                )
+        return made(contradiction=contradiction)
+
+    @cached_property
+    def _calibration(self) -> tuple[float, int, float] | None:
+        # the test of the probabilities against the known groups; None without any
+        return None if self._known is None else calibration_test(*self._known)
+
+    def _by_estimators(
+        self, estimate: Estimate, metric: Contrast, rate: UnrecordedRate, deciding: Estimator,
+        sides: tuple[int, int, int, int],
+    ) -> Iterator[ByEstimator]:  # fmt: skip
+        one, other, group, reference = sides
+        by, level = metric.by, self._spec.confidence
+        for each in dict.fromkeys((deciding, *_ALTERNATIVES)):
+            if each is Estimator.VALIDATED and not (self._random and rate.validated is not None):
+                continue
+            if each in (Estimator.LIKELIHOOD, Estimator.VALIDATED):
+                status, _ = self._insufficient(rate, [group, reference], each)
+                if status is Status.UNDEFINED:
+                    continue
+            made = rate.by(each)
+            low, high = made.contrast(by, one, other, critical(level))
+            value = contrast_value(by, made.value(one), made.value(other))
+            row = ByEstimator(
+                metric=estimate.metric,
+                feature=self._counts.feature,
+                group=self._names[group],
+                class_scope=estimate.class_scope,
+                threshold=estimate.threshold,
+                estimator=each,
+                decides=each is deciding,
+                value=as_number(value),
+                interval=Interval(low, high, level, methods_of(rate, each)),
+            )
+            if each is Estimator.BOUNDS:
+                least, most = made.contrast(by, one, other, 0.0)
+                row = replace(row, set_low=least, set_high=most)
+            if each in (Estimator.LIKELIHOOD, Estimator.VALIDATED):
+                people = min(rate.effective_people(side, each) for side in (group, reference))
+                row = replace(row, effective_people=round(people) if people < 1e15 else None)
+            yield row
+
+    def _information(self) -> dict[str, str | int]:
+        # without a rule also how many answers would show the difference of a group, of the one that
+        # needs fewest
+        rates = [
+            asked.metric.of
+            for asked in self._resolution.metrics
+            if isinstance(asked.metric, Contrast)
+            and isinstance(asked.metric.of, Rate)
+            and not asked.obstacle
+        ]
+        if not rates:
+            return {}
+        outcome = self._resolution.outcomes[0]
+        rate = self._counts.rate(rates[0], outcome)
+        estimator = self._deciding(rate, rates[0].name, outcome)
+        if rate.mixture.unidentified.any():
+            return {"alone": True} if estimator is Estimator.VALIDATED else {}
+        if estimator is not Estimator.VALIDATED:
+            estimator = Estimator.LIKELIHOOD
+        people = [rate.effective_people(g, estimator) for g in range(len(self._names))]
+        least, most = int(np.argmin(people)), int(np.argmax(people))
+        if not math.isfinite(people[most]):
+            return {}
+        return {
+            "group": self._names[least],
+            "effective": round(people[least]),
+            "best_known": self._names[most],
+            "most_effective": round(people[most]),
+            **({} if self._spec.rules else self._answers(rate)),
+        }
+
+    def _answers(self, rate: UnrecordedRate) -> dict[str, str | int]:
+        # show: their answers alone leave a confidence interval of 5 percentage points to each side,
+        # wherever in its interval a rate is
+        z, answers = critical(self._spec.confidence), {}
+        for group, side, _ in self._references:
+            variance = 0.0
+            for each in (group, side):
+                nearest_half = np.clip(0.5, *rate.likelihood.limits(each, z))
+                # the interval of people who all have one outcome is as wide as of this many more
+                mine = float(np.clip(nearest_half, _SHOWN, 1 - _SHOWN))
+                variance += mine * (1 - mine) / rate.mixture.denominator(rate.sides[each])
+            answers[group] = self._counts.every_case * variance * (z / _SHOWN) ** 2
+        fewest = min(answers, key=answers.__getitem__)
+        if not answers[fewest] < self._counts.every_case:
+            return {}
+        return {"answers": math.ceil(answers[fewest]), "shown": self._names[fewest]}
+
+    def _notes(self) -> Iterator[Diagnostic]:
+        counts, asked = self._counts, self._counts.asked
+        yield Diagnostic.warning(
+            DiagnosticCode.GROUP_NOT_RECORDED,
+            counts.feature,
+            columns=tuple(column for _, column in asked.columns),
+            people=round(counts.every_case),
+            known=self._known_people,
+            random=self._random,
+            assume=str(asked.assume),
+            without=round(counts.people[1]),
+            unplaced=counts.unplaced,
+            sampled=counts.sampled,
+            **self._information(),
+        )
+        if asked.on is not None and not self._spec.strata:
+            yield Diagnostic.warning(DiagnosticCode.PLACE_PROXY, counts.feature, on=asked.on)
+        if counts.rounded:
+            yield Diagnostic.note(
+                DiagnosticCode.ROUNDED_PROBABILITIES, counts.feature, rows=counts.rounded
+            )
+        if self._calibration is not None:
+            chi_square, degrees, p = self._calibration
+            if degrees:
+                rejected = p < _CALIBRATION_LEVEL
+                make = Diagnostic.warning if rejected else Diagnostic.note
+                yield make(
+                    DiagnosticCode.CALIBRATION,
+                    counts.feature,
+                    known=self._known_people,
+                    chi_square=chi_square,
+                    degrees=degrees,
+                    p=p,
+                    level=_CALIBRATION_LEVEL,
+                    rejected=rejected,
+                    contradicts=p < _WRONG_PROBABILITIES,
+                )
+        for (name, _, _), p in self._unfit.items():
+            yield Diagnostic.warning(DiagnosticCode.LACK_OF_FIT, counts.feature, rate=name, p=p)

@@ -1,0 +1,167 @@
+"""Files of typed cells: workbooks, and files of SPSS, Stata and SAS.
+
+pyreadstat reads the latter. A column of codes with labels holds the labels; what the file declares
+to be missing is missing, and recorded with its reasons.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+from fairgauge.errors import DataError, MissingExtra, listing, quote
+from fairgauge.object_stores import Place
+from fairgauge.scan._column_arrays import open_columns
+from fairgauge.scan._duckdb_relation import check_same_columns
+from fairgauge.scan.source import MOST_COLUMNS, RECORDS, FileRecord, Source, check_unique_names
+
+READERS = {
+    ".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta",
+    ".sas7bdat": "read_sas7bdat", ".xpt": "read_xport",
+}  # fmt: skip
+_CATALOGUE = ".sas7bcat"
+_WEIGHT = re.compile(r".*(weight|wgt|wgtp|wt)\d*", re.IGNORECASE)
+Columns = dict[str, list[object]]
+
+
+def open_statistical(paths: Sequence[Place], name: str) -> Source:
+    """Open files of a statistics package that have the same columns."""
+    tables = [_read(path) for path in paths]
+    for path, table in zip(paths[1:], tables[1:], strict=True):
+        check_same_columns(tables[0], table, paths[0], path)
+    whole = {c: [value for table in tables for value in table[c]] for c in tables[0]}
+    named = {c: codes for path in paths for c, codes in RECORDS[str(path)].named_values.items()}
+    return open_columns(whole, name, named)
+
+
+def _read(path: Place) -> Columns:
+    if not isinstance(path, Path):
+        raise DataError(f"{quote(path)} is read from this machine alone; copy it here")
+    try:
+        import pyreadstat
+    except ImportError as error:
+        raise MissingExtra("reading SPSS, Stata and SAS files", "survey", error) from None
+    kind = path.suffix.lower()
+    more: dict[str, Any] = {} if kind == ".por" else {"user_missing": True}
+    if kind == ".xpt":
+        more = {}
+    catalogue = path.with_suffix(_CATALOGUE)
+    if kind == ".sas7bdat" and catalogue.is_file():
+        more["catalog_file"] = str(catalogue)
+    try:
+        read = getattr(pyreadstat, READERS[kind])
+        columns, about = read(str(path), output_format="dict", **more)
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OSError) as error:
+        raise DataError(f"cannot read {quote(path)}: {' '.join(str(error).split())}") from None
+    check_unique_names(about.column_names, quote(path))
+    labels = about.column_names_to_labels
+    record = RECORDS[str(path)] = FileRecord(labels={c: of for c, of in labels.items() if of})
+    record.weights += filter(_WEIGHT.fullmatch, about.column_names)
+    return {name: _values(name, list(columns[name]), about, record) for name in about.column_names}
+
+
+def _values(name: str, values: list[Any], about: Any, record: FileRecord) -> list[object]:
+    labels = {_code(k): str(v) for k, v in about.variable_value_labels.get(name, {}).items()}
+    ranges = about.missing_ranges.get(name, ()) if about.missing_ranges else ()
+    letters = set(about.missing_user_values.get(name, ()) if about.missing_user_values else ())
+    known: list[Any] = [
+        None if value is None or value != value or value == "" else _code(value) for value in values
+    ]
+    reasons: Counter[str] = Counter()
+    for i, value in enumerate(known):
+        if value is not None and (value in letters or any(_within(value, e) for e in ranges)):
+            reasons[labels.get(value, str(value))] += 1
+            known[i] = None
+    if reasons:
+        record.declared_missing[name] = dict(reasons)
+    held = {value for value in known if value is not None}
+    if not labels or 2 * len(held & labels.keys()) < len(held):
+        return known  # numbers, of which a few have a name at most
+    names = Counter(labels[code] for code in labels)
+    shown = {
+        code: f"{label} ({code})" if names[label] > 1 else label for code, label in labels.items()
+    }
+    codes = sorted(shown, key=lambda code: (isinstance(code, str), code))
+    record.named_values[name] = {code: shown[code] for code in codes}
+    return [None if value is None else shown.get(value, str(value)) for value in known]
+
+
+def _code(value: Any) -> Any:
+    # a whole number as one, so that a code is written as its codebook has it
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _within(value: Any, limits: Mapping[str, Any]) -> bool:
+    low, high = limits["lo"], limits["hi"]
+    if isinstance(value, str) != isinstance(low, str):
+        return False
+    return bool(low <= value <= high)
+
+
+_MOST_ABOVE = 50
+"""Rows above the header that are looked at."""
+
+
+def open_workbook(path: Place, name: str, sheet: str = "") -> Source:
+    """Open a sheet of a workbook; the first row that names every column is its header."""
+    if not isinstance(path, Path):
+        raise DataError(f"{quote(path)} is read from this machine alone; copy it here")
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise MissingExtra("reading workbooks", "xlsx", error) from None
+    try:
+        with path.open("rb") as file:
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+            sheets = {each.title: _rows(each) for each in book.worksheets}
+    except (OSError, ValueError, KeyError, SyntaxError, BadZipFile) as error:
+        raise DataError(f"cannot read {quote(path)}: {type(error).__name__}") from None
+    with_rows = {title: rows for title, rows in sheets.items() if any(map(_filled, rows))}
+    if sheet and sheet not in sheets:
+        raise DataError(f"{quote(path)} has no sheet {quote(sheet)}; it has {listing(sheets)}")
+    if not sheet and len(with_rows) > 1:
+        raise DataError(
+            f"{quote(path)} has {len(with_rows)} sheets with rows, {listing(with_rows)}; name one "
+            f"(--sheet {quote(next(iter(with_rows)))}, or {quote(f'{path}#SHEET')} in Python)"
+        )
+    rows = sheets[sheet] if sheet else next(iter(with_rows.values()), [])
+    return open_columns(_columns(rows, quote(path)), name)
+
+
+def _rows(sheet: Any) -> list[list[Any]]:
+    sheet.reset_dimensions()  # programs state A1 alone, and openpyxl would read no more
+    return [
+        [None if value in _FAILED else value for value in row]
+        for row in sheet.iter_rows(values_only=True)
+    ]
+
+
+_FAILED = ("#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
+
+
+def _filled(row: Sequence[Any]) -> list[Any]:
+    return [value for value in row if value is not None and value != ""]
+
+
+def _columns(rows: Sequence[Sequence[Any]], where: str) -> dict[str, list[Any]]:
+    width = max((_width(row) for row in rows), default=0)
+    at = next((i for i, row in enumerate(rows[:_MOST_ABOVE]) if len(_filled(row)) == width), None)
+    if not width or at is None or width > MOST_COLUMNS:
+        raise DataError(f"{where} has no row that names every column; name each column in one row")
+    names = [str(value).strip() for value in rows[at][:width]]
+    check_unique_names(names, where)
+    below = [row for row in rows[at + 1 :] if _filled(row)]
+    if not below:
+        raise DataError(f"{where} has no rows below its header, {listing(names)}")
+    return dict(zip(names, map(list, zip_longest(*(row[:width] for row in below))), strict=True))
+
+
+def _width(row: Sequence[Any]) -> int:
+    return max(
+        (i for i, value in enumerate(row, 1) if value is not None and value != ""), default=0
+    )

@@ -1,0 +1,106 @@
+"""Dataclasses whose methods are compiled when they are first called.
+
+The decorator of the standard library compiles up to six functions for every class at import. An
+audit imports more than 250 classes and uses half of them: it was a sixth of a cold start.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import MISSING, Field, asdict, field, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["MISSING", "Field", "asdict", "dataclass", "field", "fields", "is_dataclass", "replace"]
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+
+    def dataclass(kind=None, /, *, frozen=False, eq=True, repr=True, **options):  # noqa: A002
+        """Decorate a class as `dataclasses.dataclass` does."""
+        if kind is None:
+            return lambda kind: dataclass(kind, frozen=frozen, eq=eq, repr=repr, **options)
+        own = vars(kind)
+        if eq and not frozen and "__hash__" not in own:
+            kind.__hash__ = None
+        wanted = {"__init__": True, "__eq__": eq, "__hash__": eq and frozen}
+        compiled = [name for name, is_wanted in wanted.items() if is_wanted and name not in own]
+        if repr and "__repr__" not in own:
+            kind.__repr__ = _shown
+        # without a docstring, the standard decorator would compose a signature
+        kind.__doc__ = kind.__doc__ or kind.__name__
+        # of those with bases, the standard decorator compares what is frozen
+        options["frozen"] = frozen and hasattr(kind, "__dataclass_params__")
+        kind = dataclasses.dataclass(init=False, repr=False, eq=False, **options)(kind)
+        kind.__dataclass_params__.frozen = frozen
+        for name in compiled:
+            setattr(kind, name, _compiled_when_called(kind, name, frozen))
+        if frozen:
+            kind.__setattr__ = kind.__delattr__ = _refused
+            kind.__getstate__, kind.__setstate__ = _state, _restored
+        return kind
+
+
+def _compiled_when_called(kind: Any, name: str, frozen: bool) -> Any:
+    def first(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        source, values = _initial(kind, frozen) if name == "__init__" else _compared(kind)
+        exec(source, values)  # noqa: S102 - made of the names of fields
+        values[name].__qualname__ = f"{kind.__qualname__}.{name}"
+        setattr(kind, name, values[name])
+        return values[name](self, *arguments, **keywords)
+
+    return first
+
+
+def _initial(kind: Any, frozen: bool) -> tuple[str, dict[str, Any]]:
+    values: dict[str, Any] = {"_set": object.__setattr__, "_absent": MISSING}
+    places: list[str] = ["self"]
+    keywords: list[str] = []
+    body = ["pass"]
+    for each in fields(kind):
+        name = value = parameter = each.name
+        if each.default_factory is not MISSING:
+            values[f"_make_{name}"], parameter = each.default_factory, f"{name}=_absent"
+            value = f"_make_{name}() if {name} is _absent else {name}"
+        elif each.default is not MISSING:
+            values[f"_default_{name}"], parameter = each.default, f"{name}=_default_{name}"
+        (keywords if each.kw_only else places).append(parameter)
+        body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+    if hasattr(kind, "__post_init__"):
+        body.append("self.__post_init__()")
+    signature = ", ".join([*places, *(["*"] if keywords else []), *keywords])
+    return f"def __init__({signature}):\n " + "\n ".join(body), values
+
+
+def _compared(kind: Any) -> tuple[str, dict[str, Any]]:
+    # the source of ``__eq__`` and ``__hash__``, and the values that it names: none
+    compared = [each for each in fields(kind) if each.compare]
+    mine, others = ("".join(f"{of}.{f.name}, " for f in compared) for of in ("self", "other"))
+    hashed = "".join(f"self.{f.name}, " for f in compared if f.hash is not False)
+    return (
+        f"""
+def __eq__(self, other):
+    return ({mine}) == ({others}) if other.__class__ is self.__class__ else NotImplemented
+def __hash__(self):
+    return hash(({hashed}))
+""",
+        {},
+    )
+
+
+def _shown(self: Any) -> str:
+    shown = (f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr)
+    return f"{type(self).__qualname__}({', '.join(shown)})"
+
+
+def _refused(_self: Any, name: str, *_value: Any) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _state(self: Any) -> list[Any]:
+    return [getattr(self, each.name) for each in fields(self)]
+
+
+def _restored(self: Any, state: list[Any]) -> None:
+    for each, value in zip(fields(self), state, strict=True):
+        object.__setattr__(self, each.name, value)

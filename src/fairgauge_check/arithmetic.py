@@ -1,0 +1,354 @@
+"""The arithmetic of published tables: counts, rates, totals, ratios, and tables of one report.
+
+Printed numbers are held against what they are made of, with the precision that their last printed
+place allows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations
+
+from fairgauge.plugins import FEWEST_ROWS, Parameter
+from fairgauge_check.check_result import Fault, FaultCode, Finding, faults_and_checked
+from fairgauge_check.printed import (
+    ColumnRole,
+    Printed,
+    PublishedRow,
+    PublishedTable,
+    Range,
+    RowKind,
+    is_empty,
+)
+
+MIN_SHARE = 0.02
+"""The share of people below which a category need not have a ratio, nor be the reference."""
+_PRECISE = Fraction(1, 50)
+"""The largest unit of the last place, as a share of a ratio, by which a reference is recognised."""
+_COUNTS = (ColumnRole.N, ColumnRole.SELECTED)
+
+
+def check_arithmetic(
+    table: PublishedTable, min_share: float = MIN_SHARE, fewest: int = FEWEST_ROWS
+) -> tuple[list[Fault], int]:
+    r"""Return every fault of one table, and how many printed numbers were held against others.
+
+    ``min_share`` is the share of people below which a category need not have a ratio, and
+    ``fewest`` the number below which it is no reference.
+
+    >>> from fairgauge_check.reading import tables_of
+    >>> from fairgauge_check.table_files import grids_of_text
+    >>> text = "sex,n,selected,selection rate\nMale,80,48,60%\nFemale,40,12,33%"
+    >>> faults, numbers = check_arithmetic(*tables_of(grids_of_text(text)[0]))
+    >>> [str(fault.code) for fault in faults], numbers
+    (['rate_mismatch', 'unknown_not_stated'], 2)
+    """
+    faults, checked = faults_and_checked([
+        *(fault for row in table.rows for fault in (*_counts(row), *_rate(row))),
+        *_totals(table),
+        *_ratios(table),
+    ])  # fmt: skip
+    faults += [*_rows(table, min_share), *_reference(table, min_share, fewest)]
+    return sorted(faults, key=lambda fault: fault.row or (len(table.rows) + 1, "")), checked
+
+
+def _fault(code: FaultCode, row: PublishedRow | None, **parameters: Parameter) -> Fault:
+    return Fault.of(code, None if row is None else (row.number, row.name), **parameters)
+
+
+def _counts(row: PublishedRow) -> Iterator[Finding]:
+    for role in _COUNTS:
+        printed: Printed | None = getattr(row, role)
+        if printed is None:
+            continue
+        most = printed.exact if row.n is None else row.n.exact
+        if not (printed.is_whole and 0 <= printed.exact <= most):
+            yield _fault(FaultCode.IMPOSSIBLE, row, column=str(role), printed=printed.text)
+
+
+def _rate(row: PublishedRow) -> Iterator[Finding]:
+    printed, share = row.rate, row.share
+    if printed is None:
+        return
+    if share is None or share > 1 or row.weighted or row.n is None or row.selected is None:
+        if not 0 <= printed.value <= 1:
+            yield _fault(FaultCode.IMPOSSIBLE, row, column="rate", printed=printed.text)
+    elif printed.agrees(share):
+        yield None
+    else:
+        yield _fault(
+            FaultCode.RATE_MISMATCH, row, printed=printed.text, share=float(share),
+            percent=printed.percent, selected=row.selected.text, n=row.n.text,
+        )  # fmt: skip
+
+
+def _totals(table: PublishedTable) -> Iterator[Finding]:
+    for row in table.of(RowKind.TOTAL):
+        groups = [each for each in table.groups if row.includes(each)]
+        unknown = [each for each in table.of(RowKind.UNKNOWN) if row.includes(each)]
+        unchecked = []
+        for role in _COUNTS if groups else ():
+            printed: Printed | None = getattr(row, role)
+            if printed is None:
+                continue
+            (low, high), (with_unknown, most) = (
+                _sum(each, role) for each in (groups, [*groups, *unknown])
+            )
+            fitting = [end for start, end in ((low, high), (with_unknown, most))
+                       if start <= printed.exact <= end]  # fmt: skip
+            if fitting and min(fitting) == math.inf:
+                unchecked.append(str(role))
+            elif fitting:
+                yield None
+            else:
+                ends = {"total": float(low)} | ({"most": float(high)} if high < math.inf else {})
+                more = {"with_unknown": float(with_unknown)} if with_unknown > low else {}
+                yield _fault(FaultCode.TOTAL_MISMATCH, row, column=str(role), printed=printed.text,
+                             **ends, **more)  # fmt: skip
+        if row.rate is not None and row.share is None and groups:
+            unchecked.append(str(ColumnRole.RATE))
+        if unchecked:
+            yield _fault(FaultCode.TOTAL_NOT_CHECKED, row, columns=tuple(unchecked))
+
+
+def _sum(rows: Sequence[PublishedRow], role: ColumnRole) -> tuple[Fraction, Fraction | float]:
+    # people of unknown category without a number are counted as none, unless it is withheld
+    low = high = Fraction(0)
+    is_open = False
+    for row in rows:
+        printed: Printed | None = getattr(row, role)
+        if printed is not None:
+            low, high = low + printed.exact, high + printed.exact
+        elif role is not ColumnRole.N and row.n is not None:
+            high += row.n.exact
+        elif row.kind is not RowKind.UNKNOWN or _withholds(row, role, ColumnRole.N):
+            is_open = True
+    return low, math.inf if is_open else high
+
+
+def _withholds(row: PublishedRow, *roles: ColumnRole) -> bool:
+    return any(not is_empty(row.texts.get(role, "")) for role in roles)
+
+
+def _possible_ratios(row: PublishedRow, reference: PublishedRow) -> list[Range]:
+    # a ratio of printed rates is in use, and no fault
+    own, other = row.rates, reference.rates
+    pairs = [(own[0], other[0]), (own[-1], other[-1])] if own and other else []
+    return [(low / most, high / least) for (low, high), (least, most) in pairs if least > 0]
+
+
+def _fits(row: PublishedRow, reference: PublishedRow) -> bool:
+    ratio = row.ratio
+    return ratio is not None and any(
+        ratio.agrees(*each) for each in _possible_ratios(row, reference)
+    )
+
+
+def printed_reference(table: PublishedTable) -> PublishedRow | None:
+    """Return the row that the printed ratios compare with; None where they do not show it.
+
+    It is the row whose printed ratio is 1, or a word for the reference; where no ratio is 1, the
+    only large row without one, or else a row that most of them compare with. Of several it is one
+    that is asked for, then the one that most ratios compare with, then that of the highest rate.
+    """
+    rated = [row for row in table.groups if row.ratio is not None]
+
+    def fitting(row: PublishedRow) -> int:
+        return sum(_fits(one, row) for one in table.groups if one is not row)
+
+    def order(row: PublishedRow) -> tuple[bool, bool, int, Fraction, float]:
+        is_word = row.ratio is not None and not row.ratio.unit
+        rate = row.stated_rate or Fraction(0)
+        return is_word, row.name in table.references, fitting(row), rate, row.people
+
+    found = [row for row in rated if row.ratio and row.ratio.exact == 1]
+    if rated and not found:
+        without = [row for row in table.groups if row.ratio is None and row.stated_rate
+                   and table.is_large(row, MIN_SHARE)]  # fmt: skip
+        best = highest(table, MIN_SHARE)
+        if len(without) == 1 and (without[0] is best or 2 * fitting(without[0]) >= len(rated)):
+            return without[0]
+        precise = [row for row in rated if row.ratio
+                   and row.ratio.unit <= _PRECISE * row.ratio.exact]  # fmt: skip
+        for row in table.rows:
+            fits = sum(_fits(one, row) for one in precise if one is not row)
+            if fits and 2 * fits >= len(rated):
+                found.append(row)
+    return max(found, key=order, default=None)
+
+
+def highest(table: PublishedTable, min_share: float, fewest: int = 0) -> PublishedRow | None:
+    """Return the row of the highest rate among categories with a share of the people."""
+    rated = any(row.ratio is not None for row in table.groups)
+    rows = [
+        row
+        for row in table.groups
+        if row.stated_rate is not None
+        and table.is_large(row, min_share)
+        and (row.n is None or row.n.value >= fewest)
+        and (row.n is not None or row.ratio is not None or not rated)
+    ]
+    return max(
+        rows,
+        key=lambda row: (row.stated_rate, bool(row.ratio and row.ratio.exact == 1), row.people),
+        default=None,
+    )
+
+
+def _ratios(table: PublishedTable) -> Iterator[Finding]:
+    reference, unchecked = printed_reference(table), []
+    for row in table.groups:
+        if row.ratio is None:
+            hidden = row.stated_rate is None and _withholds(row, *ColumnRole)
+            if hidden and table.is_large(row, MIN_SHARE):
+                unchecked.append(row.name)
+            continue
+        ranges = [] if reference is None else _possible_ratios(row, reference)
+        if row is reference and len(table.groups) > 1:
+            ranges = [(Fraction(1), Fraction(1))]
+        if reference is None or not ranges or len(table.groups) == 1:
+            unchecked.append(row.name)
+        elif row is not reference and any(row.ratio.agrees(*each) for each in ranges):
+            yield None
+        elif row is not reference or row.ratio.exact != 1:
+            yield _fault(FaultCode.RATIO_MISMATCH, row, printed=row.ratio.text,
+                         ratio=float(sum(ranges[0])) / 2, reference=reference.name)  # fmt: skip
+    unchecked += [  # what is called a total may be a category
+        row.name
+        for row in table.of(RowKind.TOTAL)
+        if row.ratio and row.ratio.exact != 1 and not (reference and _fits(row, reference))
+    ]
+    unchecked += [row.name for row in table.of(RowKind.UNKNOWN) if row.ratio is not None]
+    if unchecked:
+        yield _fault(FaultCode.RATIOS_NOT_CHECKED, None, categories=tuple(unchecked))
+
+
+def _reference(table: PublishedTable, min_share: float, fewest: int) -> Iterator[Fault]:
+    # what is wrong with the reference of the printed ratios: it is not the highest rate
+    reference = printed_reference(table)
+    # an audit takes no category of so few people as reference, whatever its rate
+    best = highest(table, min_share, fewest)
+    if reference is None or best is None or reference.name in table.references:
+        return
+    if reference.rates and best.rates[0][0] > reference.rates[0][1]:
+        is_group = reference.kind is RowKind.GROUP and reference.counts is not None
+        yield _fault(
+            FaultCode.REFERENCE_NOT_HIGHEST,
+            reference,
+            rate=float(reference.stated_rate or 0),
+            highest=float(best.stated_rate or 0),
+            other=best.name,
+            printed="" if best.rate is None else best.rate.text,
+            percent=best.share is None and best.rate is not None and best.rate.percent,
+            **({"reference": reference.name} if is_group else {}),
+        )
+
+
+def _rows(table: PublishedTable, min_share: float) -> Iterator[Fault]:
+    has_ratios, reference = any(row.ratio for row in table.groups), printed_reference(table)
+    for row in table.rows:
+        is_group, is_none = row.kind is RowKind.GROUP, row.n is not None and not row.n.exact
+        dashes = {role for role, text in row.texts.items() if not text.strip("-–— ")}
+        texts = {
+            str(role): text
+            for role, text in row.texts.items()
+            if not (role in dashes and (role is ColumnRole.RATIO or not is_group or is_none))
+        }
+        if texts:
+            yield _fault(FaultCode.NOT_STATED, row, columns=tuple(texts),
+                         printed=tuple(texts.values()))  # fmt: skip
+        if not is_group:
+            continue
+        missing = [
+            str(role)
+            for role in (*_COUNTS, ColumnRole.RATE)
+            if role in table.columns and getattr(row, role) is None
+        ]
+        derived = row.share is not None or (row.rate is not None and row.n is not None)
+        if missing and not (derived or is_none or row.texts.keys() - dashes):
+            yield _fault(FaultCode.NUMBERS_MISSING, row, columns=tuple(missing))
+        withheld = _withholds(row, ColumnRole.RATIO) or (
+            row.stated_rate is None and _withholds(row, ColumnRole.SELECTED, ColumnRole.RATE)
+        )
+        lacks = has_ratios and row.ratio is None and row is not reference and not withheld
+        if lacks and row.people and table.is_large(row, min_share):
+            share = row.people / table.people
+            yield _fault(FaultCode.RATIO_MISSING, row, n=row.people, share=share)
+    for one, other in combinations(table.rows, 2):
+        if one.categories == other.categories:
+            yield _fault(FaultCode.REPEATED_CATEGORY, other, other=one.number)
+    if table.ignored:
+        yield _fault(FaultCode.COLUMNS_IGNORED, None, columns=table.ignored)
+    if not table.of(RowKind.UNKNOWN):
+        yield _fault(FaultCode.UNKNOWN_NOT_STATED, None)
+
+
+_BETWEEN = (" & ", " and ", " x ", ", ", " / ", "/", " - ", " – ", " ")
+"""What may stand between the two categories in the name of an intersection."""
+
+
+def check_margins(table: PublishedTable, tables: Sequence[PublishedTable]) -> Iterator[Finding]:
+    r"""Yield where a table disagrees with intersections of the same people.
+
+    The counts of a category are held against the sum of its intersections with another feature,
+    which may lack as many people as are of unknown category.
+
+    >>> from fairgauge_check.reading import tables_of
+    >>> from fairgauge_check.table_files import grids_of_text
+    >>> sex = "sex,n,selected\nMale,80,48\nFemale,40,12"
+    >>> both = "m,n,selected\nMale A,50,30\nMale B,30,18\nFemale A,30,9\nFemale B,11,3"
+    >>> tables = [t for text in (sex, both) for t in tables_of(grids_of_text(text)[0])]
+    >>> [(str(each.code), each["total"]) for each in check_margins(tables[0], tables) if each]
+    [('margin_mismatch', 41.0)]
+    """
+    if len(table.dimensions) == 1:
+        for many in tables:
+            if many is not table:
+                yield from _margins(table, many, tables)
+
+
+def _margins(
+    one: PublishedTable, many: PublishedTable, tables: Sequence[PublishedTable]
+) -> Iterator[Finding]:
+    parts = _intersections(one, many)
+    others = {other for of in parts.values() for other in of}
+    apart = [each for each in tables if each not in (one, many) and _intersections(each, many)]
+    unknown = many.of(RowKind.UNKNOWN) or [r for t in apart for r in t.of(RowKind.UNKNOWN)]
+    for row in one.groups:
+        of = [*parts.get(row.name, {}).values()]
+        for role in (ColumnRole.N, ColumnRole.SELECTED) if of else ():
+            printed: Printed | None = getattr(row, role)
+            if printed is None:
+                continue
+            low, high = _sum(of, role)
+            complete = len(of) == len(others) and not many.excludes and high < math.inf
+            lacking = _sum(unknown, role)[1] if complete else math.inf
+            if low <= printed.exact <= high + lacking:
+                if complete and lacking < math.inf:
+                    yield None
+                continue
+            yield _fault(FaultCode.MARGIN_MISMATCH, row, column=str(role), printed=printed.text,
+                         total=float(low), unknown=float(lacking) if complete else 0.0,
+                         other=many.name)  # fmt: skip
+
+
+def _intersections(one: PublishedTable, many: PublishedTable) -> dict[str, dict[str, PublishedRow]]:
+    # they stand in columns of their own, or as the two parts of every name
+    names, rows = {row.name for row in one.groups}, many.groups
+    parts = [row.categories for row in rows]
+    for between in _BETWEEN if len(many.dimensions) == 1 else ():
+        parts = [tuple(row.name.split(between)) for row in rows]
+        if {*map(len, parts)} == {2}:
+            break
+    else:
+        parts = parts if len(many.dimensions) > 1 else []
+    best: dict[str, dict[str, PublishedRow]] = {}
+    for at in range(len(parts[0])) if parts and len(parts[0]) > 1 else ():
+        found: dict[str, dict[str, PublishedRow]] = {}
+        for row, part in zip(rows, parts, strict=True):
+            found.setdefault(part[at], {})["\n".join((*part[:at], *part[at + 1 :]))] = row
+        if len(found.keys() & names) > len(best.keys() & names):
+            best = found
+    return best

@@ -1,0 +1,298 @@
+"""Published tables as they are printed: numbers, rows of categories, and the tables of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from typing import TypeAlias
+
+from fairgauge.plugins import is_total
+
+Range: TypeAlias = tuple[Fraction, Fraction]
+"""The smallest and the greatest number that is possible."""
+_MARK = re.compile(r"((?<=\S)\s*[(\[].*[)\]])?[\s*†‡§¶#¹²³⁰⁴-⁹]*$", re.DOTALL)
+"""The marks of footnotes, a remark in brackets, or a confidence interval behind a number."""
+_NAME_MARK = re.compile(r"([\s*†‡§¶¹²³⁰⁴-⁹]|\s*\[\^?\w{1,2}\]|\s+\(([a-z]|\d)\))+$")
+_NUMBER = re.compile(r"[-+−]?(\d+(\.\d+)?|\.\d+)")
+_GAPS = r"[,'’\u00a0\u2009\u202f ]"
+_GROUPED = re.compile(rf"[-+−]?\d{{1,3}}({_GAPS}\d{{3}})+(\.\d+)?$")
+_EMPTY = re.compile(r"[-–—]*|n/?\.?a\.?|nan|none|null|\.", re.IGNORECASE)
+_REFERENCE = re.compile(
+    r"[\[(]?(ref\.?|reference|referent|baseline|benchmark|highest)( group| category| rate)?[\])]?",
+    re.IGNORECASE,
+)
+_POINTER = re.compile(
+    r"([<≤]|\b(than|under|below))\s*\d[\d.,]*\s*%?|[(\[]\w[)\]]"
+    r"|\b(notes?|footnotes?|tables?|pages?|rows?|sections?)\s*\d{1,2}(?![\d.,])",
+    re.IGNORECASE,
+)
+"""A bound, or a reference to a note, in the place of a number."""
+_LONGEST = 100  # a published count has no hundred digits
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A printed number: its value, and how far the unrounded number may lie from it.
+
+    Both are exact, because what is cut off may end at the printed place: 0.88 cut off is 0.88, and
+    never 0.87. ``exact`` of a percentage is a share (``"47.98 %"`` is 0.4798); ``unit`` is one of
+    the last printed place on its scale, 0 of a word.
+    """
+
+    text: str
+    exact: Fraction
+    unit: Fraction
+    percent: bool = False
+
+    def agrees(self, low: Fraction, high: Fraction | None = None) -> bool:
+        """Return whether a number, or one of a range, could be printed like this.
+
+        A number that is cut off instead of rounded agrees too: both are in use.
+        """
+        high = low if high is None else high
+        not_above = low < self.high if self.unit else low <= self.exact
+        return not_above and self.low <= high
+
+    @property
+    def value(self) -> float:
+        return float(self.exact)
+
+    @property
+    def low(self) -> Fraction:
+        """Return the smallest number that is printed like this."""
+        return self.exact - self.unit / 2
+
+    @property
+    def high(self) -> Fraction:
+        """Return the end below which all numbers are that are printed like this, cut off."""
+        return self.exact + self.unit
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether it is a whole number, as counts are."""
+        return math.isfinite(self.value) and self.exact.denominator == 1 and not self.percent
+
+
+def is_empty(text: str) -> bool:
+    """Return whether a cell is empty, a dash or "n/a", with the mark of a footnote or without.
+
+    >>> is_empty(" — "), is_empty("N/A*"), is_empty("0"), is_empty("*")
+    (True, True, False, False)
+    """
+    plain = text.strip()
+    return _EMPTY.fullmatch(_MARK.sub("", plain) or plain) is not None
+
+
+@lru_cache(maxsize=1 << 16)
+def read_number(text: str, *, decimal: bool = False) -> Printed | None:
+    """Read a printed number; None of a blank cell or of text that is no number.
+
+    A comma with three digits behind it separates thousands, unless nothing but zero stands before
+    it or the number is ``decimal``, as rates and ratios are; any other comma is a decimal comma.
+
+    >>> [read_number(each).value for each in ("1,390", "47.98%", ".979*", "0,806", "1 390")]
+    [1390.0, 0.4798, 0.979, 0.806, 1390.0]
+    >>> read_number("0.98").unit, read_number("Female"), read_number("30.0% (27.1-33.1)").value
+    (Fraction(1, 100), None, 0.3)
+    """
+    bare = _MARK.sub("", text.strip())
+    percent = bare.endswith("%")
+    number = _MARK.sub("", bare.rstrip("%").strip())
+    if not decimal and _GROUPED.match(number) and not number.lstrip("+-−").startswith("0"):
+        number = re.sub(_GAPS, "", number)
+    elif number.count(",") == 1 and "." not in number:
+        number = number.replace(",", ".")
+    if not _NUMBER.fullmatch(number) or len(number) > _LONGEST:
+        return None
+    places = len(number.partition(".")[2])
+    scale = 100 if percent else 1
+    exact = Fraction(number.replace("−", "-")) / scale
+    return Printed(text.strip(), exact, Fraction(1, scale * 10**places), percent)
+
+
+def read_ratio(text: str) -> Printed | None:
+    """Read a printed ratio: a number, or a word for the reference, whose ratio is 1.
+
+    >>> read_ratio("0.98").value, read_ratio("Reference*").value, read_ratio("Female")
+    (0.98, 1.0, None)
+    """
+    plain = text.strip()
+    if _REFERENCE.fullmatch(_MARK.sub("", plain)) or _REFERENCE.fullmatch(plain):
+        return Printed(plain, Fraction(1), Fraction(0))
+    return read_number(text, decimal=True)
+
+
+def has_number(text: str) -> bool:
+    """Return whether text in the place of a number has one that is no bound, and no reference.
+
+    >>> has_number("see note 0.84"), has_number("3OO"), has_number("withheld")
+    (True, True, False)
+    >>> has_number("< 2% of applicants"), has_number("see note 3"), has_number("N/A (1)")
+    (False, False, False)
+    """
+    return bool(re.search(r"\d", _POINTER.sub("", text)))
+
+
+def is_like_a_row(text: str) -> bool:
+    """Return whether numbers stand beside each other in a text, as those of a row do.
+
+    >>> is_like_a_row("Age 40 and over 1,390 (48%) 0.98"), is_like_a_row("Page 3 of 7")
+    (True, False)
+    """
+    words = text.replace(" %", "%").split()
+    numbers = [read_number(word.strip("()[]|")) is not None for word in words]
+    return any(one and other for one, other in pairwise(numbers))
+
+
+def without_marks(name: str) -> str:
+    """Return the name of a category without the marks of footnotes behind it.
+
+    >>> [without_marks(name) for name in ("White*", "Female (1)", "Asian [a]", "Age (40+)")]
+    ['White', 'Female', 'Asian', 'Age (40+)']
+    """
+    return _NAME_MARK.sub("", name) or name
+
+
+class ColumnRole(StrEnum):
+    """What a column of a published table holds."""
+
+    GROUP = "group"
+    N = "n"
+    SELECTED = "selected"
+    RATE = "rate"
+    RATIO = "ratio"
+
+
+class RowKind(StrEnum):
+    """What a row is about."""
+
+    GROUP = "group"
+    TOTAL = "total"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedRow:
+    """A row of a published table, with its printed numbers; None where none is printed.
+
+    ``texts`` is what stands in the place of a number, such as "<10" or "see note", by column;
+    ``weighted`` whether its rate is weighted, and so not made of the number of people;
+    ``rate_unit`` one unit of the last place of the rates of its column; ``others`` the cells of
+    further columns of a report of fairgauge, by their headers.
+    """
+
+    number: int
+    categories: tuple[str, ...]
+    kind: RowKind = RowKind.GROUP
+    n: Printed | None = None
+    selected: Printed | None = None
+    rate: Printed | None = None
+    ratio: Printed | None = None
+    texts: Mapping[ColumnRole, str]
+    others: Mapping[str, str]
+    weighted: bool = False
+    rate_unit: Fraction | None = None
+
+    @property
+    def name(self) -> str:
+        return " & ".join(filter(None, self.categories))
+
+    @property
+    def people(self) -> float:
+        return self.n.value if self.n else 0
+
+    def includes(self, other: PublishedRow) -> bool:
+        """Return whether a total is of another row: its categories are all, blank or the same."""
+        return all(
+            not own or is_total(own) or own.casefold() == theirs.casefold()
+            for own, theirs in zip(self.categories, other.categories, strict=True)
+        )
+
+    @property
+    def counts(self) -> tuple[int, int] | None:
+        """Return the people and the selected ones, None where these are no possible counts."""
+        n, selected = self.n, self.selected
+        if not (n and selected and n.is_whole and selected.is_whole and n.exact):
+            return None
+        return (int(n.exact), int(selected.exact)) if 0 <= selected.exact <= n.exact else None
+
+    @property
+    def share(self) -> Fraction | None:
+        """Return the selection rate of the counts, None without both or without people."""
+        if self.n is None or self.selected is None or not self.n.exact:
+            return None
+        return self.selected.exact / self.n.exact
+
+    @property
+    def stated_rate(self) -> Fraction | None:
+        """Return the selection rate of the counts, else as it is printed; None if impossible."""
+        rate = self.share if self.share is not None or self.rate is None else self.rate.exact
+        return rate if rate is not None and 0 <= rate <= 1 else None
+
+    @property
+    def rates(self) -> list[Range]:
+        """Return what the rate may be: of the counts or as the printed one allows, and as printed.
+
+        Where no rate is printed beside those of other rows, it is rounded, or cut off, as they are.
+        """
+        share, rate, unit = self.share, self.rate, self.rate_unit
+        found: list[Range] = []
+        if share is not None:
+            found.append((share, share))
+            if rate is None and unit is not None:
+                found.append((share // unit * unit, (share + unit / 2) // unit * unit))
+        elif rate is not None:
+            found.append((max(rate.low, Fraction(0)), rate.high))
+        if rate is not None and (share is None or rate.agrees(share)):
+            found.append((rate.exact, rate.exact))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedTable:
+    """A published table, called by its category columns where it has no name.
+
+    ``columns`` are the headers that are read, and ``ignored`` those of numbers that are not;
+    ``own`` and ``excludes`` state whether it is of a report of fairgauge, and of one that excludes
+    groups; ``lost`` are rows, cells and columns with numbers that are not read; ``references`` the
+    categories that are asked for as reference.
+    """
+
+    name: str
+    dimensions: tuple[str, ...]
+    columns: Mapping[ColumnRole, str]
+    rows: tuple[PublishedRow, ...]
+    ignored: tuple[str, ...] = ()
+    own: bool = False
+    excludes: bool = False
+    preset: str | None = None
+    lost: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+
+    @property
+    def groups(self) -> tuple[PublishedRow, ...]:
+        return self.of(RowKind.GROUP)
+
+    def of(self, kind: RowKind) -> tuple[PublishedRow, ...]:
+        return tuple(row for row in self.rows if row.kind is kind)
+
+    @property
+    def people(self) -> float:
+        """Return how many people there are whose number is printed, of unknown category too."""
+        return sum(row.people for row in self.groups) + (self.unknown or 0)
+
+    @property
+    def unknown(self) -> int | None:
+        """Return how many people are of unknown category, None where that is not printed."""
+        numbers = [row.n.value for row in self.of(RowKind.UNKNOWN) if row.n is not None]
+        return int(sum(numbers)) if numbers else None
+
+    def is_large(self, row: PublishedRow, share: float) -> bool:
+        """Return whether a row has a share of the people, or may have."""
+        return row.n is None or row.n.value >= share * self.people

@@ -1,0 +1,446 @@
+"""Published tables: of files, folders and texts, by the columns that are stated."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse, shown
+from fairgauge.plugins import is_total, is_unknown, local_path, read_limited
+from fairgauge_check.check_result import UnreadTable
+from fairgauge_check.printed import (
+    ColumnRole,
+    Printed,
+    PublishedRow,
+    PublishedTable,
+    RowKind,
+    has_number,
+    is_empty,
+    is_like_a_row,
+    read_number,
+    read_ratio,
+    without_marks,
+)
+from fairgauge_check.table_files import (
+    NO_TABLE,
+    SUFFIXES,
+    Grid,
+    NoTable,
+    grids_of_text,
+    read_grids,
+)
+
+Stated: TypeAlias = Mapping[ColumnRole, Sequence[str]]
+Source: TypeAlias = "tuple[str | None, tuple[PublishedTable, ...], tuple[Grid, ...]]"
+"""A file, None of a text; its tables in order, which are of the same people; other own tables."""
+_MOST_MAPPED = 100_000
+OWN: Stated = {
+    ColumnRole.N: ("n",),
+    ColumnRole.SELECTED: ("selected", "above median"),
+    ColumnRole.RATE: ("selection rate", "scoring rate"),
+    ColumnRole.RATIO: (
+        "impact ratio", "adverse impact ratio", "ratio to the highest rate", "AIR",
+        "selection rate ratio",
+    ),
+}  # fmt: skip
+"""The headers of the tables to publish of a report of fairgauge."""
+_UNWEIGHTED = re.compile("unweighted .*")
+_DOTTED = re.compile(r"[-−]?\d{1,3}(\.\d{3})+")
+_RATIO_LIKE = re.compile(r"\s*[01]?[.,]\d{1,3}\s*")
+_OF_RATIOS = re.compile(r"ratio|\brates?\b|impact|\bair\b", re.IGNORECASE)
+"""What a header of ratios or rates holds."""
+_NO_CATEGORY = re.compile(
+    r"\W|.*[.:]$|(notes?|source|page|data)\b|.*\bcontinued|.{60}", re.IGNORECASE | re.DOTALL
+)
+"""Text that stands alone in a row, such as a note, and is no category without numbers."""
+
+
+# ---- files, folders and texts
+
+
+def read_sources(
+    source: str | Path | Iterable[str | Path],
+    columns: str | Path | Mapping[str, str | Sequence[str]] | None,
+) -> tuple[list[Source], list[UnreadTable]]:
+    """Return published tables, and what could not be read.
+
+    That is of a folder what of a file that is named itself is an error, and other tables of a file
+    that has one. ``columns`` are the roles of headers, or the path of a TOML file of them; by
+    default the headers that fairgauge prints itself.
+
+    Raises ``DataError``: A file cannot be read, or no table of it has columns that are stated.
+    Raises ``SpecError``: the mapping has an unknown role, or no header.
+    """
+    stated = _read_mapping(columns)
+    unread: list[UnreadTable] = []
+    sources: list[Source] = []
+    for name, lenient, grids in _grids(source, unread):
+        known = [grid for grid in grids if stated_columns(grid, stated)]
+        own = [grid for grid in grids if grid.own and grid not in known]
+        try:
+            if not (known or own):
+                raise _not_stated(grids, stated, name)
+            tables = tuple(table for grid in known for table in tables_of(grid, stated))
+        except DataError as error:
+            if not lenient:
+                raise
+            unread.append(UnreadTable(str(name), str(error), counts=True))
+            continue
+        sources.append((name, tables, tuple(own)))
+        for grid in grids:
+            if grid not in known and grid not in own:
+                lacks = f"{headers_found([grid])}: it has no columns that are stated"
+                reason = lacks if grid.rows else f"{quote(grid.header[0])} is a row of no table"
+                unread.append(UnreadTable(name or "the text", reason, counts=has_numbers(grid)))
+        unread += [
+            UnreadTable(name or "the text", f"{quote(table.name)}, {lost}: not read", counts=True)
+            for table in tables
+            for lost in table.lost
+        ]
+    if not sources:
+        reasons = "; ".join(f"{each.source}: {each.reason}" for each in unread[:3])
+        raise DataError(f"no table can be read: {reasons}")
+    return sources, unread
+
+
+def _not_stated(grids: Sequence[Grid], stated: Stated, name: str | None) -> DataError:
+    words = ", ".join(f"{role}: {' or '.join(map(quote, each))}" for role, each in stated.items())
+    if stated is OWN:
+        words = "those of a report of fairgauge, since none are named"
+    command = f"fairgauge check {shlex.quote(name or 'FILE')} --n HEADER --selected HEADER"
+    return DataError(
+        f"no table has the columns that are stated ({words}). Found: {headers_found(grids)}. Name "
+        f"those that it has: {command} (and --rate, --ratio, --group; or a TOML file of them for "
+        "all tables: --columns FILE)"
+    )
+
+
+def _read_mapping(columns: str | Path | Mapping[str, str | Sequence[str]] | None) -> Stated:
+    if columns is None or (isinstance(columns, Mapping) and not columns):
+        return OWN
+    if not isinstance(columns, Mapping):
+        path = local_path(columns)
+        try:
+            columns = tomllib.loads(read_limited(path, _MOST_MAPPED, "a mapping").decode("utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise DataError(f"cannot read the mapping {quote(path)} as TOML: {error}") from None
+    problems: list[Problem] = []
+    stated: dict[ColumnRole, Sequence[str]] = {}
+    roles = {str(each): each for each in ColumnRole}
+    for role, names in columns.items():
+        listed = [names] if isinstance(names, str) else names
+        if role not in roles:
+            problems.append(Problem(f"columns.{role}", f"unknown role; use {', '.join(roles)}"))
+        elif not isinstance(listed, Sequence) or not all(
+            isinstance(each, str) and each.strip() for each in listed
+        ):
+            problems.append(Problem(f"columns.{role}", f"must be a header, not {shown(names)}"))
+        else:
+            stated[roles[role]] = listed
+    refuse(problems)
+    if stated.keys() <= {ColumnRole.GROUP}:
+        raise SpecError(Problem("columns", "name a column of numbers, such as n and selected"))
+    return stated
+
+
+def _grids(
+    source: str | Path | Iterable[str | Path], unread: list[UnreadTable]
+) -> Iterator[tuple[str | None, bool, list[Grid]]]:
+    if isinstance(source, str) and "\n" in source.strip():
+        found = grids_of_text(source)
+        if not found:
+            raise DataError(f"the text {NO_TABLE}")
+        yield None, False, found
+        return
+    if (
+        isinstance(source, Mapping)
+        or hasattr(source, "columns")
+        or not isinstance(source, (str, Path, Iterable))
+    ):  # the items of a mapping, or of a frame, are names of columns
+        raise DataError(
+            "a check is of the path of a file, several paths, a folder, or the text of a table, "
+            f"not of {shown(source)}"
+        )
+    files = list(_files([source] if isinstance(source, (str, Path)) else source))
+    if not files:
+        raise DataError("no file to check; give at least one")
+    names = [path.name for path, _ in files]
+    for path, in_folder in files:
+        name = path.name if names.count(path.name) == 1 else str(path)
+        try:
+            yield name, in_folder, read_grids(path)
+        except DataError as error:
+            if not in_folder:
+                raise
+            unread.append(UnreadTable(name, str(error), counts=not isinstance(error, NoTable)))
+
+
+def _files(paths: Iterable[str | Path]) -> Iterator[tuple[Path, bool]]:
+    for path in map(local_path, paths):
+        if not path.is_dir():
+            yield path, False
+            continue
+        inside = sorted(
+            each
+            for each in path.rglob("*")
+            if each.is_file() and not any(part[0] == "." for part in each.relative_to(path).parts)
+        )
+        if not any(each.suffix.casefold() in SUFFIXES for each in inside):
+            raise DataError(f"the folder {quote(path)} holds no {', '.join(SUFFIXES)} file")
+        yield from ((each, True) for each in inside)
+
+
+# ---- columns
+
+
+def stated_columns(grid: Grid, stated: Stated) -> dict[ColumnRole, tuple[int, ...]]:
+    """Return where the columns are that are stated, by what they hold; none where too few are.
+
+    Of several headers of one role, which are of several tables, the first one that the table has
+    counts. Categories that are not stated are all columns in front of the first one that is.
+    """
+    headers = [_plain(name) for name in grid.header]
+    if stated is OWN:  # of weighted rows
+        headers = [_UNWEIGHTED.sub("n", name).removeprefix("weighted ") for name in headers]
+    places = {name: i for i, name in reversed([*enumerate(headers)])}
+    found: dict[ColumnRole, tuple[int, ...]] = {}
+    for role, names in stated.items():
+        held = [places[_plain(name)] for name in names if _plain(name) in places]
+        if held:
+            found[role] = tuple(held) if role is ColumnRole.GROUP else (held[0],)
+    if grid.own and (ColumnRole.RATE not in found or "share" in headers):  # of another kind
+        return {}
+    counted = [place for role, (place, *_) in found.items() if role is not ColumnRole.GROUP]
+    first = min(counted, default=0)
+    unstated = stated is OWN and ColumnRole.N not in found
+    if unstated and any(_is_numeric(grid, i) for i in range(1, first)):
+        return {}  # "scored" may be people, and no category
+    if first and ColumnRole.GROUP not in found:
+        found[ColumnRole.GROUP] = tuple(range(first))
+    enough = found.keys() >= {ColumnRole.N, ColumnRole.SELECTED} or ColumnRole.RATE in found
+    return found if enough and ColumnRole.GROUP in found else {}
+
+
+def _plain(header: str) -> str:
+    return " ".join(header.split()).casefold()
+
+
+def tables_of(grid: Grid, stated: Stated = OWN) -> Iterator[PublishedTable]:
+    r"""Yield the tables of a grid: one, or those that stand below one header, each with its name.
+
+    Raises ``DataError``: no row has a number, or categories are nested in headings.
+
+    >>> from fairgauge_check.table_files import grids_of_text
+    >>> (grid,) = grids_of_text("sex,applied,hired,share\nMale,80,48,60%\nFemale,40,12,30%")
+    >>> stated = {ColumnRole.N: ["applied"], ColumnRole.SELECTED: ["hired"]}
+    >>> (table,) = tables_of(grid, stated)
+    >>> table.dimensions, table.rows[1].selected.value, table.ignored
+    (('sex',), 12.0, ('share',))
+    """
+    found = stated_columns(grid, stated)
+    category = found.pop(ColumnRole.GROUP)
+    columns = {role: places[0] for role, places in found.items()}
+    for part in _parts(grid):
+        yield _table(_strip_marks(part, category), category, columns)
+
+
+def _table(
+    grid: Grid, category: Sequence[int], columns: Mapping[ColumnRole, int]
+) -> PublishedTable:
+    rows, lost = _rows(grid, category, columns)
+    if not rows:
+        raise DataError(f"{_called(grid)} has no row with a number")
+    for role in {ColumnRole.N, ColumnRole.SELECTED} & columns.keys():
+        known = [row for row in rows if getattr(row, role) is not None]
+        wrong = [row for row in known if not _is_count(row, role)]
+        # a publisher errs in some rows; where most are wrong, it is another column
+        if 2 * len(wrong) > len(known):
+            raise DataError(
+                f"the column {quote(grid.header[columns[role]])} of {_called(grid)} holds no "
+                f"counts of people, such as {quote(getattr(wrong[0], role).text)} of "
+                f"{quote(wrong[0].name)}; name the column that does"
+            )
+    read = {*category, *columns.values()}
+    ignored = [i for i in range(len(grid.header)) if i not in read and _is_numeric(grid, i)]
+    dimensions = tuple(grid.header[i] or "category" for i in category)
+    return PublishedTable(
+        name=grid.name or " × ".join(dimensions),
+        dimensions=dimensions,
+        columns={role: grid.header[i] for role, i in columns.items()},
+        rows=rows,
+        ignored=() if grid.own else tuple(grid.header[i] for i in ignored),
+        own=grid.own,
+        excludes=grid.excludes,
+        preset=grid.preset,
+        lost=(*lost, *(f"column {quote(grid.header[i])}" for i in ignored
+                       if not grid.own and _is_of_ratios(grid, i, columns))),
+    )  # fmt: skip
+
+
+def _is_count(row: PublishedRow, role: ColumnRole) -> bool:
+    printed: Printed = getattr(row, role)
+    fractional = not (printed.is_whole or row.weighted) or printed.percent
+    more = row.n is not None and row.n.is_whole and printed.exact > row.n.exact
+    return not (fractional or more or printed.value < 0)
+
+
+def _is_of_ratios(grid: Grid, place: int, columns: Mapping[ColumnRole, int]) -> bool:
+    # whether a column that is not read holds rates or ratios, by its header or numbers
+    if _OF_RATIOS.search(grid.header[place]) or not grid.header[place]:
+        return True
+    cells = [row[place] for row in grid.rows if not is_empty(row[place])]
+    like = sum(bool(_RATIO_LIKE.fullmatch(cell)) for cell in cells)
+    return ColumnRole.RATIO not in columns and 2 * like > len(cells)
+
+
+def _parts(grid: Grid) -> list[Grid]:
+    alone = [bool(row[0]) and {*row[1:]} <= {"", row[0]} for row in grid.rows]
+    last = max((i for i, heading in enumerate(alone) if not heading), default=0)
+    starts = [i for i, heading in enumerate(alone) if heading and i < last]  # no notes below all
+    if len(starts) < 2:
+        return [grid]
+    ends = [*starts[1:], len(grid.rows)]
+    blocks = [grid.rows[start + 1 : end] for start, end in zip(starts, ends, strict=True)]
+    names = [{row[0].casefold() for row in block if row[0]} for block in blocks]
+    known = [{n for n in each if not is_total(n) and not is_unknown(n)} for each in names]
+    if starts[0] or not all(blocks) or len(set().union(*known)) < sum(map(len, known)):
+        raise DataError(
+            f"{_called(grid)} has categories below others, such as "
+            f"{quote(grid.rows[starts[0]][0])}; write each level in a column of its own"
+        )
+    return [
+        replace(grid, name=": ".join(filter(None, (grid.name, grid.rows[start][0]))), rows=block,
+                first=grid.first + start + 1)
+        for start, block in zip(starts, blocks, strict=True)
+    ]  # fmt: skip
+
+
+# ---- rows
+
+
+def _rows(
+    grid: Grid, category: Sequence[int], columns: Mapping[ColumnRole, int]
+) -> tuple[tuple[PublishedRow, ...], list[str]]:
+    # the rows of categories, and the rows and cells with numbers that are not read
+    numbered = {role: _numbers(role, [row[i] for row in grid.rows]) for role, i in columns.items()}
+    unit = min((rate.unit for rate in numbered.get(ColumnRole.RATE, ()) if rate), default=None)
+    header = grid.header[columns[ColumnRole.N]] if ColumnRole.N in columns else ""
+    further = [i for i in range(len(grid.header)) if i not in (*category, *columns.values())]
+    rows: list[PublishedRow] = []
+    lost: list[str] = []
+    above = [""] * len(category)
+    for at, cells in enumerate(grid.rows):
+        values = ["" if not cells[i].strip("-–— ") else cells[i] for i in category]
+        named = [i for i, value in enumerate(values) if value]
+        if named and not any(map(is_total, values)):  # an empty cell repeats the one above
+            values = [*above[: named[0]], *values[named[0] :]]
+        texts = {role: cells[i] for role, i in columns.items()
+                 if cells[i] and numbered[role][at] is None}  # fmt: skip
+        # a note stands in all cells where they are merged, and a header may stand again
+        worded = any(text not in (grid.header[columns[role]], cells[0])
+                     for role, text in texts.items())  # fmt: skip
+        if any(each[at] for each in numbered.values()) or (named and worded):
+            rows.append(PublishedRow(
+                number=grid.first + at,
+                categories=tuple(values),
+                kind=_kind(values),
+                texts=texts,
+                others={grid.header[i]: cells[i] for i in further if grid.own},
+                weighted="unweighted" in header.casefold(),
+                rate_unit=unit,
+                **{str(role): column[at] for role, column in numbered.items()},
+            ))  # fmt: skip
+            lost += [f"row {grid.first + at}, {quote(text)}" for text in texts.values()
+                     if has_number(text)]  # fmt: skip
+        else:
+            text = " ".join(dict.fromkeys(filter(None, cells)))
+            alone = at and text and text == cells[0] and not _NO_CATEGORY.match(text)
+            if alone or is_like_a_row(text):
+                lost.append(f"row {grid.first + at}, {quote(text)}")
+        above = values if named else above
+    return tuple(_classify_rows(rows, own=grid.own)), lost
+
+
+def _classify_rows(rows: Sequence[PublishedRow], *, own: bool) -> Iterator[PublishedRow]:
+    # Of two features, a row without a category of the second is the total of the first one's rows.
+    # In a report of fairgauge every row with a rate is that of a group, whatever its name.
+    apart = own or any(row.kind is RowKind.UNKNOWN and row.n and not row.rate and not row.ratio
+                       for row in rows)  # fmt: skip
+    for row in rows:
+        whole = row.kind is RowKind.GROUP and "" in row.categories
+        others = [each for each in rows if each is not row and each.kind is RowKind.GROUP]
+        answered = own or (row.kind is RowKind.UNKNOWN and row.ratio is not None)
+        if whole and any(row.includes(other) for other in others):
+            yield replace(row, kind=RowKind.TOTAL)
+        elif row.kind is RowKind.TOTAL and others and not any(map(row.includes, others)):
+            yield replace(row, kind=RowKind.GROUP)  # a remark, such as "total", beside a category
+        elif apart and answered and row.rates:
+            yield replace(row, kind=RowKind.GROUP)
+        else:
+            yield row
+
+
+def _strip_marks(grid: Grid, category: Sequence[int]) -> Grid:
+    # take footnote marks off the names of categories, unless two rows differ in them alone
+    rows = tuple(
+        tuple(without_marks(cell) if i in category else cell for i, cell in enumerate(cells))
+        for cells in grid.rows
+    )
+    before, after = (
+        {tuple(row[i] for i in category) for row in each} for each in (grid.rows, rows)
+    )
+    return replace(grid, rows=rows) if len(before) == len(after) else grid
+
+
+def _kind(categories: Sequence[str]) -> RowKind:
+    if any(map(is_unknown, categories)):
+        return RowKind.UNKNOWN
+    return RowKind.TOTAL if any(map(is_total, categories)) else RowKind.GROUP
+
+
+def _numbers(role: ColumnRole, cells: Sequence[str]) -> list[Printed | None]:
+    # dots in counts separate thousands; most rates above 1 are percentages
+    if role is ColumnRole.RATIO:
+        return [*map(read_ratio, cells)]
+    if role is not ColumnRole.RATE:
+        plain = (text.replace(".", "") if _DOTTED.fullmatch(text) else text for text in cells)
+        return [*map(read_number, plain)]
+    rates = [read_number(text, decimal=True) for text in cells]
+    bare = [rate for rate in rates if rate is not None and not rate.percent]
+    if sum(rate.value > 1 for rate in bare) * 2 <= len(bare):
+        return rates
+    return [
+        rate if rate is None or rate.percent
+        else Printed(rate.text, rate.exact / 100, rate.unit / 100, percent=True)
+        for rate in rates
+    ]  # fmt: skip
+
+
+def _is_numeric(grid: Grid, place: int) -> bool:
+    cells = [row[place] for row in grid.rows if not is_empty(row[place])]
+    return sum(read_ratio(cell) is not None for cell in cells) * 2 > len(cells)
+
+
+def has_numbers(grid: Grid) -> bool:
+    """Return whether a table holds numbers: in a column, its first row, or percentages in text."""
+    numbered = any(_is_numeric(grid, i) for i in range(len(grid.header)))
+    percent = any(re.search(r"\d ?%", cell) for row in grid.rows for cell in row)
+    return numbered or percent or is_like_a_row(" ".join(grid.header))
+
+
+def _called(grid: Grid) -> str:
+    return f"the table {quote(grid.name)}" if grid.name else "the table"
+
+
+def headers_found(grids: Sequence[Grid]) -> str:
+    """Return the headers of tables, with their rows."""
+    return "; ".join(
+        f"{_called(grid)} ({len(grid.rows):,} {'row' if len(grid.rows) == 1 else 'rows'}): "
+        f"{listing(name or '(no header)' for name in grid.header)}"
+        for grid in grids
+    )
