@@ -113,6 +113,8 @@ def test_an_interrupt_while_reading(shell, loans, tmp_path):
         process.stdin.write(table().encode() * 5_000)  # more than a pipe holds: it is reading
         process.stdin.flush()
         process.send_signal(signal.SIGINT)
+        # a signal between two reads is heeded when the next returns, which the end of a stream does
+        process.stdin.close()
         assert process.wait(timeout=20) == 130
         assert process.stderr.read().strip() == b"Interrupted"
         assert process.stdout.read() == b""
