@@ -7,8 +7,6 @@ resampled cells are exactly multinomial, and no rows are needed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,11 +14,7 @@ from numpy.typing import ArrayLike
 from fairgauge.stats.arrays import Array, Limits, floats, quotient, sum_of_cells
 from fairgauge.stats.intervals import tail_of
 
-_ROUNDING = 1e-12
 _PRIOR_ROWS = 0.5
-
-Metric: TypeAlias = Callable[[Array], Array]
-"""From cells of shape (..., K) to values of shape (...)."""
 
 
 def multinomial_cells(counts: ArrayLike, replicates: int, rng: np.random.Generator) -> Array:

@@ -63,7 +63,6 @@ if TYPE_CHECKING:
 _Mover: TypeAlias = "Callable[[Array, Array, Array, Array, Array, Array, Array], Limits]"
 _MOST_PAIRS = 20_000_000
 _PAIRS_AT_ONCE = (IntervalMethod.TUKEY, IntervalMethod.MOVER)
-_UNBOUNDED = Reason.of(ReasonCode.UNBOUNDED)
 _BALL = IntervalMethod.BALL
 
 
