@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial, singledispatch
+from itertools import repeat
 
 import numpy as np
 
@@ -413,31 +414,33 @@ def values_with(
     what the rate needs.
     """
     side, cases = evidence.side, evidence.cases
-    under, error = statistic.all_rows(cases).tolist(), statistic.error(side)
-    over = [None] * len(under)
+    under, error = map(as_count, statistic.all_rows(cases).tolist()), statistic.error(side)
+    over: Iterable[float | None] = repeat(None)
     if isinstance(statistic, Rate):
-        over = list(map(as_count, statistic.of.count(cases.counts(statistic.needs)).tolist()))
-    values: list[RateValue | None] = []
-    for i, value in enumerate(statistic.value(side, profile).tolist()):
-        if "score" in statistic.needs and not margin[i]:
-            values.append(None)
-            continue
-        counted = {"numerator": over[i], "denominator": as_count(under[i])}
+        over = map(as_count, statistic.of.count(cases.counts(statistic.needs)).tolist())
+    margin_only, values = "score" in statistic.needs, list[RateValue | None]()
+    numbers = zip(statistic.value(side, profile).tolist(), over, under, strict=False)
+    for i, (value, x, n) in enumerate(numbers):
         bound = None if bounds is None else bounds[i]
-        if math.isnan(value) or (bounds is not None and bound is None):
+        if margin_only and not margin[i]:
+            values.append(None)
+        elif math.isnan(value) or (bounds is not None and bound is None):
             reason = statistic.why_undefined(side, i) if bounds is None else PROTECTED_EMPTY
-            undefined = RateValue(value=None, status=Status.UNDEFINED, reason=reason, **counted)
+            undefined = RateValue(
+                value=None, numerator=x, denominator=n, status=Status.UNDEFINED, reason=reason
+            )
             values.append(undefined)
-            continue
-        made = certainty(intervals, i, level)
-        rate = RateValue(
-            value=value,
-            **counted,
-            interval=made.get("interval"),
-            bounds=bound,
-            status=made["status"],
-            reason=made["reason"],
-            error=None if error is None else as_number(error[i]) or None,
-        )
-        values.append(rate)
+        else:
+            made = certainty(intervals, i, level)
+            rate = RateValue(
+                value=value,
+                numerator=x,
+                denominator=n,
+                interval=made.get("interval"),
+                bounds=bound,
+                status=made["status"],
+                reason=made["reason"],
+                error=None if error is None else as_number(error[i]) or None,
+            )
+            values.append(rate)
     return values

@@ -253,8 +253,9 @@ class _Likelihood(PreciseEstimator):
         if self._sides[side].all():
             size = self._mixture.denominator(self._sides[side])
             variance = self._mixture.variance(self._sides[side])
-            numbers = map(np.array, ([self.value(side)], [size], [[variance]]))
-            return LinearEstimator(LinearRates(*numbers, self._mixture.degrees)).limits(0, z)
+            rate, people, spread = map(np.array, ([self.value(side)], [size], [[variance]]))
+            whole = LinearRates(rate, people, spread, self._mixture.degrees)
+            return LinearEstimator(whole).limits(0, z)
         if (side,) not in self._curves:
             self._curves[side,] = self._mixture.rate_curve(self._sides[side])
         return self._curves[side,].limits(self._t(z))

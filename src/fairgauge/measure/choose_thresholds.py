@@ -29,6 +29,7 @@ from fairgauge.enums import (
     ChosenBy,
     DiagnosticCode,
     Outcome,
+    Profile,
     ReferenceRule,
     Status,
     Task,
@@ -48,11 +49,10 @@ from fairgauge.inference.two.contrast_intervals import insufficient_sides, stati
 from fairgauge.inference.two.paired_changes import (
     PairedTable,
     StatisticChange,
-    combined_changes,
     confusion,
     statistic_change,
 )
-from fairgauge.measure._changes import contrast_change, contrasted, disparity_records, rate_records
+from fairgauge.measure._changes import measured_disparities, rate_records
 from fairgauge.measure._small_groups import small_groups
 from fairgauge.measure.decide import INSUFFICIENT
 from fairgauge.measure.measure import reversed_outcomes_of
@@ -530,12 +530,9 @@ class _Chooser:
         ]
         compared = sides[:, np.concatenate([groups, references.sides[groups]])]
         inside = self.spec.reference is ReferenceRule.OVERALL
-        changes = [change_of(part.of, compared) for part in parts(self.metric)]
-        if isinstance(self.metric, Contrast):
-            made, values = contrast_change(self.metric, changes[0], inside=inside)
-        else:
-            made, values = combined_changes(self.metric, changes, inside=inside)
-        records = disparity_records(self.metric, made, values, bases, self.spec).records
+        made = measured_disparities(
+            self.metric, lambda of: change_of(of, compared), bases, self.spec, inside=inside
+        )
         measured = self._disparities(self.second, cuts, self._usual)
         (value_meets,) = measured.meet.tolist()
         low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
@@ -549,7 +546,7 @@ class _Chooser:
             performance=rate,
             disparities=tuple(
                 each if why is None else replace(each, status=Status.TOO_FEW, reason=why)
-                for each, why in zip(records, measured.why[groups, 0], strict=True)
+                for each, why in zip(made.records, measured.why[groups, 0], strict=True)
             ),
             rates=tuple(self._rates(sides)),
             chosen_by=chosen_by,
@@ -759,7 +756,7 @@ def _contrast(
     low, high = made(
         first.estimate, *first.at(np.asarray(z)), second.estimate, *second.at(np.asarray(z))
     )
-    value = contrasted(metric, sides[0].estimate, sides[1].estimate)
+    value = metric.of_values(sides[0].estimate, sides[1].estimate, Profile.DOCUMENTED)
     return value, low, high, np.array(insufficient_sides(*sides), dtype=object)
 
 

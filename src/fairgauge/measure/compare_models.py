@@ -31,7 +31,6 @@ from fairgauge.inference.two.paired_changes import (
     ClusterCounts,
     PairedTable,
     StatisticChange,
-    combined_changes,
     statistic_change,
 )
 from fairgauge.measure._changes import (
@@ -39,10 +38,9 @@ from fairgauge.measure._changes import (
     MeasuredDisparities,
     MeasuredMargins,
     check_margins,
-    contrast_change,
-    disparity_records,
     judged,
     margin_of,
+    measured_disparities,
     rate_margins,
     rate_records,
 )
@@ -426,16 +424,14 @@ class _Models:
         groups, references, bases = _compared(sliced, metric, scope)
         both = np.concatenate([groups, references])
         inside = bool((references == sliced.current.sides.whole).any())
+
+        def changed(of: Statistic) -> StatisticChange:
+            return self._change(sliced, of, both)
+
         try:
-            if isinstance(metric, Combined):
-                each = [self._change(sliced, part.of, both) for part in metric.of]
-                change, values = combined_changes(metric, each, inside=inside)
-            else:
-                side = self._change(sliced, metric.of, both)
-                change, values = contrast_change(metric, side, inside=inside)
+            made = measured_disparities(metric, changed, bases, self.spec, inside=inside)
         except NoInterval as refused:
             return _without_numbers(bases, refused.reason)
-        made = disparity_records(metric, change, values, bases, self.spec)
         if isinstance(metric, Combined) or not isinstance(metric.of, Rate):
             return made
         rate, by = metric.of, metric.by

@@ -50,7 +50,6 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
 from fairgauge.results.estimates import GroupPair
 from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.contrasts import expected_count, mover_difference, mover_ratio
 from fairgauge.stats.distances import error_dispersion_quantile
@@ -341,8 +340,7 @@ MOST_LISTED = 435
 _MOST_COMPARED = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _PairIntervals:
+class _PairIntervals(NamedTuple):
     """Pairs of groups in one rate; arrays of shape (pairs,), but ``groups``, a number."""
 
     groups: int
@@ -352,18 +350,6 @@ class _PairIntervals:
     difference: Limits
     ratio: Limits
     methods: Methods
-
-    def take(self, at: Index) -> _PairIntervals:
-        first, second = self.rates
-        return _PairIntervals(
-            self.groups, self.first[at], self.second[at], (first[at], second[at]),
-            (self.difference[0][at], self.difference[1][at]),
-            (self.ratio[0][at], self.ratio[1][at]), self.methods,
-        )  # fmt: skip
-
-    def by_size(self) -> Index:
-        distance = np.nan_to_num(np.maximum(-self.difference[1], 0.0))
-        return np.lexsort((self.rates[0] - self.rates[1], -distance))
 
 
 def pairwise(
@@ -378,11 +364,7 @@ def pairwise(
     if size < FEWEST_GROUPS or math.comb(size, 2) > _MOST_COMPARED:
         return []
     every = ((rate, _compare_pairs(rate, groups, family.level)) for rate in rates)
-    kept = [
-        (rate, compared.take(compared.by_size()[:MOST_LISTED]))
-        for rate, compared in every
-        if compared.groups >= FEWEST_GROUPS
-    ]
+    kept = [(rate, compared) for rate, compared in every if compared.groups >= FEWEST_GROUPS]
     tested = _test_pairs(kept, groups)
     return [
         pair
@@ -413,13 +395,17 @@ def _compare_pairs(rate: Rate, groups: FeatureGroups, confidence: float) -> _Pai
     numbers = (interval.estimate, *interval.at(c))
     sides = [each[i] for i in (first, second) for each in numbers]
     correlated = (*sides, interval.correlation(interval, first, second))
+    difference = mover_difference(*correlated)
+    distance = np.nan_to_num(np.maximum(-difference[1], 0.0))
+    at = np.lexsort((sides[0] - sides[3], -distance))[:MOST_LISTED]  # those that differ most
+    ratio = mover_ratio(*(each[at] for each in correlated))
     return _PairIntervals(
         groups=len(known),
-        first=first,
-        second=second,
-        rates=(sides[0], sides[3]),
-        difference=mover_difference(*correlated),
-        ratio=mover_ratio(*correlated),
+        first=first[at],
+        second=second[at],
+        rates=(sides[0][at], sides[3][at]),
+        difference=(difference[0][at], difference[1][at]),
+        ratio=ratio,
         methods=each_once(IntervalMethod.TUKEY, IntervalMethod.MOVER, *interval.methods),
     )
 
