@@ -55,13 +55,6 @@ class GapParts(NamedTuple):
     sparse: Mask
 
 
-class StratumParts(NamedTuple):
-    """What each stratum contributes to composition and within; arrays of shape (..., S)."""
-
-    composition: Array
-    within: Array
-
-
 @quiet
 def decompose(
     x_d: ArrayLike,
@@ -257,15 +250,17 @@ def mean_variances(
 
 
 @quiet
-def stratum_parts(x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike) -> StratumParts:
+def stratum_parts(
+    x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike
+) -> tuple[Array, Array]:
     """Return what each stratum contributes to the composition and within of a difference.
 
     Composition is measured from the mean rate of all strata, so that it does not depend on where
     rates are measured from (Oaxaca and Ransom 1999): a group that is crowded into strata with low
     rates has negative contributions there. Strata that one side alone has contribute 0.
 
-    >>> found = stratum_parts([30, 20], [100, 100], [60, 5], [200, 50])
-    >>> found.composition.round(4).tolist(), found.within.round(4).tolist()
+    >>> composition, within = stratum_parts([30, 20], [100, 100], [60, 5], [200, 50])
+    >>> composition.round(4).tolist(), within.round(4).tolist()
     ([-0.0158, -0.0292], [0.0, 0.035])
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
@@ -275,7 +270,7 @@ def stratum_parts(x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike
     mean_share, mean_rate = (w_d + w_a) / 2, (r_d + r_a) / 2
     from_mean = mean_rate - np.asarray((mean_share * mean_rate).sum(-1))[..., None]
     composition = np.where(common, (w_d - w_a) * from_mean, 0.0)
-    return StratumParts(composition, mean_share * (r_d - r_a))
+    return composition, mean_share * (r_d - r_a)
 
 
 def _common_strata(n_d: Array, n_a: Array) -> tuple[Mask, Array, Array]:

@@ -201,19 +201,14 @@ class HeterogeneityTest(NamedTuple):
 class Outlying(NamedTuple):
     """Each stratum against all others; arrays of shape (..., S), nan where it is not tested.
 
-    ``difference, error``: of the stratum, and the standard error of its distance from the others.
     ``others``: the mean difference of the other strata.
     ``z``: the distance from it in standard errors.
     ``p``: of no difference from the others.
-    ``degrees``: of the t distribution of z; infinite where the others do not vary.
     """
 
-    difference: Array
-    error: Array
     others: Array
     z: Array
     p: Array
-    degrees: Array
 
 
 @quiet
@@ -342,24 +337,17 @@ def _compare_with_others(strata: _Strata, at: _Tested, degrees: ArrayLike) -> Ou
     mean = moment / total
     variance, enough = at(mean)
     tested = held & enough & (others >= FEWEST_STRATA - 1)
-    error = np.sqrt(variance + spread + 1 / total)
     from scipy.special import stdtr
 
-    z = np.where(tested, (d - mean) / error, np.nan)
+    z = np.where(tested, (d - mean) / np.sqrt(variance + spread + 1 / total), np.nan)
     degrees = np.where(spread > 0, np.minimum(degrees, np.maximum(others - 1, 1.0)), degrees)
     p = np.where(
         np.isinf(degrees),
         two_sided(np.minimum(np.abs(z), 37.0)),
         2 * stdtr(np.maximum(degrees, 1.0), -np.abs(z)),
     )
-    return Outlying(
-        np.where(held, d, np.nan),
-        error,
-        np.where(held & (others > 0), mean, np.nan),
-        z,
-        np.where(tested, p, np.nan),
-        degrees,
-    )
+    mean = np.where(held & (others > 0), mean, np.nan)
+    return Outlying(mean, z, np.where(tested, p, np.nan))
 
 
 def _leave_one_out(weight: Array, d: Array, tau2: Array) -> tuple[Array, Array]:
