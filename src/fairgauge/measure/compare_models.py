@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import product
 from typing import Literal
 
@@ -99,8 +98,12 @@ class PairedSlice:
         self.current = Slice(current, outcome, spec, per_class)
         self.candidate = Slice(candidate, outcome, spec, per_class)
         self.counts = current
-        self._masks = tuple(per_class) or (outcome,)
         self.classes = bool(per_class)
+        masks = per_class or (outcome,)
+        self._outcomes = len(masks) if per_class else 2
+        labels = self._codes([mask.labels for mask in masks])
+        self._label_codes = np.append(labels, self._outcomes)
+        self._decision_codes = self._codes([mask.predictions for mask in masks])
         measures = self._joint.counts
         self._cases = self._states(measures["n"])
         weighted = "w" in measures
@@ -142,19 +145,6 @@ class PairedSlice:
             "gslpq,la,pb,qc->gsabc", counts, labels, decisions, decisions, optimize=True
         )
         return with_others(collapsed)[:, 0]
-
-    @property
-    def _outcomes(self) -> int:
-        return len(self._masks) if self.classes else 2
-
-    @cached_property
-    def _label_codes(self) -> Index:
-        codes = self._codes([mask.labels for mask in self._masks])
-        return np.asarray(np.append(codes, self._outcomes), dtype=np.int64)
-
-    @cached_property
-    def _decision_codes(self) -> Index:
-        return self._codes([mask.predictions for mask in self._masks])
 
     def _codes(self, masks: Sequence[Mask]) -> Index:
         # the outcome of every level: 0 positive and 1 negative, or the class
@@ -585,7 +575,6 @@ def _moved(furthest: Array, observed: Array) -> Array:
     return np.asarray(np.nan_to_num(np.maximum(moved, 0.0), nan=np.inf))
 
 
-def _without_numbers(
-    bases: Sequence[DisparityChange], reason: Reason, status: Status = Status.NOT_APPLICABLE
-) -> MeasuredDisparities:
+def _without_numbers(bases: Sequence[DisparityChange], reason: Reason) -> MeasuredDisparities:
+    status = Status.NOT_APPLICABLE
     return MeasuredDisparities(tuple(replace(base, status=status, reason=reason) for base in bases))
