@@ -380,10 +380,8 @@ class Slice:
             compared = self.compared(metric)
             margin = compared.slots == 0
             sides = compared.groups[margin], compared.references[margin]
-            if self.ranges is not None and self._per_class:
-                return {}
             if self.ranges is not None:
-                return {k: (case,) for k, case in self._bounded_worst_cases(metric, sides).items()}
+                return {} if self._per_class else self._bounded_worst_cases(metric, sides)
             chosen = rivals(self.counts, self.spec)
         asked = self.spec.profile, chosen, self._per_class
         return metric_cases(self.counts, self.outcome, metric, sides, *asked)
@@ -553,7 +551,7 @@ class Slice:
 
     def _bounded_worst_cases(
         self, metric: Metric, sides: tuple[Index, Index]
-    ) -> dict[ComparisonKey, WorstCase]:
+    ) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
         rows = int(self.counts.unknown["high"][:, 0].sum())
         if not rows or self._protection(metric) or not isinstance(metric, Contrast):
             return {}
@@ -574,8 +572,8 @@ class Slice:
         scope, threshold = self.outcome.class_scope, self.outcome.threshold_of(metric)
         names = [self.counts.groups[at] for at in sides[0].tolist()]
         return {
-            (metric.name, self.counts.feature, name, OVERALL, scope, threshold): WorstCase(
-                float(low[i]), float(high[i]), rows, at_most=True
+            (metric.name, self.counts.feature, name, OVERALL, scope, threshold): (
+                WorstCase(float(low[i]), float(high[i]), rows, at_most=True),
             )
             for i, name in enumerate(names)
         }

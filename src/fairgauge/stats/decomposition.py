@@ -207,17 +207,14 @@ def _rate_means(
 ) -> tuple[_Means, Array, Array]:  # fmt: skip
     # rows are effective ones; ``of_both`` are the rates of both sides together, ``w_d`` and ``w_a``
     # the shares of the strata
-    common = n_d > 0
-    prior = (w_d + w_a) / 2
-    p_d, p_a = (
-        np.where(common, (x + _PRIOR_ROWS / 2 * prior) / (n + _PRIOR_ROWS * prior), 0.0)
-        for x, n in ((x_d, n_d), (x_a, n_a))
-    )
-    v_d, v_a = (
-        np.where(common, _rate_variance(x, n, of_both, prior), 0.0)
-        for x, n in ((x_d, n_d), (x_a, n_a))
-    )
-    return _Means.of(w_d, w_a, p_d, p_a), v_d, v_a
+    common, rows = n_d > 0, _PRIOR_ROWS * (w_d + w_a) / 2
+    means, variances = [], []
+    for x, n in ((x_d, n_d), (x_a, n_a)):
+        means.append(np.where(common, (x + rows / 2) / (n + rows), 0.0))
+        rate = (x + of_both + rows / 2) / (n + 1 + rows)  # never 0 or 1
+        variance = rate * (1 - rate) / np.maximum(n - 0.5, 0.5)
+        variances.append(np.where(common, variance, 0.0))
+    return _Means.of(w_d, w_a, *means), variances[0], variances[1]
 
 
 @quiet
@@ -284,12 +281,6 @@ def _total(counts: Array) -> Array:
 
 def _rates(x: Array, n: Array) -> Array:
     return np.where(n > 0, x / np.where(n > 0, n, 1.0), 0.0)
-
-
-def _rate_variance(x: Array, n: Array, of_both: Array, prior: Array) -> Array:
-    # the variance of a rate in each stratum, from a rate that is never 0 or 1
-    rate = (x + of_both + _PRIOR_ROWS / 2 * prior) / (n + 1 + _PRIOR_ROWS * prior)
-    return np.asarray(rate * (1 - rate) / np.maximum(n - 0.5, 0.5))
 
 
 # ---- the means that every part is made of -------------------------------------------------------

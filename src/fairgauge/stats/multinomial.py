@@ -229,7 +229,11 @@ def linearise(
     adjusted = adjusted_cells(share * rows[..., None, None])
     at = adjusted / rows[..., None, None]
     moved = influence(statistic, adjusted)
-    variance, degrees = _moments(at, moved, rows)
+    square, cube, fourth = ((at * moved**power).sum((-1, -2)) for power in (2, 3, 4))
+    unexplained = fourth - square**2 - cube**2 / square
+    varies = unexplained > _ROUNDING * fourth
+    variance = square / rows
+    degrees = np.where(varies, 2 * rows * square**2 / unexplained, np.inf)
     if weights is not None:
         relative = squares / squares.sum((-1, -2), keepdims=True)
         parts = at * np.where(share > 0, relative / share, 1.0) * moved**2 / rows[..., None, None]
@@ -283,12 +287,3 @@ def linearised_interval(found: Linearised, ends: tuple[float, float], z: ArrayLi
         np.where(known, np.minimum(low, value), np.nan),
         np.where(known, np.maximum(high, value), np.nan),
     )
-
-
-def _moments(share: Array, moved: Array, rows: Array) -> tuple[Array, Array]:
-    axes = (-1, -2)
-    square, cube, fourth = ((share * moved**power).sum(axes) for power in (2, 3, 4))
-    unexplained = fourth - square**2 - cube**2 / square
-    known = unexplained > _ROUNDING * fourth
-    degrees = np.where(known, 2 * rows * square**2 / unexplained, np.inf)
-    return square / rows, degrees

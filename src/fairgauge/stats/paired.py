@@ -37,7 +37,13 @@ def paired_difference(better: ArrayLike, worse: ArrayLike, n: ArrayLike, z: Arra
     better, worse, n, z = floats(better, worse, n, z)
     # the upper limit is the lower one of the exchanged classifications; both are solved at once
     gained, lost = np.stack([better, worse]), np.stack([worse, better])
-    low, other = _furthest(gained, lost, *floats(n, z, gained)[:2])
+    every, level = floats(n, z, gained)[:2]
+
+    def rejected(gap: Array) -> Array:
+        score = tango_score(gained, lost, every, gap)
+        return np.where(np.isnan(score), np.inf, score) - level  # its variance is 0 at -1
+
+    low, other = falling_root(rejected, np.full(every.shape, -1.0), (gained - lost) / every)
     return np.where(n > 0, low, -1.0), np.where(n > 0, -other, 1.0)
 
 
@@ -105,15 +111,6 @@ def paired_p(better: ArrayLike, worse: ArrayLike) -> Array:
     better, worse = floats(better, worse)
     score = (better - worse) / np.sqrt(better + worse)
     return two_sided(np.where(better + worse > 0, score, 0.0))
-
-
-def _furthest(better: Array, worse: Array, n: Array, z: Array) -> Array:
-
-    def rejected(gap: Array) -> Array:
-        score = tango_score(better, worse, n, gap)
-        return np.where(np.isnan(score), np.inf, score) - z  # its variance is 0 at -1
-
-    return falling_root(rejected, np.full(n.shape, -1.0), (better - worse) / n)
 
 
 def tango_score(better: Array, worse: Array, n: Array, gap: Array) -> Array:

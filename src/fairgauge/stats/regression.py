@@ -115,7 +115,10 @@ def adjusted_effect(
         np.concatenate([group[held[0]], reference[held[1]]])
         for group, reference in ((x_d, x_a), (n_d, n_a), (q_d, q_a))
     )
-    squared = SquaredWeights(n, x, q) if sampling is None else _squared_weights(sampling, held)
+    squared = SquaredWeights(n, x, q)
+    if sampling is not None:
+        both = zip(sampling.group, sampling.reference, strict=True)
+        squared = SquaredWeights(*(np.concatenate([a[held[0]], b[held[1]]]) for a, b in both))
     levels = [codes[at] for codes in columns]
     rates, mixed = squares is None, np.ones(len(n), dtype=bool)
     if rates:
@@ -215,12 +218,6 @@ def _average_effect(
         log_odds_error=of_odds,
         collinear=collinear,
     )
-
-
-def _squared_weights(sampling: Sampling, held: tuple[Mask, Mask]) -> SquaredWeights:
-    sides = zip((sampling.group, sampling.reference), held, strict=True)
-    of_sides = [[sums[at] for sums in side] for side, at in sides]
-    return SquaredWeights(*(np.concatenate(sums) for sums in zip(*of_sides, strict=True)))
 
 
 def _mixed_level_cells(x: Array, n: Array, levels: Sequence[Index]) -> Mask:

@@ -333,7 +333,13 @@ def _compare_with_others(strata: _Strata, at: _Tested, degrees: ArrayLike) -> Ou
     rest = [total[..., None] - mine for total, mine in zip(_sums(weight, d), own, strict=True)]
     others = held.sum(-1)[..., None] - held.astype(np.float64)
     _, spread = _spread(rest, others)
-    total, moment = _leave_one_out(weight, d, spread)
+    total, moment = np.zeros_like(spread), np.zeros_like(spread)
+    own_variance = np.where(weight > 0, 1 / weight, np.inf)
+    for s in range(spread.shape[-1]):  # the spread differs with the stratum that is omitted
+        with_spread = 1 / (own_variance + spread[..., s : s + 1])
+        with_spread[..., s] = 0.0
+        total[..., s] = with_spread.sum(-1)
+        moment[..., s] = (with_spread * d).sum(-1)
     mean = moment / total
     variance, enough = at(mean)
     tested = held & enough & (others >= FEWEST_STRATA - 1)
@@ -348,18 +354,6 @@ def _compare_with_others(strata: _Strata, at: _Tested, degrees: ArrayLike) -> Ou
     )
     mean = np.where(held & (others > 0), mean, np.nan)
     return Outlying(mean, z, np.where(tested, p, np.nan))
-
-
-def _leave_one_out(weight: Array, d: Array, tau2: Array) -> tuple[Array, Array]:
-    # the spread differs with the stratum that is omitted
-    variance = np.where(weight > 0, 1 / weight, np.inf)
-    total, moment = np.zeros_like(tau2), np.zeros_like(tau2)
-    for s in range(tau2.shape[-1]):
-        with_spread = 1 / (variance + tau2[..., s : s + 1])
-        with_spread[..., s] = 0.0
-        total[..., s] = with_spread.sum(-1)
-        moment[..., s] = (with_spread * d).sum(-1)
-    return total, moment
 
 
 def _spread(sums: Sequence[Array], strata: Array) -> tuple[Array, Array]:

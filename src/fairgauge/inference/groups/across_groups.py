@@ -35,6 +35,7 @@ from fairgauge.inference.interval import (
     concatenated,
     decidable,
     each_once,
+    first_reasons,
     insufficient_clusters,
     insufficient_rows,
     insufficient_weights,
@@ -113,35 +114,27 @@ def _spread_interval(metric: Spread, groups: EveryGroup, spec: Spec) -> SlotInte
             x, n = (each.reshape(groups.slots, -1) for each in (share.successes, share.rows))
             one, two = ((x[..., None], n[..., None]), (x[:, None], n[:, None]))
             few = few | (expected_count(*one, *two) < FEWEST_EXPECTED)
-    made = _spread(metric, groups_interval, groups.slots, spec.confidence, few)
-    return made._replace(sparse=groups_interval.sparse, shares=shares)
-
-
-def _spread(
-    metric: Spread,
-    groups_interval: StatisticInterval,
-    slots: int,
-    confidence: float,
-    few: Mask | None = None,
-) -> SlotIntervals:
-    groups = (~np.isnan(groups_interval.estimate)).reshape(slots, -1).sum(axis=1)
+    slots, confidence = groups.slots, spec.confidence
+    known = (~np.isnan(groups_interval.estimate)).reshape(slots, -1).sum(axis=1)
     own, reason = groups_interval.methods, groups_interval.reason
-    if metric.by in ("minimum", "maximum"):
-        limits = _extreme(metric, groups_interval, groups, confidence)
-        return SlotIntervals(limits, (IntervalMethod.SIMULTANEOUS_GROUPS, *own), reason)
+    methods, sparse = (*_PAIRS_AT_ONCE, *own), groups_interval.sparse
+    if not compares:
+        limits = _extreme(metric, groups_interval, known, confidence)
+        methods = (IntervalMethod.SIMULTANEOUS_GROUPS, *own)
+        return SlotIntervals(limits, methods, reason, sparse)
     gap = metric.by == "largest_gap"
     mover = mover_difference if gap else mover_ratio
-    low, high = _most_apart(groups_interval, groups, confidence, confidence, mover, few)
+    low, high = _most_apart(groups_interval, known, confidence, confidence, mover, few)
     if gap:
-        return SlotIntervals((np.fmax(low, 0.0), high), (*_PAIRS_AT_ONCE, *own), reason)
+        return SlotIntervals((np.fmax(low, 0.0), high), methods, reason, sparse, shares)
     if metric.of.range[0] < 0:
         size = len(groups_interval.estimate) // slots
-        least, _ = groups_interval.at(np.repeat(tukey_critical(groups, confidence), size))
+        least, _ = groups_interval.at(np.repeat(tukey_critical(known, confidence), size))
         above = (least > 0) | np.isnan(groups_interval.estimate)
         positive = above.reshape(slots, -1).all(axis=1)
         low, high = (np.where(positive, each, np.nan) for each in (low, high))
-    limits = low, np.fmin(high, 1.0)
-    return SlotIntervals(limits, (*_PAIRS_AT_ONCE, *own), reason or RATIO_MAY_BE_ZERO)
+    limits, reason = (low, np.fmin(high, 1.0)), reason or RATIO_MAY_BE_ZERO
+    return SlotIntervals(limits, methods, reason, sparse, shares)
 
 
 @across_interval.register(Joint)
@@ -246,10 +239,7 @@ def insufficient_groups(metric: Across, groups: EveryGroup, spec: Spec) -> list[
     if isinstance(metric, Spread):
         made = groups.interval(metric.of, spec)
         others += [each.insufficient() for each in (made.sparse, made.constant) if each is not None]
-    return [
-        next((reason for reason in of_group if reason), None)
-        for of_group in zip(few, *others, strict=True)
-    ]
+    return first_reasons(few, *others)
 
 
 def _most_apart(

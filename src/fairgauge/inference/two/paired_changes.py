@@ -467,30 +467,20 @@ def discordant_rows(statistic: Statistic, table: PairedTable) -> Discordant | No
     # the influence of a row on the change: its own change, less the mean
     own = new.astype(float) - old.astype(float) - mean.reshape(-1, 1, 1, 1)
     of_rows = np.where(counted, of_each.reshape(-1, 1, 1, 1), 0.0)
-    effective, degrees = _effective_rows(
-        table,
-        of_rows,
-        np.broadcast_to(own, table.weights.shape),
-        (gained + lost - (gained - lost) ** 2) * (gained + lost > 0),
-    )
+    # effective rows have the variance of the change where one row has ``spread``: Kish's number
+    # where no row changes, and at most the geometric mean of both, because few discordant rows show
+    # too little of the spread of their weights
+    spread = (gained + lost - (gained - lost) ** 2) * (gained + lost > 0)
+    kish = quotient(1.0, (table.squares * of_rows**2).sum(axis=(1, 2, 3)))
+    moved = of_rows * np.broadcast_to(own, table.weights.shape)
+    rows = quotient(spread, table.correction * table.covariance(moved, moved))
+    rows = np.where(rows > kish, np.sqrt(rows * kish), rows)
+    rows = np.where((spread > 0) & np.isfinite(rows), rows, kish)
+    effective = np.where(np.isfinite(rows), rows, 0.0)
     if table.clusters is None and (table.squares == table.weights).all():
         effective = n
     both, gained, lost = (np.nan_to_num(part * effective) for part in (both, gained, lost))
-    return Discordant(both, gained, lost, effective, degrees)
-
-
-def _effective_rows(
-    table: PairedTable, of_rows: Array, own: Array, spread: Array
-) -> tuple[Array, Array]:
-    # they have the variance of the change where one row has ``spread``: Kish's number where no row
-    # changes, and at most the geometric mean of both, because few discordant rows show too little
-    # of the spread of their weights
-    kish = quotient(1.0, (table.squares * of_rows**2).sum(axis=(1, 2, 3)))
-    variance = table.correction * table.covariance(of_rows * own, of_rows * own)
-    rows = quotient(spread, variance)
-    rows = np.where(rows > kish, np.sqrt(rows * kish), rows)
-    rows = np.where((spread > 0) & np.isfinite(rows), rows, kish)
-    return np.where(np.isfinite(rows), rows, 0.0), table.degrees
+    return Discordant(both, gained, lost, effective, table.degrees)
 
 
 def _fixed_denominator(statistic: Statistic, table: PairedTable) -> tuple[Mask, Mask] | None:
