@@ -99,7 +99,6 @@ def protected_contrasts(
     none = (low <= metric.neutral) & (metric.neutral <= high)
 
     def together(confidence: float) -> Limits:
-        """Return the limits at another level."""
         alone = Uncertainty(replace(how.spec, confidence=confidence))
         _, wider = protected_contrasts(metric, group, reference, margin, alone)
         return wider.low, wider.high

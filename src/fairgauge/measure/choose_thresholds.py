@@ -226,7 +226,6 @@ class Excluded:
         self._unit = spec.unit
 
         def lacking(measure: Measure) -> tuple[Array, float]:
-            """Return those of every group that lack an outcome, and likewise of no group."""
             known, apart = states_by_threshold(counts, outcome, spec, cuts[:1], measure)
             of_groups, of_none = (of - complete(of) for of in (known, apart))
             return of_groups.sum(axis=(1, 2, 3)), float(of_none.sum())

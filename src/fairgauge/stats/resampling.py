@@ -104,10 +104,8 @@ _MOST_DRAWN = 1_000_000_000
 """Rows below which numpy draws multivariate hypergeometric counts."""
 
 
-def random_parts(
-    counts: ArrayLike, rng: np.random.Generator, share: float = 0.5
-) -> tuple[Array, Array]:
-    """Split a table of whole counts into two random parts, by default halves.
+def random_parts(counts: ArrayLike, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Split a table of whole counts into two random halves.
 
     A random part of N rows has cell counts that are multivariate hypergeometric, so that no rows
     are needed to draw one. From 1,000,000,000 rows on, every row is in either part by the toss of
@@ -115,7 +113,6 @@ def random_parts(
 
     ``counts``: whole numbers: any shape; of an odd number of rows, below 1,000,000,000, the second
         half has one more.
-    ``share``: the share of the rows in the first part.
 
     >>> first, second = random_parts([[10, 4], [0, 6]], np.random.default_rng(0))
     >>> int(first.sum()), (first + second).tolist()
@@ -125,8 +122,8 @@ def random_parts(
     total = int(table.sum())
     if total < _MOST_DRAWN:
         flat = table.ravel()
-        drawn = rng.multivariate_hypergeometric(flat, int(total * share), method="marginals")
+        drawn = rng.multivariate_hypergeometric(flat, total // 2, method="marginals")
         first = drawn.reshape(table.shape).astype(np.float64)
     else:
-        first = rng.binomial(table, share).astype(np.float64)
+        first = rng.binomial(table, 0.5).astype(np.float64)
     return first, table - first

@@ -67,7 +67,7 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
     size, kinds = a.shape
     rows, apart = (d.sum(axis=1), a.sum(axis=1)), np.ones(size)
     if of_norm:
-        apart = _share_outside_group(compared, lambda side: _categories(metric, side))
+        apart = _share_outside_group(metric, compared)
     if of_norm and kinds == _TWO:
         methods: Methods = (IntervalMethod.BALL, IntervalMethod.NEWCOMBE)
         assert by != "kl"
@@ -108,11 +108,12 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
     return replace(made, corrected=np.maximum(value - expected, 0.0))
 
 
-def _share_outside_group(compared: Comparisons, read: Callable[[Evidence], Array]) -> Array:
+def _share_outside_group(metric: Distance, compared: Comparisons) -> Array:
     # the share of the other rows in the reference, 1 where that does not hold the group
     if compared.rest is None:
         return np.ones(len(compared.margin))
-    ours, whole = (read(each).sum(axis=1) for each in (compared.group, compared.reference))
+    sides = compared.group, compared.reference
+    ours, whole = (_categories(metric, each).sum(axis=1) for each in sides)
     return np.asarray(1 - quotient(ours, whole))
 
 
