@@ -386,11 +386,6 @@ class StatisticInterval:
     compared: Sparseness | None = None
     constant: ConstantScores | None = None
 
-    @property
-    def clustered(self) -> bool:
-        """Return whether it is robust to clusters."""
-        return self.clusters is not None
-
     def correlation(self, other: StatisticInterval, first: Index, second: Index) -> Array:
         """Return the correlation of some of its values with some of another's, by position.
 

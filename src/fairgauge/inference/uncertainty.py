@@ -100,10 +100,6 @@ class Uncertainty:
         """Return the same intervals for other counts, without what was computed."""
         return Uncertainty(self._asked, self._number, self._candidates)
 
-    def stricter(self, parts: int) -> Uncertainty:
-        """Return the one whose intervals of several parts hold simultaneously."""
-        return Uncertainty(stricter(self.spec, parts))
-
     def of_rates(
         self, statistics: Sequence[Statistic], evidence: Evidence, margin: Mask
     ) -> list[Intervals]:
@@ -127,8 +123,10 @@ class Uncertainty:
                 intervals.append(no_intervals(size, attempt))
                 continue
             (low, high), methods = next(limits)
-            reason = attempt.reason or (CLUSTERS_TOO_FEW if attempt.clustered else None)
-            few = [] if attempt.clusters is None else [insufficient_clusters(attempt.clusters)]
+            reason, few = attempt.reason, list[list[Reason | None]]()
+            if attempt.clusters is not None:
+                reason = reason or CLUSTERS_TOO_FEW
+                few.append(insufficient_clusters(attempt.clusters))
             few.append(insufficient_weights(evidence.effective_size, size))
             few += [e.insufficient() for e in (attempt.sparse, attempt.constant) if e is not None]
             limited = Intervals(low, high, none, [methods] * size, first_reasons(*few), reason)
@@ -330,8 +328,8 @@ def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty
     if metric.how == "mean" and apart and compared.group.clusters is None:
         return _mean_of_absolutes(metric, compared, how)
     number = len(metric.of)
-    stricter = how.stricter(number)
-    parts = [interval(part, compared, stricter) for part in metric.of]
+    strict = Uncertainty(stricter(how.spec, number))
+    parts = [interval(part, compared, strict) for part in metric.of]
     limits = np.array([fold(part.low, part.high) for part in parts])
     low, high = limits.mean(axis=0)
     if metric.how == "worst":  # the upper limit holds for whichever part is furthest

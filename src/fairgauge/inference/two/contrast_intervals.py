@@ -279,7 +279,7 @@ def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval
             return sampled_interval(statistic, evidence)
     try:
         interval = statistic_interval(statistic, evidence)
-        if interval.clustered or evidence.clusters is None:
+        if interval.clusters is not None or evidence.clusters is None:
             return interval
     except NoInterval:
         if evidence.clusters is None:
@@ -382,13 +382,13 @@ def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Statistic
     at = np.arange(len(ours.n))
     correlation = ours.correlation(theirs, at, at)
     inside = compared.rest is not None and other is compared.reference
-    if inside and not ours.clustered and isinstance(statistic, (Averaged, Kappa)):
+    if inside and ours.clusters is None and isinstance(statistic, (Averaged, Kappa)):
         from fairgauge.inference.one.class_averages import correlation_with_whole
 
         correlation = correlation_with_whole(statistic, compared)
     score = np.zeros(len(ours.n), dtype=bool)
     one, two = ours.share, theirs.share
-    default = spec.method is Method.DEFAULT and not ours.clustered
+    default = spec.method is Method.DEFAULT and ours.clusters is None
     if default and one and two and one.plain and two.plain:  # else not of the number
         score = far_apart(one.x, one.n, two.x, two.n)
     return StatisticComparison(
@@ -416,7 +416,7 @@ def contrast_interval(
     unknown = np.isnan(low) | np.isnan(high)
     p = np.where(unknown, np.nan, comparison.p)
     reason = comparison.group.reason or comparison.other.reason or RATIO_MAY_BE_ZERO
-    if comparison.group.clustered and comparison.group.reason is None:
+    if comparison.group.clusters is not None and comparison.group.reason is None:
         reason = JACKKNIFE_UNDEFINED
     return Intervals(low, high, p, method, comparison.too_few, reason)
 

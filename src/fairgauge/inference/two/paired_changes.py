@@ -249,11 +249,13 @@ class Quantity:
     ``value``: array of shape (n,).
     ``at``: its limits.
     ``influence``: array of the shape of the table: derivatives by its counts; None where unknown.
+    ``tested``: the p-value of 0 by a test of its own; None where the limits are inverted.
     """
 
     value: Array
     at: At
     influence: Array | None = None
+    tested: Array | None = None
 
     def between_halves(self, table: PairedTable, *, inside: bool) -> Quantity:
         """Return the difference of the first half of the sides to the second.
@@ -279,9 +281,11 @@ class Quantity:
         with np.errstate(invalid="ignore"):
             return Quantity(ours - theirs, at)
 
-    def p_value(self, null: float = 0.0) -> Array:
-        """Return the p-value at which the limits just touch the null."""
-        return invert(lambda z: self.at(np.broadcast_to(z, self.value.shape)), null)
+    def p_value(self, null: float | None = None) -> Array:
+        """Return the p-value of 0, or that at which the limits just touch another null."""
+        if null is None and self.tested is not None:
+            return self.tested
+        return invert(lambda z: self.at(np.broadcast_to(z, self.value.shape)), null or 0.0)
 
     def negated(self) -> Quantity:
         """Return the number with the opposite sign."""
@@ -304,7 +308,6 @@ class StatisticChange:
     ``total, log_total``: the sum of new and old, and of their logarithms: on which side of "no
         difference" a disparity lies.
     ``methods``: how the intervals are made.
-    ``tested``: the p-value of no change by a test of its own; None where the limits are inverted.
     ``models``: its value and limits under each model.
     ``discordant``: rows that are decided differently; None of other numbers than rates.
     """
@@ -316,7 +319,6 @@ class StatisticChange:
     total: Quantity
     log_total: Quantity
     methods: tuple[IntervalMethod, ...]
-    tested: Array | None
     models: tuple[Quantity, Quantity]
     discordant: Discordant | None = None
 
@@ -324,11 +326,6 @@ class StatisticChange:
     def values(self) -> tuple[Array, Array]:
         """Return its value under each model."""
         return self.models[0].value, self.models[1].value
-
-    @property
-    def p_value(self) -> Array:
-        """Return the p-value of no change."""
-        return self.difference.p_value() if self.tested is None else self.tested
 
     def gain_at(self, z: float, margin: float, *, lower: bool) -> tuple[float, float]:
         """Return the limits of the gain of the first side, of which lower numbers may be better.
@@ -390,17 +387,16 @@ def statistic_change(
 
     logs = (logarithm(models[0]), logarithm(models[1]))
     difference, ratio = joined(models, -1), joined(logs, -1)
-    rows, tested = np.minimum(old.n, new.n), None
+    rows = np.minimum(old.n, new.n)
     methods = each_once(IntervalMethod.MOVER, *new.methods)
     of = discordant_rows(statistic, table)
     if of is not None:
         clustered = np.isfinite(of.degrees).any()
         methods = (*([IntervalMethod.JACKKNIFE] if clustered else []), IntervalMethod.SCORE)
-        difference, ratio = replace(difference, at=of.difference), replace(ratio, at=of.log_ratio)
-        rows, tested = of.n, of.p_value()
+        difference = replace(difference, at=of.difference, tested=of.p_value())
+        ratio, rows = replace(ratio, at=of.log_ratio), of.n
     return StatisticChange(
-        table, rows, difference, ratio, joined(models, 1), joined(logs, 1), methods, tested, models,
-        of,
+        table, rows, difference, ratio, joined(models, 1), joined(logs, 1), methods, models, of
     )  # fmt: skip
 
 
@@ -529,11 +525,6 @@ class DisparityChanges:
         if not crossed.any():
             return never
         return np.where(crossed, np.maximum(old.p_value(), new.p_value()), 1.0)
-
-    def p_values(self) -> tuple[Array, Array]:
-        """Return the p-values of no change, and of a distance that does not change."""
-        of_shift = self.shift.p_value()
-        return of_shift, np.maximum(of_shift, self.level.p_value())
 
     def distance_tested_at(self, z: ArrayLike) -> Limits:
         """Return the limits of the change of that distance that agree with the p-value."""
