@@ -38,7 +38,7 @@ from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.features import RECORD, refuse_probabilities
 from fairgauge.question.options import OF_ROWS, flag_of
-from fairgauge.question.readers import read_word
+from fairgauge.question.readers import Location, read_word
 from fairgauge.question.spec_file import Config, overridden, with_config
 from fairgauge.question.specification import (
     Spec,
@@ -331,7 +331,7 @@ def _worse_side(
     worse: str | None, row: Rate | None, favourable: Favourable | None, problems: list[Problem]
 ) -> Worse | None:
     # which side is worse: as asked, or as is favourable, or as in the catalogue
-    asked = None if worse is None else read_word(Worse)(worse, "worse", problems)
+    asked = None if worse is None else read_word(Worse)(worse, Location("worse", problems))
     stated = favourable in (Favourable.POSITIVE, Favourable.NEGATIVE)
     if row is not None and stated and counts_outcomes(row):  # labels, too, have a better side then
         side = Worse.HIGHER if favours_the_least(row, favourable) else Worse.LOWER

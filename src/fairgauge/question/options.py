@@ -393,10 +393,11 @@ def parse_flag(
     row: Option, texts: Sequence[str], problems: list[Problem], given: Mapping[str, object]
 ) -> object:
     """Return the texts of a flag as a specification file has them, beside other options."""
+    at = syntax.Location(row.name, problems)
     if row.type is not types.POSITIVE:
-        return row.type.parse(texts, row.name, problems)
+        return row.type.parse(texts, at)
     columns = [c for name in ("label", "prediction", "candidate") for c in items(given.get(name))]
-    return syntax.parse_positive(texts, row.name, problems, [*map(str, columns)])
+    return syntax.parse_positive(texts, at, [*map(str, columns)])
 
 
 DESIGN = ("replicate_weights", "strata_of_sample", "population_size")

@@ -14,6 +14,7 @@ from typing import Any
 
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.question.features import read_features
+from fairgauge.question.readers import Location
 from fairgauge.start.records import MISSING, dataclass, fields
 from fairgauge.values import Json
 
@@ -90,7 +91,7 @@ class Preset:
             found |= self.with_score
         if given.get("task") == "regression":
             found |= self.with_amounts
-        columns = [each.column for each in read_features(given.get("sensitive"), "sensitive", [])]
+        columns = [each.column for each in read_features(given.get("sensitive"), Location())]
         if self.intersect and len(columns) > 1:
             found["intersections"] = [columns]
         return {name: value for name, value in found.items() if given.get(name) is None}
