@@ -336,6 +336,15 @@ def group_columns(cube: Cube, spec: Spec) -> dict[str, Grouping]:
     return groupings
 
 
+def cross_groups(cube: Cube, columns: Sequence[str], spec: Spec) -> Crossing:
+    """Return the groups of one feature of some columns."""
+    groupings = group_columns(cube, spec)
+    problems: list[Problem] = []
+    crossing = _crossing(cube, [groupings[column] for column in columns], spec, problems)
+    refuse(problems)
+    return crossing
+
+
 def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> Index:
     """Return the position of every value in the levels of an axis, -1 where missing."""
     if axis.cuts:
