@@ -51,7 +51,7 @@ from fairgauge.question.specification import (
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
-from fairgauge.resolve.question_checks import single_row_groups, unmatched_groups
+from fairgauge.resolve.question_checks import single_row_groups, unmatched_values
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.searched_features import most_cells, searched_rows
 from fairgauge.results.disadvantage import (
@@ -249,7 +249,7 @@ def find(
         *assumed_positive(cube, spec, decide_task(cube, spec), (row,)),
         *mistakes,
         *run.of_rows(),
-        *unmatched_groups(cube, spec),
+        *unmatched_values(cube, spec),
         *single_row_groups(cube, replace(spec, intersections=())),
     )
     if any(note.code in HIDING and not note.get("counted") for note in diagnostics):

@@ -17,7 +17,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
-from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any, SupportsFloat, TypeGuard, TypeVar
@@ -328,29 +327,6 @@ def parse_numbers(texts: Texts, at: Location) -> float | str | list[float | str]
     """Read numbers, or a word, separated by commas."""
     numbers = [parse_number([part], at) for part in parse_names(texts, at)]
     return numbers[0] if len(numbers) == 1 else numbers
-
-
-def parse_minimum(texts: Texts, at: Location, *, share: bool = False) -> float | str | None:
-    """Read the number, or the percentage as a share, of a flag that takes both; None without it.
-
-    >>> texts = ["30", "2%"]
-    >>> parse_minimum(texts, Location()), parse_minimum(texts, Location(), share=True)
-    (30, 0.02)
-    """
-    given = [text.strip() for text in texts if text.strip().endswith("%") == share]
-    if len(given) > 1:
-        at.report(_TWICE)
-    if not given or not share:
-        return parse_number(given, at) if given else None
-    try:
-        return float(Decimal(given[0].removesuffix("%")) / 100)
-    except InvalidOperation:
-        return given[0]
-
-
-def write_percentage(value: float) -> list[str]:
-    """Write a share as a percentage, 0.07 as 7%."""
-    return [f"{(Decimal(repr(float(value))) * 100).normalize():f}%"]
 
 
 def parse_names(texts: Texts, _at: Location) -> list[str]:
