@@ -18,6 +18,7 @@ from fairgauge.question.readers import (
     is_finite,
     items,
     read_column,
+    read_key,
     read_values,
     read_word,
     split,
@@ -206,22 +207,20 @@ def _features_of(item: object, at: Location) -> list[Feature]:
             for column, values in item.items()
         ]
     at.report_unknown_keys(item, KEYS)
-    column, values, cuts, closed = (item.get(key) for key in KEYS[:4])
+    column, cuts = item.get("column"), item.get("cuts")
     if not isinstance(column, str):
         message = f"must be the name of a column, not {shown(column)}"
         at["column"].report("is missing" if column is None else message)
-    if sum(each is not None for each in (values, cuts, item.get("order"))) > 1:
+    if sum(item.get(key) is not None for key in ("values", "cuts", "order")) > 1:
         at.report("takes one of values, cuts and order")
-    if closed is not None and cuts is None:
+    if cuts is None and item.get("closed") is not None:
         at["closed"].report("is the closed edge of intervals and needs cuts, such as cuts = [40]")
-    sets = () if values is None else _value_sets(values, at["values"])
+    sets = read_key(item, "values", _value_sets, at, ())
     quantiles = cuts == QUANTILES
-    points = () if cuts is None or quantiles else _cuts(cuts, at["cuts"])
-    edge = Closed.RIGHT if closed is None else read_word(Closed)(closed, at["closed"])
-    order = read_values(item["order"], at["order"]) if "order" in item else ()
-    if not isinstance(column, str):
-        return []
-    return [Feature(column, sets, points, edge, quantiles, order=order)]
+    points = () if quantiles else read_key(item, "cuts", _cuts, at, ())
+    edge = read_key(item, "closed", read_word(Closed), at, Closed.RIGHT)
+    order = read_key(item, "order", read_values, at, ())
+    return [Feature(str(column), sets, points, edge, quantiles, order=order)]
 
 
 def _value_sets(values: object, at: Location) -> tuple[tuple[Value, ...], ...]:
@@ -241,13 +240,8 @@ def _joined(features: list[Feature], at: Location) -> tuple[Feature, ...]:
         elif before.values and feature.values:
             columns[feature.column] = Feature(feature.column, before.values + feature.values)
         else:
-            ways = "is asked for twice"
-            if before.control is not feature.control:
-                ways = (
-                    "is a stratum, and a control, too; remove it from the controls, or, to adjust "
-                    "within intervals, copy it to a column of another name"
-                )
-            at.report(f"column {quote(feature.column)} {ways}")
+            both = ", as a stratum and as a control" * (before.control is not feature.control)
+            at.report(f"column {quote(feature.column)} is asked for twice{both}")
     for feature in columns.values():
         listed = [value for each in feature.values for value in each]
         if twice := sorted({name_of(v) for v in listed if listed.count(v) > 1}):
@@ -441,7 +435,7 @@ def separated(options: Mapping[str, object]) -> Mapping[str, object]:
 def _read_table(table: Mapping[str, Any], at: Location) -> Probabilities | None:
     before = len(at.problems)
     at.report_unknown_keys(table, _KEYS)
-    name, columns, known = (table.get(key) for key in ("name", "probabilities", "known"))
+    name, columns = table.get("name"), table.get("probabilities")
     if not isinstance(name, str) or not name:
         at["name"].report("must be the name of the feature, such as race")
     if not isinstance(columns, Mapping) or not all(isinstance(c, str) for c in columns.values()):
@@ -451,20 +445,17 @@ def _read_table(table: Mapping[str, Any], at: Location) -> Probabilities | None:
             f"must name 2 to {_MOST_GROUPS} groups, each with a column of its own, not "
             f"{shown(columns)}; the probabilities of all groups of a row sum to 1"
         )
-    if known is not None:
-        known = read_column(known, at["known"])
-    file, on = table.get("table"), table.get("on")
+    file, on = table.get("table"), read_key(table, "on", read_column, at, None)
     if file is not None and not isinstance(file, str):
         at["table"].report(f"must be the path of a file, not {shown(file)}")
-    if on is not None:
-        on = read_column(on, at["on"])
     if (file is None) is not (on is None):
         key, what = ("on", "the column of both") if on is None else ("table", "the file of them")
         at[key].report(f"name {what}: a file of probabilities (table) is joined by a column (on)")
-    drawn = read_word(KnownDrawn)(table.get("known_drawn", KnownDrawn.UNKNOWN), at["known_drawn"])
+    known = read_key(table, "known", read_column, at, None)
+    drawn = read_key(table, "known_drawn", read_word(KnownDrawn), at, KnownDrawn.UNKNOWN)
     if drawn is KnownDrawn.RANDOM and known is None:
         at["known_drawn"].report("needs the column of the groups that are known (known)")
-    assume = read_word(Assume)(table.get("assume", Assume.GIVEN_GROUP), at["assume"])
+    assume = read_key(table, "assume", read_word(Assume), at, Assume.GIVEN_GROUP)
     tolerance = table.get("tolerance", TOLERANCE)
     if not is_finite(tolerance) or not 0 <= float(tolerance) < 0.5:
         at["tolerance"].report(f"must be a number from 0 to below 0.5, not {shown(tolerance)}")

@@ -17,7 +17,7 @@ from fairgauge.question.conditions import NOT, plain_conditions, read_conditions
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.readers import Location
 from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
-from fairgauge.question.rules import read_rules
+from fairgauge.question.rules import read_rules, write_rules
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Json, Value, canonical, name_of
 
@@ -183,8 +183,12 @@ NamedReferences: TypeAlias = tuple[tuple[str, Value | tuple[Value, ...]], ...]
 
 def _read_reference(value: object, at: Location) -> enums.ReferenceRule | NamedReferences:
     if isinstance(value, Mapping):
-        named = tuple((str(name), _read_group(group, at[name])) for name, group in value.items())
-        return named or enums.ReferenceRule.OTHERS
+        named = []
+        for name, group in value.items():
+            several = isinstance(group, (list, tuple)) and len(group) > 1
+            read = readers.read_values if several else readers.read_value
+            named.append((str(name), read(group, at[name])))
+        return tuple(named) or enums.ReferenceRule.OTHERS
     if isinstance(value, str) and value in (*enums.ReferenceRule, _SYNONYM):
         return enums.ReferenceRule(value) if value != _SYNONYM else enums.ReferenceRule.OTHERS
     allowed = readers.one_of([*enums.ReferenceRule, (
@@ -197,11 +201,6 @@ def _read_reference(value: object, at: Location) -> enums.ReferenceRule | NamedR
 
 
 _SYNONYM = "rest"
-
-
-def _read_group(value: object, at: Location) -> Value | tuple[Value, ...]:
-    several = isinstance(value, (list, tuple)) and len(value) > 1
-    return (readers.read_values if several else readers.read_value)(value, at)
 
 
 def _plain_reference(value: enums.ReferenceRule | NamedReferences) -> Json:
@@ -307,7 +306,7 @@ MARGINS = OptionType(
     read=read_margins, schema=_of_columns({"type": "number", "minimum": 0}), plain=dict, parse=readers.parse_margins,
     write=lambda margins: [f"{name}={margin!r}" for name, margin in margins.items()], metavar="RATE=MARGIN", repeatable=True)
 RULES = OptionType(
-    read=read_rules, schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}), parse=_as_written, write=readers.write_rules, metavar="RULE", repeatable=True)
+    read=read_rules, schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}), parse=_as_written, write=write_rules, metavar="RULE", repeatable=True)
 RECODE = replace(
     RULES, read=read_recodings, plain=plain_recodings, write=write_recodings, metavar="FILE",
     schema=one_or_many(_TEXT, _of_columns({"anyOf": [_TEXT, _of_columns(one_or_many(_SCALAR))]})))

@@ -212,7 +212,7 @@ _RANGE = re.compile(r"(?P<stem>.*?)(?P<first>\d+)-(?P=stem)(?P<last>\d+)", re.DO
 _MOST_REPLICATES = 10_000
 _RULES = {
     "brr": "balanced repeated replication",
-    "fay": "with Fay's coefficient: fay 0.3",
+    "fay": "with Fay's coefficient below 1: fay 0.3",
     "jk1": "the jackknife without strata",
     "jkn": "the jackknife within strata, with the factor of every replicate or of all: jkn 0.5",
     "acs": "successive differences, as of the American Community Survey",
@@ -257,16 +257,17 @@ def read_replicates(value: object, at: Location) -> ReplicateWeights | None:
     except ValueError:
         found = ReplicateWeights(columns, "", (), str(value))
     wanted = {"fay": (1,), "jkn": (1, len(columns))}.get(found.rule, (0,))
-    if not isinstance(value, str) or found.rule not in _RULES or len(found.numbers) not in wanted:
+    below = 1 if found.rule == "fay" else math.inf
+    if (
+        not isinstance(value, str)
+        or found.rule not in _RULES
+        or len(found.numbers) not in wanted
+        or not all(0 <= number < below for number in found.numbers)
+    ):
         at.report(f"must be {ALLOWED}, not {shown(value)}")
         return None
     if not 1 < len(columns) <= _MOST_REPLICATES or len(set(columns)) < len(columns):
         at.report(f"names {len(columns)} columns; name two or more, each once, not {quote(named)}")
-    if any(not each >= 0 for each in found.numbers) or (
-        found.rule == "fay" and found.numbers[0] >= 1
-    ):
-        at.report("has a coefficient of 0 to 1 (fay), or factors of 0 or more")
-        return None
     return found
 
 
@@ -434,7 +435,8 @@ def parse_positive(
     if "" not in by_column:
         return by_column
     values = parse_names(texts, at)
-    cuts = [number for value in values if (number := _cut(value)) is not None]
+    cut_off = (_finite(cut[1]) for value in values if (cut := re.fullmatch(_CUT, value)))
+    cuts = [number for number in cut_off if isinstance(number, float)]
     if cuts and len(values) > 1:
         at.report(f"a cut such as {quote(f'>{cuts[0]:g}')} stands alone, without other values")
     return {"above": cuts[0]} if cuts else values
@@ -491,18 +493,6 @@ def parse_margins(texts: Texts, at: Location) -> dict[str, float]:
     return margins
 
 
-def write_rules(rules: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Write the limits of rules; what else a rule holds has no text form."""
-    return [" or ".join(map(_limit, [rule, *rule.get("alternatives", ())])) for rule in rules]
-
-
-def _limit(rule: Mapping[str, object]) -> str:
-    metric, low, high = rule["metric"], rule.get("at_least"), rule.get("at_most")
-    if low is not None and high is not None:
-        return f"{_text(low)} <= {metric} <= {_text(high)}"
-    return f"{metric} >= {_text(low)}" if high is None else f"{metric} <= {_text(high)}"
-
-
 def _text(value: object) -> str:
     return name_of(canonical(value))
 
@@ -513,12 +503,6 @@ def _finite(text: str) -> float | str:
     except ValueError:
         return text
     return value if math.isfinite(value) else text
-
-
-def _cut(value: str) -> float | None:
-    cut = re.fullmatch(_CUT, value)
-    bound = _finite(cut[1]) if cut else ""
-    return bound if isinstance(bound, float) else None
 
 
 def parse_words(texts: Texts, at: Location) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -196,6 +196,19 @@ def parse_rule(text: str) -> Rule:
     at_least, at_most = (None if math.isinf(end) else end for end in (low, high))
     limit = {"metric": metric, "at_least": at_least, "at_most": at_most}
     return _made_of(limit | ({"alternatives": others} if others else {}))
+
+
+def write_rules(rules: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Write the limits of rules; what else a rule holds has no text form."""
+    return [
+        " or ".join(
+            str(
+                Rule(each["metric"], each.get("at_least", -math.inf), each.get("at_most", math.inf))
+            )
+            for each in (rule, *rule.get("alternatives", ()))
+        )
+        for rule in rules
+    ]
 
 
 def limits_of(text: str) -> tuple[float, float]:
