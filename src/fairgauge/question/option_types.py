@@ -260,10 +260,6 @@ def _read_accepted(value: object, at: Location) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _as_written(texts: Sequence[str], *_: object) -> list[str]:
-    return [*texts]
-
-
 # fmt: off
 COLUMN = OptionType(read=readers.read_column, schema=_TEXT, metavar="COL")
 PRESET = OptionType(read=_read_preset, schema=_TEXT | {"examples": [*preset_names()]}, metavar="NAME", words=preset_names())
@@ -306,7 +302,7 @@ MARGINS = OptionType(
     read=read_margins, schema=_of_columns({"type": "number", "minimum": 0}), plain=dict, parse=readers.parse_margins,
     write=lambda margins: [f"{name}={margin!r}" for name, margin in margins.items()], metavar="RATE=MARGIN", repeatable=True)
 RULES = OptionType(
-    read=read_rules, schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}), parse=_as_written, write=write_rules, metavar="RULE", repeatable=True)
+    read=read_rules, schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}), parse=lambda texts, _at: [*texts], write=write_rules, metavar="RULE", repeatable=True)
 RECODE = replace(
     RULES, read=read_recodings, plain=plain_recodings, write=write_recodings, metavar="FILE",
     schema=one_or_many(_TEXT, _of_columns({"anyOf": [_TEXT, _of_columns(one_or_many(_SCALAR))]})))
