@@ -413,18 +413,15 @@ def separated(options: Mapping[str, object]) -> Mapping[str, object]:
     recorded: list[object] = []
     unrecorded: list[object] = []
     for each in items(sensitive):
-        if isinstance(each, Mapping) and "probabilities" in each and "column" not in each:
-            unrecorded.append(each)
-        elif isinstance(each, Mapping) and any(
-            isinstance(of, Probabilities) for of in each.values()
-        ):
-            of_columns = {k: v for k, v in each.items() if not isinstance(v, Probabilities)}
-            recorded += [of_columns] if of_columns else []
-            unrecorded += [
-                replace(v, name=str(k)) for k, v in each.items() if isinstance(v, Probabilities)
-            ]
-        else:
+        if not isinstance(each, Mapping):
             recorded.append(each)
+        elif "probabilities" in each and "column" not in each:
+            unrecorded.append(each)
+        else:
+            named = {k: v for k, v in each.items() if isinstance(v, Probabilities)}
+            unrecorded += [replace(v, name=str(k)) for k, v in named.items()]
+            others = {k: v for k, v in each.items() if k not in named}
+            recorded += [others] if others or not named else []
     if not unrecorded:
         return options
     given = options.get("probabilities")

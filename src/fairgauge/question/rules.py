@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Decide, Insufficient
@@ -49,8 +50,8 @@ class Rule:
     """
 
     metric: str
-    low: float = -math.inf
-    high: float = math.inf
+    low: float = -inf
+    high: float = inf
     features: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     decide: Decide = Decide.INTERVAL
@@ -202,9 +203,7 @@ def write_rules(rules: Iterable[Mapping[str, Any]]) -> list[str]:
     """Write the limits of rules; what else a rule holds has no text form."""
     return [
         " or ".join(
-            str(
-                Rule(each["metric"], each.get("at_least", -math.inf), each.get("at_most", math.inf))
-            )
+            str(Rule(each["metric"], each.get("at_least", -inf), each.get("at_most", inf)))
             for each in (rule, *rule.get("alternatives", ()))
         )
         for rule in rules
@@ -228,7 +227,7 @@ def _split_limit(text: str) -> tuple[str, float, float]:
     if one := re.fullmatch(_ONE_SIDED, stripped):
         bound = float(one["bound"])
         above = one["sign"] == ">="
-        return (one["metric"], bound, math.inf) if above else (one["metric"], -math.inf, bound)
+        return (one["metric"], bound, inf) if above else (one["metric"], -inf, bound)
     message = "write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
     if (percent := re.search(_PERCENT, stripped)) is not None:
         message = f"shares are written as {float(percent['number']) / 100:g}, not in per cent"
@@ -379,16 +378,16 @@ def _bounds(asked: Mapping[str, object], at: Location) -> tuple[float, float]:
             at.report("takes either between, or at_least and at_most")
         if not isinstance(between, Sequence) or len(between) != 2:
             at["between"].report("must be two numbers: [low, high]")
-            return -math.inf, math.inf
+            return -inf, inf
         low, high = between
     if low is None and high is None:
         at.report("has no limit; give at_least, at_most or between")
     lowest, highest = (
         none if value is None else _end(value, at[key])
-        for key, value, none in (("at_least", low, -math.inf), ("at_most", high, math.inf))
+        for key, value, none in (("at_least", low, -inf), ("at_most", high, inf))
     )
     if len(at.problems) > before:
-        return -math.inf, math.inf
+        return -inf, inf
     if lowest > highest:
         at.report(f"is impossible: at least {lowest:g} and at most {highest:g}")
     if math.isinf(lowest) and math.isinf(highest):

@@ -93,11 +93,10 @@ class SwapQuestion:
 def check_swap_options(given: Collection[str]) -> None:
     """Check the names of options that are given beside those of a specification file."""
     allowed = (*COLUMNS, "placebo", *SHARED)
-    unknown = [name for name in given if name not in allowed and name not in _REFUSED]
-    message = f"Allowed: {', '.join(allowed)}"
+    names = ", ".join(allowed)
     refuse([
-        Problem(name, f"is no option of pairs.{nearest(name, allowed)} {message}")
-        for name in unknown
+        Problem(name, f"is no option of pairs.{nearest(name, allowed)} Allowed: {names}")
+        for name in given if name not in (*allowed, *_REFUSED)
     ])  # fmt: skip
 
 
