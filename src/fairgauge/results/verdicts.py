@@ -9,6 +9,7 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Favourable, Outcome, ScopeKind
 from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
+from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Parameter, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline
@@ -18,7 +19,7 @@ from fairgauge.results.disadvantage import adverse_sign, favourable_in
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.estimates import Estimate
-from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval, SavedFeatureId, SavedGroupId
+from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval
 from fairgauge.start.records import dataclass, replace
 
 
@@ -36,9 +37,9 @@ class Verdict(OfRow[Metric | Statistic]):
     rule: str
     metric: str
     feature: str | None
-    feature_id: SavedFeatureId = None
+    feature_id: Inline[FeatureId | None] = None
     group: str | None
-    group_id: SavedGroupId = None
+    group_id: Inline[GroupId | None] = None
     mirror: str | None = None
     class_scope: Inline[ClassScope] = NO_CLASS
     threshold: Finite | None = None
