@@ -10,21 +10,12 @@ from fairgauge.api.running import started
 from fairgauge.catalogue.closed_forms import has_decomposition, usual_rate
 from fairgauge.catalogue.comparisons import Contrast, RowMetric
 from fairgauge.catalogue.statistics import Statistic
+from fairgauge.checks import missingness_checks
 from fairgauge.checks.favourable import assumed_positive
-from fairgauge.checks.missingness_checks import (
-    copied_rows,
-    left_out_groups,
-    many_strata,
-    missing_values,
-)
 from fairgauge.checks.names import doubtful_names, doubtful_strata
 from fairgauge.checks.outcome_checks import controls_of_groups, strata_of_outcomes
 from fairgauge.checks.rows import OF_OUTCOMES
-from fairgauge.cube.crossed_strata import (
-    cross_strata,
-    quantile_cuts,
-    with_fewer_cuts,
-)
+from fairgauge.cube import crossed_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import Level, ReferenceRule, Role, Task
@@ -147,9 +138,9 @@ def why(
     _check(spec, strata, margins, cube)
 
     columns, beside = (tuple(e for e in strata if e.control is of) for of in (False, True))
-    asked_cuts = with_fewer_cuts(cube, strata)  # counts may hold more
-    crossed = cross_strata(asked_cuts, columns)
-    fitted = cross_strata(asked_cuts, strata) if beside else None
+    asked_cuts = crossed_strata.with_fewer_cuts(cube, strata)  # counts may hold more
+    crossed = crossed_strata.cross_strata(asked_cuts, columns)
+    fitted = crossed_strata.cross_strata(asked_cuts, strata) if beside else None
     names = [each.column for each in strata]
     resolution = resolve(crossed.without, spec)
     features = resolution.features
@@ -162,8 +153,8 @@ def why(
             *strata_of_outcomes(cube, spec, names, of, [each.column for each in beside]),
             *controls_of_groups(cube, spec, [each.column for each in beside]),
             *doubtful_strata(cube, spec, names),
-            *left_out_groups(cube, spec),
-            *copied_rows(cube),
+            *missingness_checks.left_out_groups(cube, spec),
+            *missingness_checks.copied_rows(cube),
             *(each for each in doubtful_names(cube, spec) if each.feature not in names),
         ),
         OF_OUTCOMES,
@@ -208,12 +199,14 @@ def why(
             ),
             *assumed_positive(cube, spec, Task.BINARY, metrics),
             *found,
-            *missing_values(cube, spec, names),
+            *missingness_checks.missing_values(cube, spec, names),
             *(note for note in notes if note.level is Level.WARNING),  # others have their numbers
             *(note for of_feature in features for note in missing_outcomes(of_feature, spec)),
             *uncounted_rows(cube, features, spec),
             *single_row_groups(cube, spec),
-            *many_strata(cube, replace(spec, strata=columns), crossed.known.cube),
+            *missingness_checks.many_strata(
+                cube, replace(spec, strata=columns), crossed.known.cube
+            ),
         ),
     )
 
@@ -278,7 +271,7 @@ def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, d
     cuts = {}
     for column in (each.column for each in strata if each.quantiles):
         counts = rows.count(plan(replace(by_column, sensitive=(Feature(column),))), _MOST_VALUES)
-        cuts[column] = quantile_cuts(counts, counts.plan.axes[0], _INTERVALS)
+        cuts[column] = crossed_strata.quantile_cuts(counts, counts.plan.axes[0], _INTERVALS)
     cut = tuple(replace(each, cuts=cuts.get(each.column, each.cuts)) for each in plain)
     return Opened(source), {**named, "strata": cut}
 

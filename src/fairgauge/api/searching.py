@@ -54,12 +54,7 @@ from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.question_checks import single_row_groups, unmatched_groups
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.searched_features import most_cells, searched_rows
-from fairgauge.results.disadvantage import (
-    better_of,
-    counts_outcomes,
-    favours_the_least,
-    harm_in_words,
-)
+from fairgauge.results import disadvantage
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.subgroup_search import HIDING, SearchQuestion, SubgroupSearch
 from fairgauge.rowwise.first_rows import median_score, with_task
@@ -225,7 +220,7 @@ def find(
         alpha=float(alpha),
         missing=spec.missing,
         features=searched,
-        definition=Catalogue((), harm_in_words(spec.to_dict())).worded(row),
+        definition=Catalogue((), disadvantage.harm_in_words(spec.to_dict())).worded(row),
     )
     found = find_subgroups(rows_searched, question)
     whole = replace(spec, sensitive=(), intersections=())
@@ -333,8 +328,9 @@ def _worse_side(
     # which side is worse: as asked, or as is favourable, or as in the catalogue
     asked = None if worse is None else read_word(Worse)(worse, "worse", problems)
     stated = favourable in (Favourable.POSITIVE, Favourable.NEGATIVE)
-    if row is not None and stated and counts_outcomes(row):  # labels, too, have a better side then
-        side = Worse.HIGHER if favours_the_least(row, favourable) else Worse.LOWER
+    if row is not None and stated and disadvantage.counts_outcomes(row):
+        # labels, too, have a better side then
+        side = Worse.HIGHER if disadvantage.favours_the_least(row, favourable) else Worse.LOWER
         if asked not in (None, side):
             message = (
                 f"{asked} contradicts favourable = {favourable} (--favourable), by which a "
@@ -344,7 +340,7 @@ def _worse_side(
         return side
     if worse is not None:
         return asked
-    better = Better.NEITHER if row is None else better_of(row, favourable)
+    better = Better.NEITHER if row is None else disadvantage.better_of(row, favourable)
     if better is Better.NEITHER:
         if row is not None:
             which = "state which is worse, higher or lower (worse, --worse)"

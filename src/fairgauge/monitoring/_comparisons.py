@@ -18,6 +18,7 @@ from fairgauge.errors import closest
 from fairgauge.identity import texts_of
 from fairgauge.measure.decide import OF_FEATURES, judge
 from fairgauge.measure.measure import measure
+from fairgauge.monitoring import _estimates
 from fairgauge.monitoring._counts import (
     ComparisonCounts,
     ComparisonId,
@@ -27,18 +28,7 @@ from fairgauge.monitoring._counts import (
     exact_rates,
 )
 from fairgauge.monitoring._detection import baseline_limits, detect, divide_alpha, tolerated
-from fairgauge.monitoring._estimates import (
-    ALL_GROUPS,
-    PeriodEstimate,
-    alarm_of,
-    attribute,
-    estimate_periods,
-    estimates,
-    point_of,
-    rates_of,
-    signs_of,
-    sizes_of,
-)
+from fairgauge.monitoring._estimates import ALL_GROUPS
 from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
 from fairgauge.question.rules import Rule
@@ -90,7 +80,7 @@ def follow(
     rates = exact_rates(asked)
     others = [i for i in range(len(asked.rules)) if i not in rates]
     counts = collect_counts(cubes, names, asked, rates)
-    found, hiding = estimate_periods(cubes, asked, others)
+    found, hiding = _estimates.estimate_periods(cubes, asked, others)
     ids = [*counts.ids, *found]
     arrivals = [*counts.arrivals, *(min(periods) for periods in found.values())]
     alphas = divide_alpha(asked.alpha, arrivals)
@@ -197,9 +187,11 @@ class _Maker:
         alarm: Alarm | None = None
         if crossed.size:
             at = int(crossed[0])
-            alarm = attribute(rate, counts[:entered], names[:entered], at, limits, baseline_counts)
+            alarm = _estimates.attribute(
+                rate, counts[:entered], names[:entered], at, limits, baseline_counts
+            )
         points = tuple(_points(names, counts, rate, evidence, entered, asked.min_n))
-        sizes = [int(n) for n in sizes_of(counts[:entered].sum(axis=0), rate)]
+        sizes = [int(n) for n in _estimates.sizes_of(counts[:entered].sum(axis=0), rate)]
         if baseline is not None:
             sizes += [baseline.n_group, baseline.n_reference]
         return self._make_comparison(
@@ -213,7 +205,7 @@ class _Maker:
     def of_estimates(
         self,
         each: ComparisonId,
-        periods: Mapping[int, PeriodEstimate],
+        periods: Mapping[int, _estimates.PeriodEstimate],
         alpha: float,
         limits: tuple[float, float],
         *,
@@ -221,10 +213,10 @@ class _Maker:
     ) -> MonitoredComparison:
         """Return a comparison that estimates decide; it ``hides`` groups of insufficient data."""
         names, asked, entered = self.names, self.asked, self._periods_entered(each)
-        signs, threshold = signs_of(periods, entered, limits), asked.horizon / alpha
+        signs, threshold = _estimates.signs_of(periods, entered, limits), asked.horizon / alpha
         evidence = asymptotic_evidence(*signs)
         points = tuple(
-            point_of(
+            _estimates.point_of(
                 name, periods[t].usual if t in periods else None,
                 float(evidence[t]) if t < entered else None, asked.min_n, waits=t >= entered,
             )
@@ -234,7 +226,7 @@ class _Maker:
         alarm = None
         if crossed.size:
             at = int(crossed[0])
-            alarm = alarm_of(each, names[:entered], self.cubes, at, signs, limits, asked)
+            alarm = _estimates.alarm_of(each, names[:entered], self.cubes, at, signs, limits, asked)
         reference = next(iter(periods.values())).usual.reference
         one_sided = each.group == ALL_GROUPS or not reference
         return self._make_comparison(
@@ -400,7 +392,8 @@ def _points(
         np.concatenate([each, waiting]) for each in running_contrast(rate.by, x_a, n_a, x_d, n_d)
     ]
     columns = (
-        *estimates(counts, rate.by), *rates_of(counts, rate), *running, *sizes_of(counts, rate),
+        *_estimates.estimates(counts, rate.by), *_estimates.rates_of(counts, rate), *running,
+        *_estimates.sizes_of(counts, rate),
     )  # fmt: skip
     for t, row in enumerate(zip(*(each.tolist() for each in columns), strict=True)):
         value, low, high, group, reference, *so_far = map(as_number, row[:-2])

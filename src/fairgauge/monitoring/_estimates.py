@@ -27,17 +27,10 @@ from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.resolution import held_exclusions
 from fairgauge.results.estimates import Estimate, as_number
 from fairgauge.results.monitor_results import PERIODS_NOW, Alarm, Currently, Point, PooledPeriods
+from fairgauge.stats import sequential
 from fairgauge.stats.arrays import Array, Index
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical, wilson
-from fairgauge.stats.sequential import (
-    LEVEL_OF_ERRORS,
-    Contrasted,
-    Tolerated,
-    deviations,
-    likeliest_deviation,
-    likeliest_start,
-)
 
 ALL_GROUPS = "all groups"
 ALL_ROWS = "all rows"
@@ -112,7 +105,7 @@ def estimate_periods(
             if n.any()
         }
         rows.update(with_rows)
-        wide = period_estimates(cubes, cube, asked, rules, LEVEL_OF_ERRORS)
+        wide = period_estimates(cubes, cube, asked, rules, sequential.LEVEL_OF_ERRORS)
         for each, estimate in period_estimates(cubes, cube, asked, rules, LEVEL).items():
             if each.group == ALL_GROUPS or (each.feature, each.group) in with_rows:
                 found.setdefault(each, {})[t] = PeriodEstimate(estimate, wide[each])
@@ -130,7 +123,7 @@ def signs_of(
         if t < entered and wide.value is not None and wide.interval and not few(each.usual):
             ends[:, t] = wide.value, wide.interval.low, wide.interval.high
     value, low, high = ends
-    return deviations(value, low, high, *limits)
+    return sequential.deviations(value, low, high, *limits)
 
 
 def alarm_of(
@@ -155,7 +148,7 @@ def alarm_of(
     side = max(signs, key=lambda z: float(np.nansum(z[: at + 1])))
     known = np.flatnonzero(~np.isnan(side)).tolist()
     return raise_alarm(
-        names, at, known, lambda which: likeliest_deviation(side[which]), pool, limits
+        names, at, known, lambda which: sequential.likeliest_deviation(side[which]), pool, limits
     )
 
 
@@ -190,7 +183,7 @@ def point_of(
 LEVEL = 0.95
 
 
-def estimates(counts: Array, by: Contrasted) -> tuple[Array, Array, Array]:
+def estimates(counts: Array, by: sequential.Contrasted) -> tuple[Array, Array, Array]:
     """Return contrasts with their 95% confidence intervals, nan where undefined.
 
     ``counts`` have shape (..., 4): x_d, n_d, x_a, n_a.
@@ -278,13 +271,13 @@ def attribute(
     The periods of the change are held against the baseline, or without one against the periods
     before. A period that lacks the group is in none of the numbers.
     """
-    tolerated = Tolerated(*limits, rate.by)
+    tolerated = sequential.Tolerated(*limits, rate.by)
 
     def start(which: Index) -> int:
         x_d, n_d, x_a, n_a = counts[which].T
         if rate.by == "rate":
             x_a = n_a = np.zeros_like(n_d)
-        return likeliest_start(tolerated, x_a, n_a, x_d, n_d)
+        return sequential.likeliest_start(tolerated, x_a, n_a, x_d, n_d)
 
     def pool(which: Sequence[int], chosen: bool) -> PooledPeriods:
         return pooled(counts[which], rate, names[which[0]], names[which[-1]], chosen=chosen)
