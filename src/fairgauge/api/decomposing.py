@@ -19,7 +19,7 @@ from fairgauge.cube import crossed_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import Level, ReferenceRule, Role, Task
-from fairgauge.errors import CubeError, DataError, Problem, listing, quote, refuse
+from fairgauge.errors import CubeError, DataError, Problem, listing, problems_where, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
 from fairgauge.measure.decompose_gaps import decompose_gaps
 from fairgauge.measure.measure import reversed_outcomes_of
@@ -307,15 +307,6 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
             )
             problems.append(Problem(path, message))
     problems += _wrong_metrics(spec, margins)
-    if not strata:
-        message = "name one to six columns (--strata COL), such as departments or products"
-        problems.append(Problem("strata", message))
-    if spec.reference is ReferenceRule.OVERALL:
-        message = (
-            "a gap is decomposed between different people: compare with others, largest, best, or "
-            "a group (reference COL=VALUE)"
-        )
-        problems.append(Problem("reference", message))
     uncut = {each.column for each in strata if each.control and not each.cuts}
     for axis, levels in cube.levels.items():
         numbers = sum(isinstance(each, float | int) for each in levels)
@@ -325,16 +316,17 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
                 f"({axis.column}:36,43), those of rows at quantiles, too ({axis.column}:quantiles)"
             )
             problems.append(Problem("controls", message))
-    task = decide_task(cube, spec)
-    if (
-        task is Task.MULTICLASS
-        or len(getattr(spec.positive, "levels", ()))
-        or (len(spec.threshold) if isinstance(spec.threshold, tuple) and spec.score else 1) > 1
-    ):
-        message = (
-            "one outcome is decomposed at a time: state which values are positive (--positive)"
-        )
-        problems.append(Problem("positive", message))
+    cuts = len(spec.threshold) if isinstance(spec.threshold, tuple) and spec.score else 1
+    several = decide_task(cube, spec) is Task.MULTICLASS or cuts > 1
+    problems += problems_where(
+        (not strata, "strata",
+         "name one to six columns (--strata COL), such as departments or products"),
+        (spec.reference is ReferenceRule.OVERALL, "reference",
+         ("a gap is decomposed between different people: compare with others, largest, best, or a "
+         "group (reference COL=VALUE)")),
+        (several or len(getattr(spec.positive, "levels", ())), "positive",
+         "one outcome is decomposed at a time: state which values are positive (--positive)"),
+    )  # fmt: skip
     refuse(problems)
 
 
