@@ -381,15 +381,15 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
     tables = (tuple(range(len(axes))), *((len(axes) + i,) for i in range(len(codes))))
     joint = Plan((*axes, *codes), tables, every.asked)
 
-    def count(asked: Plan) -> dict[str, Cube]:
-        return {"": source.count(asked, _MOST_VALUES)}
-
     features_at = [i for i, axis in enumerate(axes) if axis.role is Role.FEATURE]
     outcomes_at = tuple(i for i in range(len(axes)) if i not in features_at)
     by_feature = (outcomes_at, *((i,) for i in features_at), *tables[1:])
-    apart = source.count(replace(joint, tables=by_feature), _MOST_VALUES)
-    apart = replace(apart, question=spec)
-    apart = replace(apart, copies=copies_of_rows(data, source, apart, spec))
+
+    def asked(cube: Cube) -> Cube:
+        cube = replace(cube, question=spec)
+        return replace(cube, copies=copies_of_rows(data, source, cube, spec))
+
+    apart = asked(source.count(replace(joint, tables=by_feature), _MOST_VALUES))
     if spec.of_people:
         if apart.rows > _MOST_JOINT_CELLS:
             raise SpecError(Problem(
@@ -399,8 +399,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
                 "each person, with the decision that counts, and search that",
             ))  # fmt: skip
         rows = source.count(by_person(joint, spec), _MOST_VALUES)
-        people = replace(count_people(rows, joint, spec), question=spec)
-        people = replace(people, copies=copies_of_rows(data, source, people, spec))
+        people = asked(count_people(rows, joint, spec))
         _check_people(people, columns)
         return Run("find", data, people, source, spec), None
     cells = most_cells(apart)

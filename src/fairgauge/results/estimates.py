@@ -151,7 +151,7 @@ class Estimate(OfRow[Metric]):
 
     @property
     def says(self) -> str:
-        return in_words("verdict_sentences:describe", self)
+        return in_words("words.verdict_sentences:describe", self)
 
     def __str__(self) -> str:
         return self.says or repr(self)  # which has the reason why there is no value
@@ -443,7 +443,7 @@ class Finding:
 
     @property
     def says(self) -> str:
-        return in_words("verdict_sentences:describe_finding", self)
+        return in_words("words.verdict_sentences:describe_finding", self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Parameter
 from fairgauge.results.codec import Finite, Form, Key, Parameters, Schema, save_inline
 from fairgauge.results.definitions import OfRow
-from fairgauge.results.describers import function_at
+from fairgauge.results.describers import in_words
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Saved
 
@@ -176,8 +176,7 @@ class Diagnostic(OfRow[Metric | Statistic | None]):
 
     @property
     def message(self) -> str:
-        text: str = function_at("fairgauge.render.grammar:describe_diagnostic")(self)
-        return text
+        return in_words("grammar:describe_diagnostic", self)
 
     def __str__(self) -> str:
         return self.message

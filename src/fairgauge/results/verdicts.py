@@ -75,7 +75,7 @@ class Verdict(OfRow[Metric | Statistic]):
 
     @property
     def says(self) -> str:
-        return in_words("verdict_sentences:describe_verdict", self)
+        return in_words("words.verdict_sentences:describe_verdict", self)
 
 
 def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate | None:
@@ -205,6 +205,13 @@ def overall(verdicts: Iterable[Verdict]) -> Outcome:
 GRAVEST_FIRST = (
     Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
 )  # fmt: skip
+
+
+def gravest(outcomes: Iterable[Outcome]) -> Outcome:
+    """Return the gravest of some outcomes."""
+    return min(outcomes, key=GRAVEST_FIRST.index)
+
+
 _DIGITS = 9
 """Of distances that are compared: beyond these they differ by rounding alone."""
 
@@ -218,7 +225,7 @@ class RuleResult:
 
     @property
     def outcome(self) -> Outcome:
-        return min((verdict.outcome for verdict in self.verdicts), key=GRAVEST_FIRST.index)
+        return gravest(verdict.outcome for verdict in self.verdicts)
 
     @property
     def worst(self) -> Verdict:

@@ -44,6 +44,7 @@ from fairgauge.results.scopes import OVERALL
 from fairgauge.results.stated_comparison import stated_comparisons
 from fairgauge.results.statement import Page, Range, Statement, Table, fact
 from fairgauge.results.verdicts import (
+    GRAVEST_FIRST,
     before_counting,
     is_of_both_sides,
     judged_estimate,
@@ -1028,7 +1029,6 @@ _IN_WORDS = (*_SHARES, "mean")
 OUTCOMES = ("label", "prediction", "score")
 _NOT_BESIDE = (ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES, ReasonCode.FAVOURABLE_UNSTATED)
 _OF_ZERO = (ReasonCode.RATIO_MAY_BE_ZERO, ReasonCode.RATIO_NOT_ABOVE_ZERO)
-_GRAVEST = ("fail", "inconclusive", "not_evaluated", "pass")
 _BESIDE = (*ON_ONE_SIDE, ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES)
 
 
@@ -1059,16 +1059,12 @@ def _people_of(feature: Any, own: Statement) -> tuple[Any, ...]:
 
 def _gravity_of(verdict: Any) -> tuple[int, bool]:
     # how grave a verdict is: the gravest first, fails that remain before others
-    outcome = str(before_counting(verdict))
-    return _place(outcome), verdict.remains is False
+    return GRAVEST_FIRST.index(before_counting(verdict)), verdict.remains is False
 
 
 def _gravity(row: list[Statement | None]) -> tuple[int, bool]:
-    return min((_place(s.verdict), s.facts["alone"]) for s in row if s)
-
-
-def _place(outcome: str | None) -> int:
-    return _GRAVEST.index(outcome) if outcome in _GRAVEST else len(_GRAVEST)
+    places = ((GRAVEST_FIRST.index(Outcome(s.verdict or "")), s.facts["alone"]) for s in row if s)
+    return min(places)
 
 
 def _advantage(row: list[Statement | None]) -> float:

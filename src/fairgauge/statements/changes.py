@@ -28,7 +28,7 @@ from fairgauge.question.rules import limits_of
 from fairgauge.reasons import FEWEST_ROWS, ReasonCode
 from fairgauge.results import disparities
 from fairgauge.results.changes import Became, DisparityChange, RateChange
-from fairgauge.results.comparison import Candidate, Change, MarginTest, Origin, counted
+from fairgauge.results.comparison import Candidate, Change, MarginTest, counted
 from fairgauge.results.disadvantage import other_group
 from fairgauge.results.statement import Harm, Measure, Page, Range, Side, Statement
 from fairgauge.statements.compared import (
@@ -278,7 +278,8 @@ class _Changes(Compared):
 
     def of_reports(self) -> Iterator[Statement]:
         c = self.change
-        for name, origin in self.reports():
+        for name in ("old", "new"):
+            origin: Any = getattr(c, name)
             yield Statement(code="origin", sources=(name,), facts={
                 "name": name, "file": origin.name or origin.source,
                 "rows": origin.rows, "cases": origin.cases, "used": origin.used,
@@ -302,10 +303,6 @@ class _Changes(Compared):
             yield step("positive", event=self.event("outcome", True),
                        side=str(self.favourable),
                        assumed=self.spec.get("positive") in (None, []))  # fmt: skip
-
-    def reports(self) -> Iterator[tuple[str, Origin]]:
-        if self.change.new is not None:
-            yield from (("old", self.change.old), ("new", self.change.new))
 
     def verdict(self) -> Iterator[Statement]:
         c = self.candidate

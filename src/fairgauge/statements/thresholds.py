@@ -15,10 +15,10 @@ from fairgauge.results.disadvantage import other_group
 from fairgauge.results.disparities import compared_number, is_reference_first
 from fairgauge.results.statement import By, Harm, Page, Range, Side, Statement
 from fairgauge.results.threshold_choice import FeatureThresholds, ThresholdChoice, ThresholdEffect
+from fairgauge.results.verdicts import GRAVEST_FIRST
 from fairgauge.statements.compared import Compared, excluded_rows, step, swapped
 
 _MOST_FEATURES = 3
-_WORST = (Outcome.PASS, Outcome.NOT_EVALUATED, Outcome.INCONCLUSIVE, Outcome.FAIL)
 _STRONGLY = 0.05
 """By how much a rate of wrong decisions grows strongly: by as many of 100 as the usual margin."""
 
@@ -48,7 +48,7 @@ class _Thresholds(Compared):
     kind = "thresholds"
 
     def __init__(self, choice: ThresholdChoice) -> None:
-        self.of = max(choice.features, key=lambda each: _WORST.index(each.outcome))
+        self.of = min(choice.features, key=lambda each: GRAVEST_FIRST.index(each.outcome))
         super().__init__(choice, [(self.of.feature, group) for group in self.of.groups])
         self.choice, self.effect = choice, self.of.common
         self.goal = parse_rule(choice.goal)
