@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -358,17 +358,10 @@ class ClustersBySide:
 class DesignBySide(ClustersBySide):
     """Selects how the sides of many comparisons were sampled."""
 
-    def __init__(
-        self,
-        counted: GroupCounts,
-        outcome: OutcomeMasks,
-        spec: Spec,
-        per_class: Sequence[OutcomeMasks] = (),
-    ) -> None:
+    def __init__(self, counted: GroupCounts, *asked: Any) -> None:
         assert counted.design is not None
-        super().__init__(counted, outcome, spec, per_class)
-        self.sides_of = SampledSides
-        self.design = counted.design
+        super().__init__(counted, *asked)
+        self.sides_of, self.design = SampledSides, counted.design
         self._slots = 1 + len(counted.strata)
         self._held: dict[tuple[int, int], tuple[Index, float, float]] = {}
         powers = tuple(f"_{name}" for name in WEIGHTS[1:])

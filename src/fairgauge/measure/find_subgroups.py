@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fairgauge.catalogue.cells import Array
 from fairgauge.enums import SubgroupStatus, Worse
 from fairgauge.measure._subgroup_counts import Subgroups, combined, count_subgroups
-from fairgauge.resolve.searched_features import COUNTED, EVENT, OutcomeRows, SearchedRows
+from fairgauge.resolve.searched_features import COUNTED, EVENT, SearchedRows
 from fairgauge.results.subgroup_search import (
     Detectable,
     Largest,
@@ -83,7 +83,12 @@ class ClaimCounts:
     def _count(self, of: tuple[int, ...]) -> None:
         found: dict[int, Array] = {}
         for part in self._searched.parts():
-            patterns = self._patterns(part, of)
+            counted = part.outcomes >= COUNTED
+            patterns = np.zeros(len(counted), dtype=np.int64)
+            for bit, claim in enumerate(of):
+                values = self._conditions[claim].items()
+                within = [counted, *(part.codes[f] == v for f, v in values)]
+                patterns[np.logical_and.reduce(within)] |= 1 << bit
             held = np.flatnonzero(patterns)  # often few: the others are all rows less these
             codes = [code[held] for code in part.codes]
             cases = np.ones(len(held)) if part.cases is None else part.cases[held]
@@ -107,15 +112,6 @@ class ClaimCounts:
         self._of = of
         self._inside = (patterns[:, None] >> np.arange(len(of)) & 1).astype(bool)
         self._sums = np.stack([found[pattern] for pattern in patterns.tolist()], axis=1)
-
-    def _patterns(self, part: OutcomeRows, of: Sequence[int]) -> Index:
-        counted = part.outcomes >= COUNTED
-        found = np.zeros(len(counted), dtype=np.int64)
-        for bit, claim in enumerate(of):
-            values = self._conditions[claim].items()
-            inside = np.logical_and.reduce([counted, *(part.codes[f] == v for f, v in values)])
-            found[inside] |= 1 << bit
-        return found
 
 
 def _stratified(counts: ClaimCounts, members: Sequence[int], more: Sequence[int] = ()) -> Array:

@@ -125,14 +125,18 @@ def decompose(
         return _part(of_counts, centred, effect * covariance, row, z, ratio=ratio)
 
     composition, within, group, reference = (part(row) for row in _COEFFICIENTS)
+    # judged by what is expected where both sides have the same rates, so that a rate of 0 or 100%
+    # has enough where there are enough rows
     alike = _Means.of(w_d, w_a, of_both, of_both)
-    sparse = _sparse(
-        alike,
-        *(
-            side._replace(of_rates=_rates(of_both * (1 - of_both), n))
-            for side, n in zip(sides, (e_d, e_a), strict=True)
-        ),
+    same = (
+        side._replace(of_rates=_rates(of_both * (1 - of_both), n))
+        for side, n in zip(sides, (e_d, e_a), strict=True)
     )
+    expected = alike.value[..., 2:]
+    variance = np.diagonal(alike.covariance(*same), axis1=-2, axis2=-1)[..., 2:]
+    rows = expected * (1 - expected) / variance
+    least = (rows * np.minimum(expected, 1 - expected)).min(axis=-1)
+    sparse = np.asarray(~(least >= _FEWEST_EXPECTED))
     outside = _not_comparable((x_d, n_d), (x_a, n_a), common, sampling, z, ratio=ratio)
     return GapParts(
         outside,
@@ -396,17 +400,6 @@ def _part(
     if ratio:
         value, low, high = np.exp(value), np.exp(low), np.exp(high)
     return Part(np.asarray(value), np.asarray(low), np.asarray(high))
-
-
-def _sparse(alike: _Means, group: _Side, reference: _Side) -> Mask:
-    # it is judged by what is expected where both sides have the same rates, so that a rate of 0 or
-    # 100% has enough where there are enough rows
-    value = alike.value[..., 2:]
-    covariance = alike.covariance(group, reference)
-    variance = np.diagonal(covariance, axis1=-2, axis2=-1)[..., 2:]
-    effective = value * (1 - value) / variance
-    least = (effective * np.minimum(value, 1 - value)).min(axis=-1)
-    return np.asarray(~(least >= _FEWEST_EXPECTED))
 
 
 def _not_comparable(

@@ -411,8 +411,14 @@ def contrast_interval(
         low[at], high[at] = made(x1, n1, x2, n2, critical(spec.confidence))
         for i in at:
             method[i] = (IntervalMethod.SCORE,)
-    if compared.rest is not None:
-        low, high = _limits_against_whole(metric, compared, low, high)
+    count = denominator(metric.of) if compared.rest is not None else None
+    if count is not None:
+        part = quotient(count(compared.group.side), count(compared.reference.side))
+        if metric.by == "ratio" and metric.order == "group - reference":
+            low, high = ratio_to_whole(low, high, part)
+        else:
+            low, high = difference_from_whole(low, high, part)
+            low, high = (low, high) if metric.by == "difference" else (part + low, part + high)
     unknown = np.isnan(low) | np.isnan(high)
     p = np.where(unknown, np.nan, comparison.p)
     reason = comparison.group.reason or comparison.other.reason or RATIO_MAY_BE_ZERO
@@ -489,18 +495,6 @@ def _proportion_p_values(each: StatisticComparison, p: Array, exact: Mask) -> Ar
     at = np.flatnonzero(each.score)
     p[at] = score_p(x1[at], n1[at], x2[at], n2[at])
     return p
-
-
-def _limits_against_whole(
-    metric: Contrast, compared: Comparisons, low: Array, high: Array
-) -> Limits:
-    if (count := denominator(metric.of)) is None:
-        return low, high
-    part = quotient(count(compared.group.side), count(compared.reference.side))
-    if metric.by == "ratio" and metric.order == "group - reference":
-        return ratio_to_whole(low, high, part)
-    low, high = difference_from_whole(low, high, part)
-    return (low, high) if metric.by == "difference" else (part + low, part + high)
 
 
 def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> list[Reason | None]:
