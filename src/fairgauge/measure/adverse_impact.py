@@ -50,48 +50,42 @@ def _lines(report: Report, rules: Iterable[Rule]) -> Iterator[AdverseImpact]:
             for stratum in sorted(strata, key=str)
             if (feature, group, stratum) in sides and (feature, reference, stratum) in sides
         ]
-        if (feature, group, None) in sides and (feature, reference, None) in sides and tables:
-            limits = [
-                (rule.low, rule.high)
-                for rule in rules
-                if rule.metric == f"{_RATE}.ratio"
-                and (not rule.features or feature in rule.features)
-                and (not rule.groups or group in rule.groups)
-            ]
-            yield _line(feature, group, reference, tables, limits)
-
-
-def _line(
-    feature: str,
-    group: str,
-    reference: str,
-    tables: list[tuple[int, int, int, int]],
-    limits: list[tuple[float, float]],
-) -> AdverseImpact:
-    n, selected, n_reference, others = ([*each] for each in zip(*tables, strict=True))
-    both = [s + t for s, t in zip(selected, others, strict=True)]
-    expected, variance = expected_selections(n, n_reference, both)
-    people, held, people_, held_ = map(sum, (n, selected, n_reference, others))
-    shortfall = expected - held
-    one_other = (held + 1) / people * people_ / (held_ - 1) if held_ > 1 and held < people else None
-    ratio = held / people * people_ / held_ if held_ and people else None
-    turned = None
-    if limits and ratio is not None and one_other is not None:
-        turned = any((a <= ratio <= b) != (a <= one_other <= b) for a, b in limits)
-    return AdverseImpact(
-        feature=feature,
-        group=group,
-        reference=reference,
-        tables=len(tables),
-        n=people,
-        n_reference=people_,
-        selected=held,
-        selected_reference=held_,
-        expected=expected,
-        shortfall=shortfall,
-        standard_deviations=shortfall / sqrt(variance) if variance else None,
-        p=exact_selection_test(n, n_reference, selected, others),
-        ratio=ratio,
-        ratio_of_one_other=one_other,
-        turned=turned,
-    )
+        everyone = (feature, group, None) in sides and (feature, reference, None) in sides
+        if not (everyone and tables):
+            continue
+        limits = [
+            (rule.low, rule.high)
+            for rule in rules
+            if rule.metric == f"{_RATE}.ratio"
+            and (not rule.features or feature in rule.features)
+            and (not rule.groups or group in rule.groups)
+        ]
+        n, selected, n_reference, others = ([*each] for each in zip(*tables, strict=True))
+        both = [s + t for s, t in zip(selected, others, strict=True)]
+        expected, variance = expected_selections(n, n_reference, both)
+        people, held, people_, held_ = map(sum, (n, selected, n_reference, others))
+        shortfall = expected - held
+        one_other = (
+            (held + 1) / people * people_ / (held_ - 1) if held_ > 1 and held < people else None
+        )
+        ratio = held / people * people_ / held_ if held_ and people else None
+        turned = None
+        if limits and ratio is not None and one_other is not None:
+            turned = any((a <= ratio <= b) != (a <= one_other <= b) for a, b in limits)
+        yield AdverseImpact(
+            feature=feature,
+            group=group,
+            reference=reference,
+            tables=len(tables),
+            n=people,
+            n_reference=people_,
+            selected=held,
+            selected_reference=held_,
+            expected=expected,
+            shortfall=shortfall,
+            standard_deviations=shortfall / sqrt(variance) if variance else None,
+            p=exact_selection_test(n, n_reference, selected, others),
+            ratio=ratio,
+            ratio_of_one_other=one_other,
+            turned=turned,
+        )

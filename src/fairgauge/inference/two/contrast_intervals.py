@@ -539,6 +539,8 @@ def pooled_interval(
     ``compared``: the sides of each group, stratum after stratum.
     ``weights``: shape (groups, strata)
     """
+    from fairgauge.stats.stratified import stratified_difference, stratified_ratio
+
     if is_odds_ratio(metric):
         return _pooled_odds_ratio(metric, compared, weights, spec)
     share = quotient(weights, weights.sum(axis=1, keepdims=True))
@@ -557,7 +559,11 @@ def pooled_interval(
         made = _mover(metric, (ours, theirs), share, rows, compared, spec)
         return unless_thin(made, strata_are_thin(rows, weights))
     x = [np.where(weights > 0, s.x.reshape(weights.shape), 0.0) for s in (ours.share, theirs.share)]
-    score = _pooled_score(metric, x, rows, share, spec)
+    sides = [(x[0], rows[0]), (x[1], rows[1])][:: 1 if metric.order == "group - reference" else -1]
+    limits = stratified_difference if metric.by == "difference" else stratified_ratio
+    scored = limits(*sides[0], *sides[1], share, critical(spec.confidence))
+    few = insufficient_rows((rows[0].sum(axis=1), rows[1].sum(axis=1)))
+    score = Intervals(*scored, [(IntervalMethod.SCORE,)] * len(few), few)
     enough = _least_expected(x, rows) >= FEWEST_EXPECTED
     if enough.all():
         return score
@@ -604,21 +610,6 @@ def _pooled_odds_ratio(
     too_few = insufficient_rows(rows, _least_expected(x, n))
     method = [(IntervalMethod.MANTEL_HAENSZEL,)] * len(low)
     return Intervals(low, high, p, method, too_few, RATIO_MAY_BE_ZERO)
-
-
-def _pooled_score(
-    metric: Contrast, x: list[Array], rows: list[Array], share: Array, spec: Spec
-) -> Intervals:
-    from fairgauge.stats.stratified import stratified_difference, stratified_ratio
-
-    sides = [x[0], rows[0], x[1], rows[1]]
-    if metric.order == "reference - group":
-        sides = sides[2:] + sides[:2]
-    limits = stratified_difference if metric.by == "difference" else stratified_ratio
-    made = limits(sides[0], sides[1], sides[2], sides[3], share, critical(spec.confidence))
-    too_few = insufficient_rows((rows[0].sum(axis=1), rows[1].sum(axis=1)))
-    method = [(IntervalMethod.SCORE,)] * len(too_few)
-    return Intervals(*made, method, too_few)
 
 
 def _least_expected(x: list[Array], rows: list[Array]) -> Array:
