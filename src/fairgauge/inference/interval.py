@@ -199,11 +199,10 @@ def insufficient_weights(
     """
     if effective is None:
         return [None] * size
+    sides = effective if isinstance(effective, tuple) else (effective,)
     code = ReasonCode.FEW_EFFECTIVE_ROWS
-    if isinstance(effective, tuple):
-        group, reference = (Sparseness(code, each, FEWEST_EFFECTIVE) for each in effective)
-        return group.insufficient(reference)
-    return Sparseness(code, effective, FEWEST_EFFECTIVE).insufficient()
+    first, *second = (Sparseness(code, each, FEWEST_EFFECTIVE) for each in sides)
+    return first.insufficient(*second)
 
 
 def strata_are_thin(rows: Sequence[Array], weights: Array) -> Mask:

@@ -161,8 +161,19 @@ class Uncertainty:
         other_levels = closed and compared.group.clusters is None
         if isinstance(metric, Contrast):
             other_levels = not is_drawn(metric, compared, self.spec.method)
+
+        def together(confidence: float) -> Limits:  # over all rows; NaN within strata
+            spec = self._spec_at(confidence)
+            if isinstance(metric, Contrast):
+                comparison = replace(self._with_reference.compared(metric.of, compared), ends=None)
+                wider = contrast_interval(metric, comparison, compared, spec)
+            else:
+                wider = interval(metric, compared, Uncertainty(spec))
+            margin = compared.margin
+            return np.where(margin, wider.low, np.nan), np.where(margin, wider.high, np.nan)
+
         if metric.scope != "table" and other_levels:
-            made = replace(made, together=partial(self._limits_at_level, metric, compared))
+            made = replace(made, together=together)
         return self._simultaneous(made.containing(value, metric.range))
 
     def of_pooled(
@@ -230,19 +241,6 @@ class Uncertainty:
         methods = [made.methods] * slots
         intervals = Intervals(*made.limits, none, methods, first_reasons(*few), reason)
         return self._simultaneous(intervals.containing(spread.value, metric.range))
-
-    def _limits_at_level(
-        self, metric: ComparisonMetric, compared: Comparisons, confidence: float
-    ) -> Limits:
-        # the limits of a metric over all rows at another level; NaN within strata
-        spec = self._spec_at(confidence)
-        if isinstance(metric, Contrast):
-            comparison = self._with_reference.compared(metric.of, compared)
-            made = contrast_interval(metric, replace(comparison, ends=None), compared, spec)
-        else:
-            made = interval(metric, compared, Uncertainty(spec))
-        margin = compared.margin
-        return np.where(margin, made.low, np.nan), np.where(margin, made.high, np.nan)
 
     @property
     def spec_of_comparisons(self) -> Spec:

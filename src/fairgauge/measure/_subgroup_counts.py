@@ -131,28 +131,23 @@ def _counted(
     for each in together:
         found: dict[tuple[int, ...], Array] = {}
         for part in rows.parts():
-            for features, counts in _counts(part, rows.sizes, each):
-                found[features] = found.get(features, 0) + counts
+            known: list[tuple[int, Codes]] = []  # the codes of the features in common with the last
+            for features in each:
+                same = 0
+                for (f, _), g in zip(known, features, strict=False):
+                    if f != g:
+                        break
+                    same += 1
+                del known[same:]
+                for f in features[same:]:
+                    codes = part.codes[f].astype(np.intp)
+                    before = known[-1][1] * (rows.sizes[f] + 1) if known else 0
+                    known.append((f, before + codes))
+                shape = [*(rows.sizes[f] + 1 for f in features), OUTCOMES]
+                key = known[-1][1] * OUTCOMES + part.outcomes
+                counts = np.bincount(key, part.cases, prod(shape)).reshape(shape)
+                found[features] = found.get(features, 0) + counts.astype(np.float64)
         yield from found.items()
-
-
-def _counts(
-    part: OutcomeRows, sizes: Sequence[int], sets: Sequence[tuple[int, ...]]
-) -> Iterator[tuple[tuple[int, ...], Array]]:
-    known: list[tuple[int, Codes]] = []
-    for features in sets:
-        same = 0
-        for (f, _), g in zip(known, features, strict=False):
-            if f != g:
-                break
-            same += 1
-        del known[same:]
-        for f in features[same:]:
-            codes = part.codes[f].astype(np.intp)
-            known.append((f, known[-1][1] * (sizes[f] + 1) + codes if known else codes))
-        shape = [*(sizes[f] + 1 for f in features), OUTCOMES]
-        key = known[-1][1] * OUTCOMES + part.outcomes
-        yield features, np.bincount(key, part.cases, prod(shape)).reshape(shape).astype(np.float64)
 
 
 def combined(columns: Sequence[Codes], sizes: Sequence[int], features: Sequence[int]) -> Codes:

@@ -6,7 +6,7 @@ Every metric is one vectorised call over all comparisons, so 2,000 strata cost l
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -444,10 +444,17 @@ def _multiclass(
         Slice(counts, outcome, spec, simultaneous=len(outcomes)) for outcome in outcomes
     ]
     of_all: dict[str, Statistic] = {each.name: each for each in (agreement(), KAPPA)}
-    groups, totals = (
-        list(_groups_of_classes(slices, whole, rates, of_all, total=total))
-        for total in (False, True)
-    )
+    names = {rate.name for rate in rates}
+    by_class = [rate for rate in rates if rate is not KAPPA]  # it is one number of all classes
+
+    def groups_of(*, total: bool) -> Iterator[Group]:
+        for each in slices:
+            yield from each.groups(by_class, total=total)
+        yield from whole.groups([of for name, of in of_all.items() if name in names], total=total)
+        for how in AVERAGES:
+            average = ClassScope(ClassKind.AVERAGE, average=how)
+            yield from whole.groups([averaged(of, how) for of in by_class], average, total=total)
+
     estimates: list[Estimate] = []
     for each in (*slices, *simultaneous):
         each.uncertainty.expect(asked.metric for asked in metrics if asked.obstacle is None)
@@ -460,50 +467,22 @@ def _multiclass(
             continue
         statistic = metric.of if isinstance(metric, (Contrast, Spread)) else None
         if statistic is not KAPPA:
-            estimates += _by_class(metric, asked, slices, simultaneous, whole)
+            for each in slices:
+                estimates += _of_slice(each, asked)
+            of_group: dict[tuple[object, ...], list[Estimate]] = {}  # the best one differs by class
+            for part in simultaneous:
+                for estimate in _of_slice(part, asked):
+                    group = None if isinstance(metric, Across) else estimate.group
+                    of_group.setdefault((group, estimate.scope), []).append(estimate)
+            estimates += (_worst_class(metric, of_one) for of_one in of_group.values())
+            if statistic is not None:
+                for how in AVERAGES:
+                    average = ClassScope(ClassKind.AVERAGE, average=how)
+                    estimates += _of_classes(whole, metric, averaged(statistic, how), average)
         if statistic is not None and statistic.name in of_all:
             estimates += _of_classes(whole, metric, of_all[statistic.name], NO_CLASS)
     slices[0].together |= whole.together
-    return groups, totals, estimates
-
-
-def _groups_of_classes(
-    slices: Sequence[Slice],
-    whole: Slice,
-    rates: Sequence[Statistic],
-    of_all: Mapping[str, Statistic],
-    *,
-    total: bool,
-) -> Iterator[Group]:
-    names = {rate.name for rate in rates}
-    by_class = [rate for rate in rates if rate is not KAPPA]  # it is one number of all classes
-    for slice_ in slices:
-        yield from slice_.groups(by_class, total=total)
-    yield from whole.groups([of for name, of in of_all.items() if name in names], total=total)
-    for how in AVERAGES:
-        average = ClassScope(ClassKind.AVERAGE, average=how)
-        yield from whole.groups([averaged(rate, how) for rate in by_class], average, total=total)
-
-
-def _by_class(
-    metric: Metric,
-    asked: AskedMetric,
-    slices: Sequence[Slice],
-    simultaneous: Sequence[Slice],
-    whole: Slice,
-) -> Iterator[Estimate]:
-    for each in slices:
-        yield from _of_slice(each, asked)
-    of_group: dict[tuple[object, ...], list[Estimate]] = {}  # the best one differs by class
-    for part in simultaneous:
-        for estimate in _of_slice(part, asked):
-            group = None if isinstance(metric, Across) else estimate.group
-            of_group.setdefault((group, estimate.scope), []).append(estimate)
-    yield from (_worst_class(metric, of_one) for of_one in of_group.values())
-    if isinstance(metric, (Contrast, Spread)):
-        for how in AVERAGES:
-            average = ClassScope(ClassKind.AVERAGE, average=how)
-            yield from _of_classes(whole, metric, averaged(metric.of, how), average)
+    return [*groups_of(total=False)], [*groups_of(total=True)], estimates
 
 
 def _of_classes(

@@ -109,12 +109,18 @@ def decompose(
     y, e = y_d + y_a, e_d + e_a
     of_both = (y + _total(y) / _total(e)) / (e + 1)
     if squares is None:
-        centred, v_d, v_a = _rate_means(y_d, e_d, y_a, e_a, of_both, w_d, w_a)
+        prior, means, variances = _PRIOR_ROWS * (w_d + w_a) / 2, [], []
+        for x, n in ((y_d, e_d), (y_a, e_a)):
+            means.append(np.where(e_d > 0, (x + prior / 2) / (n + prior), 0.0))
+            rate = (x + of_both + prior / 2) / (n + 1 + prior)  # never 0 or 1
+            variance = rate * (1 - rate) / np.maximum(n - 0.5, 0.5)
+            variances.append(np.where(e_d > 0, variance, 0.0))
+        centred = _Means.of(w_d, w_a, *means)
     else:
-        centred, (v_d, v_a) = of_counts, mean_variances(y_d, e_d, y_a, e_a, (s_d, s_a))
+        centred, variances = of_counts, [*mean_variances(y_d, e_d, y_a, e_a, (s_d, s_a))]
     sides = (
-        _Side.of(x_d, held_d, sampling.group, v_d),
-        _Side.of(x_a, held_a, sampling.reference, v_a),
+        _Side.of(x_d, held_d, sampling.group, variances[0]),
+        _Side.of(x_a, held_a, sampling.reference, variances[1]),
     )
     covariance = centred.covariance(*sides)
     z = sampling.critical(z)
@@ -204,21 +210,6 @@ def mean_differences(
         MeanDifferences(value, variance, variance**2 / spread),
         MeanDifferences(np.asarray((weight * value).sum(-1)), pooled, degrees),
     )
-
-
-def _rate_means(
-    x_d: Array, n_d: Array, x_a: Array, n_a: Array, of_both: Array, w_d: Array, w_a: Array
-) -> tuple[_Means, Array, Array]:  # fmt: skip
-    # rows are effective ones; ``of_both`` are the rates of both sides together, ``w_d`` and ``w_a``
-    # the shares of the strata
-    common, rows = n_d > 0, _PRIOR_ROWS * (w_d + w_a) / 2
-    means, variances = [], []
-    for x, n in ((x_d, n_d), (x_a, n_a)):
-        means.append(np.where(common, (x + rows / 2) / (n + rows), 0.0))
-        rate = (x + of_both + rows / 2) / (n + 1 + rows)  # never 0 or 1
-        variance = rate * (1 - rate) / np.maximum(n - 0.5, 0.5)
-        variances.append(np.where(common, variance, 0.0))
-    return _Means.of(w_d, w_a, *means), variances[0], variances[1]
 
 
 @quiet
