@@ -125,3 +125,27 @@ def test_a_preset_asks_what_a_code_means_before_it_passes(column, positive, othe
         assert fg.audit(pl.DataFrame(rows), **asked, **closed).verdict is Outcome.PASS
     with pytest.raises(fg.SpecError, match="contradicts the preset"):
         fg.audit(pl.DataFrame(rows), **asked, words={"positive": "denied"})
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        DiagnosticCode.MISSING_MARKER,
+        DiagnosticCode.SAME_NAMES,
+        DiagnosticCode.UNDECIDED_OUTCOMES,
+        DiagnosticCode.PREDICTION_NOT_A_LABEL,
+    ],
+    ids=str,
+)
+def test_few_rows_matter_by_what_they_weigh(code):
+    """Ten rows "Pending" of 4,000 that weigh 300 each: exit 0, where empty ones were exit 3."""
+    _, changed, more = PLANTED[code]
+    (column,) = changed.keys() - {"y"}
+    of = WORDS if changed[column][0] in ("yes", "no") else G
+    value = next(each for each in changed[column] if each not in of)
+    changed = changed | {column: every(value, of, 400)}
+    asked = {"prediction": "p", "sensitive": "g", "rules": RULE, "weight": "w"} | more
+    for weight in (1, 300):
+        weights = [weight if each == value else 1 for each in changed[column]]
+        found = fg.audit(table(**changed, w=weights), **asked).verdicts
+        assert (Outcome.PASS in {each.outcome for each in found}) is (weight == 1)
