@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairgauge.checks.favourable import no_groups
 from fairgauge.checks.missingness_checks import axes_of
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import CODES, LEAST, NEARBY, OLDEST, OUTCOMES, YEARS, Axis
@@ -22,6 +21,7 @@ from fairgauge.question.category_words import (
     may_be_value,
     missing_words,
 )
+from fairgauge.question.loan_actions import no_groups
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
