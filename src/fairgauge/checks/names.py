@@ -83,14 +83,15 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
     for axis in axes_of(cube, [*columns]):
         if axis.bins:
             continue
-        levels = cube.levels[axis]
-        if missing := tuple(map(name_of, (*missing_words(levels), *codes_of_missing(levels)))):
-            line = spec.recoding_line(axis.column, {UNKNOWN: missing})
+        levels, cases = cube.levels[axis], levels_with_cases(cube, axis)
+        if missing := (*missing_words(levels), *codes_of_missing(levels)):
+            names = tuple(map(name_of, missing))
             yield Diagnostic.warning(
-                DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=missing, line=line
-            )
-        held = (_Spelling(axis.column, name_of(v), n, name_of(v))
-                for v, n in levels_with_cases(cube, axis))  # fmt: skip
+                DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=names,
+                rows=sum(n for value, n in cases if value in missing),
+                line=spec.recoding_line(axis.column, {UNKNOWN: names}),
+            )  # fmt: skip
+        held = (_Spelling(axis.column, name_of(v), n, name_of(v)) for v, n in cases)
         several = [*_alike(held)]
         if several:  # one note of a column, which may have hundreds of values
             named = {max(e, key=_plainness).text: [s.text for s in e] for e in several}

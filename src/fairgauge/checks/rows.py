@@ -63,6 +63,7 @@ from fairgauge.results.doubts import (
     OF_ONE_PERSON,
     SCORE_APART,
     SPELT,
+    STRATUM,
     UNSTATED,
     Doubt,
     Judged,
@@ -191,16 +192,22 @@ def _of_group(column: str | None, what: str, rows: int, spec: Spec) -> Iterator[
         yield Doubt(what.format(feature), rows, features=frozenset({feature}))
 
 
+def _missing_stratum(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+    del asked
+    yield Doubt("clear stratum", note["rows"], frozenset({STRATUM}))
+
+
 def _missing_group(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     if not (note.get("excluded") or note.get("unsure")):
         yield from _of_group(note.feature, "clear {}", note["rows"], asked.spec)
 
 
 def _spelt(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
-    if note.get("strata"):
-        return
     rows = dict(zip(note["values"], note["rows"], strict=False))
     others = note.get("people") or sum(rows.get(name, 0) for name in note["others"])
+    if note.get("strata"):
+        yield Doubt(f"{SPELT}strata", others, frozenset({STRATUM}))
+        return
     if note.feature is not None:
         yield from _of_group(note.feature, f"{SPELT}{{}}", others, asked.spec)
         return
@@ -246,6 +253,7 @@ def _people(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
 
 _CONCERNS: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterator[Doubt]]] = {
     DiagnosticCode.MISSING_MARKER: _missing_group,
+    DiagnosticCode.STRATUM_OF_MISSING: _missing_stratum,
     DiagnosticCode.SAME_NAMES: _spelt,
     DiagnosticCode.CODED_NUMBERS: _coded,
     DiagnosticCode.UNDECIDED_OUTCOMES: _of_outcome,
