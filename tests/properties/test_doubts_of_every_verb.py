@@ -282,7 +282,9 @@ def test_a_condition_that_removes_a_group_leaves_no_pass(verb, left):
     """Nor one that leaves five of its rows; nor do counts forget it, nor shards that are added."""
     ask, passes = VERBS[verb]
     of_group = np.random.default_rng(2).random(N) < 0.1
-    some, out = (pl.lit(pl.Series(each)) for each in (of_group, of_group & (of_group.cumsum() > left)))
+    some, out = (
+        pl.lit(pl.Series(each)) for each in (of_group, of_group & (of_group.cumsum() > left))
+    )
     rows = table().with_columns(g=pl.when(some).then(pl.lit("c")).otherwise("g"), k=out)
     chosen = {"where": "k = false"}
     doubted = ask(rows, **chosen)

@@ -26,6 +26,7 @@ from fairgauge.values import Value, name_of
 _HARDLY = 0.1
 """Rows that conditions leave of a group beside those that they leave out, if these are nearly all."""
 
+
 def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
     """Return the axes of columns, each of which may be counted as a stratum or as a feature."""
     either = (Role.STRATUM, Role.FEATURE)

@@ -42,7 +42,9 @@ class Doubt:
 
     def concerns(self, needs: Collection[str], feature: str | None) -> bool:
         """Return whether a number that needs some outcomes, of a feature, stands on it."""
-        of_outcomes = self.needs <= {*needs} and (not self.only or self.needs >= {*needs} - {STRATUM})
+        of_outcomes = self.needs <= {*needs} and (
+            not self.only or self.needs >= {*needs} - {STRATUM}
+        )
         return of_outcomes and (self.features is None or feature in self.features)
 
 

@@ -81,7 +81,9 @@ def count_by(source: Source, plan: Plan, column: str, limit: int) -> dict[str, C
     held = {
         (axis.column, name)
         for axis in cube.plan.axes
-        for name, cases in zip(axis.names(cube.levels[axis]), cube.cases_by_level[axis], strict=False)
+        for name, cases in zip(
+            axis.names(cube.levels[axis]), cube.cases_by_level[axis], strict=False
+        )
         if cases
     }
     gone = {each[:2] for each in cube.left_out if each[1]} - held
