@@ -30,6 +30,7 @@ _FROM_RATES: Mapping[str, Callable[[float, float], float]] = {
 """What columns of the tables to publish are, of the rates of a group and of the reference."""
 _OF_ONE = "denial rate"
 _SMD = re.compile(r"SMD x 100|standardised mean difference.*", re.IGNORECASE)
+_STRATA = r"Groups of .*, selection rates in %"
 _SIZE = re.compile(r"\(n = ([\d,]+)\)$")
 _MOST_STRATA = 200  # rows of a table of strata, which has no more of them
 _ROUNDED = 1e-9  # how far what is computed in floating point may be off
@@ -160,29 +161,37 @@ def _people(grid: Grid, rows: _Rows, *_: Any) -> _Found:
 
 
 def _shortfalls(
-    grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any
+    grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], others: Sequence[Grid]
 ) -> _Found:
+    counts = [[{each.name: each.counts for each in table.groups}] for table in tables]
+    if "tested together" in grid.name:
+        counts = [[{name: _exact(row[name]) for name in each.header[1:]} for row in rows_of(each)]
+                  for each in others if re.match(_STRATA, each.name)]  # fmt: skip
     for number, row in enumerate(rows, 1):
-        counts = [{each.name: each.counts for each in table.groups} for table in tables]
-        printed = tuple(
-            each and int(each.value) for each in map(read_number, (row["n"], row["selected"]))
-        )
-        both = next((of for of in counts if of.get(row["group"]) == printed), {})
-        own, other = both.get(row["group"]), both.get(row["compared with"])
-        if own is None or other is None or "tested together" in grid.name:
+        printed = [each and each.value for each in map(read_number, (row["n"], row["selected"]))]
+        for of in counts:
+            pairs = ((each.get(row["group"]), each.get(row["compared with"])) for each in of)
+            sides = [(*own, *other) for own, other in pairs if own and other]
+            n, x, m, y = (sum(each[i] for each in sides) for i in range(4))
+            if [n, x] == printed:
+                break
+        else:
             yield ""
             continue
-        (n, x), (m, y) = own, other
-        people, chosen = n + m, x + y
-        expected = n * chosen / people
-        spread = sqrt(n * m * chosen * (people - chosen) / (people**2 * max(people - 1, 1)))
+        expected = sum(a * (b + d) / (a + c) for a, b, c, d in sides)
+        spread = sqrt(sum(
+            a * c * (b + d) * (a + c - b - d) / ((a + c) ** 2 * max(a + c - 1, 1))
+            for a, b, c, d in sides
+        ))  # fmt: skip
         values = {"expected": expected, "shortfall": expected - x}
-        values["exact p"] = float(fisher(x, n, y, m))
+        values |= {"exact p": float(fisher(x, n, y, m))} if len(sides) == 1 else {}
         values |= {"standard deviations": (expected - x) / spread} if spread else {}
         values |= {"ratio": x / n / (y / m)} if y else {}
         values |= {_ONE_OTHER: (x + 1) / n / ((y - 1) / m)} if y > 1 and x < n else {}
         for head, value in values.items():
             yield _held(head, (number, row["group"]), row[head], value)
+        if len(sides) > 1:
+            yield "exact p"
 
 
 _ONE_OTHER = "ratio with one other person selected"
@@ -204,6 +213,11 @@ def _selections(text: str) -> tuple[int, int, int] | None:
         return int(n.exact), 0, int(n.exact)
     low, high = ((rate.exact + side * rate.unit / 2) / 100 * n.exact for side in (-1, 1))
     return int(n.exact), ceil(low), floor(high)
+
+
+def _exact(text: str) -> tuple[int, int] | None:
+    n, low, high = _selections(text) or (0, 0, 0)
+    return (n, low) if n and low == high else None
 
 
 def _strata(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
@@ -320,7 +334,7 @@ _KINDS: Mapping[str, Callable[..., _Found]] = {
     r"People and rates of": _people,
     r"Selections beside those to expect": _shortfalls,
     r"Comparisons of groups": _comparisons,
-    r"Groups of .*, selection rates in %": _strata,
+    _STRATA: _strata,
     r"Groups of .*, adjusted for ": _adjusted,
 }
 """The other tables of filings, by how their captions begin."""

@@ -64,6 +64,7 @@ def loans():
             "race": ["White"] * 600 + ["Black"] * 300,
             "ok": [1, 1, 1, 0] * 150 + [1, 0] * 150,
             "good": [1, 1, 0] * 300,
+            "branch": ["North", "South", None, *["West"] * 7] * 90,
         }
     )
 
@@ -98,16 +99,18 @@ def test_every_kit_makes_its_filing_with_status_and_date_and_claims_nothing(name
 def test_the_check_finds_no_error_in_any_filing_and_names_what_it_cannot_check(
     name, suffix, tmp_path
 ):
-    report = filed(name)
+    report = filed(name, **({"strata": "branch"} if suffix == "md" else {}))
     report.save(tmp_path / f"filing.{suffix}")
     found = fg.check(tmp_path / f"filing.{suffix}")
     assert found.errors == 0
     whole = {"nyc-ll144", "ugesp", "us-lending", "nydfs-cl7-2024", "new-jersey-13-16",
              "california-crd-2025", "colorado-insurance-draft-2023"}  # fmt: skip
+    # exact tests over strata are not computed from what is printed
+    whole -= {name} if report.adverse_impact and report.spec["strata"] else set()
     assert (found.unread == ()) is (name in whole)
     # the rule of a preset decides where it is one of ratios
     own = report.exit_code if name == "ugesp" else 0
-    assert found.exit_code == (own if name in whole else 3)
+    assert found.exit_code == (own or (0 if name in whole else 3))
 
 
 @pytest.mark.parametrize("name", preset_names())
