@@ -104,7 +104,7 @@ def check_own_table(
 
 def _columns(grid: Grid, rows: _Rows, *known: Any) -> _Found:
     for head in grid.header:
-        if head not in known and any(read_number(row[head]) for row in rows):
+        if head not in known and any(read_number(row[head].lstrip("< ")) for row in rows):
             yield head
 
 
@@ -304,10 +304,15 @@ def _pooled(
     return ends
 
 
-def _comparisons(grid: Grid, rows: _Rows, _: Any, others: Sequence[Grid]) -> _Found:
-    # differences and ratios of the rates of a table of people and rates
+def _comparisons(
+    grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], others: Sequence[Grid]
+) -> _Found:
+    # differences and ratios of the rates of other tables
     known = [{row["group"]: row for row in rows_of(each)} for each in others
              if each.name.startswith("People and rates of")]  # fmt: skip
+    known += [{row.name: {each.columns[ColumnRole.RATE]: row.rate.text}
+               for row in each.groups if row.rate}
+              for each in tables if ColumnRole.RATE in each.columns]  # fmt: skip
     for number, row in enumerate(rows, 1):
         name, _, kind = row["comparison"].rpartition(" ")
         sides = [[read_number(of[row[side]][name]) for side in ("group", "compared with")]
