@@ -479,7 +479,7 @@ def _people_and_rates(of: Preset, report: Report) -> Iterator[_Row]:
 
 
 def _rate_cell(rate: Statistic, found: RateValue, *, of: bool = True) -> _Row:
-    ends = found.interval and metric_range(rate, *found.interval)
+    ends = found.interval and " to ".join(rate_text(rate, end) for end in found.interval)
     reason = describe_reason(found.reason) if found.reason else ""
     people = f"n = {numbers.count(found.denominator)}" if found.denominator and of else ""
     below = "; ".join(filter(None, (ends or reason, people)))
