@@ -117,6 +117,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
             .render(
                 kit=of,
                 stated=stated,
+                some_estimated=bool(estimated),
                 estimated={*estimated} >= {each.feature for each in report.groups},
                 amounts=report.spec.get("task") == Task.REGRESSION,
                 **made,
