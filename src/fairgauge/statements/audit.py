@@ -128,7 +128,8 @@ class _Audit(Compared):
             also = tuple(
                 s
                 for _, e, s in self.led[1:]
-                if e.is_of_some_in(each) and not could_undo(self.report, e.contrast, e.row)
+                if (e.is_of_some_in(each) and not could_undo(self.report, e.contrast, e.row))
+                or _is_contrary(s, found)
             )
             change, facts = self._change(finding), self._estimators(finding.estimate.feature)
             few = {d.feature for d in self.notes[DiagnosticCode.STRATA_INSUFFICIENT]}
@@ -1031,6 +1032,14 @@ OUTCOMES = ("label", "prediction", "score")
 _NOT_BESIDE = (ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES, ReasonCode.FAVOURABLE_UNSTATED)
 _OF_ZERO = (ReasonCode.RATIO_MAY_BE_ZERO, ReasonCode.RATIO_NOT_ABOVE_ZERO)
 _BESIDE = (*ON_ONE_SIDE, ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES)
+
+
+def _is_contrary(one: Statement, other: Statement) -> bool:
+    # whether the median of a column is lower for the side whose average of it is higher
+    of = {each.of.name: each.of.column for each in (one, other) if each.of}
+    sides = [[(side and side.feature, side and side.values) for side in pair]
+             for pair in ((one.who, one.than), (other.than, other.who))]  # fmt: skip
+    return of.keys() == {"label", "median"} and len({*of.values()}) == 1 and sides[0] == sides[1]
 
 
 def _apart(s: Any) -> float:
