@@ -146,7 +146,9 @@ class Uncertainty:
                 made = jackknife_interval(metric, compared, how.spec)
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
-        weights = insufficient_weights(compared.effective_sizes, len(value))
+        ours, theirs = compared.group.effective_size, compared.reference.effective_size
+        sizes = None if ours is None or theirs is None else (ours, theirs)
+        weights = insufficient_weights(sizes, len(value))
         too_few = [  # weights distort expected counts, and are named before them
             weight if weight and (few is None or few.code is ReasonCode.FEW_EXPECTED) else few
             for few, weight in zip(made.too_few, weights, strict=True)

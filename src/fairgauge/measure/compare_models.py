@@ -12,7 +12,7 @@ import numpy as np
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Metric
+from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
 from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
@@ -411,7 +411,21 @@ class _Models:
     def _comparison_changes(
         self, sliced: PairedSlice, metric: Contrast | Combined, scope: ClassScope
     ) -> MeasuredDisparities:
-        groups, references, bases = _compared(sliced, metric, scope)
+        compared = sliced.current.compared(metric)
+        kept = compared.slots == 0
+        if metric.symmetric:  # two groups that are each other's reference are one comparison
+            kept &= compared.groups != compared.mirrored
+        groups, references = compared.groups[kept], compared.references[kept]
+        base = _base(sliced, metric, scope)
+        bases = [
+            replace(
+                base,
+                group=sliced.counts.groups[compared.groups[k]],
+                reference=compared.each[k],
+                by=metric.by if isinstance(metric, Contrast) else "difference",
+            )
+            for k in np.flatnonzero(kept).tolist()
+        ]
         both = np.concatenate([groups, references])
         inside = bool((references == sliced.current.sides.whole).any())
 
@@ -546,26 +560,6 @@ def _base(sliced: PairedSlice, metric: Metric, scope: ClassScope) -> DisparityCh
         class_scope=scope,
         threshold=_threshold(sliced, metric),
     )
-
-
-def _compared(
-    sliced: PairedSlice, metric: ComparisonMetric, scope: ClassScope
-) -> tuple[Index, Index, tuple[DisparityChange, ...]]:
-    compared = sliced.current.compared(metric)
-    kept = compared.slots == 0
-    if metric.symmetric:  # two groups that are each other's reference are one comparison
-        kept &= compared.groups != compared.mirrored
-    base = _base(sliced, metric, scope)
-    bases = tuple(
-        replace(
-            base,
-            group=sliced.counts.groups[compared.groups[k]],
-            reference=compared.each[k],
-            by=metric.by if isinstance(metric, Contrast) else "difference",
-        )
-        for k in np.flatnonzero(kept).tolist()
-    )
-    return compared.groups[kept], compared.references[kept], bases
 
 
 def _moved(furthest: Array, observed: Array) -> Array:

@@ -91,7 +91,6 @@ from fairgauge.resolve.resolution import (
 from fairgauge.results.disparities import is_significant
 from fairgauge.results.estimates import (
     EVERYONE,
-    Adequate,
     ComparisonKey,
     Estimate,
     Group,
@@ -191,11 +190,6 @@ def measure(
     slices = [each for part in parts for each in part.slices]
     adjusted = tuple(_concluded(adjusted, slices, family.level))
     pairs = [pair for part in parts for pair in part.compare_pairs(family)]
-    worst: dict[ComparisonKey, tuple[WorstCase, ...]] = {}
-    adequate: dict[ComparisonKey, Adequate] = {}
-    for part in parts:
-        worst |= part.worst_cases
-        adequate |= part.adequate
     first = resolution.outcomes[0]
     groups = mark_groups([*(g for part in parts for g in part.groups), *mixed.groups], small)
     diagnostics += few_published(binned, spec, groups)
@@ -214,12 +208,12 @@ def measure(
         ),
         scores=tuple(counts for each in binned for counts in score_counts(each, first)),
         pairs=tuple(pairs),
-        worst_cases=worst,
+        worst_cases={key: of for part in parts for key, of in part.worst_cases.items()},
         unit=spec.unit.get("unit"),
         lacking={key: rows for part in parts for key, rows in part.lacking.items()},
         groupless={key: rows for part in parts for key, rows in part.groupless.items()},
         uncounted=uncounted(cube, binned, spec),
-        adequate=adequate,
+        adequate={key: of for part in parts for key, of in part.adequate.items()},
         group_ids={
             **{of.feature: dict(zip(of.groups, of.group_ids, strict=True))
                for of in resolution.features},
@@ -532,8 +526,8 @@ def _strata_coverage(part: Slice, metrics: Sequence[AskedMetric]) -> Iterator[Di
         metric = asked.metric
         if asked.obstacle or not isinstance(metric, ConditionalDisparity):
             continue
-        group, reference = part.both(part.sides, metric, part.compared(metric))
-        covered = metric.coverage(group, reference)
+        evidence = part.comparisons(metric, part.compared(metric))
+        covered = metric.coverage(evidence.group.side, evidence.reference.side)
         covered = covered[~np.isnan(covered)]
         least = float(covered.min()) if len(covered) else 1.0
         if least < 1.0:

@@ -676,16 +676,6 @@ def lack_of_fit_test(p: Array, n: Array, theta: Array) -> tuple[float, int, floa
     return _chi_square(statistic, variance)
 
 
-def tail_of_sum(tests: list[tuple[float, int, float]]) -> float:
-    """Return the p-value of independent chi-square tests together.
-
-    >>> round(tail_of_sum([(3.84, 1, 0.05), (0.0, 0, 1.0)]), 3)
-    0.05
-    """
-    degrees = sum(each[1] for each in tests)
-    return float(chi_square_tail(sum(each[0] for each in tests), degrees)) if degrees else 1.0
-
-
 def _chi_square(statistic: Array, variance: Array) -> tuple[float, int, float]:
     scale = np.sqrt(np.maximum(np.diag(variance), 0.0))
     kept = scale > 1e-6 * scale.max(initial=0.0)
