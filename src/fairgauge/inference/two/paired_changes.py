@@ -607,17 +607,34 @@ def combined_changes(
     pairs = len(changes[0].rows) // 2
     # the size of a difference is the larger of it and of its negative
     parts = [(np.array([i, i + 1]), np.array([i + 1, i])) for i in range(0, 2 * len(changes), 2)]
-    comparisons = [
-        (_Coordinates(changes, np.array([i, pairs + i]), inside=inside), parts)
-        for i in range(pairs)
-    ]
+    if metric.how != "mean":
+        first, second = (np.concatenate(side) for side in zip(*parts, strict=True))
+        parts = [(first, second)]
+    every = []
+    for i in range(pairs):
+        of = _Coordinates(changes, np.array([i, pairs + i]), inside=inside)
+        every.append([_LargestItem(of, items) for items in parts])
+    old, new = (
+        np.array([np.mean([getattr(part, when) for part in items]) for items in every])
+        for when in ("old", "new")
+    )
     # of two decisions, statistics are rates of the rows of either label, which are independent
     table = changes[0].table
     dependent = table.clusters is not None or table.classes
-    shift, old, new = _largest(comparisons, metric.how, dependent=dependent)
+
+    def at(z: ArrayLike) -> Limits:
+        ends = np.empty((2, pairs))
+        for i, of_z in enumerate(np.broadcast_to(z, pairs).tolist()):
+            values = np.array([[item.new - item.old] for item in every[i]])
+            distances = np.array([item.limits(of_z) for item in every[i]]) - values
+            whole = np.abs(distances).sum(0) if dependent else np.sqrt((distances**2).sum(0))
+            ends[:, i] = np.array([-1.0, 1.0]) * whole / len(every[i])
+        return new - old + ends[0], new - old + ends[1]
+
     rows, others = np.split(np.min([change.rows for change in changes], axis=0), 2)
     above = np.full(pairs, np.inf)  # sizes lie on one side of "no difference" alone
     level = Quantity(above, lambda _: (above, above))
+    shift = Quantity(new - old, at)
     return DisparityChanges(shift, level, (old, new), (rows, others), _METHODS)
 
 
@@ -701,34 +718,3 @@ class _LargestItem:
         low = (self._changes - after * self._errors).max(axis=1).min()
         high = (self._changes + before * self._errors).min(axis=0).max()
         return float(low), float(high)
-
-
-def _largest(
-    comparisons: Sequence[tuple[_Coordinates, Sequence[_Items]]], how: str, *, dependent: bool
-) -> tuple[Quantity, Array, Array]:
-    # Where ``how`` is ``mean``, it is the mean over parts of the largest item of each.
-    # ``dependent`` is whether items of different parts may depend on each other.
-    every = []
-    for of, parts in comparisons:
-        joined = parts
-        if how != "mean":
-            first, second = (np.concatenate(side) for side in zip(*parts, strict=True))
-            joined = [(first, second)]
-        every.append([_LargestItem(of, items) for items in joined])
-    old, new = (
-        np.array([np.mean([getattr(part, of) for part in parts]) for parts in every])
-        for of in ("old", "new")
-    )
-
-    def at(z: ArrayLike) -> Limits:
-        ends = np.empty((2, len(every)))
-        for i, (of_z, parts) in enumerate(
-            zip(np.broadcast_to(z, len(every)).tolist(), every, strict=True)
-        ):
-            values = np.array([[part.new - part.old] for part in parts])
-            distances = np.array([part.limits(of_z) for part in parts]) - values
-            whole = np.abs(distances).sum(0) if dependent else np.sqrt((distances**2).sum(0))
-            ends[:, i] = np.array([-1.0, 1.0]) * whole / len(parts)
-        return new - old + ends[0], new - old + ends[1]
-
-    return Quantity(new - old, at), old, new
