@@ -190,11 +190,6 @@ class Clusters:
         inside = (self.slots > 0) | self.pooled
         return np.where(inside.reshape(blocks.shape[1], -1).any(axis=1), np.nan, blocks)
 
-    @property
-    def margin(self) -> Clusters:
-        """Return the same sides over all rows."""
-        return replace(self, slots=np.zeros_like(self.slots))
-
 
 class _Members(NamedTuple):
     """How many clusters every side has in every slot; whether any has rows in several groups."""
@@ -698,7 +693,7 @@ def _block_sizes(
 ) -> list[Array]:
     sides = [_clusters_of(each, metric) for each in (compared.group, compared.other)]
     if margin:
-        sides = [each.margin for each in sides]
+        sides = [replace(each, slots=np.zeros_like(each.slots)) for each in sides]
     if isinstance(metric, Contrast):
         return [_smallest_blocks(metric.of, each) for each in sides]
     ours = sides[0].block_sizes(lambda side: metric.sizes(side, side)[0])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from math import sqrt
 
 from fairgauge.enums import DiagnosticCode, ScopeKind
 from fairgauge.question.presets import preset
-from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.results.estimates import AdverseImpact
 from fairgauge.results.report import Report
@@ -27,11 +26,11 @@ def adverse_impact(report: Report, spec: Spec) -> tuple[AdverseImpact, ...]:
         return ()
     rounded = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
     several = len({(each.class_, each.threshold) for each in report.groups}) > 1
+    return () if rounded or several else tuple(_lines(report, spec))
+
+
+def _lines(report: Report, spec: Spec) -> Iterator[AdverseImpact]:
     estimated = {each.name for each in spec.probabilities}
-    return () if rounded or several else tuple(_lines(report, spec.rules, estimated))
-
-
-def _lines(report: Report, rules: Iterable[Rule], estimated: set[str]) -> Iterator[AdverseImpact]:
     sides: dict[tuple[str, str, str | None], tuple[int, int]] = {}  # applicants, and selected
     for each in report.groups:
         rate = each.rates.get(_RATE)
@@ -56,7 +55,7 @@ def _lines(report: Report, rules: Iterable[Rule], estimated: set[str]) -> Iterat
             continue
         limits = [
             (rule.low, rule.high)
-            for rule in rules
+            for rule in spec.rules
             if rule.metric == f"{_RATE}.ratio"
             and (not rule.features or feature in rule.features)
             and (not rule.groups or group in rule.groups)

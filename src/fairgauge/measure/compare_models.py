@@ -97,7 +97,7 @@ class PairedSlice:
         current, candidate, self._joint = counts
         self.current = Slice(current, outcome, spec, per_class)
         self.candidate = Slice(candidate, outcome, spec, per_class)
-        self.counts = current
+        self.counts, self.class_scope = current, outcome.class_scope
         self.classes = bool(per_class)
         masks = per_class or (outcome,)
         self._outcomes = len(masks) if per_class else 2
@@ -109,10 +109,6 @@ class PairedSlice:
         weighted = "w" in measures
         self._weights = self._states(measures["w"]) if weighted else self._cases
         self._squares = self._states(measures["w2"]) if weighted else self._cases
-
-    @property
-    def class_scope(self) -> ClassScope:
-        return self.current.outcome.class_scope
 
     def change(self, statistic: Statistic, which: Index) -> StatisticChange:
         """Return what becomes of a statistic of some sides; raise `NoInterval` where unknown."""

@@ -225,7 +225,7 @@ def name_effects(item: Index, name: Index, y: Array) -> Array:
 
     Where every item has every name, these are the names' means less their mean.
     """
-    _, item = np.unique(item, return_inverse=True)
+    item, name = (np.unique(codes, return_inverse=True)[1] for codes in (item, name))
     effects = _name_fit(item, name, y, np.ones(len(y))).effects
     return np.asarray(effects - effects.mean())
 
