@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import ceil, floor, sqrt
+from math import ceil, floor, isfinite, sqrt
 from typing import Any, TypeAlias
 
 from fairgauge.errors import listing, quote
@@ -38,7 +38,7 @@ _ROUNDED = 1e-9  # how far what is computed in floating point may be off
 
 def _held(column: str, row: tuple[int, str] | None, text: str, *values: float) -> Finding:
     printed, low, high = read_number(text.removeprefix("<")), min(values), max(values)
-    slack = _ROUNDED * max(1.0, abs(low), abs(high))
+    slack = _ROUNDED * max(1.0, *(abs(each) for each in values if isfinite(each)))
     if (
         printed is not None
         and low - slack < float(printed.high)
