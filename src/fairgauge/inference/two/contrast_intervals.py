@@ -18,7 +18,7 @@ from functools import partial, singledispatch
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, Cells, Need
+from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.closed_forms import FormKind, closed_form
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.distributions import is_odds_ratio
@@ -96,7 +96,7 @@ def statistic_interval(statistic: Statistic, evidence: Evidence) -> StatisticInt
 
 @statistic_interval.register(Rate)
 def _rate_interval(statistic: Rate, evidence: Evidence) -> StatisticInterval:
-    of, among = _count_cells(statistic.needs, statistic.of, statistic.among)
+    of, among = (CellCount(statistic.needs, each) for each in (statistic.of, statistic.among))
     return of_share(evidence, of, among)
 
 
@@ -134,7 +134,7 @@ def _quotient_interval(statistic: Quotient, evidence: Evidence) -> StatisticInte
     form = closed_form(statistic)
     if form is None:
         raise NoInterval(ReasonCode.NO_METHOD, of=statistic.formula)
-    counts = _count_cells(statistic.needs, *form.sums)
+    counts = [CellCount(statistic.needs, each) for each in form.sums]
     if form.kind is FormKind.PAIRED:
         return _paired_quotient_interval(statistic, counts, evidence)
     if form.kind is FormKind.ODDS:
@@ -224,9 +224,9 @@ def denominator(statistic: Statistic) -> Count | None:
     ``statistic(whole) = sum of rows(part) statistic(part) / sum of rows(part)``.
     """
     if isinstance(statistic, Rate):
-        return _count_cells(statistic.needs, statistic.among)[0]
+        return CellCount(statistic.needs, statistic.among)
     if isinstance(statistic, Quotient):
-        return _count_cells(statistic.needs, statistic.under)[0]
+        return CellCount(statistic.needs, statistic.under)
     if isinstance(statistic, ScoreStatistic):
         from fairgauge.inference.one.numeric_statistics import rows_of_mean
 
@@ -261,10 +261,6 @@ def _paired_quotient_interval(
         Formula(paired_ratio, tuple(each * per_weight for each in (shared, above, below))),
         (IntervalMethod.MOVER,),
     )
-
-
-def _count_cells(needs: frozenset[Need], *cells: Cells) -> list[Count]:
-    return [CellCount(needs, cell) for cell in cells]
 
 
 def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
