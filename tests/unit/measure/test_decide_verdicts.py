@@ -129,7 +129,7 @@ RULES = [
 
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
-@pytest.mark.parametrize("selected", product((0, 6, 12, 25, 50), (0, 3, 25, 50)))
+@pytest.mark.parametrize("selected", [*product((0, 6, 12, 25, 50), (0, 3, 25, 50))])
 def test_a_verdict_is_where_its_whole_interval_is(selected, rule):
     for each in audited(rule, *((of, 60 - of) for of in selected)).verdicts:
         if each.outcome is Outcome.PASS:
