@@ -22,15 +22,13 @@ from fairgauge.errors import (
     SpecError,
     cells,
     if_absent,
-    may_name_people,
     nearest,
     quote,
     refuse,
     values_held,
 )
-from fairgauge.question.category_words import is_adverse, is_no, is_undecided, is_yes, may_be_value
+from fairgauge.question.category_words import is_undecided, may_be_value
 from fairgauge.question.features import ByColumn
-from fairgauge.question.options import flag_of
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.scopes import NO_CLASS, ClassScope
@@ -41,6 +39,10 @@ from fairgauge.values import Value, is_one_of, match, name_of, sort_key
 _TWO = 2
 _CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
 """How files write whether something is so: two of them in one column are two codings."""
+_OF_EACH_COLUMN = (
+    "if the columns have other words, name the favourable values of each (--positive COLUMN=VALUE, "
+    "positive={COLUMN: VALUE}), or use the same in both (recode)"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -215,7 +217,7 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
             "positive",
             f"{_no_such_value(spec.positive[0], present[0], axis.column, spec)}: none of its "
             "outcomes would be favourable, and each favourable prediction wrong; "
-            f"{_of_each_column(spec, present)}",
+            f"{_OF_EACH_COLUMN}",
         ))  # fmt: skip
     # of a part of the rows the others may have unfavourable ones
     all_named = len(every) > 1 and all(is_one_of(level, spec.positive) for level in every)
@@ -242,24 +244,10 @@ def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
     if strange:
         message = (
             f"holds {_some(strange)}, which the label {quote(spec.label)} does not (it holds "
-            f"{_some(labels)}); {_of_each_column(spec, present)}, or give a score as score "
+            f"{_some(labels)}); {_OF_EACH_COLUMN}, or give a score as score "
             "(--score COL)"
         )
         raise SpecError(Problem("prediction", message))
-
-
-def _of_each_column(spec: Spec, present: Sequence[Sequence[Value]]) -> str:
-    named = {}
-    for column, levels in zip((spec.label, spec.prediction), present, strict=True):
-        names = [*map(name_of, levels)]
-        stated = [name_of(v) for v in levels if is_one_of(v, spec.positive_of(column))]
-        kept = [name for name in names if not (is_adverse(name) or is_no(name))]
-        likely = [*filter(is_yes, names), *kept, *names]
-        named[str(column)] = stated or (["VALUE"] if may_name_people(names) else likely[:1])
-    return (
-        f"if the columns have other words, name the favourable values of each, such as "
-        f"{flag_of('positive', named)} (positive={named}), or use the same in both (recode)"
-    )
 
 
 def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
@@ -269,14 +257,10 @@ def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
         f"{_some(present[0])}"
     )
     if len(present) == _TWO and not any(is_one_of(value, present[0]) for value in present[1]):
-        return f"{message}; {_of_each_column(spec, present)}"
-    if len(present[0]) <= _TWO:
-        return message
-    return (
-        f"{message}. A binary audit of {len(present[0]):,} values needs the positive ones "
-        "(positive=..., or fairgauge.above, '>x' on the command line); "
-        "task='multiclass' or task='regression' reads them as they are"
-    )
+        return f"{message}; {_OF_EACH_COLUMN}"
+    classes = "task='multiclass' or task='regression' reads them as they are"
+    cut = "of numbers a cut (fairgauge.above, --positive '>x')"
+    return f"{message}; {cut}; {classes}" if len(present[0]) > _TWO else message
 
 
 def _no_such_value(
