@@ -105,7 +105,7 @@ class Rule:
 
         12 of 20 are four fifths of 15 of 20, but 0.6 / 0.75 is 0.7999999999999999.
         """
-        slack = _ROUNDING * max(1.0, abs(value))
+        slack = _ROUNDING * max(1.0, abs(value)) if math.isfinite(value) else 0.0
         return self.low - slack <= value <= self.high + slack
 
     def to_dict(self) -> dict[str, Any]:
