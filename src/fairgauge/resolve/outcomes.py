@@ -7,7 +7,8 @@ class against all others), a regression a single one in which nothing is positiv
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -307,21 +308,24 @@ def one_decision(cube: Cube, outcomes: Sequence[OutcomeMasks], task: Task) -> Re
     """Return that all rows are decided alike, at one of several thresholds at least."""
     decision = cube.plan.axis(Role.PREDICTION)
     assert decision is not None
-    rows = cube.cases_by_level[decision][:-1]
+    alike = _outcomes_of_all(cube, decision, outcomes, task)
+    return next((Reason.of(ReasonCode.ONE_DECISION, **each) for each in alike), None)
+
+
+def _outcomes_of_all(
+    cube: Cube, axis: Axis, outcomes: Sequence[OutcomeMasks], task: Task
+) -> Iterator[dict[str, Any]]:
+    # what all rows that have an outcome have: a class, or one of two outcomes at a threshold
+    rows = cube.cases_by_level[axis][:-1]
+    of_label = axis.role is Role.LABEL
     if task is Task.MULTICLASS:
-        if np.count_nonzero(rows) != 1:
-            return None
-        value = name_of(cube.levels[decision][int(rows.argmax())])
-        return Reason.of(ReasonCode.ONE_DECISION, value=value)
+        if np.count_nonzero(rows) == 1:
+            yield {"value": name_of(cube.levels[axis][int(rows.argmax())])}
+        return
     for each in outcomes:
-        positive = rows[each.predictions].sum()
+        positive = rows[each.labels if of_label else each.predictions].sum()
         if rows.any() and positive in (0, rows.sum()):
-            return Reason.of(
-                ReasonCode.ONE_DECISION,
-                positive=bool(positive),
-                threshold=each.threshold,
-            )
-    return None
+            yield {"positive": bool(positive), "threshold": None if of_label else each.threshold}
 
 
 def reason_of_one_value(
@@ -346,25 +350,13 @@ def constant_outcomes(
     found: ConstantOutcomes = {}
     for axis in cube.plan.outcomes if cube.min_cell is None else ():
         of = str(axis.role)
-        rows = cube.cases_by_level[axis]
         if task is Task.REGRESSION:
             if (number := only_number(cube, axis)) is not None:
                 found[of, None] = one_value(of, number)
-            continue
-        if rows[-1] and spec.profile.as_smclarify:
-            continue
-        if task is Task.MULTICLASS:
-            if np.count_nonzero(rows[:-1]) == 1:
-                value = name_of(cube.levels[axis][int(rows[:-1].argmax())])
-                found[of, None] = Reason.of(ReasonCode.ONE_VALUE, of=of, value=value)
-            continue
-        for each in outcomes:
-            positive = rows[:-1][each.labels if axis.role is Role.LABEL else each.predictions].sum()
-            if rows[:-1].any() and positive in (0, rows[:-1].sum()):
-                threshold = None if axis.role is Role.LABEL else each.threshold
-                found[of, threshold] = Reason.of(
-                    ReasonCode.ONE_VALUE, of=of, positive=bool(positive), threshold=threshold
-                )
+        elif not (cube.cases_by_level[axis][-1] and spec.profile.as_smclarify):
+            for each in _outcomes_of_all(cube, axis, outcomes, task):
+                reason = Reason.of(ReasonCode.ONE_VALUE, of=of, **each)
+                found[of, each.get("threshold")] = reason
     score = cube.plan.axis(Role.SCORE)
     if score and cube.min_cell is None and (number := only_number(cube, score)) is not None:
         found["score", None] = one_value("score", number)
