@@ -408,15 +408,13 @@ def _read_text(text: str, at: Location) -> Iterator[RowCondition]:
         at.report(f"{_EXPECTED}, not {quote(text)}")
         return
     values: list[Value] = []
-    at = 0
-    while at < len(rest):
-        found = re.compile(_QUOTED_OR_PLAIN).match(rest, at)
-        assert found is not None  # the pattern matches every text
-        word, at = found[1], found.end()
+    for found in re.finditer(_QUOTED_OR_PLAIN, rest):
+        word = found[1]
         if word.startswith('"'):
             with suppress(ValueError):
                 word = json.loads(word)
-        values.append(word if word != MISSING_NAME or found[1] != word else None)
+        if found.start() < len(rest):  # the pattern matches the end, too
+            values.append(word if word != MISSING_NAME or found[1] != word else None)
     parts = _parts(values, at)
     yield RowCondition(written["column"].strip(), parts, negated=written["sign"] == "!=")
 

@@ -156,8 +156,8 @@ class UnrecordedGroups:
         which = which.reshape(-1)
         shape = int(which.max(initial=0)) + 1, len(self.asked.groups)
         some = np.zeros(len(which), dtype=bool) if groups is None else groups >= 0
-        of = (which[some], _UNKNOWN if groups is None else groups[some])
-        return _means(_added(shape, which, self._sums(table))), _added(shape, of, table.cases[some])
+        at = (which[some], _UNKNOWN if groups is None else groups[some])
+        return _means(_added(shape, which, self._sums(table))), _added(shape, at, table.cases[some])
 
     def cells(self, rate: Rate, outcome: OutcomeMasks, *, everyone: bool = False) -> RateCells:
         """Return the rows of a rate under an outcome: of those with probabilities, or of all rows.
