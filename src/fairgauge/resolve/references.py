@@ -294,35 +294,23 @@ SAME_VALUE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """Groups with the same most favourable value, or of the same largest size.
+    """Groups with the same most favourable value, or of the same largest size."""
 
-    ``chosen``: the reference: of most rows, and of several of these the first by name.
-    ``others``: the groups that are tied with it, the largest first.
-    ``rate``: the name of the rate that is the same; None where it is the size.
-    ``value``: the value of the rate, or the number of rows.
-    ``by_rows``: whether the number of rows decides; else the name does.
-    ``least``: whether the least value is the best.
-    """
-
-    chosen: str
-    others: tuple[str, ...]
-    rate: str | None
-    value: float
-    by_rows: bool
-    least: bool
+    chosen: str  # the reference: of most rows, and of several of these the first by name
+    others: tuple[str, ...]  # the groups that are tied with it, the largest first
+    rate: str | None  # the name of the rate that is the same; None where it is the size
+    value: float  # the value of the rate, or the number of rows
+    by_rows: bool  # whether the number of rows decides; else the name does
+    least: bool  # whether the least value is the best
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class References:
-    """What every group of a feature is compared with.
+    """What every group of a feature is compared with."""
 
-    ``sides``: array of shape (groups,): the number of the side, as `CountsBySide` counts them.
-    ``each``: the reference of every group.
-    ``tie``: the groups of which the reference was chosen, where several were equally admissible.
-    """
-
-    sides: Index
-    each: tuple[Reference, ...]
+    sides: Index  # array of shape (groups,): the number of the side, as `CountsBySide` counts them
+    each: tuple[Reference, ...]  # the reference of every group
+    # the groups of which the reference was chosen, where several were equally admissible
     tie: Tie | None = None
 
     def rows(self, group: int, codes: Index) -> Mask:
@@ -521,18 +509,13 @@ def _fewest(counts: GroupCounts, spec: Spec) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rivals:
-    """The groups that could be the reference that the data choose, were more known of some rows.
+    """The groups that could be the reference that the data choose, were more known of some rows."""
 
-    ``best``: whether the best is chosen; else the largest.
-    ``favourable``: what makes a group the best.
-    ``large``: which are large enough already.
-    ``needed``: how many rows of no known group each needs to be the reference, and how many where
-        its own rows without an outcome have one; inf of people of unknown category.
-    """
-
-    best: bool
-    favourable: Favourable | None
-    large: Mask
+    best: bool  # whether the best is chosen; else the largest
+    favourable: Favourable | None  # what makes a group the best
+    large: Mask  # which are large enough already
+    # how many rows of no known group each needs to be the reference, and how many where its own
+    # rows without an outcome have one; inf of people of unknown category
     needed: tuple[Values, Values]
 
 

@@ -173,21 +173,16 @@ def protection_obstacle(metric: Metric, spec: Spec) -> Reason | None:
 
 @dataclass(frozen=True, eq=False)
 class Resolution:
-    """What a specification means in the counts.
+    """What a specification means in the counts."""
 
-    ``spec``: the specification.
-    ``task``: what label and prediction are.
-    ``outcomes``: which outcomes are positive, one for each threshold or class.
-    ``features``: the counts of every sensitive feature and intersection.
-    ``metrics``: the metrics that are asked for, each with what stands against computing it.
-    ``cube, mean_weight``: the counts in mean weights, and that mean.
-    """
-
-    spec: Spec
-    task: Task
+    spec: Spec  # the specification
+    task: Task  # what label and prediction are
+    # which outcomes are positive, one for each threshold or class
     outcomes: tuple[OutcomeMasks, ...]
-    features: tuple[GroupCounts, ...]
+    features: tuple[GroupCounts, ...]  # the counts of every sensitive feature and intersection
+    # the metrics that are asked for, each with what stands against computing it
     metrics: tuple[AskedMetric, ...]
+    # cube, mean_weight: the counts in mean weights, and that mean
     cube: Cube
     mean_weight: float
 

@@ -48,38 +48,28 @@ OUTCOMES = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutcomeRows:
-    """Rows, or cells of a table: the values of every feature, and what they are to a rate.
+    """Rows, or cells of a table: the values of every feature, and what they are to a rate."""
 
-    ``codes``: for each feature an array: the value; one above the last where it is none that can be
-        a condition.
-    ``outcomes``: array: what they are to the rate.
-    ``cases``: array: how many rows each stands for; None where each is one.
-    """
-
+    # for each feature an array: the value; one above the last where it is none that can be a
+    # condition
     codes: tuple[Levels, ...]
-    outcomes: Index
-    cases: Array | None
+    outcomes: Index  # array: what they are to the rate
+    cases: Array | None  # array: how many rows each stands for; None where each is one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchedRows:
-    """All rows of a search, in one part or in many that are read again each time.
+    """All rows of a search, in one part or in many that are read again each time."""
 
-    ``sizes``: the number of values of each feature.
-    ``rows_of``: for each feature an array: the rows of each value; the last entry is of no value.
-    ``outcomes``: array: the rows of each outcome.
-    ``parts``: reads the rows.
-    ``counted``: of rows in many parts the digest of the counts by each feature alone, None of
-        cells.
-    ``lacking``: by each outcome that the statistic needs and some rows lack, for each feature an
-        array: how many rows of each value lack it.
-    """
-
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # the number of values of each feature
+    # for each feature an array: the rows of each value; the last entry is of no value
     rows_of: tuple[Array, ...]
-    outcomes: Array
-    parts: Callable[[], Iterable[OutcomeRows]]
+    outcomes: Array  # array: the rows of each outcome
+    parts: Callable[[], Iterable[OutcomeRows]]  # reads the rows
+    # of rows in many parts the digest of the counts by each feature alone, None of cells
     counted: str | None = None
+    # by each outcome that the statistic needs and some rows lack, for each feature an array: how
+    # many rows of each value lack it
     lacking: Mapping[str, tuple[Array, ...]] = field(default_factory=dict)
 
     @property
@@ -217,19 +207,14 @@ def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Index:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _MadeFeature:
-    """The values that conditions on a feature are made of.
+    """The values that conditions on a feature are made of."""
 
-    ``feature``: the values.
-    ``axis``: the column that they are made of.
-    ``of_level``: the value of each level, the last of a missing one; one above the last value where
-        it is none that can be a condition.
-    ``rows``: array: the rows of each value, and of none.
-    """
-
-    feature: SearchedFeature
-    axis: Axis
+    feature: SearchedFeature  # the values
+    axis: Axis  # the column that they are made of
+    # the value of each level, the last of a missing one; one above the last value where it is none
+    # that can be a condition
     of_level: Levels
-    rows: Array
+    rows: Array  # array: the rows of each value, and of none
 
 
 def _values(part: Grouping, cube: Cube) -> _MadeFeature:

@@ -30,48 +30,32 @@ _HARDLY_CHANCE = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RateCells:
-    """The rows of one rate by cell.
+    """The rows of one rate by cell."""
 
-    ``p``: array of shape (cells, groups), the mean probabilities.
-    ``n``: array of shape (cells, kinds): rows, or their weight.
-    ``squares``: the same of squared weights; None without weights.
-    ``sums``: array of shape (kinds, groups): sums of the probabilities of the rows of each kind.
-    ``known``: array of shape (cells, kinds, groups): those whose group is known; None where it is
-        of none.
-    ``digits``: array of shape (cells, groups), the places on the grid.
-    ``clusters``: the rows by cluster; None without clusters.
-    ``beside``: array of shape (2, groups + 1): rows without probabilities, by the group that they
-        are known to be of; the last of none.
-    ``unplaced``: how many of these are of none.
-    ``strata``: array of shape (cells,), the stratum of each; None without strata.
-    """
-
-    p: Array
-    n: Array
-    squares: Array | None
+    p: Array  # array of shape (cells, groups), the mean probabilities
+    n: Array  # array of shape (cells, kinds): rows, or their weight
+    squares: Array | None  # the same of squared weights; None without weights
+    # array of shape (kinds, groups): sums of the probabilities of the rows of each kind
     sums: Array
+    # array of shape (cells, kinds, groups): those whose group is known; None where it is of none
     known: Array | None
-    digits: Index
-    clusters: Clusters | None
+    digits: Index  # array of shape (cells, groups), the places on the grid
+    clusters: Clusters | None  # the rows by cluster; None without clusters
+    # array of shape (2, groups + 1): rows without probabilities, by the group that they are known
+    # to be of; the last of none
     beside: Array
-    unplaced: int
-    strata: Index | None = None
+    unplaced: int  # how many of these are of none
+    strata: Index | None = None  # array of shape (cells,), the stratum of each; None without strata
 
 
 @dataclass(frozen=True, eq=False)
 class UnrecordedGroups:
-    """A feature of which only probabilities are known, in the counts of a cube.
+    """A feature of which only probabilities are known, in the counts of a cube."""
 
-    ``asked``: the columns of probabilities, and what else is asked of them.
-    ``position``: which of these features it is.
-    ``cube``: the counts, weights in units of their mean.
-    ``unknown``: answers that name no group.
-    """
-
-    asked: Probabilities
-    position: int
-    cube: Cube
-    unknown: frozenset[str] = frozenset()
+    asked: Probabilities  # the columns of probabilities, and what else is asked of them
+    position: int  # which of these features it is
+    cube: Cube  # the counts, weights in units of their mean
+    unknown: frozenset[str] = frozenset()  # answers that name no group
 
     @property
     def feature(self) -> str:
