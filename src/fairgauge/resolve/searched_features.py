@@ -22,7 +22,7 @@ from fairgauge.errors import Problem, SpecError
 from fairgauge.identity import GroupId, MissingValue, Part, ValueSet, bins, group_names
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import Grouping, group_columns
-from fairgauge.resolve.outcomes import decide_task, outcome_masks
+from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
 from fairgauge.results.subgroup_search import SearchedFeature
 from fairgauge.scan.row_codes import CodedRows, numbers_of
 from fairgauge.start.records import dataclass, field, replace
@@ -190,18 +190,23 @@ def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Index:
             "--positive VALUE), and one threshold of a score"
         )
         raise SpecError(Problem("positive" if task is not Task.BINARY else "threshold", message))
+    return np.maximum(kinds_of_rows(cube, masks[0], rate), NOT_COUNTED)
+
+
+def kinds_of_rows(cube: Cube, masks: OutcomeMasks, rate: Rate) -> Index:
+    """Return what rows are to a rate, by their codes of outcomes; -1 where one is not known."""
     states = {
         role: np.append(np.where(mask, _POSITIVE, _NEGATIVE), _UNKNOWN)  # code -1 reads the last
         if cube.plan.axis(role)
         else np.array([_UNKNOWN])
-        for role, mask in ((Role.LABEL, masks[0].labels), (Role.PREDICTION, masks[0].predictions))
+        for role, mask in ((Role.LABEL, masks.labels), (Role.PREDICTION, masks.predictions))
     }
     label, prediction = np.meshgrid(*states.values(), indexing="ij")
     cell = _CELL_OF[label, prediction]
     known = {Role.LABEL: label != _UNKNOWN, Role.PREDICTION: prediction != _UNKNOWN}
     counted = np.logical_and.reduce([known[Role(need)] for need in rate.needs])
     of, among = (np.array(each)[cell] for each in (rate.of, rate.among))
-    found = np.where(counted, among + of, NOT_COUNTED).astype(np.int64)
+    found = np.where(counted, among + of, -1).astype(np.int64)
     return found[tuple(slice(None) if cube.plan.axis(role) else 0 for role in states)]
 
 

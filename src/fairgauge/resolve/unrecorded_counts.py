@@ -10,11 +10,12 @@ import numpy as np
 
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import CountTable, Cube
-from fairgauge.cube.plan import OUTCOMES, Axis
+from fairgauge.cube.plan import Axis
 from fairgauge.enums import KnownDrawn, Role
 from fairgauge.errors import Problem, SpecError, cells, listing, nearest, quote
 from fairgauge.question.features import Probabilities
 from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.searched_features import kinds_of_rows
 from fairgauge.scan.chosen_rows import WHOLE, digits_of
 from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Array, Index
@@ -252,22 +253,9 @@ class UnrecordedGroups:
         return np.asarray(position[table.codes[:, table.axes.index(axis)]])
 
     def _kinds(self, table: CountTable, rate: Rate, outcome: OutcomeMasks) -> Index:
-        masks = {Role.LABEL: outcome.labels, Role.PREDICTION: outcome.predictions}
-        positive, known = {}, np.ones(len(table.codes), dtype=bool)
-        for role in OUTCOMES:
-            axis = next((axis for axis in table.axes if axis.role is role), None)
-            if axis is None:
-                positive[role] = np.ones(len(table.codes), dtype=bool)
-                continue
-            codes = table.codes[:, table.axes.index(axis)]
-            positive[role] = np.append(masks[role], False)[codes]
-            if str(role) in rate.needs:
-                known &= codes >= 0
-        label, decision = positive[Role.LABEL], positive[Role.PREDICTION]
-        cell = np.select([label & decision, ~label & decision, label & ~decision], [0, 1, 2], 3)
-        of, among = (np.array(cells)[cell] for cells in (rate.of, rate.among))
-        kind = np.select([of > 0, among > 0], [COUNTED, AMONG], OTHER)
-        return np.where(known, kind, _UNKNOWN)
+        kinds = kinds_of_rows(self.cube, outcome, rate)
+        codes = (table.codes[:, table.axes.index(axis)] for axis in self.cube.plan.outcomes)
+        return np.array([OTHER, AMONG, COUNTED, _UNKNOWN])[kinds[tuple(codes)]]
 
     def _clusters(
         self, rate: Rate, outcome: OutcomeMasks, cells: Index, *, everyone: bool
