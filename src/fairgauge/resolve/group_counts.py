@@ -210,7 +210,7 @@ class GroupCounts:
     @property
     def cases(self) -> Array:
         """Return the cases of every group over all strata that have an outcome, without weights."""
-        return _with_outcome(self.counts["n"][:-1, 0], self)
+        return _count_with_outcome(self.counts["n"][:-1, 0], self)
 
     @property
     def every_case(self) -> float:
@@ -218,11 +218,11 @@ class GroupCounts:
 
         Shares are of these: who is excluded by name changes none of the others.
         """
-        return self.every("n") + float(_with_outcome(self.excluded, self))
+        return self.every("n") + float(_count_with_outcome(self.excluded, self))
 
     def every(self, measure: str) -> float:
         """Return the rows or cases that have an outcome, those of no known group included."""
-        known = _with_outcome(self.counts[measure][:, 0], self)
+        known = _count_with_outcome(self.counts[measure][:, 0], self)
         return float(known.sum()) + without_group(self, measure)
 
     def scope(self, slot: int) -> Scope:
@@ -248,7 +248,7 @@ def without_group_by_kind(counts: GroupCounts, measure: str) -> Array:
     """Return the rows or cases of each kind without a group that have an outcome."""
     if measure not in counts.unknown:
         return np.zeros(len(counts.crossing.unknown))
-    return _with_outcome(counts.unknown[measure][:, 0], counts)
+    return _count_with_outcome(counts.unknown[measure][:, 0], counts)
 
 
 def known_outcome(counts: GroupCounts, spec: Spec) -> str | None:
@@ -260,7 +260,7 @@ def known_outcome(counts: GroupCounts, spec: Spec) -> str | None:
     return " or ".join(["label"] * counts.has_labels + [decision] * counts.has_predictions)
 
 
-def _with_outcome(cells: Array, counts: GroupCounts) -> Array:
+def _count_with_outcome(cells: Array, counts: GroupCounts) -> Array:
     lacking = cells[..., -1, -1] * (cells.shape[-2:] != (1, 1) and not counts.all_decided)
     return np.asarray(cells.sum(axis=(-2, -1)) - lacking)
 
@@ -291,7 +291,7 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
         with collecting(problems):
             crossing = _cross([groupings[column] for column in feature.columns], cube, spec)
             named = _named_references(spec).get(name)
-            counted = _arranged(cube, name, crossing, _reference_group(name, crossing, named))
+            counted = _arrange(cube, name, crossing, _reference_group(name, crossing, named))
             features.append(replace(counted, all_decided=spec.profile.as_smclarify))
     refuse(problems)
     return features
@@ -336,7 +336,7 @@ def count_everyone(cube: Cube) -> GroupCounts:
     cube = with_one_stratum(cube)
     first = np.zeros(1, dtype=np.int64)
     whole = Crossing((), (EVERYONE,), first, first, first, np.ones((1, 1), dtype=bool))
-    return _arranged(cube, "", whole, None)
+    return _arrange(cube, "", whole, None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -519,10 +519,10 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec) -> Grouping:
         group_of = np.arange(len(levels))
     unknown = unknown_levels(axis, levels, spec)
     if unknown.any():
-        group_of, groups = _without(unknown, group_of, groups)
+        group_of, groups = _drop_groups(unknown, group_of, groups)
     excluded = np.isin(group_of, _excluded_groups(list(map(GroupId.of, groups)), spec))
     if excluded.any():
-        group_of, groups = _without(excluded, group_of, groups)
+        group_of, groups = _drop_groups(excluded, group_of, groups)
         group_of = np.where(excluded, EXCLUDED, group_of)
     group_of = np.where(unknown, _DROPPED, group_of)
     reference = _named_reference(axis, spec, levels, groups, group_of)
@@ -548,7 +548,7 @@ def unknown_levels(
     return np.array([is_one_of(level, asked) for level in levels], dtype=bool)
 
 
-def _without(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Index, list[Part]]:
+def _drop_groups(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Index, list[Part]]:
     held = np.unique(group_of[~absent & (group_of >= 0)])
     position = np.full(len(groups) + 1, OTHER)
     position[held] = np.arange(len(held))
@@ -612,7 +612,7 @@ def _find(value: Value, levels: Sequence[Value], column: str, path: str) -> Valu
         raise SpecError(Problem(path, message)) from None
 
 
-def _arranged(cube: Cube, feature: str, crossing: Crossing, reference: int | None) -> GroupCounts:
+def _arrange(cube: Cube, feature: str, crossing: Crossing, reference: int | None) -> GroupCounts:
     plan = cube.plan
     outcome = [plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
     every = _dense(cube, crossing, outcome)
