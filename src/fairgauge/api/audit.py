@@ -26,7 +26,7 @@ from fairgauge.enums import (
     Threshold,
     Uncounted,
 )
-from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
+from fairgauge.errors import CubeError, DataError, SpecError, nearest, quote
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, estimated_groups, measure, reversed_outcomes_of
 from fairgauge.question.options import Options, with_options
@@ -39,7 +39,6 @@ from fairgauge.question.specification import (
     ask_rows,
     check_names,
     refuse_candidates,
-    unmet_need,
 )
 from fairgauge.reasons import Parameter
 from fairgauge.resolve import question_checks
@@ -128,20 +127,9 @@ def audit(
     >>> report["accuracy.difference", "sex", "M"].value
     -0.5
     """
-    asked = with_config(config, options, judges=True)
-    return audited(data, *arrays, later=labels_come_later(config), **asked)
-
-
-def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options]) -> Report:
-    """Audit data by options without a specification file.
-
-    ``later`` is whether labels may come later: rules that need them then wait where no row has one.
-    """
+    options = with_config(config, options, judges=True)
     refuse_candidates(options)
-    if later and not isinstance(data, Cube) and data is not None:
-        cube, source, spec, waiting = _counted_so_far(data, arrays, options)
-    else:
-        (cube, source, spec), waiting = counted(data, arrays, options), ()
+    cube, source, spec = counted(data, arrays, options)
     question_checks.check_known(cube, spec)
     mistakes = with_accepted(likely_mistakes(cube, spec, decide_task(cube, spec)), spec)
     repeated = with_accepted(repeated_rows(data, source, spec, cube), spec)
@@ -175,7 +163,6 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         verdicts=verdicts,
         verdict=overall(verdicts),
         diagnostics=(
-            *waiting,
             *_about_counts(data, cube, spec),
             *counted_people(cube, spec),
             *never_repeats(cube, spec),
@@ -212,36 +199,6 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         expected = adverse_impact(report, spec)
     made = defined_by(report.catalogue, report)
     return replace(made, findings=findings, adverse_impact=expected, counts=cube)
-
-
-def _counted_so_far(
-    data: object, arrays: tuple[object, ...], options: Options
-) -> tuple[Cube, Source | None, Spec, tuple[Diagnostic, ...]]:
-    # the rules that need it stay in the specification, and are not evaluated
-    source, every = open_source(data), ask(**options)
-    label, held = every.label, Opened(source)
-    if label is None:
-        return (*counted(held, arrays, options), ())
-    if label in source.columns:
-        found = counted(held, arrays, options)
-        axis = found[0].plan.axis(Role.LABEL)
-        if axis is None or found[0].cases_by_level[axis][:-1].any():
-            return (*found, ())
-    bare = replace(every, label=None)
-    named = bare.catalogue.row
-    waits = {i for i, each in every.limits if unmet_need(each.own or named(each.metric), bare)}
-    rules = [rule for i, rule in enumerate(every.rules) if i not in waits]
-    recode = {r.column: dict(r.categories) for r in every.recode if r.column in source.columns}
-    bare_options: Options = {**options, "label": None, "rules": rules, "recode": recode}
-    cube, rows, spec = counted(held, arrays, bare_options)
-    unused = set(source.columns) - {column for _, column in every.columns()}
-    warning = Diagnostic.warning(
-        DiagnosticCode.LABELS_LATER,
-        column=label,
-        rules=tuple(str(every.rules[i]) for i in sorted(waits)),
-        nearest=None if label in source.columns else closest(label, sorted(unused)),
-    )
-    return cube, rows, replace(spec, rules=every.rules), (warning,)
 
 
 def late_labels(data: object, spec: Spec) -> tuple[object, str | None]:

@@ -288,9 +288,13 @@ def page_data() -> dict[str, Any]:
             each | {"says": "", "labelled": "label" in find_rate(str(each["name"])).needs}
             for each in rates_data({row: list(compared(row)) for row in map(find_rate, _EXPLORED)})
         ],
-        "presets": {name: _preset(name) for name in page_presets()},
+        "presets": {
+            made.name: {"title": made.title, "words": dict(made.words), "no_limit": made.no_limit,
+                        "options": dict(made.options), "crossed": made.intersect}
+            for made in presets() if made.page
+        },
         "check": _check(),
-    }
+    }  # fmt: skip
 
 
 def _rate(name: str) -> dict[str, Any]:
@@ -318,17 +322,6 @@ def _direction(row: Any, favourable: Favourable) -> dict[str, Any]:
         "sign": adverse or (1 if favours_the_least(row, favourable) else -1),
         "directed": adverse != 0 or has_direction(row, favourable),
         "known": adverse != 0 or better_of(row, favourable) is not Better.NEITHER,
-    }
-
-
-def _preset(name: str) -> dict[str, Any]:
-    made = preset_of(name)
-    return {
-        "title": made.title,
-        "words": dict(made.words),
-        "no_limit": made.no_limit,
-        "options": dict(made.options),
-        "crossed": made.intersect,
     }
 
 

@@ -51,13 +51,6 @@ class Key:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """The keys of a mapping that always has the same ones."""
-
-    names: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Restored:
     """A field that is not written itself, but made from a derived value that is.
@@ -416,8 +409,7 @@ def _codec(hint: Any) -> _Codec:
     if origin is tuple:
         return _array(get_args(kind))
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        keys = next((mark.names for mark in marks if isinstance(mark, Keys)), ())
-        return _mapping(get_args(kind), keys)
+        return _mapping(*get_args(kind))
     if kind in _PLAIN_TYPES:
         return _PLAIN_TYPES[kind]
     if isinstance(kind, type) and issubclass(kind, StrEnum):
@@ -491,11 +483,11 @@ def _array(items: tuple[Any, ...]) -> _Codec:
     )
 
 
-def _mapping(types: tuple[Any, ...], keys: tuple[str, ...]) -> _Codec:
-    key, item = types
+def _mapping(key: Any, item: Any) -> _Codec:
+    # a mapping whose keys are words always has all of them
     read_key, codec = _codec(key).taken, _codec(item)
     write_item = codec.write
-    names = keys or (tuple(map(str, key)) if isinstance(key, type(StrEnum)) else ())
+    names = get_args(key) or (tuple(map(str, key)) if isinstance(key, type(StrEnum)) else ())
 
     def schema(definitions: Schema) -> Schema:
         described = codec.schema(definitions)
