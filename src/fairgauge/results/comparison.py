@@ -403,15 +403,14 @@ class Change(ResultOfMetrics):
         }
         if not (self.stayed or self.flips):  # no verdict shows what is hidden
             sizes = [(each.old_n or 0, each.new_n or 0) for each in self.sizes]
+            fell = [(old, new) for old, new in sizes if new < FEWEST_ROWS <= old]
             reasons[WhyIncomplete.NO_COUNTERPART] |= any(e.what == "reference" for e in self.alone)
             reasons |= {
                 WhyIncomplete.NOTHING_COMPARED: not self.compared,
                 WhyIncomplete.MORE_LACK: bool(self.diagnostics)
                 or self.new.share_lacking - self.old.share_lacking >= MANY_MORE,
                 WhyIncomplete.GROUP_GONE: any(
-                    old >= FEWEST_ROWS * (2 if new else 1)
-                    for old, new in sizes
-                    if new < FEWEST_ROWS
+                    not new or old >= 2 * FEWEST_ROWS for old, new in fell
                 ),
             }
         return tuple(why for why, holds in reasons.items() if holds)

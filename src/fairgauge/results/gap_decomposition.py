@@ -371,9 +371,7 @@ def averages_of(gap: Gap) -> list[tuple[StratumWeights | None, float, Interval]]
     found = [(each.weights, each.value, each.interval) for each in within]
     if gap.adjusted is not None and not gap.controls:
         found.append((None, *gap.adjusted.at(gap.scale)))
-    return [
-        (by, value, ends) for by, value, ends in found if value is not None and ends is not None
-    ]
+    return [(by, v, ends) for by, v, ends in found if v is not None and ends is not None]
 
 
 def test_of(gap: Gap) -> tuple[str | None, str | None, str]:

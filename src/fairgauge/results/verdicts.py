@@ -82,9 +82,9 @@ def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate
     """Return the comparison that a verdict judges; it names a threshold where there are several."""
     judged = (verdict.metric, verdict.feature, verdict.group, verdict.class_scope)
     for each in estimates:
-        if (each.metric, each.feature, each.group, each.class_scope) == judged and (
-            each.scope.kind is ScopeKind.OVERALL and verdict.threshold in (None, each.threshold)
-        ):
+        own = (each.metric, each.feature, each.group, each.class_scope) == judged
+        at_threshold = verdict.threshold in (None, each.threshold)
+        if own and at_threshold and each.scope.kind is ScopeKind.OVERALL:
             return each
     return None
 
