@@ -123,11 +123,10 @@ def why(
     refuse(problems)
     counted = data
     if isinstance(data, Cube):
-        # what is a stratum is no feature
-        names = {each.column for each in strata}
-        features = tuple(f for f in data.asked.sensitive if f.column not in names)
-        crossings = tuple(c for c in data.asked.intersections if not names & set(c))
-        question = replace(data.asked, strata=(), sensitive=features, intersections=crossings)
+        held = {each.column for each in strata}  # what is a stratum is no feature
+        sensitive = tuple(f for f in data.asked.sensitive if f.column not in held)
+        crossings = tuple(c for c in data.asked.intersections if not held & set(c))
+        question = replace(data.asked, strata=(), sensitive=sensitive, intersections=crossings)
         counted = replace(data, question=question)
     elif any(e.quantiles for e in read_strata(asked.get("strata"), "strata", [], quantiles=True)):
         counted, asked = _cut_at_quantiles(data, asked)

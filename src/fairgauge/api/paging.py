@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Never, Unpack
 
 from fairgauge.api.audit import audit, count
-from fairgauge.api.loading import load
 from fairgauge.api.running import Run, started
 from fairgauge.catalogue.lookup import find_rate
-from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import AROUND_CODES, CODES, LEAST, NEARBY, OLDEST, YEARS
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse
@@ -186,21 +184,12 @@ def explore(
     return Exploration(explored(run.cube, run.spec, of_rows=found, exact=exact))
 
 
-def explore_report(
-    report: Report, counts: Cube | str | Path | None = None, *, exact: bool = False
-) -> Exploration:
+def explore_report(report: Report, *, exact: bool = False) -> Exploration:
     """Make the page of the counts that a report was made of, with the question of the report."""
-    given = report.counts if counts is None else counts
-    cube = load(given) if isinstance(given, (str, Path)) else given
-    if not isinstance(cube, Cube):
+    cube = report.counts
+    if cube is None:
         raise CubeError(
-            "a report that was read from a file holds no counts; give them: a Cube, or the path of "
-            "a .cube.json (report.explore('people.cube.json'))"
-        )
-    if cube.digest != report.data.fingerprint:
-        raise CubeError(
-            f"the report was made of the counts {report.data.fingerprint}, and these are "
-            f"{cube.digest}; give the counts that it was made of"
+            "a report that was read from a file holds no counts; explore them (fairgauge.explore)"
         )
     spec = ask(base=cube.asked, **{k: v for k, v in report.spec.items() if v not in ([], {})})
     of_rows = [each for each in report.diagnostics if each.code in _OF_ROWS]

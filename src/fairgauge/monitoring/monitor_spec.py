@@ -37,8 +37,6 @@ from fairgauge.start.records import dataclass, fields, replace
 from fairgauge.stats.sequential import Contrasted
 from fairgauge.values import Json
 
-_RULE_KEYS = ("metric", "at_least", "at_most", "between", "within", "of", "features", "groups")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaselineCounts:
@@ -164,7 +162,15 @@ def read_monitor_spec(
         return BaselineCounts(Path(source).name, cube)
 
     if isinstance(asked, MonitorSpec):
-        return _override_options(asked, given, load_baseline) if given else asked
+        if not given:
+            return asked
+        question = ask(base=asked.question, **given)
+        problems = _not_monitored(question)
+        rules = asked.rules
+        if "rules" in given:
+            rules = _rules(None, question, load_baseline, problems)
+        refuse(problems)
+        return replace(asked, question=question, rules=rules)
     if not isinstance(asked, Mapping):
         asked = read_options(asked)
     keys = dict(asked)
@@ -186,18 +192,6 @@ def read_monitor_spec(
     if problems or question is None:
         raise SpecError(problems)
     return MonitorSpec(question, rules, **values)
-
-
-def _override_options(
-    spec: MonitorSpec, options: Mapping[str, Any], load_baseline: Callable[[object], BaselineCounts]
-) -> MonitorSpec:
-    question = ask(base=spec.question, **options)
-    problems = _not_monitored(question)
-    rules = spec.rules
-    if "rules" in options:
-        rules = _rules(None, question, load_baseline, problems)
-    refuse(problems)
-    return replace(spec, question=question, rules=rules)
 
 
 def _question(options: Mapping[str, Any], problems: list[Problem]) -> Spec | None:
@@ -278,7 +272,9 @@ def _rule(
         except SpecError as error:
             problems += [Problem(path, each.message) for each in error.problems]
     elif isinstance(keys, Mapping):
-        wrong = unknown_keys({k: keys[k] for k in keys if k != "source"}, _RULE_KEYS, path)
+        wrong = unknown_keys(
+            {k: keys[k] for k in keys if k != "source"}, [*_RULE["properties"]], path
+        )
         limits = {k: v for k, v in keys.items() if k not in ("within", "of", "source")}
         if "within" in keys or "of" in keys:
             within, baseline = _near(keys, path, load_baseline, wrong)
@@ -396,7 +392,7 @@ _NUMBER: dict[str, Json] = {"type": "number"}
 _NAMES: dict[str, Json] = {
     "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
 }
-_RULE: dict[str, Json] = {"type": "object", "properties": {"metric": {"$ref": "#/$defs/Metric"},
+_RULE: dict[str, Any] = {"type": "object", "properties": {"metric": {"$ref": "#/$defs/Metric"},
         "at_least": _NUMBER, "at_most": _NUMBER,
         "between": {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
         "within": {"description": "Largest distance from the baseline.", **_NUMBER, "minimum": 0},

@@ -173,7 +173,7 @@ def _fairness(candidate: Candidate) -> Fairness:
     moved = [each for each in candidate.disparities if each.significant]
     further = [each for each in moved if each.direction is Direction.FURTHER]
     further = [each for each in further if each.outcome is not Performance.NON_INFERIOR]
-    tests = (*candidate.disparities, *candidate.groups)
+    tests: tuple[DisparityChange | MarginTest, ...] = (*candidate.disparities, *candidate.groups)
     harmed = any(each.outcome is Performance.INFERIOR for each in tests)
     if any(each.direction is Direction.CLOSER and not each.overturned for each in moved):
         return Fairness.MIXED if harmed or further else Fairness.FAIRER
@@ -486,7 +486,9 @@ def with_joint_names(old: Report, new: Report) -> tuple[Report, Report]:
     What one calls "A & B & C" may be another group in the other.
     """
     groups: Groups = {}
-    for each in (*old.groups, *old.estimates, *new.groups, *new.estimates):
+    every: tuple[Estimate | Group, ...]
+    every = (*old.groups, *old.estimates, *new.groups, *new.estimates)
+    for each in every:
         if each.feature_id is not None:
             of_feature = groups.setdefault(each.feature_id, {})
             if each.group_id is not None and each.group is not None:
@@ -496,7 +498,7 @@ def with_joint_names(old: Report, new: Report) -> tuple[Report, Report]:
         of_feature.update(zip(of_feature, group_names(list(of_feature)), strict=True))
 
     def renamed(each: Named) -> Named:
-        if each.feature_id not in groups:
+        if each.feature_id is None or each.feature_id not in groups:
             return each
         names = groups[each.feature_id]
         if isinstance(each, Estimate) and each.reference and each.reference.group_id:

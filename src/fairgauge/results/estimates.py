@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal, SupportsFloat, TypeAlias
+from typing import Annotated, Any, ClassVar, SupportsFloat, TypeAlias
 
 from fairgauge import identity
 from fairgauge.catalogue.comparisons import Contrast, Metric
@@ -234,7 +234,7 @@ class GroupPair(OfRow[Statistic]):
         return self.status is Status.OK and self.difference_interval.high < 0
 
 
-Cells: TypeAlias = Mapping[Literal["tp", "fp", "fn", "tn"], Finite]
+Cells: TypeAlias = Annotated[Mapping[str, Finite], ("tp", "fp", "fn", "tn")]
 """The cells of a confusion matrix."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from fairgauge.catalogue.comparisons import Contrast, RowMetric
 from fairgauge.catalogue.statistics import Statistic
@@ -221,7 +221,10 @@ class Gap:
         if why(self.estimate.definition.needs, self.estimate.feature) is None:
             return self
         made = replace(self, doubted=True)
-        unclear = {"verdict": GapVerdict.INCONCLUSIVE, "reason": WhyInconclusive.UNCLEAR_VALUES}
+        unclear: Any = {
+            "verdict": GapVerdict.INCONCLUSIVE,
+            "reason": WhyInconclusive.UNCLEAR_VALUES,
+        }
         return replace(made, **unclear) if self.verdict.is_pass else made
 
     @property

@@ -537,9 +537,9 @@ class _Audit(Compared):
             if (within := self._within(finding, found)) is not None:
                 yield within
         if self.stated:
-            found = [f for f, _, _ in self.stated]
-            every = {c.key for f in found for c in (f.estimate, *f.others, *f.others_beside)}
-            every |= {f.beside.key for f in found if f.beside is not None}
+            findings = self.report.findings
+            every = {c.key for f in findings for c in (f.estimate, *f.others, *f.others_beside)}
+            every |= {f.beside.key for f in findings if f.beside is not None}
             beside = [(e.contrast, e.failing_beside) for _, e, _ in self.led if e.failing_beside]
             apart = sum(other.contrast is not contrast for contrast, other in beside)
             if (more := len(every) - len(self.led) - apart) > 0:
