@@ -149,7 +149,9 @@ def read_monitor_spec(
     Raises ``SpecError``: everything that is wrong, each with its path: a baseline that cannot be
         read, too.
     """
-    given = {name: value for name, value in (options or {}).items() if value is not None}
+    given: dict[str, Any] = {k: value for k, value in (options or {}).items() if value is not None}
+    problems: list[Problem] = []
+    question: Spec | None
     folder = Path() if isinstance(asked, (Mapping, MonitorSpec)) else Path(asked).parent
 
     def load_baseline(of: object) -> BaselineCounts:
@@ -165,7 +167,7 @@ def read_monitor_spec(
         if not given:
             return asked
         question = ask(base=asked.question, **given)
-        problems = _not_monitored(question)
+        problems += _not_monitored(question)
         rules = asked.rules
         if "rules" in given:
             rules = _rules(None, question, load_baseline, problems)
@@ -176,7 +178,6 @@ def read_monitor_spec(
     keys = dict(asked)
     settings = keys.pop(MONITOR, None)
     settings = {} if settings is None else settings
-    problems: list[Problem] = []
     if not isinstance(settings, Mapping):
         problems.append(Problem(MONITOR, f"must be a table, not {shown(settings)}"))
         settings = {}

@@ -280,7 +280,7 @@ def _record(kind: type) -> _Record:
          part.nulls, part.write in _NUMBERS)
         for part in parts if part.nulls
     ]  # fmt: skip
-    readers = [
+    readers: list[tuple[str, Any, str, _Codec | None]] = [
         (part.name, part.take, next(iter(part.nulls), ""), part.codec)
         for part in parts
         if part.name

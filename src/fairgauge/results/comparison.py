@@ -498,14 +498,15 @@ def with_joint_names(old: Report, new: Report) -> tuple[Report, Report]:
         of_feature.update(zip(of_feature, group_names(list(of_feature)), strict=True))
 
     def renamed(each: Named) -> Named:
-        if each.feature_id is None or each.feature_id not in groups:
+        feature = each.feature_id
+        if feature is None or feature not in groups:
             return each
-        names = groups[each.feature_id]
+        names = groups[feature]
         if isinstance(each, Estimate) and each.reference and each.reference.group_id:
             group = names.get(each.reference.group_id, each.reference.group)
             each = replace(each, reference=replace(each.reference, group=group))
         group = each.group if each.group_id is None else names.get(each.group_id, each.group)
-        return replace(each, feature=features[each.feature_id], group=group)
+        return replace(each, feature=features[feature], group=group)
 
     def of_report(report: Report) -> Report:
         return replace(report, groups=tuple(map(renamed, report.groups)),
