@@ -16,7 +16,7 @@ from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Feature
 from fairgauge.question.recoding import not_numbers
 from fairgauge.start.records import dataclass, replace
-from fairgauge.values import Value, name_of, plain_number
+from fairgauge.values import name_of, plain_number
 
 T = TypeVar("T")
 
@@ -48,13 +48,15 @@ class CrossedStrata:
             table.known([axis for axis in table.axes if axis.role is Role.STRATUM])
             for table in self.cube.tables
         )
-        return replace(self, cube=replace(self.cube, tables=tuple(tables)))
+        return replace(self, cube=self.cube.with_tables(self.cube.plan.axes, tables))
 
     @property
     def without(self) -> Cube:
         """Return the counts of the same rows, over all strata."""
         kept = [axis for axis in self.cube.plan.axes if axis.role is not Role.STRATUM]
-        return _with_tables(self.cube, kept, [_over_kept(each, kept) for each in self.cube.tables])
+        levels = {axis: self.cube.levels[axis] for axis in kept}
+        tables = (_over_kept(each, kept) for each in self.cube.tables)
+        return replace(self.cube, levels=levels).with_tables(kept, tables)
 
     @property
     def cases_without(self) -> int:
@@ -120,16 +122,24 @@ def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
     combinations = np.stack(np.unravel_index(keys, width), axis=1)
     axis = Axis(Role.STRATUM, "*".join(columns))
     kept = [a for a in cube.plan.axes if a not in crossed and a.role is not Role.STRATUM]
+
+    def by_strata(table: CountTable) -> CountTable:
+        codes = table.codes_of(crossed)
+        known = (codes >= 0).all(axis=1)
+        stratum = np.full(len(codes), -1)
+        stratum[known] = np.searchsorted(keys, np.ravel_multi_index(tuple(codes[known].T), width))
+        axes = tuple(each for each in table.axes if each in kept)
+        codes = np.column_stack([table.codes_of(axes), stratum])
+        return aggregate((*axes, axis), codes, table.sums)
+
     tables = [
-        _crossed_table(table, crossed, kept, axis, keys, width)
-        if table in having
-        else _over_kept(table, kept)
+        by_strata(table) if table in having else _over_kept(table, kept)
         for table in cube.tables
         if table in having or not set(crossed) & set(table.axes)
     ]
-    found = _with_tables(cube, [*kept, axis], tables)
     strata = tuple(_at([axis.names(cube.levels[axis]) for axis in crossed], combinations))
-    found = replace(found, levels={**found.levels, axis: tuple(range(len(strata)))})
+    levels = {**{each: cube.levels[each] for each in kept}, axis: tuple(range(len(strata)))}
+    found = replace(cube, levels=levels).with_tables(levels, tables)
     named = tuple(dict(zip(columns, each, strict=True)) for each in strata)
     return CrossedStrata(found, columns, strata, named, combinations.T)
 
@@ -139,35 +149,8 @@ def _at(values: Sequence[Sequence[T]], combinations: NDArray[np.int64]) -> Itera
     return zip(*([each[code] for code in codes] for each, codes in columns), strict=True)
 
 
-def _crossed_table(
-    table: CountTable,
-    crossed: Sequence[Axis],
-    kept: Sequence[Axis],
-    axis: Axis,
-    keys: NDArray[np.int64],
-    width: tuple[int, ...],
-) -> CountTable:
-    codes = table.codes_of(crossed)
-    known = (codes >= 0).all(axis=1)
-    stratum = np.full(len(codes), -1)
-    stratum[known] = np.searchsorted(keys, np.ravel_multi_index(tuple(codes[known].T), width))
-    axes = tuple(each for each in table.axes if each in kept)
-    return aggregate((*axes, axis), np.column_stack([table.codes_of(axes), stratum]), table.sums)
-
-
 def _over_kept(table: CountTable, kept: Sequence[Axis]) -> CountTable:
     return table.over([axis for axis in table.axes if axis in kept])
-
-
-def _with_tables(cube: Cube, axes: Sequence[Axis], tables: Sequence[CountTable]) -> Cube:
-    positions = tuple(tuple(axes.index(axis) for axis in table.axes) for table in tables)
-    plan = replace(cube.plan, axes=tuple(axes), tables=positions)
-    levels = {axis: cube.levels[axis] for axis in axes if axis in cube.levels}
-    return replace(cube, plan=plan, levels=levels, tables=tuple(tables))
-
-
-def _is_number(value: Value) -> bool:
-    return not isinstance(value, str) or plain_number(value) is not None
 
 
 def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
@@ -182,9 +165,9 @@ def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
     (24.0, 49.0, 74.0)
     """
     levels = cube.levels[axis]
-    plain = [name_of(v) for v in levels if isinstance(v, bool) or not _is_number(v)]
-    if plain:
-        raise DataError(not_numbers(axis.column, plain))
+    texts = (v for v in levels if isinstance(v, str) and plain_number(v) is None)
+    if plain := [*(v for v in levels if isinstance(v, bool)), *texts]:
+        raise DataError(not_numbers(axis.column, map(name_of, plain)))
     table = cube.marginal([axis])
     known = (table.codes[:, 0] >= 0) & (table.cases > 0)  # not of rows that weigh nothing
     values = np.array([float(levels[code] or 0) for code in table.codes[known, 0].tolist()])
@@ -224,5 +207,4 @@ def with_fewer_cuts(cube: Cube, features: Sequence[Feature]) -> Cube:
         # an interval is in the one that holds its upper end
         place = np.append(np.searchsorted(np.array(kept), np.array([*axis.cuts, np.inf])), -1)
         tables = [table.recoded(axis, place, fewer) for table in tables]
-    plan = replace(cube.plan, axes=tuple(axes))
-    return replace(cube, plan=plan, levels=levels, tables=tuple(tables))
+    return replace(cube, levels=levels).with_tables(axes, tables)

@@ -7,11 +7,11 @@ either of two.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fairgauge.cube.cube import CountTable, Cube, aggregate
+from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.cube.levels import identity, sorted_levels
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
@@ -67,31 +67,30 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
     if not decision.bins:
         read[candidate] = _in_words_of(levels, read[candidate])
         levels = sorted_levels([*levels, *read[candidate]])
+        position = {identity(level): i for i, level in enumerate(levels)}
+        for axis, own in read.items():
+            place = np.array([*(position[identity(level)] for level in own), -1])  # of -1: missing
+            tables = [table.recoded(axis, place) for table in tables]
     held = replace(cube, levels={**cube.levels, decision: levels, candidate: levels})
-    recoded = [_recoded(table, read, levels) for table in tables]
-    known = [table.known(both) for table in recoded]
-    first = tables[0]
+    known = [table.known(both) for table in tables]
     rows = int(known[0].cases.sum())
-    others = _without_models(cube)
+    others = {axis: axis for axis in cube.plan.axes if axis.role not in _ALONE}
     asked = replace(cube.asked, candidate=(), margins=())
-    jointly = [*((axis, axis) for axis in others), (candidate, candidate)]
+    jointly = {**others, candidate: candidate}
     return PairedCubes(
-        _view(held, known, [(axis, axis) for axis in others], asked),
+        _view(held, known, others, asked),
         _of_candidate(held, known, candidate),
         _view(held, known, jointly, asked),
-        _view(held, recoded, jointly, asked),
+        _view(held, tables, jointly, asked),
         rows,
-        int(first.cases.sum()) - rows,
+        int(tables[0].cases.sum()) - rows,
     )
 
 
 def asked_of(spec: Spec, candidate: Axis) -> Spec:
     """Return a question with a candidate in the place of the model in use."""
-    asked = replace(spec, candidate=(), margins=())
-    column = candidate.column
-    if asked.prediction:
-        return replace(asked, prediction=column)
-    return replace(asked, score=column)
+    kind = "prediction" if spec.prediction else "score"
+    return replace(spec, candidate=(), margins=(), **{kind: candidate.column})
 
 
 def alone(cube: Cube, candidate: Axis) -> Cube:
@@ -99,18 +98,11 @@ def alone(cube: Cube, candidate: Axis) -> Cube:
     return _of_candidate(cube, [t for t in cube.tables if candidate in t.axes], candidate)
 
 
-def _without_models(cube: Cube) -> list[Axis]:
-    return [axis for axis in cube.plan.axes if axis.role not in _ALONE]
-
-
-def _of_candidate(cube: Cube, tables: list[CountTable], candidate: Axis) -> Cube:
+def _of_candidate(cube: Cube, tables: Sequence[CountTable], candidate: Axis) -> Cube:
     # the counts by the decisions of a candidate, which stand for the predictions
-    columns = [
-        (candidate if axis.role is Role.PREDICTION else axis, axis)
-        for axis in _without_models(cube)
-    ]
-    of = replace(candidate, role=Role.PREDICTION)
-    return _view(cube, tables, columns, asked_of(cube.asked, candidate), of)
+    axes = {axis: axis for axis in cube.plan.axes if axis.role not in (*_ALONE, Role.PREDICTION)}
+    axes[candidate] = replace(candidate, role=Role.PREDICTION)
+    return _view(cube, tables, axes, asked_of(cube.asked, candidate))
 
 
 def _in_words_of(known: tuple[Value, ...], levels: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -119,37 +111,13 @@ def _in_words_of(known: tuple[Value, ...], levels: tuple[Value, ...]) -> tuple[V
     return tuple(means) if len({*map(identity, means)}) == len(means) else levels
 
 
-def _recoded(
-    table: CountTable, read: Mapping[Axis, tuple[Value, ...]], levels: tuple[Value, ...]
-) -> CountTable:
-    codes, position = table.codes.copy(), {identity(level): i for i, level in enumerate(levels)}
-    for axis, own in read.items():
-        column = table.axes.index(axis)
-        if not axis.bins:
-            place = np.array([*(position[identity(level)] for level in own), -1])  # of -1: missing
-            codes[:, column] = place[codes[:, column]]
-    return CountTable(table.axes, codes, table.sums)
-
-
-def _view(
-    cube: Cube,
-    tables: list[CountTable],
-    columns: list[tuple[Axis, Axis]],
-    asked: Spec,
-    decision: Axis | None = None,
-) -> Cube:
-    # ``decision`` stands for the prediction where it is that of the candidate
-    named = {
-        stands: decision if decision and stands.role is Role.PREDICTION else stands
-        for _, stands in columns
-    }
-    axes = tuple(named[stands] for _, stands in columns)
-    made = []
-    for table in tables:
-        kept = [(read, named[stands]) for read, stands in columns if read in table.axes]
-        codes = table.codes_of([read for read, _ in kept])
-        made.append(aggregate(tuple(axis for _, axis in kept), codes, table.sums))
-    positions = tuple(tuple(axes.index(axis) for axis in table.axes) for table in made)
-    levels = {named[stands]: cube.levels[read] for read, stands in columns}
-    plan = replace(cube.plan, axes=axes, tables=positions, moments=(), asked=asked)
-    return replace(cube, plan=plan, levels=levels, tables=tuple(made), question=asked)
+def _view(cube: Cube, tables: Sequence[CountTable], axes: Mapping[Axis, Axis], asked: Spec) -> Cube:
+    # the counts by some axes alone, each under what it stands for
+    made = [
+        replace(found, axes=tuple(axes[axis] for axis in found.axes))
+        for table in tables
+        for found in [table.over([axis for axis in axes if axis in table.axes])]
+    ]
+    plan = replace(cube.plan, moments=(), asked=asked)
+    levels = {stands: cube.levels[axis] for axis, stands in axes.items()}
+    return replace(cube, plan=plan, levels=levels, question=asked).with_tables(levels, made)
