@@ -20,13 +20,13 @@ from fairgauge.checks.missingness_checks import (
 from fairgauge.checks.names import doubtful_names, doubtful_strata
 from fairgauge.checks.outcome_checks import controls_of_groups, strata_of_outcomes
 from fairgauge.checks.rows import OF_OUTCOMES
-from fairgauge.cube.crossed_strata import (
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import plan
+from fairgauge.cube.views import (
     cross_strata,
     quantile_cuts,
     with_fewer_cuts,
 )
-from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import plan
 from fairgauge.enums import Level, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, Problem, listing, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows

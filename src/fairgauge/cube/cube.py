@@ -237,7 +237,8 @@ class Cube:
         axes, tables = tuple(axes), tuple(tables)
         positions = tuple(tuple(axes.index(axis) for axis in table.axes) for table in tables)
         plan = replace(self.plan, axes=axes, tables=positions)
-        return replace(self, plan=plan, tables=tables)
+        levels = {axis: self.levels[axis] for axis in axes}
+        return replace(self, plan=plan, levels=levels, tables=tables)
 
     def marginal(self, axes: Sequence[Axis]) -> CountTable:
         """Return the counts by ``axes`` alone, from the smallest table that has them all.
