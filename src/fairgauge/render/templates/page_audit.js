@@ -275,7 +275,8 @@ const countRows = async (q, table, report = () => {}) => {
     for (const [row, n, cases] of held.values()) add(codesOf(row), n, cases);
   }
   const rows = [...cells.values()].sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0)), unit = q.count ? "cases" : q.person ? "people" : "rows";
-  const byGroup = new Map();
+  const byGroup = new Map(), unclear = outcomes.map((o, k) => ["undecided_outcomes", `undecided_outcomes:${o.name}`].some((each) => q.accept.includes(each)) ? []
+    : undecidedCodes(o, range(o.levels.length).filter((code) => state[k][code] && rows.some((r) => r.codes[columns.length + k] === code))));
   for (const { codes, cases, open } of rows) {
     const own = columns.map((c, i) => (codes[i] < 0 || c.groupless[codes[i]] ? -1 : codes[i])), key = own.join();
     const cell = byGroup.get(key) ?? byGroup.set(key, { codes: own, states: zero(), open: zero() }).get(key);
@@ -283,6 +284,9 @@ const countRows = async (q, table, report = () => {}) => {
     cell.states[l][d] += cases;
     cell.open[l][d] -= open;
     cell.open[2][2] += open;
+    const [y, p] = [l, d].map((at, k) => (at < 2 && unclear[q.label ? k : 0].includes(codes[columns.length + (q.label ? k : 0)]) ? 2 : at));
+    cell.open[l][d] -= cases - open;
+    cell.open[y][p] += cases - open;
   }
   return { columns, outcomes, state, rows, unit, conflicts, coded, copies: copiesOf(q, table, rows, axes, conflicts), cells: [...byGroup.values()], without, open: rows.reduce((a, r) => a + r.open, 0), read: rows.reduce((a, r) => a + r.cases, 0), fileRows: table.fileRows ?? table.rows };
 };
@@ -318,12 +322,14 @@ const countPeople = async (q, table, columns, state, codesOf, add, pause, coded)
 
 // ---- features: one for each column and each crossing; groups sorted by code, kinds of rows without a group beside them
 const featuresOf = (counts, crossed) => [...counts.columns.map((_, i) => [i]), ...crossed].map((columns) => {
-  const found = new Map(), without = new Map();
+  // a name that only people with another name too have is a group of nobody
+  const nobody = columns.length === 1 && counts.unit === "people" ? counts.columns[columns[0]].groupless.flatMap((no, code) => (no ? [] : [{ key: String(code), codes: [code], states: zero(), open: zero() }])) : [];
+  const found = new Map(nobody.map((g) => [g.key, g])), without = new Map();
   counts.cells.forEach(({ codes, states, open }) => {
     const own = columns.map((i) => codes[i]), key = own.join(), to = own.includes(-1) ? without : found;
     to.set(key, { key, codes: own, states: plus(to.get(key)?.states ?? zero(), states), open: plus(to.get(key)?.open ?? zero(), open) });
   });
-  const groups = [...found.values()].filter((g) => rowsOf(g.states) > 0).sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0));
+  const groups = [...found.values()].filter((g) => nobody.length || rowsOf(g.states) > 0).sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0));
   for (const g of groups) {
     g.values = g.codes.map((c, i) => [counts.columns[columns[i]].name, counts.columns[columns[i]].names[c]]);
     g.name = g.values.map(([, value]) => value).join(" & ");
@@ -454,6 +460,12 @@ const isNoAction = (o, code) => {
   return /^(application withdrawn|file closed for incompleteness|loan purchased|purchased loan|preapproval request)/i.test(name)
     || (/action[ _-]?(taken|type)/i.test(o.name) && /^[4-8]$/.test(name));
 };
+// of refused outcomes those that may be no decision; of two outcomes, one is meant
+const undecidedCodes = (o, refused) => {
+  if (o.cuts || (refused.length === 1 && mayBeValue(o.names[refused[0]]))) return [];
+  const none = noOutcomes(o.levels);
+  return refused.filter((code) => none.includes(o.levels[code]) || isNoAction(o, code));
+};
 const doubtOf = (counts, q, features) => {
   const doubts = [], doubted = counts.columns.map(() => new Set()), sizes = counts.columns.map((_, i) => counts.columns[i].levels.map((_, k) =>
     counts.rows.reduce((a, r) => a + (r.codes[i] === k ? r.cases : 0), 0)));
@@ -485,8 +497,8 @@ const doubtOf = (counts, q, features) => {
   const rowsAt = (k) => counts.outcomes[k].levels.map((_, code) => counts.rows.reduce((a, r) => a + (r.codes[at(k)] === code ? r.cases : 0), 0));
   counts.outcomes.forEach((o, k) => {
     const sizes_ = rowsAt(k), good = (code) => counts.state[k][code] === 0, refused = o.levels.map((_, code) => code).filter((code) => sizes_[code] && !good(code));
-    const none = o.cuts ? [] : noOutcomes(o.levels), undecided = refused.filter((code) => none.includes(o.levels[code]) || isNoAction(o, code));
-    if (undecided.length && !(refused.length === 1 && mayBeValue(o.names[refused[0]]))) add("undecided_outcomes", `clear ${roles[k]}`, undecided.reduce((a, code) => a + sizes_[code], 0), [roles[k]], null);
+    const undecided = undecidedCodes(o, refused);
+    if (undecided.length) add("undecided_outcomes", `clear ${roles[k]}`, undecided.reduce((a, code) => a + sizes_[code], 0), [roles[k]], null);
     const known = sizes_.reduce((a, b) => a + b, 0), positives = sizes_.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
       add(roles[k] === "label" ? "one_label" : "one_decision", "row of their group with another outcome", counts.read, [roles[k]], null, true);
