@@ -56,7 +56,7 @@ from fairgauge.results.verdicts import Verdict, counted_as, overall
 from fairgauge.rowwise import first_rows
 from fairgauge.scan import chosen_rows, open_rows, open_source
 from fairgauge.scan.input_files import open_files
-from fairgauge.scan.source import Opened, Readable, Source, at_hand, readable
+from fairgauge.scan.source import Opened, Readable, Source, at_hand
 
 if TYPE_CHECKING:
     from fairgauge.question import swap_question
@@ -488,7 +488,7 @@ def judged(
     by_rows: ByRows | None = None  # where rows can only be counted
     # a table of counts, which are many, is none of rows
     counts = spec.count is not None and cube.cases > _MOST_REPEATED
-    if source is not None and readable(source) and not spec.of_people and not counts:
+    if source is not None and isinstance(source, Readable) and not spec.of_people and not counts:
         from fairgauge.rowwise import RowReader
 
         by_rows = RowReader(source, cube)

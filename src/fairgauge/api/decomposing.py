@@ -15,7 +15,7 @@ from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.names import doubtful_names, doubtful_strata
 from fairgauge.checks.outcome_checks import controls_of_groups, strata_of_outcomes
 from fairgauge.checks.rows import OF_OUTCOMES
-from fairgauge.cube import crossed_strata
+from fairgauge.cube import views
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import Level, ReferenceRule, Role, Task
@@ -145,9 +145,9 @@ def why(
     _check(spec, strata, margins, cube)
 
     columns, beside = (tuple(e for e in strata if e.control is of) for of in (False, True))
-    asked_cuts = crossed_strata.with_fewer_cuts(cube, strata)  # counts may hold more
-    crossed = crossed_strata.cross_strata(asked_cuts, columns)
-    fitted = crossed_strata.cross_strata(asked_cuts, strata) if beside else None
+    asked_cuts = views.with_fewer_cuts(cube, strata)  # counts may hold more
+    crossed = views.cross_strata(asked_cuts, columns)
+    fitted = views.cross_strata(asked_cuts, strata) if beside else None
     names = [each.column for each in strata]
     resolution = resolve(crossed.without, spec)
     features = resolution.features
@@ -278,7 +278,7 @@ def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, d
     cuts = {}
     for column in (each.column for each in strata if each.quantiles):
         counts = rows.count(plan(replace(by_column, sensitive=(Feature(column),))), _MOST_VALUES)
-        cuts[column] = crossed_strata.quantile_cuts(counts, counts.plan.axes[0], _INTERVALS)
+        cuts[column] = views.quantile_cuts(counts, counts.plan.axes[0], _INTERVALS)
     cut = tuple(replace(each, cuts=cuts.get(each.column, each.cuts)) for each in plain)
     return Opened(source), {**named, "strata": cut}
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.cube.crossed_strata import CrossedStrata
+from fairgauge.cube.views import CrossedStrata
 from fairgauge.enums import (
     GapPartKind,
     GapVerdict,
