@@ -147,8 +147,12 @@ MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
         DiagnosticCode.SAME_NAMES, "g", planted("g", "A ", "a"),
         ("audit", "compare_models", "why", "thresholds", "monitor", "pairs"),
     ),
-    "a stratum that is none": (DiagnosticCode.STRATUM_OF_MISSING, "h", planted("h", "N/A"), ("why",)),
-    "a stratum in two spellings": (DiagnosticCode.SAME_NAMES, "h", planted("h", "X ", "x"), ("why",)),
+    "a stratum that is none": (
+        DiagnosticCode.STRATUM_OF_MISSING, "h", planted("h", "N/A"), ("why",),
+    ),
+    "a stratum in two spellings": (
+        DiagnosticCode.SAME_NAMES, "h", planted("h", "X ", "x"), ("why",),
+    ),
     "decisions that are none": (
         DiagnosticCode.UNDECIDED_OUTCOMES, "p", planted("p", "Pending", "no"),
         ("audit", "compare_models", "why", "find", "monitor", "pairs"),

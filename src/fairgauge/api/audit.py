@@ -48,16 +48,14 @@ from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.question_checks import (
     check_known,
-    group_texts,
+    idle_rules,
     limits_of_the_better_off,
     limits_outside_range,
     numeric_groups,
     one_group,
-    rules_on_references,
     single_row_groups,
     uncrossed_features,
-    unmatched_groups,
-    unmatched_rules,
+    unmatched_values,
 )
 from fairgauge.resolve.resolution import resolve, resolve_groups
 from fairgauge.results.definitions import defined_by
@@ -444,12 +442,10 @@ def check_groups(
         *single_row_groups(cube, asked),
         *numeric_groups(cube, asked),
         *doubtful_names(cube, asked),
-        *unmatched_groups(cube, spec),
+        *unmatched_values(cube, spec),
         *(note for feature in features for note in one_group(feature, asked)),
-        *unmatched_rules(spec, group_texts(features)),
-        *rules_on_references(spec, features),
-        *unmatched_rules(of_monitor, group_texts(features), "monitor.rules"),
-        *rules_on_references(of_monitor, features, "monitor.rules"),
+        *idle_rules(spec, features),
+        *idle_rules(of_monitor, features, "monitor.rules"),
         *limits_outside_range(spec),
     )
 

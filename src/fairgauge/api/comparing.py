@@ -32,9 +32,8 @@ from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import (
     check_known,
-    group_texts,
+    idle_rules,
     one_group,
-    unmatched_rules,
     weightless_groups,
 )
 from fairgauge.resolve.resolution import resolve
@@ -201,7 +200,7 @@ def _notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
     metrics = spec.catalogue.expand(models[0][-1].metrics)
     notes = [*never_repeats(cube, spec)]
     notes += assumed_positive(cube, spec, decide_task(cube, spec), metrics)
-    notes += unmatched_rules(spec, group_texts(count_groups(cube, spec)))
+    notes += idle_rules(spec, count_groups(cube, spec))
     for _, found, counts, asked in models:
         notes += found
         for of in count_groups(counts, asked):

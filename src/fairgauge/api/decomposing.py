@@ -42,6 +42,7 @@ from fairgauge.question.features import (
 from fairgauge.question.option_types import read_margins
 from fairgauge.question.options import BY_NAME, Options, with_options
 from fairgauge.question.presets import preset
+from fairgauge.question.readers import Location
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import (
     Spec,
@@ -121,19 +122,21 @@ def why(
     """
     asked: dict[str, Any] = {**with_config(config, options)}
     message = "is of audits, and changes no decomposition; remove it"
-    problems = [Problem(name, message) for name in _OF_RULES if options.get(name)]
-    strata, asked = _read_controls(data, controls, asked, problems)
+    at = Location(problems=[Problem(name, message) for name in _OF_RULES if options.get(name)])
+    strata, asked = _read_controls(data, controls, asked, at)
     refuse_candidates(asked)
     if usual := asked.get("metrics") is None:
         asked["metrics"] = Spec().metrics  # a preset has those of audits
     margins = asked.pop("margins", None)
-    margins = dict(read_margins(margins, "margins", problems) if margins is not None else ())
+    margins = dict(read_margins(margins, at["margins"]) if margins is not None else ())
     asked = {name: value for name, value in asked.items() if name not in _OF_RULES}
-    refuse(problems)
+    refuse(at.problems)
     counted = data
     if isinstance(data, Cube):
         counted = _drop_strata(data, strata)
-    elif any(e.quantiles for e in read_strata(asked.get("strata"), "strata", [], quantiles=True)):
+    elif any(
+        e.quantiles for e in read_strata(asked.get("strata"), Location("strata"), quantiles=True)
+    ):
         counted, asked = _cut_at_quantiles(data, asked)
     run = started("why", counted, cast("Options", asked))
     cube, spec = run.cube, run.spec
@@ -230,23 +233,23 @@ def _usual_metrics(spec: Spec) -> tuple[str, ...]:
 
 
 def _read_controls(
-    data: object, given: object, asked: Mapping[str, Any], problems: list[Problem]
+    data: object, given: object, asked: Mapping[str, Any], at: Location
 ) -> tuple[tuple[Feature, ...], dict[str, Any]]:
     asked = dict(asked)
     given = [asked.pop("controls", None), given][given is not None]
-    controls = read_controls(given, "controls", problems) if given is not None else ()
+    controls = read_controls(given, at["controls"]) if given is not None else ()
     if isinstance(data, Cube):
         own = asked.pop("strata", None)
-        known = data.asked.strata if own is None else read_strata(own, "strata", problems)
+        known = data.asked.strata if own is None else read_strata(own, at["strata"])
         names = {each.column for each in controls} if own is None else set()
         strata = tuple(each for each in known if each.column not in names)
     elif controls:
-        strata = read_strata(asked.get("strata") or (), "strata", problems, quantiles=True)
+        strata = read_strata(asked.get("strata") or (), at["strata"], quantiles=True)
     else:
         return (), asked
     every = read_strata(
         [*strata, *(replace(each, control=bool(strata)) for each in controls)],
-        "strata and controls", problems, quantiles=not isinstance(data, Cube),
+        at["strata and controls"], quantiles=not isinstance(data, Cube),
     )  # fmt: skip
     if isinstance(data, Cube):
         return every, asked
@@ -265,12 +268,12 @@ _MOST_VALUES = 1_000_000
 
 
 def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, dict[str, Any]]:
-    problems: list[Problem] = []
-    strata = read_strata(asked["strata"], "strata", problems, quantiles=True)
+    at = Location("strata")
+    strata = read_strata(asked["strata"], at, quantiles=True)
     plain = [replace(each, quantiles=False) for each in strata]
     source, named = open_rows(data, {**asked, "strata": plain})
     spec = ask_rows(source, **cast("Options", named))
-    refuse(problems)
+    refuse(at.problems)
     rows = chosen_rows(source, spec)
     # that others are no categories of numbers is found where they are cut
     listed = tuple(each for each in spec.recode if not each.names)

@@ -54,7 +54,7 @@ from fairgauge.resolve.question_checks import (
     numeric_groups,
     single_row_groups,
     uncrossed_features,
-    unmatched_groups,
+    unmatched_values,
 )
 from fairgauge.resolve.references import large_groups
 from fairgauge.results.doubts import (
@@ -128,7 +128,7 @@ CHECKS = (
     DataCheck(lambda c: other_groups(c.cube, c.spec)),
     DataCheck(lambda c: copied_rows(c.cube)),
     DataCheck(lambda c: limits_outside_range(c.spec)),
-    DataCheck(lambda c: unmatched_groups(c.cube, c.spec)),
+    DataCheck(lambda c: unmatched_values(c.cube, c.spec)),
 )
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from fairgauge.catalogue.across import Spread, contrast_of
 from fairgauge.catalogue.catalogue import rate as rate_of
-from fairgauge.catalogue.cells import Array, ConfusionCounts
+from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
@@ -49,7 +49,6 @@ from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import ComparisonKey, Estimate, WorstCase
 from fairgauge.results.scopes import OVERALL
 from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient
-from fairgauge.stats.unknown_people import missing_bounds
 
 Shares = tuple[Array, Array]
 """The rows that a rate counts, and those among which it counts them."""
@@ -456,27 +455,6 @@ def _incomplete(states: Array, rate: Rate) -> Array:
     needed = _needed_states(states, rate)
     known = needed[:, :_MISSING, :_MISSING]
     return np.asarray(needed.sum(axis=(1, 2)) - known.sum(axis=(1, 2)))
-
-
-def worst_values(
-    metric: Contrast,
-    group: ConfusionCounts,
-    reference: ConfusionCounts,
-    unknown: ConfusionCounts,
-    unknown_reference: ConfusionCounts,
-) -> Limits:
-    """Return the least and the greatest value of a contrast of shares.
-
-    The unknown rows are those that may be of each side. Both ends are attained: the same assignment
-    takes one side as low and the other as high as it can be.
-    """
-    assert isinstance(metric.of, Rate)
-    of, among, needs = metric.of.of, metric.of.among, metric.of.needs
-    ours, theirs = (
-        missing_bounds(*(each.count(side.counts(needs)) for side in sides for each in (of, among)))
-        for sides in ((group, unknown), (reference, unknown_reference))
-    )
-    return contrast_range(metric, ours, theirs)
 
 
 def contrast_range(metric: Contrast, ours: Limits, theirs: Limits) -> Limits:

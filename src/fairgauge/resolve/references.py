@@ -16,7 +16,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import RANGE
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import Favourable, Profile, ReferenceKind, ReferenceRule, Task
-from fairgauge.identity import MissingValue, Part
+from fairgauge.identity import MissingValue
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Histogram, as_reference
@@ -550,13 +550,10 @@ def admissible_groups(counts: GroupCounts, spec: Spec) -> Mask:
 
 def of_known_people(counts: GroupCounts) -> Mask:
     """Return which groups are of people whose category is known in every column."""
-    known = [not any(map(is_unknown_part, each.parts)) for each in counts.group_ids]
-    return np.array(known, dtype=bool)
-
-
-def is_unknown_part(part: Part) -> bool:
-    """Return whether a group is of rows that have no value of a column."""
-    return isinstance(part, MissingValue)
+    missing = (
+        any(isinstance(part, MissingValue) for part in each.parts) for each in counts.group_ids
+    )
+    return ~np.fromiter(missing, dtype=bool)
 
 
 def large_groups(counts: GroupCounts, spec: Spec) -> Mask:

@@ -32,6 +32,7 @@ from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_named
 from fairgauge.question.options import BY_NAME, DESIGN
 from fairgauge.question.presets import find_preset
+from fairgauge.question.readers import Location
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
 from fairgauge.results.disadvantage import AMOUNTS
@@ -512,7 +513,7 @@ class _Audit(Compared):
             yield fact("rounded_counts", "diagnostics", min_cell=note["min_cell"])
         if spec.get("where"):
             outcomes = {spec.get(role) for role in OUTCOMES}
-            held = [e for e in read_conditions(spec["where"], "where", []) if not e.holds(None)]
+            held = [e for e in read_conditions(spec["where"], Location()) if not e.holds(None)]
             keeps = [(e.column, e.keeps_missing(outcomes)) for e in held]
             yield fact("conditions", "spec.where",
                 conditions=list(BY_NAME["where"].type.write(spec["where"])),

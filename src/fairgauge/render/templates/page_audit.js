@@ -322,12 +322,14 @@ const countPeople = async (q, table, columns, state, codesOf, add, pause, coded)
 
 // ---- features: one for each column and each crossing; groups sorted by code, kinds of rows without a group beside them
 const featuresOf = (counts, crossed) => [...counts.columns.map((_, i) => [i]), ...crossed].map((columns) => {
-  const found = new Map(), without = new Map();
+  // a name that only people with another name too have is a group of nobody
+  const nobody = columns.length === 1 && counts.unit === "people" ? counts.columns[columns[0]].groupless.flatMap((no, code) => (no ? [] : [{ key: String(code), codes: [code], states: zero(), open: zero() }])) : [];
+  const found = new Map(nobody.map((g) => [g.key, g])), without = new Map();
   counts.cells.forEach(({ codes, states, open }) => {
     const own = columns.map((i) => codes[i]), key = own.join(), to = own.includes(-1) ? without : found;
     to.set(key, { key, codes: own, states: plus(to.get(key)?.states ?? zero(), states), open: plus(to.get(key)?.open ?? zero(), open) });
   });
-  const groups = [...found.values()].filter((g) => rowsOf(g.states) > 0).sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0));
+  const groups = [...found.values()].filter((g) => nobody.length || rowsOf(g.states) > 0).sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0));
   for (const g of groups) {
     g.values = g.codes.map((c, i) => [counts.columns[columns[i]].name, counts.columns[columns[i]].names[c]]);
     g.name = g.values.map(([, value]) => value).join(" & ");
