@@ -369,3 +369,13 @@ def every_number(reference: str, column: str = "g", value: str = "", word: str =
     called = rows.with_columns(pl.col(column, *also).replace(value, word))
     found = fg.audit(called, prediction="p", rules=RULE, strata="h", reference=reference, **ASKED)
     return sorted(number for _, number in numbers(found))
+
+
+@pytest.mark.parametrize("verb", AGED)
+def test_rows_that_weigh_nothing_leave_no_pass(verb):
+    """Half of those of one group that are refused weigh 0, in every period as in some."""
+    ask, passes = VERBS[verb]
+    none = (pl.col("g") == "b") & (pl.col("y") == "no") & (pl.int_range(pl.len()) % 16 < 8)
+    rows = table().with_columns(w=pl.when(none).then(0.0).otherwise(1.0))
+    assert passes(ask(rows.with_columns(w=pl.lit(1.0)), weight="w"))
+    assert not passes(ask(rows, weight="w"))
