@@ -105,6 +105,11 @@ class SpecError(FairgaugeError, ValueError):
         super().__init__("\n".join(map(str, self.problems)))
 
 
+def problems_where(*checks: tuple[object, str, str]) -> list[Problem]:
+    """Return what is wrong: of conditions, each with a path and a message, those that hold."""
+    return [Problem(path, message) for holds, path, message in checks if holds]
+
+
 def refuse(problems: Collection[Problem]) -> None:
     """Raise everything that is wrong, if anything is."""
     if problems:

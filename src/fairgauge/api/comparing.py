@@ -27,15 +27,10 @@ from fairgauge.question.conditions import NOT
 from fairgauge.question.options import Options, flag_of, with_options
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import MODELS_INSTEAD, Spec
+from fairgauge.resolve import question_checks
 from fairgauge.resolve.excluded_rows import MANY_UNCLUSTERED, NO_CLUSTER, excluded_rows
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.question_checks import (
-    check_known,
-    idle_rules,
-    one_group,
-    weightless_groups,
-)
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.comparison import Change, Origin
 from fairgauge.results.report import Report
@@ -156,7 +151,7 @@ def compare_models(
             "reports are compared by fg.compare(old, new), fairgauge compare OLD NEW"
         )
         raise SpecError(Problem("candidate", message))
-    check_known(cube, spec)
+    question_checks.check_known(cube, spec)
     rows = excluded_rows(cube, spec).get(NO_CLUSTER, 0)
     if rows >= max(1, MANY_UNCLUSTERED * cube.read):
         column = quote(spec.cluster or "")
@@ -200,11 +195,12 @@ def _notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
     metrics = spec.catalogue.expand(models[0][-1].metrics)
     notes = [*never_repeats(cube, spec)]
     notes += assumed_positive(cube, spec, decide_task(cube, spec), metrics)
-    notes += idle_rules(spec, count_groups(cube, spec))
+    notes += question_checks.idle_rules(spec, count_groups(cube, spec))
     for _, found, counts, asked in models:
         notes += found
         for of in count_groups(counts, asked):
-            notes += [*missing_groups(of, asked), *one_group(of, asked), *weightless_groups(of)]
+            notes += [*missing_groups(of, asked), *question_checks.one_group(of, asked)]
+            notes += question_checks.weightless_groups(of)
             for each in missing_outcomes(of, asked):
                 given = dict(each.parameters)
                 if given["what"] != "label":

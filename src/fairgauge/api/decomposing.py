@@ -10,25 +10,16 @@ from fairgauge.api.running import started
 from fairgauge.catalogue.closed_forms import has_decomposition, usual_rate
 from fairgauge.catalogue.comparisons import Contrast, RowMetric
 from fairgauge.catalogue.statistics import Statistic
+from fairgauge.checks import missingness_checks
 from fairgauge.checks.favourable import assumed_positive
-from fairgauge.checks.missingness_checks import (
-    copied_rows,
-    left_out_groups,
-    many_strata,
-    missing_values,
-)
 from fairgauge.checks.names import doubtful_names, doubtful_strata
 from fairgauge.checks.outcome_checks import controls_of_groups, strata_of_outcomes
 from fairgauge.checks.rows import OF_OUTCOMES
-from fairgauge.cube.crossed_strata import (
-    cross_strata,
-    quantile_cuts,
-    with_fewer_cuts,
-)
+from fairgauge.cube import crossed_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import Level, ReferenceRule, Role, Task
-from fairgauge.errors import CubeError, DataError, Problem, listing, quote, refuse
+from fairgauge.errors import CubeError, DataError, Problem, listing, problems_where, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
 from fairgauge.measure.decompose_gaps import decompose_gaps
 from fairgauge.measure.measure import reversed_outcomes_of
@@ -150,9 +141,9 @@ def why(
     _check(spec, strata, margins, cube)
 
     columns, beside = (tuple(e for e in strata if e.control is of) for of in (False, True))
-    asked_cuts = with_fewer_cuts(cube, strata)  # counts may hold more
-    crossed = cross_strata(asked_cuts, columns)
-    fitted = cross_strata(asked_cuts, strata) if beside else None
+    asked_cuts = crossed_strata.with_fewer_cuts(cube, strata)  # counts may hold more
+    crossed = crossed_strata.cross_strata(asked_cuts, columns)
+    fitted = crossed_strata.cross_strata(asked_cuts, strata) if beside else None
     names = [each.column for each in strata]
     resolution = resolve(crossed.without, spec)
     features = resolution.features
@@ -165,8 +156,8 @@ def why(
             *strata_of_outcomes(cube, spec, names, of, [each.column for each in beside]),
             *controls_of_groups(cube, spec, [each.column for each in beside]),
             *doubtful_strata(cube, spec, names),
-            *left_out_groups(cube, spec),
-            *copied_rows(cube),
+            *missingness_checks.left_out_groups(cube, spec),
+            *missingness_checks.copied_rows(cube),
             *(each for each in doubtful_names(cube, spec) if each.feature not in names),
         ),
         OF_OUTCOMES,
@@ -211,12 +202,14 @@ def why(
             ),
             *assumed_positive(cube, spec, Task.BINARY, metrics),
             *found,
-            *missing_values(cube, spec, names),
+            *missingness_checks.missing_values(cube, spec, names),
             *(note for note in notes if note.level is Level.WARNING),  # others have their numbers
             *(note for of_feature in features for note in missing_outcomes(of_feature, spec)),
             *uncounted_rows(cube, features, spec),
             *single_row_groups(cube, spec),
-            *many_strata(cube, replace(spec, strata=columns), crossed.known.cube),
+            *missingness_checks.many_strata(
+                cube, replace(spec, strata=columns), crossed.known.cube
+            ),
         ),
     )
 
@@ -281,7 +274,7 @@ def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, d
     cuts = {}
     for column in (each.column for each in strata if each.quantiles):
         counts = rows.count(plan(replace(by_column, sensitive=(Feature(column),))), _MOST_VALUES)
-        cuts[column] = quantile_cuts(counts, counts.plan.axes[0], _INTERVALS)
+        cuts[column] = crossed_strata.quantile_cuts(counts, counts.plan.axes[0], _INTERVALS)
     cut = tuple(replace(each, cuts=cuts.get(each.column, each.cuts)) for each in plain)
     return Opened(source), {**named, "strata": cut}
 
@@ -317,15 +310,6 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
             )
             problems.append(Problem(path, message))
     problems += _wrong_metrics(spec, margins)
-    if not strata:
-        message = "name one to six columns (--strata COL), such as departments or products"
-        problems.append(Problem("strata", message))
-    if spec.reference is ReferenceRule.OVERALL:
-        message = (
-            "a gap is decomposed between different people: compare with others, largest, best, or "
-            "a group (reference COL=VALUE)"
-        )
-        problems.append(Problem("reference", message))
     uncut = {each.column for each in strata if each.control and not each.cuts}
     for axis, levels in cube.levels.items():
         numbers = sum(isinstance(each, float | int) for each in levels)
@@ -335,16 +319,17 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
                 f"({axis.column}:36,43), those of rows at quantiles, too ({axis.column}:quantiles)"
             )
             problems.append(Problem("controls", message))
-    task = decide_task(cube, spec)
-    if (
-        task is Task.MULTICLASS
-        or len(getattr(spec.positive, "levels", ()))
-        or (len(spec.threshold) if isinstance(spec.threshold, tuple) and spec.score else 1) > 1
-    ):
-        message = (
-            "one outcome is decomposed at a time: state which values are positive (--positive)"
-        )
-        problems.append(Problem("positive", message))
+    cuts = len(spec.threshold) if isinstance(spec.threshold, tuple) and spec.score else 1
+    several = decide_task(cube, spec) is Task.MULTICLASS or cuts > 1
+    problems += problems_where(
+        (not strata, "strata",
+         "name one to six columns (--strata COL), such as departments or products"),
+        (spec.reference is ReferenceRule.OVERALL, "reference",
+         ("a gap is decomposed between different people: compare with others, largest, best, or a "
+         "group (reference COL=VALUE)")),
+        (several or len(getattr(spec.positive, "levels", ())), "positive",
+         "one outcome is decomposed at a time: state which values are positive (--positive)"),
+    )  # fmt: skip
     refuse(problems)
 
 

@@ -54,12 +54,7 @@ from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.question_checks import single_row_groups, unmatched_values
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.searched_features import most_cells, searched_rows
-from fairgauge.results.disadvantage import (
-    better_of,
-    counts_outcomes,
-    favours_the_least,
-    harm_in_words,
-)
+from fairgauge.results import disadvantage
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.subgroup_search import HIDING, SearchQuestion, SubgroupSearch
 from fairgauge.rowwise.first_rows import median_score, with_task
@@ -225,7 +220,7 @@ def find(
         alpha=float(alpha),
         missing=spec.missing,
         features=searched,
-        definition=Catalogue((), harm_in_words(spec.to_dict())).worded(row),
+        definition=Catalogue((), disadvantage.harm_in_words(spec.to_dict())).worded(row),
     )
     found = find_subgroups(rows_searched, question)
     whole = replace(spec, sensitive=(), intersections=())
@@ -333,8 +328,9 @@ def _worse_side(
     # which side is worse: as asked, or as is favourable, or as in the catalogue
     asked = None if worse is None else read_word(Worse)(worse, Location("worse", problems))
     stated = favourable in (Favourable.POSITIVE, Favourable.NEGATIVE)
-    if row is not None and stated and counts_outcomes(row):  # labels, too, have a better side then
-        side = Worse.HIGHER if favours_the_least(row, favourable) else Worse.LOWER
+    if row is not None and stated and disadvantage.counts_outcomes(row):
+        # labels, too, have a better side then
+        side = Worse.HIGHER if disadvantage.favours_the_least(row, favourable) else Worse.LOWER
         if asked not in (None, side):
             message = (
                 f"{asked} contradicts favourable = {favourable} (--favourable), by which a "
@@ -344,7 +340,7 @@ def _worse_side(
         return side
     if worse is not None:
         return asked
-    better = Better.NEITHER if row is None else better_of(row, favourable)
+    better = Better.NEITHER if row is None else disadvantage.better_of(row, favourable)
     if better is Better.NEITHER:
         if row is not None:
             which = "state which is worse, higher or lower (worse, --worse)"
@@ -385,15 +381,15 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
     tables = (tuple(range(len(axes))), *((len(axes) + i,) for i in range(len(codes))))
     joint = Plan((*axes, *codes), tables, every.asked)
 
-    def count(asked: Plan) -> dict[str, Cube]:
-        return {"": source.count(asked, _MOST_VALUES)}
-
     features_at = [i for i, axis in enumerate(axes) if axis.role is Role.FEATURE]
     outcomes_at = tuple(i for i in range(len(axes)) if i not in features_at)
     by_feature = (outcomes_at, *((i,) for i in features_at), *tables[1:])
-    apart = source.count(replace(joint, tables=by_feature), _MOST_VALUES)
-    apart = replace(apart, question=spec)
-    apart = replace(apart, copies=copies_of_rows(data, source, apart, spec))
+
+    def asked(cube: Cube) -> Cube:
+        cube = replace(cube, question=spec)
+        return replace(cube, copies=copies_of_rows(data, source, cube, spec))
+
+    apart = asked(source.count(replace(joint, tables=by_feature), _MOST_VALUES))
     if spec.of_people:
         if apart.rows > _MOST_JOINT_CELLS:
             raise SpecError(Problem(
@@ -403,8 +399,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
                 "each person, with the decision that counts, and search that",
             ))  # fmt: skip
         rows = source.count(by_person(joint, spec), _MOST_VALUES)
-        people = replace(count_people(rows, joint, spec), question=spec)
-        people = replace(people, copies=copies_of_rows(data, source, people, spec))
+        people = asked(count_people(rows, joint, spec))
         _check_people(people, columns)
         return Run("find", data, people, source, spec), None
     cells = most_cells(apart)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,17 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan, read_question
 from fairgauge.enums import ReferenceRule, Task, Threshold
-from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote, refuse, shown
+from fairgauge.errors import (
+    CubeError,
+    DataError,
+    Problem,
+    SpecError,
+    listing,
+    problems_where,
+    quote,
+    refuse,
+    shown,
+)
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.question import spec_file
 from fairgauge.question.option_types import OptionType, number, plain
@@ -183,7 +193,7 @@ def _override_options(
     spec: MonitorSpec, options: Mapping[str, Any], load_baseline: Callable[[object], BaselineCounts]
 ) -> MonitorSpec:
     question = ask(base=spec.question, **options)
-    problems = [*_not_monitored(question)]
+    problems = _not_monitored(question)
     rules = spec.rules
     if "rules" in options:
         rules = _rules(None, question, load_baseline, problems)
@@ -204,36 +214,29 @@ def _question(options: Mapping[str, Any], problems: list[Problem]) -> Spec | Non
     return question
 
 
-def _not_monitored(question: Spec) -> Iterator[Problem]:
-    if question.probabilities:
-        names = listing([quote(each.name) for each in question.probabilities])
-        message = (
-            f"{names}: a monitor needs recorded groups, whose e-values are of counts; audit each "
-            "period (fairgauge audit), or monitor a column of recorded groups"
-        )
-        yield Problem("probabilities", message)
-    if question.design:
-        yield Problem(question.design, "a monitor has no survey design; audit each period with it")
-    if question.candidate:
-        yield Problem("candidate", f"a monitor follows one model; {MODELS_INSTEAD}")
-    if question.reference is ReferenceRule.BEST:
-        message = (
-            "the best group is chosen by the outcomes that are monitored, so that differences "
-            "from it are no evidence; name the group (reference = {COLUMN = GROUP}), or use "
-            "largest or others"
-        )
-        yield Problem("reference", message)
-    if question.reference is ReferenceRule.LARGEST and question.intersections:
-        message = (
-            "the largest group of an intersection may be another one than its columns' largest; "
-            "name the groups (reference = {COLUMN = GROUP, ...}), or compare with others"
-        )
-        yield Problem("reference", message)
-    if isinstance(question.threshold, Threshold):
-        message = "the median of every period is another threshold; give a number"
-        yield Problem("threshold", message)
-    elif question.score is not None and question.prediction is None and len(question.threshold) > 1:
-        yield Problem("threshold", "a monitor takes one threshold; monitor each alone")
+def _not_monitored(question: Spec) -> list[Problem]:
+    names = listing([quote(each.name) for each in question.probabilities])
+    reference, by_score = question.reference, question.score and question.prediction is None
+    median = isinstance(question.threshold, Threshold)
+    cuts = () if isinstance(question.threshold, Threshold) else question.threshold
+    return problems_where(
+        (question.probabilities, "probabilities",
+         (f"{names}: a monitor needs recorded groups, whose e-values are of counts; audit each "
+         "period (fairgauge audit), or monitor a column of recorded groups")),
+        (question.design, str(question.design),
+         "a monitor has no survey design; audit each period with it"),
+        (question.candidate, "candidate", f"a monitor follows one model; {MODELS_INSTEAD}"),
+        (reference is ReferenceRule.BEST, "reference",
+         ("the best group is chosen by the outcomes that are monitored, so that differences from "
+         "it are no evidence; name the group (reference = {COLUMN = GROUP}), or use largest or "
+         "others")),
+        (reference is ReferenceRule.LARGEST and question.intersections, "reference",
+         ("the largest group of an intersection may be another one than its columns' largest; name "
+         "the groups (reference = {COLUMN = GROUP, ...}), or compare with others")),
+        (median, "threshold", "the median of every period is another threshold; give a number"),
+        (by_score and len(cuts) > 1, "threshold",
+         "a monitor takes one threshold; monitor each alone"),
+    )  # fmt: skip
 
 
 def _rules(
@@ -341,32 +344,27 @@ def _question_mistakes(rule: MonitorRule, path: str, question: Spec | None) -> l
     row = rule.own or question.catalogue.row(rule.metric)
     unmet = list(unmet_needs_of_rule(row, question, path))
     problems += unmet
-    rate = contrasted_rate(row)
-    if rule.definition is None and not unmet:  # a rate, which no interval of a comparison is of
-        dependent = question.weight or question.cluster
-        if rate is None or dependent:
-            why = "its rows have weights or clusters" if dependent else "it is no share of rows"
-            message = (
-                f"the {rule.metric} of groups cannot be monitored, because {why}; monitor "
-                f"{rule.metric}.difference"
-            )
-            problems.append(Problem(f"{path}.metric", message))
-    if rule.baseline is not None:
-        difference = plan(question).difference(rule.baseline.cube.plan)
-        if difference:
-            message = f"the baseline counts something else: {difference} (the question first)"
-            problems.append(Problem(f"{path}.of", message))
-        if rate is None:
-            message = f"{rule.metric} compares no rate of rows; a baseline needs one that does"
-            problems.append(Problem(f"{path}.metric", message))
-        elif not is_exact(rate, question):
-            message = (
-                "a baseline needs rows that are independent and of equal weight, and a reference "
-                "that no group is part of; state limits (at_least, at_most) in place of within "
-                'and of, or leave out weight, cluster or reference = "overall"'
-            )
-            problems.append(Problem(f"{path}.within", message))
-    return problems
+    rate, dependent = contrasted_rate(row), question.weight or question.cluster
+    alone = rule.definition is None and not unmet  # a rate, which no interval of a comparison is of
+    why = "its rows have weights or clusters" if dependent else "it is no share of rows"
+    problems += problems_where(
+        (alone and (rate is None or dependent), f"{path}.metric",
+         (f"the {rule.metric} of groups cannot be monitored, because {why}; monitor "
+         f"{rule.metric}.difference")),
+    )  # fmt: skip
+    if rule.baseline is None:
+        return problems
+    difference = plan(question).difference(rule.baseline.cube.plan)
+    return problems + problems_where(
+        (difference, f"{path}.of",
+         f"the baseline counts something else: {difference} (the question first)"),
+        (rate is None, f"{path}.metric",
+         f"{rule.metric} compares no rate of rows; a baseline needs one that does"),
+        (rate is not None and not is_exact(rate, question), f"{path}.within",
+         ("a baseline needs rows that are independent and of equal weight, and a reference that no "
+         "group is part of; state limits (at_least, at_most) in place of within and of, or leave "
+         'out weight, cluster or reference = "overall"')),
+    )  # fmt: skip
 
 
 def is_exact(rate: MonitoredRate, question: Spec) -> bool:
