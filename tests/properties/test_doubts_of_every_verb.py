@@ -379,3 +379,25 @@ def test_rows_that_weigh_nothing_leave_no_pass(verb):
     rows = table().with_columns(w=pl.when(none).then(0.0).otherwise(1.0))
     assert passes(ask(rows.with_columns(w=pl.lit(1.0)), weight="w"))
     assert not passes(ask(rows, weight="w"))
+
+
+def of_f1(rows: pl.DataFrame, **more: Any) -> Any:
+    return fg.audit(rows, prediction="p", rules="|f1_score.difference| <= 0.5", **ASKED | more)
+
+
+WEIGHED = VERBS | {"audit": (of_f1, VERBS["audit"][1])}
+"""Of F1 there is no worst case."""
+
+
+@pytest.mark.parametrize(("verb", "lacking"), [
+    ("audit", "g"), ("audit", "y"), ("why", "g"), ("thresholds", "g"), ("thresholds", "y"),
+    ("monitor", "g"),
+])  # fmt: skip
+def test_few_missing_values_matter_by_what_they_weigh(verb, lacking):
+    """One row in 600, which weighs 400: exit 0, as though it were one in 600."""
+    ask, passes = WEIGHED[verb]
+    of_few = pl.int_range(pl.len()) % 600 == 1
+    rows = table().with_columns(pl.when(~of_few).then(lacking), w=pl.lit(1.0))
+    heavy = rows.with_columns(w=pl.when(of_few).then(400.0).otherwise("w"))
+    assert passes(ask(rows, weight="w"))
+    assert not passes(ask(heavy, weight="w"))
