@@ -125,10 +125,10 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(of_predictions, prediction_levels)
-        of_open = [_open_levels(cube, each, spec) for each in (label, prediction)]
+        of_open = [open_levels(cube, each, spec) for each in (label, prediction)]
         return (OutcomeMasks(labels, mask, None, NO_CLASS, turned, *of_open),)
     bins = np.arange(prediction.bins)
-    open_labels = _open_levels(cube, label, spec)
+    open_labels = open_levels(cube, label, spec)
     return tuple(
         OutcomeMasks(
             labels, (bins > i) == of_positive, threshold, turned=turned, open_labels=open_labels
@@ -157,8 +157,8 @@ def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, in
     return [each for each in refused if each[0] in none]
 
 
-def _open_levels(cube: Cube, axis: Axis | None, spec: Spec) -> Mask | None:
-    # unless who asks accepts that they count as negative
+def open_levels(cube: Cube, axis: Axis | None, spec: Spec) -> Mask | None:
+    """Return which levels these are; None of none, or where it is accepted what they count as."""
     code = str(DiagnosticCode.UNDECIDED_OUTCOMES)
     if axis is None or axis.bins or not spec.names_values or len(cube.levels[axis]) <= _TWO:
         return None
