@@ -273,13 +273,13 @@ def _adjusted(
             yield "overall"
         else:
             half = whole.unit / 2
-            ends = float(whole.exact - half), float(whole.exact + half)
-            yield _held("overall", at, row["overall"], *ends)
+            low, high = float(whole.exact - half), float(whole.exact + half)
+            yield _held("overall", at, row["overall"], low, high)
         found = _RATIO if ratio else next(
             (of for like, of in _POOLED.items() if re.fullmatch(like, metric)), None
         )  # fmt: skip
         base = [name for name, text in cells.items() if text == "reference"]
-        ends = []
+        ends: list[float] = []
         if found and len(base) == 1 and strata and {row["group"], *base} <= {*strata.header}:
             sides = [[_selections(text) for text in (each[row["group"]], each[base[0]])]
                      for each in rows_of(strata)]  # fmt: skip
@@ -319,7 +319,7 @@ def _comparisons(
                  for of in known if {row["group"], row["compared with"]} <= of.keys()
                  and name in of[row["group"]]]  # fmt: skip
         text = row["value and CI"].replace(" pp", "")
-        (own, other), *more = sides or [(None, None)]
+        (own, other), *more = sides or [[None, None]]
         if more or own is None or other is None or (kind == "ratio" and other.low <= 0):
             yield "value and CI"
             continue

@@ -19,8 +19,8 @@ _RATE = "selection_rate"
 def adverse_impact(report: Report, spec: Spec) -> tuple[AdverseImpact, ...]:
     """Return a line for every group that is compared, where a preset asks for it.
 
-    Of weighted, sampled or rounded counts and of estimated groups there is none, nor of several thresholds or
-    classes: these tests are of people who were counted once.
+    Of weighted, sampled or rounded counts and of estimated groups there is none, nor of several
+    thresholds or classes: these tests are of people who were counted once.
     """
     counted = not (spec.weight or spec.cluster or spec.design)
     if spec.preset is None or not preset(spec.preset).adverse_impact or not counted:
