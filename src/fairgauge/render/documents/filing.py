@@ -179,7 +179,10 @@ def terms_of(report: Report) -> Mapping[str, str]:
         return found.terms
     to = question.only_reference(report.spec)
     ratios = {_RATIO: f"ratio to {to}", f"{_REJECTED}.ratio": f"denial ratio to {to}"}
-    return {**found.terms, **{name: ratios[name] for name in ratios if name in found.terms}}
+    return {
+        **found.terms,
+        **{name: ratios[name] for name in ratios if name in (_RATIO, *found.terms)},
+    }
 
 
 # ---- the tables to publish
