@@ -234,9 +234,12 @@ class Excluded:
         own, others = lacking("n")
         self.ungrouped = round(without_group(counts, "n"))
         self.incomplete = round(float(own.sum()) + others)
-        measure: Measure = "w" if counts.unequally_weighted else "n"
-        self._of_sides = with_others(lacking(measure)[0])
-        self._of_none = float(without_group(counts, measure))
+        measure: Measure = "w" if counts.weighted else "n"
+        # the others may be the only ones that weigh alike, and count as rows
+        n, w = (float(counts.counts[of].sum()) for of in ("n", measure))
+        unit = n / w if w and not counts.unequally_weighted else 1.0
+        self._of_sides = unit * with_others(lacking(measure)[0])
+        self._of_none = unit * float(without_group(counts, measure))
         self._whole = len(own)
 
     def reached(

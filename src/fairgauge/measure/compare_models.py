@@ -18,8 +18,8 @@ from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import AVERAGES, Rate, Statistic, agreement, averaged
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.pairs import asked_of, candidate_axes, pair
 from fairgauge.cube.plan import Axis
+from fairgauge.cube.views import asked_of, candidate_axes, pair
 from fairgauge.enums import Better, ClassKind, Method, Status, Task
 from fairgauge.errors import Problem, refuse
 from fairgauge.inference.interval import NoInterval

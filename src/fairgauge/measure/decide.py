@@ -462,8 +462,8 @@ def _many_missing(
         if any(rows):
             yield ReasonCode.MISSING_OUTCOMES, max(rows)
     if False not in bounded:
-        without, smallest = measured.groupless.get(feature, (0, 0.0))
-        if without and without >= MANY_MISSING * (smallest if each.rows is None else each.rows):
+        without, weighing, smallest = measured.groupless.get(feature, (0, 0.0, 0.0))
+        if without and weighing >= MANY_MISSING * (smallest if each.rows is None else each.rows):
             yield ReasonCode.MISSING_GROUPS, without
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.cube.crossed_strata import CrossedStrata
+from fairgauge.cube.views import CrossedStrata
 from fairgauge.enums import (
     GapPartKind,
     GapVerdict,
@@ -402,7 +402,7 @@ def _gap(
         return bool((sides.tested & towards & shown).any())
 
     def may_differ_alone(verdict: GapVerdict) -> bool:
-        """Return whether rows in strata of one side alone, which are not compared, could undo it."""
+        """Return whether rows in strata of one side alone, in no comparison, could undo it."""
         if sides.common[(sides.n_d > 0) | (sides.n_a > 0)].all():
             return False
         if verdict is GapVerdict.NO_GAP:

@@ -17,8 +17,8 @@ from fairgauge.catalogue.closed_forms import closed_form, coefficients, quotient
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic, tested_as
 from fairgauge.cube.cube import RANGE, Cube
-from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import GRID, Axis
+from fairgauge.cube.views import alone, asked_of, candidate_axes
 from fairgauge.enums import Closed, Level, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
