@@ -141,11 +141,11 @@ def insufficient_clusters(clusters: Array | tuple[Array, Array]) -> list[Reason 
     ``clusters`` holds effective numbers: of equal clusters with the same precision. They are of
     one side, or of the group and of the reference: a reason then names the side of fewer.
     """
-    code, one = ReasonCode.FEW_CLUSTERS, not isinstance(clusters, tuple)
+    rounded = np.round(clusters, 1)
     return _too_few(
-        np.round(clusters, 1) if one else (np.round(clusters[0], 1), np.round(clusters[1], 1)),
+        (rounded[0], rounded[1]) if isinstance(clusters, tuple) else rounded,
         FEWEST_CLUSTERS,
-        lambda number: Reason.of(code, clusters=number, minimum=FEWEST_CLUSTERS),
+        lambda n: Reason.of(ReasonCode.FEW_CLUSTERS, clusters=n, minimum=FEWEST_CLUSTERS),
     )
 
 

@@ -471,26 +471,20 @@ def _add_p_values(
     for each in every:
         here = slice(start, start := start + len(each.score))
         ends = tuple((low[here], high[here]) for low, high in (ours, theirs))
-        shares = _proportion_p_values(each, np.array(p[here]), exact)
-        made.append(replace(each, p=shares, ends=(ends[0], ends[1])))
+        tested = np.array(p[here])
+        if each.group.share is not None and each.other.share is not None:
+            sides_of = each.group.share, each.other.share
+            x1, n1, x2, n2 = counts = [of for side in sides_of for of in (side.x, side.n)]
+            if exact.any():
+                from fairgauge.stats.exact import boschloo
+
+                whole = np.all([of == np.floor(of) for of in counts], axis=0)
+                at = np.flatnonzero(exact & whole & ((n1 + 1) * (n2 + 1) <= _MOST_TABLES))
+                tested[at] = boschloo(x1[at], n1[at], x2[at], n2[at])
+            at = np.flatnonzero(each.score)
+            tested[at] = score_p(x1[at], n1[at], x2[at], n2[at])
+        made.append(replace(each, p=tested, ends=(ends[0], ends[1])))
     return made
-
-
-def _proportion_p_values(each: StatisticComparison, p: Array, exact: Mask) -> Array:
-    # P-values; those of proportions by an exact or a score test where due
-    if each.group.share is None or each.other.share is None:
-        return p
-    one, two = each.group.share, each.other.share
-    x1, n1, x2, n2 = one.x, one.n, two.x, two.n
-    if exact.any():
-        from fairgauge.stats.exact import boschloo
-
-        whole = np.all([each == np.floor(each) for each in (x1, n1, x2, n2)], axis=0)
-        at = np.flatnonzero(exact & whole & ((n1 + 1) * (n2 + 1) <= _MOST_TABLES))
-        p[at] = boschloo(x1[at], n1[at], x2[at], n2[at])
-    at = np.flatnonzero(each.score)
-    p[at] = score_p(x1[at], n1[at], x2[at], n2[at])
-    return p
 
 
 def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> list[Reason | None]:
