@@ -96,8 +96,8 @@ def statistic_interval(statistic: Statistic, evidence: Evidence) -> StatisticInt
 
 @statistic_interval.register(Rate)
 def _rate_interval(statistic: Rate, evidence: Evidence) -> StatisticInterval:
-    of, among = (CellCount(statistic.needs, each) for each in (statistic.of, statistic.among))
-    return of_share(evidence, of, among)
+    needs = statistic.needs
+    return of_share(evidence, CellCount(needs, statistic.of), CellCount(needs, statistic.among))
 
 
 @statistic_interval.register(Agreement)
@@ -134,7 +134,8 @@ def _quotient_interval(statistic: Quotient, evidence: Evidence) -> StatisticInte
     form = closed_form(statistic)
     if form is None:
         raise NoInterval(ReasonCode.NO_METHOD, of=statistic.formula)
-    counts = [CellCount(statistic.needs, each) for each in form.sums]
+    needs = statistic.needs
+    counts = [CellCount(needs, each) for each in form.sums]
     if form.kind is FormKind.PAIRED:
         return _paired_quotient_interval(statistic, counts, evidence)
     if form.kind is FormKind.ODDS:
