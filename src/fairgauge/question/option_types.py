@@ -225,13 +225,8 @@ def read_margins(value: object, at: Location) -> Margins:
     if not isinstance(value, Mapping):
         at.report(f"must be {{rate: margin}}, not {shown(value)}")
         return ()
-    margins = []
-    for name, margin in value.items():
-        if readers.is_finite(margin) and float(margin) >= 0:
-            margins.append((str(name), float(margin)))
-        else:
-            at[name].report(f"must be a number, 0 or greater, not {shown(margin)}")
-    return tuple(margins)
+    read = readers.read_number(0)
+    return tuple((str(name), read(margin, at[name])) for name, margin in value.items())
 
 
 def _any_values(value: object, at: Location) -> tuple[Value, ...]:

@@ -279,11 +279,10 @@ def not_numbers(
     'write plain numbers with a point for the decimals, and an empty cell for none'
     """
     every = sorted(set(texts))
-    infinite = {"inf", "infinity"}
     words = [
         text
         for text in every
-        if not re.search(r"\d", text) and text.strip(" +-").casefold() not in infinite
+        if not re.search(r"\d", text) and text.strip(" +-").casefold() not in ("inf", "infinity")
     ]
     of = ""
     if may_name_people(every):
