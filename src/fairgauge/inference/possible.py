@@ -468,6 +468,28 @@ def contrast_range(metric: Contrast, ours: Limits, theirs: Limits) -> Limits:
     return np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), np.inf, high)
 
 
+def uncompared_limits(
+    within: Limits, kept: Shares, alone: Shares, *, ratio: bool, of_reference: bool
+) -> tuple[Limits, Limits]:
+    """Return an interval within strata as it is where rows in strata of one side alone count, too.
+
+    The other side may have any rate there, the least or the greatest. ``kept, alone`` are the rows
+    of the side in strata of both and of it alone, at whose composition the interval is;
+    ``of_reference``: of the reference.
+    """
+    (x, n), (y, m) = kept, alone
+    own, every, sign = quotient(x, n), quotient(x + y, n + m), 1 if of_reference else -1
+
+    def at(rate: float) -> Limits:
+        other = [own * end**sign if ratio else own + sign * end for end in within]
+        whole = [quotient(n * each + m * rate, n + m) for each in other]
+        low, high = (quotient(e, every) ** sign if ratio else sign * (e - every) for e in whole)
+        return low, high
+
+    rates = (1.0, 0.0)[::-sign]
+    return at(rates[0]), at(rates[1])
+
+
 def mean_limits(mean: Array | float, lacking: Array | float, ends: tuple[float, float]) -> Limits:
     """Return the least and the greatest mean, where a share is missing and may be as the ends.
 

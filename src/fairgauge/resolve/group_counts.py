@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from fairgauge.catalogue.cells import Array
-from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import REPLICATE, Axis, centre_of
+from fairgauge.cube.views import with_one_stratum
 from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role
 from fairgauge.errors import (
     DataError,
@@ -354,7 +354,7 @@ class JointCells:
 def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     """Arrange the joint counts of two models by the groups of a feature.
 
-    ``joint`` is that of `fairgauge.cube.pairs.pair`, ``counted`` the feature as one model decides.
+    ``joint`` is that of `fairgauge.cube.views.pair`, ``counted`` the feature as one model decides.
 
     Raises ``SpecError``: classes, groups and strata make too many cells.
     """

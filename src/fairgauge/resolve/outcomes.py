@@ -14,9 +14,9 @@ import numpy as np
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.cube import Cube, Sums, levels_with_cases
 from fairgauge.cube.plan import SQUARES, SUM, Axis, centre_of
-from fairgauge.enums import ClassKind, Favourable, Role, Task
+from fairgauge.enums import ClassKind, DiagnosticCode, Favourable, Role, Task
 from fairgauge.errors import (
     DataError,
     Problem,
@@ -30,6 +30,7 @@ from fairgauge.errors import (
 )
 from fairgauge.question.category_words import is_undecided, may_be_value
 from fairgauge.question.features import ByColumn
+from fairgauge.question.loan_actions import no_decisions
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.scopes import NO_CLASS, ClassScope
@@ -50,6 +51,8 @@ _OF_EACH_COLUMN = (
 class OutcomeMasks:
     """The positive levels of label and prediction, as masks over the levels of their axes.
 
+    ``open_labels, open_predictions`` are those that count as negative, and may be no decision; None
+    where there are none.
     ``turned`` is the sum of the ends of the scores' range where they are scores of a negative
     value: the score of the positive is what is left of it.
     """
@@ -59,6 +62,8 @@ class OutcomeMasks:
     threshold: float | None = None
     class_scope: ClassScope = NO_CLASS
     turned: float | None = None
+    open_labels: Mask | None = None
+    open_predictions: Mask | None = None
 
     @property
     def of_no_class(self) -> OutcomeMasks:
@@ -120,12 +125,47 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(of_predictions, prediction_levels)
-        return (OutcomeMasks(labels, mask, turned=turned),)
+        of_open = [open_levels(cube, each, spec) for each in (label, prediction)]
+        return (OutcomeMasks(labels, mask, None, NO_CLASS, turned, *of_open),)
     bins = np.arange(prediction.bins)
+    open_labels = open_levels(cube, label, spec)
     return tuple(
-        OutcomeMasks(labels, (bins > i) == of_positive, threshold, turned=turned)
+        OutcomeMasks(
+            labels, (bins > i) == of_positive, threshold, turned=turned, open_labels=open_labels
+        )
         for i, threshold in enumerate(prediction.cuts)
     )
+
+
+def refused_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
+    """Return the values of an outcome that count as not positive, with their cases."""
+    asked = spec.positive_of(axis.column) or (1,)
+    # of people, whose decisions count as one, how many rows have each is not known any more
+    return [
+        each
+        for each in levels_with_cases(cube, axis)
+        if (each[1] or spec.of_people) and not is_one_of(each[0], asked)
+    ]
+
+
+def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
+    """Return those of them whose names or codes are of no decision."""
+    asked, refused = spec.positive_of(axis.column) or (1,), refused_levels(cube, axis, spec)
+    none = no_decisions(axis.column, cube.levels[axis], asked)
+    if len(refused) == 1 and may_be_value(name_of(refused[0][0])):
+        return []  # of two outcomes, one is meant
+    return [each for each in refused if each[0] in none]
+
+
+def open_levels(cube: Cube, axis: Axis | None, spec: Spec) -> Mask | None:
+    """Return which levels these are; None of none, or where it is accepted what they count as."""
+    code = str(DiagnosticCode.UNDECIDED_OUTCOMES)
+    if axis is None or axis.bins or not spec.names_values or len(cube.levels[axis]) <= _TWO:
+        return None
+    if not {code, f"{code}:{axis.column}"}.isdisjoint(spec.accept):
+        return None
+    undecided = [value for value, _ in undecided_levels(cube, axis, spec)]
+    return np.array([v in undecided for v in cube.levels[axis]]) if undecided else None
 
 
 def _refuse_two_codings(cube: Cube, spec: Spec) -> None:
