@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.catalogue.statistics import Statistic
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, Sums, levels_with_cases
 from fairgauge.cube.plan import SQUARES, SUM, Axis, centre_of
 from fairgauge.enums import ClassKind, DiagnosticCode, Favourable, Role, Task
@@ -35,7 +35,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.start.records import dataclass, replace
-from fairgauge.stats.arrays import Mask
+from fairgauge.stats.arrays import Index, Mask
 from fairgauge.values import Value, is_one_of, match, name_of, sort_key
 
 _TWO = 2
@@ -443,3 +443,29 @@ def share_determined(positive: Sums, rows: Sums) -> float:
     held = rows >= _FEWEST_DETERMINED
     alike = positive[held & (positive > negative)], negative[held & (negative > positive)]
     return float(min(alike[0].sum() / positive.sum(), alike[1].sum() / negative.sum()))
+
+
+_NEGATIVE, _POSITIVE, _UNKNOWN = 0, 1, 2
+_CELL_OF = np.array([[3, 1, 3], [2, 0, 0], [3, 0, 0]])
+"""TP, FP, FN or TN by label and prediction; where one is not known, by the other alone."""
+
+
+def kinds_of_rows(cube: Cube, masks: OutcomeMasks, rate: Rate) -> Index:
+    """Return what rows are to a rate, by their codes of outcomes.
+
+    2 is one that it counts, 1 another of those that it is a share of, 0 none of these, and -1 one
+    of which an outcome that it needs is not known.
+    """
+    states = {
+        role: np.append(np.where(mask, _POSITIVE, _NEGATIVE), _UNKNOWN)  # code -1 reads the last
+        if cube.plan.axis(role)
+        else np.array([_UNKNOWN])
+        for role, mask in ((Role.LABEL, masks.labels), (Role.PREDICTION, masks.predictions))
+    }
+    label, prediction = np.meshgrid(*states.values(), indexing="ij")
+    cell = _CELL_OF[label, prediction]
+    known = {Role.LABEL: label != _UNKNOWN, Role.PREDICTION: prediction != _UNKNOWN}
+    counted = np.logical_and.reduce([known[Role(need)] for need in rate.needs])
+    of, among = (np.array(each)[cell] for each in (rate.of, rate.among))
+    found = np.where(counted, among + of, -1).astype(np.int64)
+    return found[tuple(slice(None) if cube.plan.axis(role) else 0 for role in states)]
