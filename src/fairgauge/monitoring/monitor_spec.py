@@ -95,6 +95,10 @@ class MonitorSpec:
         return catalogue_of([*own, *(rule.own for rule in self.rules if rule.own is not None)])
 
     @property
+    def baselines(self) -> list[BaselineCounts]:
+        return [rule.baseline for rule in self.rules if rule.baseline is not None]
+
+    @property
     def min_n(self) -> int:
         """Return the rows below which a group's data are insufficient."""
         return self.question.min_n or SMALLEST_GROUP

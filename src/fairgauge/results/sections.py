@@ -241,12 +241,9 @@ def sections_of(report: Report) -> list[FeatureResults]:
 
 def section_of(sections: Iterable[FeatureResults], each: Estimate) -> FeatureResults:
     """Return the section that an estimate stands in; without a threshold it is the first one."""
-    return next(
-        section
-        for section in sections
-        if (section.feature, section.class_scope) == (each.feature, _ungrouped(each.class_scope))
-        and each.threshold in (None, section.threshold)
-    )
+    place = (each.feature, _ungrouped(each.class_scope))
+    at_any = (section for section in sections if (section.feature, section.class_scope) == place)
+    return next(section for section in at_any if each.threshold in (None, section.threshold))
 
 
 def _ungrouped(scope: ClassScope) -> ClassScope:
@@ -273,12 +270,8 @@ def _place(estimate: Estimate, own: FeatureResults) -> None:
 
 def on_one_screen(sections: Iterable[FeatureResults]) -> list[FeatureResults]:
     """Return the sections that one screen shows: of several classes all at once, and averages."""
-    return [
-        each
-        for each in sections
-        if each.groups
-        and (each.class_scope.kind is ClassKind.NONE or each.class_scope.average is Average.MACRO)
-    ]
+    shown = ((each, each.class_scope) for each in sections if each.groups)
+    return [each for each, of in shown if of.kind is ClassKind.NONE or of.average is Average.MACRO]
 
 
 def _order(report: Report) -> Callable[[FeatureResults], tuple[int, int]]:

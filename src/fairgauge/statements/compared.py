@@ -142,11 +142,8 @@ class Compared:
         task = {"task": str(result.task)} if hasattr(result, "task") else {}
         self.result, self.spec = result, {**(spec if spec is not None else result.spec), **task}
         self.groups, self.totals = tuple(groups), tuple(getattr(result, "totals", ()))
-        self.ids = {
-            (g.feature, g.group): (g.feature_id, g.group_id)
-            for g in self.groups
-            if hasattr(g, "group_id")
-        }
+        known = (g for g in self.groups if hasattr(g, "group_id"))
+        self.ids = {(g.feature, g.group): (g.feature_id, g.group_id) for g in known}
         self.named = {
             (g.feature, g.group) if hasattr(g, "group") else g
             for g in self.groups
@@ -350,10 +347,7 @@ def step(code: str, **facts: Any) -> Statement:
 
 def excluded_rows(diagnostics: Iterable[Any]) -> Iterator[Statement]:
     """Yield which rows are excluded, from the notes of a result."""
-    excluded = [
-        (each["rows"], each.get("unit") or "rows", each["reason"])
-        for each in diagnostics
-        if each.code is DiagnosticCode.EXCLUDED
-    ]
+    notes = (each for each in diagnostics if each.code is DiagnosticCode.EXCLUDED)
+    excluded = [(each["rows"], each.get("unit") or "rows", each["reason"]) for each in notes]
     if excluded:
         yield Statement(code="excluded", facts={"excluded": excluded}, sources=("diagnostics",))

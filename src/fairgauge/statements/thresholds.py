@@ -101,21 +101,21 @@ class _Thresholds(Compared):
         # the groups that do not wholly meet the goal, and the rows of each
         low = -math.inf if self.goal.low is None else self.goal.low
         high = math.inf if self.goal.high is None else self.goal.high
-        rows = {
-            each.group: each.n
-            for each in effect.rates
-            if each.feature == of.feature and each.rate == self.row.name
-        }
-        found = []
+        rates, found = self.rates(effect, of.feature), []
         for each in effect.disparities:
             ends = each.new_interval
-            if ends is None or each.group is None or not (n := rows.get(each.group)):
+            rate = rates.get(each.group)
+            if ends is None or each.group is None or rate is None or not rate.n:
                 continue
             missed = ends.high < low or ends.low > high
             wanted = effect.goal_outcome is Outcome.FAIL
             if missed if wanted else not low <= ends.low <= ends.high <= high:
-                found.append((each.group, n))
+                found.append((each.group, rate.n))
         return found
+
+    def rates(self, effect: ThresholdEffect, feature: str) -> dict[str | None, RateChange]:
+        own = (each for each in effect.rates if each.rate == self.row.name)
+        return {each.group: each for each in own if each.feature == feature}
 
     def statements(self) -> Iterator[Statement]:
         choice, effect, facts = self.choice, self.effect, self.facts(self.of)
@@ -204,11 +204,7 @@ class _Thresholds(Compared):
     def changed(self, effect: ThresholdEffect, i: int) -> Statement:
         one = effect.disparities[i]
         other = other_group(self.named, one)
-        rates: dict[str | None, RateChange] = {
-            each.group: each
-            for each in effect.rates
-            if each.feature == self.of.feature and each.rate == self.row.name
-        }
+        rates = self.rates(effect, self.of.feature)
         held = (rates.get(one.group), rates.get(other))
         mine, theirs = (rate and self.both(rate) for rate in held)
         who, than = self.side(self.of.feature, one.group), self.reference(one)
