@@ -409,7 +409,8 @@ def _codec(hint: Any) -> _Codec:
         return _array(get_args(kind))
     if isinstance(origin, type) and issubclass(origin, Mapping):
         keys = next((mark for mark in marks if isinstance(mark, tuple)), ())
-        return _mapping(*get_args(kind), keys)
+        key, item = get_args(kind)
+        return _mapping(key, item, keys)
     if kind in _PLAIN_TYPES:
         return _PLAIN_TYPES[kind]
     if isinstance(kind, type) and issubclass(kind, StrEnum):

@@ -639,12 +639,11 @@ class _Audit(Compared):
         yield from sorted(of_shares, key=lambda s: -abs(_apart(s)))[:1]
 
     def _of_note(self, note: Any) -> Any:
-        keys = ("metric", "group", "class", "threshold")
-        place = (note.feature, *(note[key] for key in keys))
-        subjects = (
-            (e, (e.feature, e.metric, e.group, e.class_, e.threshold)) for e in self._overall
-        )
-        return next(e for e, subject in subjects if subject == place)
+        place = (note.feature, *map(note.get, ("metric", "group", "class", "threshold")))
+        for each in self._overall:
+            if (each.feature, each.metric, each.group, each.class_, each.threshold) == place:
+                return each
+        raise LookupError(note)
 
     # ---- how certain, what not, what next
 
