@@ -13,9 +13,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 _START = r"[a-z][a-z0-9+.\-]+:/+"  # pathlib leaves one slash of two; C:/ is a drive
@@ -113,6 +114,15 @@ def refuse(problems: Collection[Problem]) -> None:
     """Raise everything that is wrong, if anything is."""
     if problems:
         raise SpecError(problems)
+
+
+@contextlib.contextmanager
+def collecting(problems: list[Problem]) -> Iterator[None]:
+    """Go on where a specification is wrong: what is wrong is added to the problems."""
+    try:
+        yield
+    except SpecError as error:
+        problems += error.problems
 
 
 class DataError(FairgaugeError, ValueError):

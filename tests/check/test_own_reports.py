@@ -143,12 +143,6 @@ def test_a_filing_by_probabilities_is_named_where_nothing_follows_from_its_numbe
     assert "to-file.md" in str(found)
 
 
-def test_what_is_adjusted_for_strata_is_no_ratio_of_printed_rates(tmp_path):
-    asked = {"preset": "ugesp", "prediction": "hired", "positive": 1, "sensitive": "sex"}
-    fg.audit(FRAME, **asked, strata="race").save(tmp_path / "audit.md")
-    assert fg.check(tmp_path / "audit.md").errors == 0
-
-
 def test_an_interval_for_one_ratio_is_not_shown_as_that_of_a_report(tmp_path):
     """The report prints intervals for all its comparisons together; those of a check are named."""
     pandas = pytest.importorskip("pandas")
@@ -305,10 +299,25 @@ def filings(tmp_path_factory):
     polars = pytest.importorskip("polars")
     folder = tmp_path_factory.mktemp("filings")
     frame = polars.DataFrame(FRAME).with_columns(
-        pay=3000 + 40 * polars.int_range(polars.len()) % 700, good=polars.col("hired")
+        pay=3000 + 40 * polars.int_range(polars.len()) % 700,
+        good=polars.col("hired"),
+    )
+    n = polars.int_range(polars.len())
+    frame = frame.with_columns(
+        age=polars.Series([None, "old", "young", "old", "young"][i % 5] for i in range(len(frame))),
+        race=polars.when(n != 5).then("race"),
     )
     for name, preset, asked in (
-        ("lending", "us-lending", HIRING | {"strata": "race"}),
+        (
+            "lending",
+            "us-lending",
+            HIRING
+            | {
+                "sensitive": ["sex", "age"],
+                "strata": "race",
+                "reference": {"sex": "M", "age": "old"},
+            },
+        ),
         ("insurer", "nydfs-cl7-2024", HIRING),
         ("pay", "eu-pay-transparency", PAY),
         ("validity", "hti-1-dsi", HIRING | {"label": "good", "favourable": "positive"}),
@@ -323,12 +332,19 @@ FORGED = [
     ("lending", r"\| F \| 180 \| 51 \| 28.3% \| (71.7)%", "31.7"),  # denials
     ("lending", r"\| F \| .* \| (\S+) \([^|]*\) \|\n\| M", "9.99"),  # denial ratio
     ("lending", r"\| F \| 180 \|[^|]*\|[^|]*\|[^|]*\|[^|]*\| (−\S+)", "−1.0"),
-    ("lending", r"\| A \| (\S+) \(n = 80\)", "88.8"),  # a stratum
+    ("lending", r"\| F \| .* \| (−\S+) \([^|]*\) \| [^|]* \| [^|]* \|\n\| M", "−1.0"),  # SMD
+    ("lending", r"\| A \| (\d+\.\d) \(n = 79\)", "88.8"),  # a stratum
+    ("lending", r"\| A \| (38\.0) \(n = 79\)", "38.8"),  # no whole number of selections
+    ("lending", r"\| A \| \d+\.\d \(n = (79)\)", "7"),
+    ("lending", r"\| AIR \| F \| (\d\.\d\d)", "0.95"),  # what is adjusted, and over all
+    ("lending", r"\| AIR \| F \| [^|]* \| (\d\.\d\d)", "0.95"),
+    ("lending", r"\| denial ratio \| F \| [^|]* \| (\d\.\d\d)", "0.95"),
     ("insurer", r"\| F \| M \| 180 \| 51 \| [\d.]+ \| ([\d.]+)", "0.1"),  # shortfall
     ("insurer", r"\| F \| M \| 180 \| 51 \|.*\| ([\d.]+) \| [\d.]+ \| [\d.]+ \|", "0.999"),
     ("pay", r"\| A \| \d+ \| \d+ \| [\d,]+ \| [\d,]+ \| (\S+)%", "44.4"),
     ("pay", r"\| F \| (\d+\.\d)% \|", "99.9"),  # a quarter
     ("validity", r"\| F \| 180 \| (\d+\.\d)%", "11.1"),
+    ("validity", r"\| accuracy ratio \| F \| M \| (\d\.\d\d)", "0.55"),
 ]
 
 
@@ -352,7 +368,6 @@ def test_a_forged_number_of_a_filing_is_an_error(filings, tmp_path, name, where,
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
 def test_what_no_printed_number_gives_is_named_and_leaves_a_filing_undecided(filings, suffix):
     for name, what in (
-        ("lending", "'Adjusted for race"),
         ("pay", "'Gap of F', 'gap, % of M'"),
         ("validity", "'accuracy'"),
     ):
@@ -360,6 +375,31 @@ def test_what_no_printed_number_gives_is_named_and_leaves_a_filing_undecided(fil
         assert (found.errors, found.exit_code) == (0, 3)
         assert any(what in each.reason for each in found.unread)
         assert "not checked" in str(found.brief().headline)
+    lending = fg.check(filings / f"lending.{suffix}")
+    assert (lending.errors, lending.exit_code, lending.unread) == (0, 0, ())
     whole = fg.check(filings / f"insurer.{suffix}")
     assert (whole.errors, whole.exit_code, whole.unread) == (0, 0, ())
     assert whole.numbers_checked == 2 + 1 + 3 + 6  # rates, ratio, what they give, shortfall
+
+
+@pytest.mark.parametrize("reference", [None, "others", {"sex": "M"}], ids=str)
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("preset", ["us-lending", "california-crd-2025", "hti-1-dsi"])
+def test_no_filing_has_an_error_whatever_its_rows(tmp_path, preset, weight, reference):
+    numpy, polars = pytest.importorskip("numpy"), pytest.importorskip("polars")
+    for n in (60, 400):
+        rng = numpy.random.default_rng(n)
+        rows = polars.DataFrame({
+            "sex": rng.choice(["F", "M", "X", None], n, p=[0.4, 0.4, 0.1, 0.1]).tolist(),
+            "branch": rng.choice(["a", "b", "c", None], n, p=[0.4, 0.3, 0.2, 0.1]).tolist(),
+            "ok": rng.integers(0, 2, n), "good": rng.integers(0, 2, n),
+            "w": rng.integers(1, 4, n),
+        })  # fmt: skip
+        asked = {"prediction": "ok", "positive": 1, "favourable": "positive", "sensitive": "sex",
+                 "strata": "branch", "weight": weight}  # fmt: skip
+        asked |= {"label": "good"} if preset == "hti-1-dsi" else {}
+        asked |= {"reference": reference} if reference else {}
+        report = fg.audit(rows, preset=preset, **asked)
+        report.save(tmp_path / "filing.md")
+        found = fg.check(tmp_path / "filing.md")
+        assert found.errors == 0, str(found)

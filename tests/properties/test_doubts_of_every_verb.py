@@ -147,6 +147,12 @@ MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
         DiagnosticCode.SAME_NAMES, "g", planted("g", "A ", "a"),
         ("audit", "compare_models", "why", "thresholds", "monitor", "pairs"),
     ),
+    "a stratum that is none": (
+        DiagnosticCode.STRATUM_OF_MISSING, "h", planted("h", "N/A"), ("why",),
+    ),
+    "a stratum in two spellings": (
+        DiagnosticCode.SAME_NAMES, "h", planted("h", "X ", "x"), ("why",),
+    ),
     "decisions that are none": (
         DiagnosticCode.UNDECIDED_OUTCOMES, "p", planted("p", "Pending", "no"),
         ("audit", "compare_models", "why", "find", "monitor", "pairs"),
@@ -272,17 +278,23 @@ def test_numbers_of_a_scale_are_no_codes(values):
         assert "coded_numbers" not in {each.code for each in found.diagnostics}
 
 
-@pytest.mark.parametrize("verb", ["audit", "compare_models", "why", "thresholds", "monitor"])
-def test_a_condition_that_removes_a_group_leaves_no_pass(verb):
-    """Nor do counts forget it, nor shards that are added up."""
+LEFT = [(verb, 0) for verb in ("audit", "compare_models", "why", "thresholds", "monitor")]
+
+
+@pytest.mark.parametrize(("verb", "left"), [*LEFT, ("audit", 5), ("why", 5)])
+def test_a_condition_that_removes_a_group_leaves_no_pass(verb, left):
+    """Nor one that leaves five of its rows; nor do counts forget it, nor shards that are added."""
     ask, passes = VERBS[verb]
-    some = pl.lit(pl.Series(np.random.default_rng(2).random(N) < 0.1))
-    rows = table().with_columns(g=pl.when(some).then(pl.lit("c")).otherwise("g"), k=some)
+    of_group = np.random.default_rng(2).random(N) < 0.1
+    some, out = (
+        pl.lit(pl.Series(each)) for each in (of_group, of_group & (of_group.cumsum() > left))
+    )
+    rows = table().with_columns(g=pl.when(some).then(pl.lit("c")).otherwise("g"), k=out)
     chosen = {"where": "k = false"}
     doubted = ask(rows, **chosen)
     assert not passes(doubted)
     accepted = ask(rows, **chosen, accept="groups_left_out:g")
-    assert passes(accepted)
+    assert passes(accepted) or left
     assert numbers(accepted) == numbers(doubted)
     if verb == "audit":
         (found,) = (d for d in doubted.diagnostics if d.code == "groups_left_out")
@@ -357,3 +369,35 @@ def every_number(reference: str, column: str = "g", value: str = "", word: str =
     called = rows.with_columns(pl.col(column, *also).replace(value, word))
     found = fg.audit(called, prediction="p", rules=RULE, strata="h", reference=reference, **ASKED)
     return sorted(number for _, number in numbers(found))
+
+
+@pytest.mark.parametrize("verb", AGED)
+def test_rows_that_weigh_nothing_leave_no_pass(verb):
+    """Half of those of one group that are refused weigh 0, in every period as in some."""
+    ask, passes = VERBS[verb]
+    none = (pl.col("g") == "b") & (pl.col("y") == "no") & (pl.int_range(pl.len()) % 16 < 8)
+    rows = table().with_columns(w=pl.when(none).then(0.0).otherwise(1.0))
+    assert passes(ask(rows.with_columns(w=pl.lit(1.0)), weight="w"))
+    assert not passes(ask(rows, weight="w"))
+
+
+def of_f1(rows: pl.DataFrame, **more: Any) -> Any:
+    return fg.audit(rows, prediction="p", rules="|f1_score.difference| <= 0.5", **ASKED | more)
+
+
+WEIGHED = VERBS | {"audit": (of_f1, VERBS["audit"][1])}
+"""Of F1 there is no worst case."""
+
+
+@pytest.mark.parametrize(("verb", "lacking"), [
+    ("audit", "g"), ("audit", "y"), ("why", "g"), ("thresholds", "g"), ("thresholds", "y"),
+    ("monitor", "g"),
+])  # fmt: skip
+def test_few_missing_values_matter_by_what_they_weigh(verb, lacking):
+    """One row in 600, which weighs 400: exit 0, as though it were one in 600."""
+    ask, passes = WEIGHED[verb]
+    of_few = pl.int_range(pl.len()) % 600 == 1
+    rows = table().with_columns(pl.when(~of_few).then(lacking), w=pl.lit(1.0))
+    heavy = rows.with_columns(w=pl.when(of_few).then(400.0).otherwise("w"))
+    assert passes(ask(rows, weight="w"))
+    assert not passes(ask(heavy, weight="w"))

@@ -56,7 +56,7 @@ from fairgauge.results.verdicts import Verdict, counted_as, overall
 from fairgauge.rowwise import first_rows
 from fairgauge.scan import chosen_rows, open_rows, open_source
 from fairgauge.scan.input_files import open_files
-from fairgauge.scan.source import Opened, Readable, Source, at_hand, readable
+from fairgauge.scan.source import Opened, Readable, Source, at_hand
 
 if TYPE_CHECKING:
     from fairgauge.question import swap_question
@@ -378,19 +378,17 @@ def check_groups(
         features = resolve_groups(cube, asked)
     for each in estimated_groups(cube, spec):
         each.check_answers()
-    of_monitor, groups = replace(spec, rules=monitored), question_checks.group_texts(features)
+    of_monitor = replace(spec, rules=monitored)
     return (
         *sensitive_outcomes(spec),
         *question_checks.uncrossed_features(spec),
         *question_checks.single_row_groups(cube, asked),
         *question_checks.numeric_groups(cube, asked),
         *doubtful_names(cube, asked),
-        *question_checks.unmatched_groups(cube, spec),
+        *question_checks.unmatched_values(cube, spec),
         *(note for feature in features for note in question_checks.one_group(feature, asked)),
-        *question_checks.unmatched_rules(spec, groups),
-        *question_checks.rules_on_references(spec, features),
-        *question_checks.unmatched_rules(of_monitor, groups, "monitor.rules"),
-        *question_checks.rules_on_references(of_monitor, features, "monitor.rules"),
+        *question_checks.idle_rules(spec, features),
+        *question_checks.idle_rules(of_monitor, features, "monitor.rules"),
         *question_checks.limits_outside_range(spec),
     )
 
@@ -490,7 +488,7 @@ def judged(
     by_rows: ByRows | None = None  # where rows can only be counted
     # a table of counts, which are many, is none of rows
     counts = spec.count is not None and cube.cases > _MOST_REPEATED
-    if source is not None and readable(source) and not spec.of_people and not counts:
+    if source is not None and isinstance(source, Readable) and not spec.of_people and not counts:
         from fairgauge.rowwise import RowReader
 
         by_rows = RowReader(source, cube)

@@ -14,8 +14,8 @@ from fairgauge.checks.missingness_checks import never_repeats
 from fairgauge.checks.outcome_checks import undecided_outcomes
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube, levels_with_cases
-from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import Axis
+from fairgauge.cube.views import alone, asked_of, candidate_axes
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.errors import DataError, Problem, SpecError, cells, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes
@@ -195,8 +195,7 @@ def _notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
     metrics = spec.catalogue.expand(models[0][-1].metrics)
     notes = [*never_repeats(cube, spec)]
     notes += assumed_positive(cube, spec, decide_task(cube, spec), metrics)
-    groups = question_checks.group_texts(count_groups(cube, spec))
-    notes += question_checks.unmatched_rules(spec, groups)
+    notes += question_checks.idle_rules(spec, count_groups(cube, spec))
     for _, found, counts, asked in models:
         notes += found
         for of in count_groups(counts, asked):

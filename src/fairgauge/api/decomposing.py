@@ -15,7 +15,7 @@ from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.names import doubtful_names, doubtful_strata
 from fairgauge.checks.outcome_checks import controls_of_groups, strata_of_outcomes
 from fairgauge.checks.rows import OF_OUTCOMES
-from fairgauge.cube import crossed_strata
+from fairgauge.cube import views
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import Level, ReferenceRule, Role, Task
@@ -33,6 +33,7 @@ from fairgauge.question.features import (
 from fairgauge.question.option_types import read_margins
 from fairgauge.question.options import BY_NAME, Options, with_options
 from fairgauge.question.presets import preset
+from fairgauge.question.readers import Location
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import (
     Spec,
@@ -112,15 +113,15 @@ def why(
     """
     asked: dict[str, Any] = {**with_config(config, options)}
     message = "is of audits, and changes no decomposition; remove it"
-    problems = [Problem(name, message) for name in _OF_RULES if options.get(name)]
-    strata, asked = _read_controls(data, controls, asked, problems)
+    at = Location(problems=[Problem(name, message) for name in _OF_RULES if options.get(name)])
+    strata, asked = _read_controls(data, controls, asked, at)
     refuse_candidates(asked)
     if usual := asked.get("metrics") is None:
         asked["metrics"] = Spec().metrics  # a preset has those of audits
     margins = asked.pop("margins", None)
-    margins = dict(read_margins(margins, "margins", problems) if margins is not None else ())
+    margins = dict(read_margins(margins, at["margins"]) if margins is not None else ())
     asked = {name: value for name, value in asked.items() if name not in _OF_RULES}
-    refuse(problems)
+    refuse(at.problems)
     counted = data
     if isinstance(data, Cube):
         held = {each.column for each in strata}  # what is a stratum is no feature
@@ -128,7 +129,9 @@ def why(
         crossings = tuple(c for c in data.asked.intersections if not held & set(c))
         question = replace(data.asked, strata=(), sensitive=sensitive, intersections=crossings)
         counted = replace(data, question=question)
-    elif any(e.quantiles for e in read_strata(asked.get("strata"), "strata", [], quantiles=True)):
+    elif any(
+        e.quantiles for e in read_strata(asked.get("strata"), Location("strata"), quantiles=True)
+    ):
         counted, asked = _cut_at_quantiles(data, asked)
     run = started("why", counted, cast("Options", asked))
     cube, spec = run.cube, run.spec
@@ -142,9 +145,9 @@ def why(
     _check(spec, strata, margins, cube)
 
     columns, beside = (tuple(e for e in strata if e.control is of) for of in (False, True))
-    asked_cuts = crossed_strata.with_fewer_cuts(cube, strata)  # counts may hold more
-    crossed = crossed_strata.cross_strata(asked_cuts, columns)
-    fitted = crossed_strata.cross_strata(asked_cuts, strata) if beside else None
+    asked_cuts = views.with_fewer_cuts(cube, strata)  # counts may hold more
+    crossed = views.cross_strata(asked_cuts, columns)
+    fitted = views.cross_strata(asked_cuts, strata) if beside else None
     names = [each.column for each in strata]
     resolution = resolve(crossed.without, spec)
     features = resolution.features
@@ -227,23 +230,23 @@ def _usual_metrics(spec: Spec) -> tuple[str, ...]:
 
 
 def _read_controls(
-    data: object, given: object, asked: Mapping[str, Any], problems: list[Problem]
+    data: object, given: object, asked: Mapping[str, Any], at: Location
 ) -> tuple[tuple[Feature, ...], dict[str, Any]]:
     asked = dict(asked)
     given = [asked.pop("controls", None), given][given is not None]
-    controls = read_controls(given, "controls", problems) if given is not None else ()
+    controls = read_controls(given, at["controls"]) if given is not None else ()
     if isinstance(data, Cube):
         own = asked.pop("strata", None)
-        known = data.asked.strata if own is None else read_strata(own, "strata", problems)
+        known = data.asked.strata if own is None else read_strata(own, at["strata"])
         names = {each.column for each in controls} if own is None else set()
         strata = tuple(each for each in known if each.column not in names)
     elif controls:
-        strata = read_strata(asked.get("strata") or (), "strata", problems, quantiles=True)
+        strata = read_strata(asked.get("strata") or (), at["strata"], quantiles=True)
     else:
         return (), asked
     every = read_strata(
         [*strata, *(replace(each, control=bool(strata)) for each in controls)],
-        "strata and controls", problems, quantiles=not isinstance(data, Cube),
+        at["strata and controls"], quantiles=not isinstance(data, Cube),
     )  # fmt: skip
     if isinstance(data, Cube):
         return every, asked
@@ -262,12 +265,12 @@ _MOST_VALUES = 1_000_000
 
 
 def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, dict[str, Any]]:
-    problems: list[Problem] = []
-    strata = read_strata(asked["strata"], "strata", problems, quantiles=True)
+    at = Location("strata")
+    strata = read_strata(asked["strata"], at, quantiles=True)
     plain = [replace(each, quantiles=False) for each in strata]
     source, named = open_rows(data, {**asked, "strata": plain})
     spec = ask_rows(source, **cast("Options", named))
-    refuse(problems)
+    refuse(at.problems)
     rows = chosen_rows(source, spec)
     # that others are no categories of numbers is found where they are cut
     listed = tuple(each for each in spec.recode if not each.names)
@@ -275,7 +278,7 @@ def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, d
     cuts = {}
     for column in (each.column for each in strata if each.quantiles):
         counts = rows.count(plan(replace(by_column, sensitive=(Feature(column),))), _MOST_VALUES)
-        cuts[column] = crossed_strata.quantile_cuts(counts, counts.plan.axes[0], _INTERVALS)
+        cuts[column] = views.quantile_cuts(counts, counts.plan.axes[0], _INTERVALS)
     cut = tuple(replace(each, cuts=cuts.get(each.column, each.cuts)) for each in plain)
     return Opened(source), {**named, "strata": cut}
 

@@ -38,7 +38,7 @@ from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.features import RECORD, refuse_probabilities
 from fairgauge.question.options import OF_ROWS, flag_of
-from fairgauge.question.readers import read_word
+from fairgauge.question.readers import Location, read_word
 from fairgauge.question.spec_file import Config, overridden, with_config
 from fairgauge.question.specification import (
     Spec,
@@ -51,7 +51,7 @@ from fairgauge.question.specification import (
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
-from fairgauge.resolve.question_checks import single_row_groups, unmatched_groups
+from fairgauge.resolve.question_checks import single_row_groups, unmatched_values
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.searched_features import most_cells, searched_rows
 from fairgauge.results import disadvantage
@@ -244,7 +244,7 @@ def find(
         *assumed_positive(cube, spec, decide_task(cube, spec), (row,)),
         *mistakes,
         *run.of_rows(),
-        *unmatched_groups(cube, spec),
+        *unmatched_values(cube, spec),
         *single_row_groups(cube, replace(spec, intersections=())),
     )
     if any(note.code in HIDING and not note.get("counted") for note in diagnostics):
@@ -326,7 +326,7 @@ def _worse_side(
     worse: str | None, row: Rate | None, favourable: Favourable | None, problems: list[Problem]
 ) -> Worse | None:
     # which side is worse: as asked, or as is favourable, or as in the catalogue
-    asked = None if worse is None else read_word(Worse)(worse, "worse", problems)
+    asked = None if worse is None else read_word(Worse)(worse, Location("worse", problems))
     stated = favourable in (Favourable.POSITIVE, Favourable.NEGATIVE)
     if row is not None and stated and disadvantage.counts_outcomes(row):
         # labels, too, have a better side then

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.checks.favourable import APPROVED, action_code, are_actions, no_decisions
 from fairgauge.checks.missingness_checks import HARDLY_CHANCE, axes_of, p_of_shares, rows_by
 from fairgauge.cube.cube import Cube, counts_together, levels_with_cases
 from fairgauge.cube.plan import SQUARES, SUM, Axis, centre_of
@@ -18,10 +17,10 @@ from fairgauge.identity import ValueSet
 from fairgauge.question.category_words import (
     classes_of_missing,
     is_adverse,
-    may_be_value,
     no_outcomes,
 )
 from fairgauge.question.conditions import RowCondition
+from fairgauge.question.loan_actions import APPROVED, action_code, are_actions
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
@@ -33,8 +32,10 @@ from fairgauge.resolve.outcomes import (
     only_number,
     only_value,
     outcome_masks,
+    refused_levels,
     share_determined,
     sums_of_known,
+    undecided_levels,
 )
 from fairgauge.resolve.question_checks import OTHER_UNIT
 from fairgauge.results.scopes import Diagnostic
@@ -182,18 +183,9 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if axis.bins:
             continue
         asked = spec.positive_of(axis.column) or (1,)
-        levels = levels_with_cases(cube, axis)
-        values = [level for level, _ in levels]
-        refused = [
-            each for each in levels
-            if (each[1] or spec.of_people) and not is_one_of(each[0], asked)
-        ]  # fmt: skip
-        codes = are_actions(axis.column, values)
-        none = no_decisions(values, asked) if codes else no_outcomes(values)
-        undecided = [each for each in refused if each[0] in none]
-        if len(refused) == 1 and may_be_value(name_of(refused[0][0])):
-            undecided = []  # of two outcomes, one is meant
-        if undecided:
+        codes = are_actions(axis.column, cube.levels[axis])
+        refused = refused_levels(cube, axis, spec)
+        if undecided := undecided_levels(cube, axis, spec):
             held = _held(axis, undecided, spec, sum)
             more = {"line": spec.recoding_line(axis.column, {UNKNOWN: held["values"]})}
             if codes:

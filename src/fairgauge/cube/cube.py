@@ -147,7 +147,7 @@ class Cube:
         encoding or how a number is written alone, and count as others.
     left_out : rows that conditions leave out, with their cases: all that do not meet them, by two
         empty texts; those that have no value of the column of one and that no other excludes, by
-        that column and an empty text; and by column and name of every group that has no other row.
+        that column and an empty text; and those of every group, by its column and name.
     placeholders : identifiers that probably stand for unknown ones, with the rows that count as
         one person or cluster; an empty text for one that may be someone's.
     copies : what shows that rows are copies of others, numbers by name; they count as all others.
@@ -231,6 +231,14 @@ class Cube:
         cells = sum(len(table.codes) for table in self.tables)
         axes = ", ".join(f"{axis.role} {axis.column}" for axis in self.plan.axes)
         return f"<Cube of {self.rows:,} rows in {cells:,} cells: {axes}>"
+
+    def with_tables(self, axes: Iterable[Axis], tables: Iterable[CountTable]) -> Cube:
+        """Return a cube of the same rows with other tables, over these axes."""
+        axes, tables = tuple(axes), tuple(tables)
+        positions = tuple(tuple(axes.index(axis) for axis in table.axes) for table in tables)
+        plan = replace(self.plan, axes=axes, tables=positions)
+        levels = {axis: self.levels[axis] for axis in axes}
+        return replace(self, plan=plan, levels=levels, tables=tables)
 
     def marginal(self, axes: Sequence[Axis]) -> CountTable:
         """Return the counts by ``axes`` alone, from the smallest table that has them all.

@@ -11,12 +11,12 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial, singledispatch
-from typing import TypedDict
+from itertools import repeat
 
 import numpy as np
 
 from fairgauge.catalogue.across import Across, GroupSpread
-from fairgauge.catalogue.cells import FN, FP, TN, TP, Array, ConfusionCounts
+from fairgauge.catalogue.cells import FN, FP, TN, TP, Array
 from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance, Metric
 from fairgauge.catalogue.distributions import ConditionalDisparity, Inequality
 from fairgauge.catalogue.score_statistics import ScoreStatistic
@@ -54,12 +54,14 @@ from fairgauge.inference.two.contrast_intervals import (
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import RateValue, as_count, as_number
+from fairgauge.results.scopes import Bounds
 from fairgauge.stats.arrays import Limits, Mask
 from fairgauge.stats.contrasts import absolute_sum_quantile, absolute_sum_tail, fold
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import tukey_adjusted, tukey_level
 
 _PAIR = 2
+PROTECTED_EMPTY = Reason.of(ReasonCode.PROTECTED_EMPTY)
 
 
 class Uncertainty:
@@ -98,10 +100,6 @@ class Uncertainty:
         """Return the same intervals for other counts, without what was computed."""
         return Uncertainty(self._asked, self._number, self._candidates)
 
-    def stricter(self, parts: int) -> Uncertainty:
-        """Return the one whose intervals of several parts hold simultaneously."""
-        return Uncertainty(stricter(self.spec, parts))
-
     def of_rates(
         self, statistics: Sequence[Statistic], evidence: Evidence, margin: Mask
     ) -> list[Intervals]:
@@ -125,8 +123,10 @@ class Uncertainty:
                 intervals.append(no_intervals(size, attempt))
                 continue
             (low, high), methods = next(limits)
-            reason = attempt.reason or (CLUSTERS_TOO_FEW if attempt.clustered else None)
-            few = [] if attempt.clusters is None else [insufficient_clusters(attempt.clusters)]
+            reason, few = attempt.reason, list[list[Reason | None]]()
+            if attempt.clusters is not None:
+                reason = reason or CLUSTERS_TOO_FEW
+                few.append(insufficient_clusters(attempt.clusters))
             few.append(insufficient_weights(evidence.effective_size, size))
             few += [e.insufficient() for e in (attempt.sparse, attempt.constant) if e is not None]
             limited = Intervals(low, high, none, [methods] * size, first_reasons(*few), reason)
@@ -146,7 +146,9 @@ class Uncertainty:
                 made = jackknife_interval(metric, compared, how.spec)
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
-        weights = insufficient_weights(compared.effective_sizes, len(value))
+        ours, theirs = compared.group.effective_size, compared.reference.effective_size
+        sizes = None if ours is None or theirs is None else (ours, theirs)
+        weights = insufficient_weights(sizes, len(value))
         too_few = [  # weights distort expected counts, and are named before them
             weight if weight and (few is None or few.code is ReasonCode.FEW_EXPECTED) else few
             for few, weight in zip(made.too_few, weights, strict=True)
@@ -161,8 +163,19 @@ class Uncertainty:
         other_levels = closed and compared.group.clusters is None
         if isinstance(metric, Contrast):
             other_levels = not is_drawn(metric, compared, self.spec.method)
+
+        def together(confidence: float) -> Limits:  # over all rows; NaN within strata
+            spec = self._spec_at(confidence)
+            if isinstance(metric, Contrast):
+                comparison = replace(self._with_reference.compared(metric.of, compared), ends=None)
+                wider = contrast_interval(metric, comparison, compared, spec)
+            else:
+                wider = interval(metric, compared, Uncertainty(spec))
+            margin = compared.margin
+            return np.where(margin, wider.low, np.nan), np.where(margin, wider.high, np.nan)
+
         if metric.scope != "table" and other_levels:
-            made = replace(made, together=partial(self._limits_at_level, metric, compared))
+            made = replace(made, together=together)
         return self._simultaneous(made.containing(value, metric.range))
 
     def of_pooled(
@@ -230,19 +243,6 @@ class Uncertainty:
         methods = [made.methods] * slots
         intervals = Intervals(*made.limits, none, methods, first_reasons(*few), reason)
         return self._simultaneous(intervals.containing(spread.value, metric.range))
-
-    def _limits_at_level(
-        self, metric: ComparisonMetric, compared: Comparisons, confidence: float
-    ) -> Limits:
-        # the limits of a metric over all rows at another level; NaN within strata
-        spec = self._spec_at(confidence)
-        if isinstance(metric, Contrast):
-            comparison = self._with_reference.compared(metric.of, compared)
-            made = contrast_interval(metric, replace(comparison, ends=None), compared, spec)
-        else:
-            made = interval(metric, compared, Uncertainty(spec))
-        margin = compared.margin
-        return np.where(margin, made.low, np.nan), np.where(margin, made.high, np.nan)
 
     @property
     def spec_of_comparisons(self) -> Spec:
@@ -328,8 +328,8 @@ def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty
     if metric.how == "mean" and apart and compared.group.clusters is None:
         return _mean_of_absolutes(metric, compared, how)
     number = len(metric.of)
-    stricter = how.stricter(number)
-    parts = [interval(part, compared, stricter) for part in metric.of]
+    strict = Uncertainty(stricter(how.spec, number))
+    parts = [interval(part, compared, strict) for part in metric.of]
     limits = np.array([fold(part.low, part.high) for part in parts])
     low, high = limits.mean(axis=0)
     if metric.how == "worst":  # the upper limit holds for whichever part is furthest
@@ -391,60 +391,51 @@ def rate_values(
         if isinstance(statistic, ScoreStatistic):
             smallest = statistic.smallest_denominator(evidence.cases)
         few = first_reasons(made.too_few, insufficient_rows(smallest))
-        values[statistic.name] = _rate_values(
-            statistic, evidence, margin, how.spec.confidence, profile, replace(made, too_few=few)
-        )
+        made = replace(made, too_few=few)
+        level = how.spec.confidence
+        values[statistic.name] = values_with(made, statistic, evidence, margin, level, profile)
     return values
 
 
-class RowsCounted(TypedDict, total=False):
-    """The counted fields of a rate."""
-
-    numerator: float | None
-    denominator: float | None
-
-
-def rows_counted(statistic: Statistic, cases: ConfusionCounts) -> list[RowsCounted]:
-    """Return the denominator of a statistic, and the numerator of a share of rows, as counted.
-
-    What reports print as counts must be these: a rate times the size of a group counts rows that
-    lack what the rate needs.
-    """
-    under = statistic.all_rows(cases).tolist()
-    if not isinstance(statistic, Rate):
-        return [RowsCounted(denominator=as_count(n)) for n in under]
-    over = statistic.of.count(cases.counts(statistic.needs)).tolist()
-    return [
-        RowsCounted(numerator=as_count(x), denominator=as_count(n))
-        for x, n in zip(over, under, strict=True)
-    ]
-
-
-def _rate_values(
+def values_with(
+    intervals: Intervals,
     statistic: Statistic,
     evidence: Evidence,
     margin: Mask,
     level: float,
     profile: Profile,
-    intervals: Intervals,
+    bounds: Sequence[Bounds | None] | None = None,
 ) -> list[RateValue | None]:
-    side, counted = evidence.side, rows_counted(statistic, evidence.cases)
-    error = statistic.error(side)
-    margin_only = "score" in statistic.needs
-    values: list[RateValue | None] = []
-    for i, value in enumerate(statistic.value(side, profile).tolist()):
+    """Return a statistic of every group with its intervals; ``bounds`` are of protected counts.
+
+    Numerator and denominator are as counted: a rate times the size of a group counts rows that lack
+    what the rate needs.
+    """
+    side, cases = evidence.side, evidence.cases
+    under, error = map(as_count, statistic.all_rows(cases).tolist()), statistic.error(side)
+    over: Iterable[float | None] = repeat(None)
+    if isinstance(statistic, Rate):
+        over = map(as_count, statistic.of.count(cases.counts(statistic.needs)).tolist())
+    margin_only, values = "score" in statistic.needs, list[RateValue | None]()
+    numbers = zip(statistic.value(side, profile).tolist(), over, under, strict=False)
+    for i, (value, x, n) in enumerate(numbers):
+        bound = None if bounds is None else bounds[i]
         if margin_only and not margin[i]:
             values.append(None)
-        elif math.isnan(value):
-            reason = statistic.why_undefined(side, i)
-            undefined = RateValue(value=None, status=Status.UNDEFINED, reason=reason, **counted[i])
+        elif math.isnan(value) or (bounds is not None and bound is None):
+            reason = statistic.why_undefined(side, i) if bounds is None else PROTECTED_EMPTY
+            undefined = RateValue(
+                value=None, numerator=x, denominator=n, status=Status.UNDEFINED, reason=reason
+            )
             values.append(undefined)
         else:
             made = certainty(intervals, i, level)
             rate = RateValue(
                 value=value,
-                **counted[i],
+                numerator=x,
+                denominator=n,
                 interval=made.get("interval"),
+                bounds=bound,
                 status=made["status"],
                 reason=made["reason"],
                 error=None if error is None else as_number(error[i]) or None,

@@ -29,6 +29,7 @@ from fairgauge.enums import (
     ChosenBy,
     DiagnosticCode,
     Outcome,
+    Profile,
     ReferenceRule,
     Status,
     Task,
@@ -48,11 +49,10 @@ from fairgauge.inference.two.contrast_intervals import insufficient_sides, stati
 from fairgauge.inference.two.paired_changes import (
     PairedTable,
     StatisticChange,
-    combined_changes,
     confusion,
     statistic_change,
 )
-from fairgauge.measure._changes import contrast_change, contrasted, disparity_records, rate_records
+from fairgauge.measure._changes import measured_disparities, rate_records
 from fairgauge.measure._small_groups import small_groups
 from fairgauge.measure.decide import INSUFFICIENT
 from fairgauge.measure.measure import reversed_outcomes_of
@@ -107,6 +107,12 @@ def accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Accepts
     return np.asarray(sums[..., first])
 
 
+def _by_label(of: Array, positive: Mask) -> Array:
+    # counts by label (positive, negative, missing) and bin
+    known = (np.compress(mask, of[..., :-1, :], -2).sum(axis=-2) for mask in (positive, ~positive))
+    return np.stack([*known, of[..., -1, :]], axis=-2)
+
+
 def states_by_threshold(
     counts: GroupCounts, outcome: OutcomeMasks, spec: Spec, cuts: Array, measure: Measure
 ) -> tuple[Array, Array]:
@@ -118,16 +124,11 @@ def states_by_threshold(
     assert histogram is not None
     decision = accepts(outcome, spec)
 
-    def by_label(of: Array) -> Array:
-        known = (np.compress(mask, of[..., :-1, :], axis=-2).sum(axis=-2)
-                 for mask in (outcome.labels, ~outcome.labels))  # fmt: skip
-        return np.stack([*known, of[..., -1, :]], axis=-2)
-
     def states(bins: Array, cells: Array) -> Array:
-        scored, without = by_label(bins), by_label(cells)[..., [-1]]
+        scored, without = (_by_label(of, outcome.labels) for of in (bins, cells))
         yes = accepted(scored, histogram, cuts, decision)
         no = scored.sum(axis=-1, keepdims=True) - yes
-        found = np.stack([yes, no, without + np.zeros_like(yes)], axis=-1)
+        found = np.stack([yes, no, without[..., [-1]] + np.zeros_like(yes)], axis=-1)
         found = np.moveaxis(found, -2, -3)
         if spec.profile.as_smclarify:
             for axis in (-2, -1):
@@ -226,7 +227,6 @@ class Excluded:
         self._unit = spec.unit
 
         def lacking(measure: Measure) -> tuple[Array, float]:
-            """Return those of every group that lack an outcome, and likewise of no group."""
             known, apart = states_by_threshold(counts, outcome, spec, cuts[:1], measure)
             of_groups, of_none = (of - complete(of) for of in (known, apart))
             return of_groups.sum(axis=(1, 2, 3)), float(of_none.sum())
@@ -234,9 +234,12 @@ class Excluded:
         own, others = lacking("n")
         self.ungrouped = round(without_group(counts, "n"))
         self.incomplete = round(float(own.sum()) + others)
-        measure: Measure = "w" if counts.unequally_weighted else "n"
-        self._of_sides = with_others(lacking(measure)[0])
-        self._of_none = float(without_group(counts, measure))
+        measure: Measure = "w" if counts.weighted else "n"
+        # the others may be the only ones that weigh alike, and count as rows
+        n, w = (float(counts.counts[of].sum()) for of in ("n", measure))
+        unit = n / w if w and not counts.unequally_weighted else 1.0
+        self._of_sides = unit * with_others(lacking(measure)[0])
+        self._of_none = unit * float(without_group(counts, measure))
         self._whole = len(own)
 
     def reached(
@@ -341,7 +344,8 @@ class _Chooser:
         self.counts = counts
         self.accepts = accepts(outcome, spec)
         names = ("w", "w2", "n") if self.spec.weight else ("n", "n", "n")
-        self.by_label = np.stack([by_label(histogram.counts[n], outcome.labels) for n in names])
+        of_label = [_by_label(histogram.counts[n], outcome.labels)[:, :2] for n in names]
+        self.by_label = np.stack(of_label)
         assert isinstance(self.spec.threshold, tuple)
         self.cuts = np.unique(np.concatenate([histogram.low, histogram.high, self.spec.threshold]))
         cases = self.by_label[-1]
@@ -372,7 +376,8 @@ class _Chooser:
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
         self._excluded: Mask = np.zeros(len(counts.groups), dtype=bool)
         every = np.arange(len(self.cuts))
-        self._both = with_others(self.first.cells[0] + self.second.cells[0])
+        both = with_others(self.first.margins[0] + self.second.margins[0])[..., :2, :]
+        self._both = both.swapaxes(-1, -2).reshape(*both.shape[:2], 4)  # TP, FP, FN and TN
         everywhere = self._disparities(self.first, every, self._usual)
         self._excluded = np.asarray(everywhere.insufficient.all(axis=1))
         _check_between_bins(histogram, self.spec.threshold[0])
@@ -461,7 +466,7 @@ class _Chooser:
         return references_at(self.counts, self.metric, self.spec, values_of, len(cuts))
 
     def _disparities(self, half: Half, cuts: Index, z: Array) -> Disparities:
-        sides = with_others_of(half.cells[:, :, cuts])
+        sides = with_others_of(half.margins[:, :, cuts])
         places = np.arange(len(cuts))
         against = np.stack([each.sides for each in self._references(cuts)], axis=1)
         every = [
@@ -481,8 +486,7 @@ class _Chooser:
         )  # fmt: skip
 
     def _frontier(self) -> Iterator[OperatingPoint]:
-        cells = self.second.cells
-        whole = _interval_of(self.kept, cells.sum(axis=1))
+        whole = _interval_of(self.kept, self.second.margins.sum(axis=1))
         low, high = whole.at(self._usual)
         every = np.arange(len(self.cuts))
         references = self._references(every)
@@ -530,12 +534,9 @@ class _Chooser:
         ]
         compared = sides[:, np.concatenate([groups, references.sides[groups]])]
         inside = self.spec.reference is ReferenceRule.OVERALL
-        changes = [change_of(part.of, compared) for part in parts(self.metric)]
-        if isinstance(self.metric, Contrast):
-            made, values = contrast_change(self.metric, changes[0], inside=inside)
-        else:
-            made, values = combined_changes(self.metric, changes, inside=inside)
-        records = disparity_records(self.metric, made, values, bases, self.spec).records
+        made = measured_disparities(
+            self.metric, lambda of: change_of(of, compared), bases, self.spec, inside=inside
+        )
         measured = self._disparities(self.second, cuts, self._usual)
         (value_meets,) = measured.meet.tolist()
         low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
@@ -549,7 +550,7 @@ class _Chooser:
             performance=rate,
             disparities=tuple(
                 each if why is None else replace(each, status=Status.TOO_FEW, reason=why)
-                for each, why in zip(records, measured.why[groups, 0], strict=True)
+                for each, why in zip(made.records, measured.why[groups, 0], strict=True)
             ),
             rates=tuple(self._rates(sides)),
             chosen_by=chosen_by,
@@ -753,13 +754,13 @@ def disparity(
 def _contrast(
     metric: Contrast, group: Array, reference: Array, z: Array
 ) -> tuple[Array, Array, Array, NDArray[np.object_]]:
-    sides = [_interval_of(metric.of, cells) for cells in (group, reference)]
+    sides = [_interval_of(metric.of, margins) for margins in (group, reference)]
     first, second = sides if metric.order == "group - reference" else sides[::-1]
     made = mover_difference if metric.by == "difference" else mover_ratio
     low, high = made(
         first.estimate, *first.at(np.asarray(z)), second.estimate, *second.at(np.asarray(z))
     )
-    value = contrasted(metric, sides[0].estimate, sides[1].estimate)
+    value = metric.of_values(sides[0].estimate, sides[1].estimate, Profile.DOCUMENTED)
     return value, low, high, np.array(insufficient_sides(*sides), dtype=object)
 
 
@@ -774,11 +775,11 @@ class Half:
     total: Array
 
     @property
-    def cells(self) -> Array:
-        """Return TP, FP, FN and TN: (3, groups + 1, cuts, 4)."""
-        rejected = self.total[..., None] - self.accepted
-        positive, negative = ([of[:, :, i] for of in (self.accepted, rejected)] for i in range(2))
-        return np.stack([positive[0], negative[0], positive[1], negative[1]], axis=-1)
+    def margins(self) -> Array:
+        """Return the rows by label, the last missing, and decision: (3, groups + 1, cuts, 3, 2)."""
+        both = np.stack([self.accepted, self.total[..., None] - self.accepted], axis=-1)
+        known = np.moveaxis(both, 2, 3)
+        return np.concatenate([known, np.zeros_like(known[..., :1, :])], axis=3)
 
     def decided(self, today: int, cuts: Index) -> Array:
         """Return the rows by label and both decisions: (3, groups + 1, n, 3, 2, 2)."""
@@ -791,25 +792,12 @@ class Half:
         return np.concatenate([table, missing], axis=3).reshape(*table.shape[:3], 3, 2, 2)
 
 
-def by_label(counts: Array, positive: Mask) -> Array:
-    """Return counts by group, label (positive, negative) and bin; rows without a label are left."""
-    known = counts[:, :-1]
-    return np.stack([known[:, of].sum(axis=1) for of in (positive, ~positive)], axis=1)
-
-
 def with_others_of(counts: Array) -> Array:
     """Append all rows, and all others of every group, to counts with the measures first."""
     return np.stack([with_others(each) for each in counts])
 
 
-def _interval_of(statistic: Statistic, cells: Array) -> StatisticInterval:
-    tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
-    zero = np.zeros_like(tp)
-    by_label = [np.stack(each, -1) for each in ((tp, fn), (fp, tn), (zero, zero))]
-    return _interval_of_margins(statistic, np.stack(by_label, axis=-2))
-
-
-def _interval_of_margins(statistic: Statistic, margins: Array) -> StatisticInterval:
+def _interval_of(statistic: Statistic, margins: Array) -> StatisticInterval:
     # the interval of a statistic of weights, their squares and cases: (3, n, 3, 2)
     weights, squares, cases = (confusion(margin, classes=False) for margin in margins)
     weighted = bool((margins[0] != margins[2]).any())
@@ -818,5 +806,5 @@ def _interval_of_margins(statistic: Statistic, margins: Array) -> StatisticInter
 
 def change_of(statistic: Statistic, tables: Array) -> StatisticChange:
     """Return the change of a statistic of weights, their squares and cases: (3, n, 3, 2, 2)."""
-    old, new = (_interval_of_margins(statistic, tables.sum(axis=axis)) for axis in (-1, -2))
+    old, new = (_interval_of(statistic, tables.sum(axis=axis)) for axis in (-1, -2))
     return statistic_change(statistic, PairedTable(*tables), old, new)

@@ -462,8 +462,8 @@ def _many_missing(
         if any(rows):
             yield ReasonCode.MISSING_OUTCOMES, max(rows)
     if False not in bounded:
-        without, smallest = measured.groupless.get(feature, (0, 0.0))
-        if without and without >= MANY_MISSING * (smallest if each.rows is None else each.rows):
+        without, weighing, smallest = measured.groupless.get(feature, (0, 0.0, 0.0))
+        if without and weighing >= MANY_MISSING * (smallest if each.rows is None else each.rows):
             yield ReasonCode.MISSING_GROUPS, without
 
 
@@ -510,19 +510,11 @@ def _reached(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float
     if each.value is None or each.interval is None:
         return worst.low, worst.high
     ratio = rule.definition is not None and is_ratio(rule.definition)
-    low, high = interval_reached(each.interval, worst, each.value, ratio=ratio)
-    least, greatest = rule.row.range
-    return max(low, least), min(high, greatest)
-
-
-def interval_reached(
-    interval: Interval, worst: WorstCase, value: float, *, ratio: bool
-) -> tuple[float, float]:
-    """Return how far an interval goes if its value may go to the worst cases."""
-    ends = (np.asarray(end) for end in (*interval, worst.low, worst.high, value))
-    low, high, least, greatest, at = ends
-    below, above = reached((low, high), (least, greatest), at, ratio=ratio, wider=worst.wider)
-    return float(below), float(above)
+    low, high, least, greatest, value = map(
+        np.asarray, (*each.interval, worst.low, worst.high, each.value)
+    )
+    below, above = reached((low, high), (least, greatest), value, ratio=ratio, wider=worst.wider)
+    return max(float(below), rule.row.range[0]), min(float(above), rule.row.range[1])
 
 
 def _outcome(low: float, high: float, rule: Rule) -> Outcome:
@@ -639,12 +631,12 @@ def judge_together(
     verdicts = judge(measured, spec.rules)
     outcomes = interval_decisions(measured, spec.rules)
     family, failed = len(outcomes), 0
-    if family == 1 or not _fails(outcomes):
+    if family == 1 or Outcome.FAIL not in outcomes:
         return verdicts
     while True:
         level = 1 - (1 - spec.confidence) / (family - failed)
         stricter = measure_at(level)
-        rejected = _fails(interval_decisions(stricter, spec.rules))
+        rejected = interval_decisions(stricter, spec.rules).count(Outcome.FAIL)
         if rejected in (failed, family):
             break
         failed = rejected
@@ -664,10 +656,6 @@ def judge_together(
             reason = Reason.of(each.reason.code, **given)
             judged.append(replace(each, remains=False, reason=reason))
     return tuple(judged)
-
-
-def _fails(outcomes: Sequence[Outcome]) -> int:
-    return outcomes.count(Outcome.FAIL)
 
 
 def _open_by_groups(strict: Verdict) -> tuple[Reason] | None:

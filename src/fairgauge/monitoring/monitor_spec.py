@@ -28,7 +28,7 @@ from fairgauge.errors import (
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.question import spec_file
 from fairgauge.question.option_types import OptionType, number, plain
-from fairgauge.question.readers import items, read_number, unknown_keys
+from fairgauge.question.readers import Location, items, read_number
 from fairgauge.question.rules import Rule, check_rule, parse_rule
 from fairgauge.question.spec_file import MONITOR, overridden, read_options
 from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask, unmet_needs_of_rule
@@ -113,11 +113,11 @@ class MonitorSpec:
         return self.question.to_dict() | {MONITOR: settings}
 
 
-def _start(value: object, path: str, problems: list[Problem]) -> Period | None:
+def _start(value: object, at: Location) -> Period | None:
     try:
         return parse_period(value)
     except SpecError as error:
-        problems += [Problem(path, each.message) for each in error.problems]
+        at.report("; ".join(each.message for each in error.problems))
         return None
 
 
@@ -192,9 +192,10 @@ def read_monitor_spec(
         problems += _not_monitored(question)
     except SpecError as error:
         problems += error.problems
-    problems += unknown_keys(settings, (*SETTINGS, "rules"), MONITOR)
+    at = Location(MONITOR, problems)
+    at.report_unknown_keys(settings, (*SETTINGS, "rules"))
     values: dict[str, Any] = {  # each of the type of its field
-        name: setting.type.read(settings[name], f"{MONITOR}.{name}", problems)
+        name: setting.type.read(settings[name], at[name])
         for name, setting in SETTINGS.items()
         if settings.get(name) is not None
     }
@@ -270,16 +271,14 @@ def _rule(
         except SpecError as error:
             problems += [Problem(path, each.message) for each in error.problems]
     elif isinstance(keys, Mapping):
-        wrong = unknown_keys(
-            {k: keys[k] for k in keys if k != "source"}, [*_RULE["properties"]], path
-        )
+        at = Location(path)
+        at.report_unknown_keys((key for key in keys if key != "source"), [*_RULE["properties"]])
         limits = {k: v for k, v in keys.items() if k not in ("within", "of", "source")}
         if "within" in keys or "of" in keys:
-            within, baseline = _near(keys, path, load_baseline, wrong)
+            within, baseline = _near(keys, at, load_baseline)
             limits |= {"between": [-within, within]}
-        if not wrong:
-            rule, wrong = check_rule(limits, path)
-        problems += wrong
+        rule = None if at.problems else check_rule(limits, at)
+        problems += at.problems
     else:
         problems.append(Problem(path, f"must be a rule, not {shown(keys)}"))
     if rule is None:
@@ -300,26 +299,26 @@ def _rule(
 
 
 def _near(
-    keys: Mapping[str, object],
-    path: str,
-    load_baseline: Callable[[object], BaselineCounts],
-    wrong: list[Problem],
+    keys: Mapping[str, object], at: Location, load_baseline: Callable[[object], BaselineCounts]
 ) -> tuple[float, BaselineCounts | None]:
-    missing = "is missing; within and of go together: how far, and the cube of the baseline"
-    both = "a rule has limits, or a baseline, not both"
-    wrong += [Problem(f"{path}.{key}", missing) for key in ("within", "of") if key not in keys]
-    limits = ("at_least", "at_most", "between")
-    wrong += [Problem(f"{path}.{key}", both) for key in limits if key in keys]
-    within = read_number(0)(keys.get("within", 0.0), f"{path}.within", wrong)
+    for key in ("within", "of"):
+        if key not in keys:
+            at[key].report(
+                "is missing; within and of go together: how far, and the cube of the baseline"
+            )
+    for key in ("at_least", "at_most", "between"):
+        if key in keys:
+            at[key].report("a rule has limits, or a baseline, not both")
+    within = read_number(0)(keys.get("within", 0.0), at["within"])
     of, baseline = keys.get("of", ""), None
     if not isinstance(of, (str, Path)):
         message = "must be the file of a baseline that fairgauge count made (month.cube.json)"
-        wrong.append(Problem(f"{path}.of", f"{message}, not {shown(of)}"))
+        at["of"].report(f"{message}, not {shown(of)}")
     elif of:
         try:
             baseline = load_baseline(of)
         except (DataError, CubeError) as error:
-            wrong.append(Problem(f"{path}.of", str(error)))
+            at["of"].report(str(error))
         else:
             baseline = replace(baseline, source=str(keys.get("source", baseline.source)))
     return within, baseline

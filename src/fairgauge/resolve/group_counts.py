@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from fairgauge.catalogue.cells import Array
-from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import REPLICATE, Axis, centre_of
+from fairgauge.cube.views import with_one_stratum
 from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role
 from fairgauge.errors import (
     DataError,
     Problem,
     SpecError,
     alternatives,
+    collecting,
     nearest,
     quote,
     refuse,
@@ -63,16 +64,13 @@ class Named(TypedDict):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histogram:
-    """Scores of one feature, over the bins that occur.
+    """Scores of one feature, over the bins that occur."""
 
-    ``low, high``: array of shape (B,): edges of the bins, equal where a bin is a single value.
-    ``counts``: for every measure, array of shape (groups + 1, labels + 1, B).
-    ``unknown``: likewise of the kinds of rows excluded because they have no group.
-    """
-
+    # low, high: array of shape (B,): edges of the bins, equal where a bin is a single value
     low: Array
     high: Array
-    counts: dict[str, Array]
+    counts: dict[str, Array]  # for every measure, array of shape (groups + 1, labels + 1, B)
+    # likewise of the kinds of rows excluded because they have no group
     unknown: dict[str, Array] = field(default_factory=dict)
 
     @property
@@ -99,24 +97,21 @@ class Histogram:
 
 @dataclass(frozen=True, eq=False)
 class ClusterCells:
-    """The cells of one feature by cluster, where the cluster and the group are known.
+    """The cells of one feature by cluster, where the cluster and the group are known."""
 
-    ``cluster, group, stratum, label, prediction``: array of shape (cells,): codes of each cell. A
-        group one above the last is known values of no group; a stratum, label or prediction one
-        above the last is a missing one.
-    ``counts``: for every measure, array of shape (cells,).
-    ``levels``: arrays of shape (cells,): the codes of the values of the feature's columns, which do
-        not depend on the groups that are asked for.
-    ``candidate``: array of shape (cells,): the decision of a second model; None of one model.
-    """
-
+    # cluster, group, stratum, label, prediction: array of shape (cells,): codes of each cell. A
+    # group one above the last is known values of no group; a stratum, label or prediction one above
+    # the last is a missing one
     cluster: Index
     group: Index
     stratum: Index
     label: Index
     prediction: Index
-    counts: dict[str, Array]
+    counts: dict[str, Array]  # for every measure, array of shape (cells,)
+    # arrays of shape (cells,): the codes of the values of the feature's columns, which do not
+    # depend on the groups that are asked for
     levels: tuple[Index, ...] = ()
+    # array of shape (cells,): the decision of a second model; None of one model
     candidate: Index | None = None
 
     @cached_property
@@ -137,46 +132,35 @@ def weights_differ(n: float, w: float, w2: float) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupCounts:
-    """Counts of one feature (or intersection).
+    """Counts of one feature (or intersection)."""
 
-    ``feature, groups``: its name and those of its groups, unique within a result.
-    ``feature_id, group_ids``: what these are; names are never compared with those of other results.
-    ``strata``: names of the strata; ``slots`` are the margin (None) and then these.
-    ``counts``: for every measure, array of shape (groups + 1, slots, labels + 1, predictions + 1).
-        The last group holds known values of no group, the last label and prediction missing ones.
-    ``named_reference``: the position of the group that the specification names as the reference.
-    ``histogram``: the scores, None without scores.
-    ``unknown``: the same as ``counts`` of the rows excluded because they have no group, by kind;
-        shape (kinds, slots, labels + 1, predictions + 1). Of which groups each kind may be,
-        ``crossing`` states.
-    ``clusters``: the cells by cluster, None without clusters; ``unknown_clusters`` those without a
-        group, with their kind in its place.
-    ``design``: how a survey was sampled, where that is stated.
-    ``crossing``: which group each combination of values of its columns belongs to.
-    ``excluded``: the cases of groups that are excluded by name; shape (labels + 1, predictions +
-        1).
-    ``mean_weight``: the unit of all weights, which is the mean weight of all rows.
-    ``all_decided``: whether a row without any outcome counts, as one of a negative one.
-    ``centre``: what numbers are summed less.
-    """
-
+    # feature, groups: its name and those of its groups, unique within a result
     feature: str
+    # feature_id, group_ids: what these are; names are never compared with those of other results
     feature_id: FeatureId
     groups: tuple[str, ...]
     group_ids: tuple[GroupId, ...]
-    strata: tuple[str, ...]
+    strata: tuple[str, ...]  # names of the strata; ``slots`` are the margin (None) and then these
+    # for every measure, array of shape (groups + 1, slots, labels + 1, predictions + 1). The last
+    # group holds known values of no group, the last label and prediction missing ones
     counts: dict[str, Array]
-    crossing: Crossing
+    crossing: Crossing  # which group each combination of values of its columns belongs to
+    # the cases of groups that are excluded by name; shape (labels + 1, predictions + 1)
     excluded: Array
+    # the position of the group that the specification names as the reference
     named_reference: int | None = None
-    histogram: Histogram | None = None
+    histogram: Histogram | None = None  # the scores, None without scores
+    # the same as ``counts`` of the rows excluded because they have no group, by kind; shape (kinds,
+    # slots, labels + 1, predictions + 1). Of which groups each kind may be, ``crossing`` states
     unknown: dict[str, Array] = field(default_factory=dict)
+    # the cells by cluster, None without clusters; ``unknown_clusters`` those without a group, with
+    # their kind in its place
     clusters: ClusterCells | None = None
     unknown_clusters: ClusterCells | None = None
-    design: SampleDesign | None = None
-    mean_weight: float = 1.0
-    all_decided: bool = False
-    centre: float = 0.0
+    design: SampleDesign | None = None  # how a survey was sampled, where that is stated
+    mean_weight: float = 1.0  # the unit of all weights, which is the mean weight of all rows
+    all_decided: bool = False  # whether a row without any outcome counts, as one of a negative one
+    centre: float = 0.0  # what numbers are summed less
 
     def in_given_weights(self, sums: Array) -> Array:
         """Return sums of weights in the unit in which they were given, to 12 digits."""
@@ -226,7 +210,7 @@ class GroupCounts:
     @property
     def cases(self) -> Array:
         """Return the cases of every group over all strata that have an outcome, without weights."""
-        return _with_outcome(self.counts["n"][:-1, 0], self)
+        return _count_with_outcome(self.counts["n"][:-1, 0], self)
 
     @property
     def every_case(self) -> float:
@@ -234,11 +218,11 @@ class GroupCounts:
 
         Shares are of these: who is excluded by name changes none of the others.
         """
-        return self.every("n") + float(_with_outcome(self.excluded, self))
+        return self.every("n") + float(_count_with_outcome(self.excluded, self))
 
     def every(self, measure: str) -> float:
         """Return the rows or cases that have an outcome, those of no known group included."""
-        known = _with_outcome(self.counts[measure][:, 0], self)
+        known = _count_with_outcome(self.counts[measure][:, 0], self)
         return float(known.sum()) + without_group(self, measure)
 
     def scope(self, slot: int) -> Scope:
@@ -264,7 +248,7 @@ def without_group_by_kind(counts: GroupCounts, measure: str) -> Array:
     """Return the rows or cases of each kind without a group that have an outcome."""
     if measure not in counts.unknown:
         return np.zeros(len(counts.crossing.unknown))
-    return _with_outcome(counts.unknown[measure][:, 0], counts)
+    return _count_with_outcome(counts.unknown[measure][:, 0], counts)
 
 
 def known_outcome(counts: GroupCounts, spec: Spec) -> str | None:
@@ -276,7 +260,7 @@ def known_outcome(counts: GroupCounts, spec: Spec) -> str | None:
     return " or ".join(["label"] * counts.has_labels + [decision] * counts.has_predictions)
 
 
-def _with_outcome(cells: Array, counts: GroupCounts) -> Array:
+def _count_with_outcome(cells: Array, counts: GroupCounts) -> Array:
     lacking = cells[..., -1, -1] * (cells.shape[-2:] != (1, 1) and not counts.all_decided)
     return np.asarray(cells.sum(axis=(-2, -1)) - lacking)
 
@@ -302,17 +286,13 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
     cube = with_one_stratum(cube)
     problems: list[Problem] = []
     groupings = group_columns(cube, spec)
-    features = [
-        _arranged(
-            cube,
-            name,
-            _crossing(cube, [groupings[c] for c in feature.columns], spec, problems),
-            problems,
-            reference=_named_references(spec).get(name),
-            all_decided=spec.profile.as_smclarify,
-        )
-        for name, feature in spec.recorded.items()
-    ]
+    features = []
+    for name, feature in spec.recorded.items():
+        with collecting(problems):
+            crossing = _cross([groupings[column] for column in feature.columns], cube, spec)
+            named = _named_references(spec).get(name)
+            counted = _arrange(cube, name, crossing, _reference_group(name, crossing, named))
+            features.append(replace(counted, all_decided=spec.profile.as_smclarify))
     refuse(problems)
     return features
 
@@ -324,16 +304,22 @@ def group_columns(cube: Cube, spec: Spec) -> dict[str, Grouping]:
     Raises ``DataError``: missing values where the specification treats them as errors.
     """
     problems: list[Problem] = []
-    groupings = {
-        axis.column: _grouping(axis, cube, spec, problems)
-        for axis in cube.plan.axes
-        if axis.role is Role.FEATURE
-        and any(axis.column in feature.columns for feature in spec.audited.values())
-    }
+    columns = {column for feature in spec.audited.values() for column in feature.columns}
+    groupings: dict[str, Grouping] = {}
+    for axis in cube.plan.axes:
+        if axis.role is Role.FEATURE and axis.column in columns:
+            with collecting(problems):
+                groupings[axis.column] = _grouping(axis, cube, spec)
     refuse(problems)
     if spec.missing is Missing.ERROR:
         refuse_missing(cube)
     return groupings
+
+
+def cross_groups(cube: Cube, columns: Sequence[str], spec: Spec) -> Crossing:
+    """Return the groups of one feature of some columns."""
+    groupings = group_columns(cube, spec)
+    return _cross([groupings[column] for column in columns], cube, spec)
 
 
 def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> Index:
@@ -350,28 +336,25 @@ def count_everyone(cube: Cube) -> GroupCounts:
     cube = with_one_stratum(cube)
     first = np.zeros(1, dtype=np.int64)
     whole = Crossing((), (EVERYONE,), first, first, first, np.ones((1, 1), dtype=bool))
-    return _arranged(cube, "", whole, [])
+    return _arrange(cube, "", whole, None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointCells:
-    """The cells of one feature by the decisions of two models, where both are known.
+    """The cells of one feature by the decisions of two models, where both are known."""
 
-    ``counts``: for every measure, array of shape (groups + 1, slots, labels + 1, K, K): by label,
-        the decision of the model in use and that of the candidate; the last group holds known
-        values of no group, the last label missing ones.
-    ``clusters``: the cells by cluster, whose predictions are those of the model in use; None
-        without clusters.
-    """
-
+    # for every measure, array of shape (groups + 1, slots, labels + 1, K, K): by label, the
+    # decision of the model in use and that of the candidate; the last group holds known values of
+    # no group, the last label missing ones
     counts: dict[str, Array]
+    # the cells by cluster, whose predictions are those of the model in use; None without clusters
     clusters: ClusterCells | None
 
 
 def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     """Arrange the joint counts of two models by the groups of a feature.
 
-    ``joint`` is that of `fairgauge.cube.pairs.pair`, ``counted`` the feature as one model decides.
+    ``joint`` is that of `fairgauge.cube.views.pair`, ``counted`` the feature as one model decides.
 
     Raises ``SpecError``: classes, groups and strata make too many cells.
     """
@@ -432,22 +415,16 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossing:
-    """Which group each combination of the groups of a feature's columns is.
+    """Which group each combination of the groups of a feature's columns is."""
 
-    ``parts``: the groups of each column; none for all rows as one group.
-    ``groups``: what each group of the feature is.
-    ``combinations``: array of shape (K,): the numbers of those that occur, ascending.
-    ``group_of``: array of shape (K,): the group of each.
-    ``unknown``: likewise the combinations that lack a value; the first lacks all. Each is a kind of
-        rows without a group.
-    ``fits``: array of shape (kinds, groups): of which groups they may be, by the values they have.
-    """
-
-    parts: tuple[Grouping, ...]
-    groups: tuple[GroupId, ...]
-    combinations: Index
-    group_of: Index
+    parts: tuple[Grouping, ...]  # the groups of each column; none for all rows as one group
+    groups: tuple[GroupId, ...]  # what each group of the feature is
+    combinations: Index  # array of shape (K,): the numbers of those that occur, ascending
+    group_of: Index  # array of shape (K,): the group of each
+    # likewise the combinations that lack a value; the first lacks all. Each is a kind of rows
+    # without a group
     unknown: Index
+    # array of shape (kinds, groups): of which groups they may be, by the values they have
     fits: Mask
 
     @property
@@ -487,9 +464,7 @@ def _sizes(parts: Sequence[Grouping]) -> list[int]:
     return [len(part.groups) - EXCLUDED for part in parts]
 
 
-def _crossing(
-    cube: Cube, parts: Sequence[Grouping], spec: Spec, problems: list[Problem]
-) -> Crossing:
+def _cross(parts: Sequence[Grouping], cube: Cube, spec: Spec) -> Crossing:
     # cross the groups of columns; of an intersection, only combinations that occur are groups
     if len(parts) == 1:
         groups = tuple(map(GroupId.of, parts[0].groups))
@@ -508,7 +483,7 @@ def _crossing(
         for cell in positions.T.tolist()
     ]
     excluded = np.zeros(len(crossed), dtype=bool)
-    excluded[_excluded_groups(crossed, group_names(crossed), spec, problems)] = True
+    excluded[_excluded_groups(crossed, spec)] = True
     group_of = np.where(excluded, EXCLUDED, np.cumsum(~excluded) - 1)
     kept = tuple(crossed[i] for i in np.flatnonzero(~excluded).tolist())
     own = values[:, :, None]
@@ -516,40 +491,41 @@ def _crossing(
     return Crossing(tuple(parts), kept, present, group_of, unknown, fits)
 
 
-def _excluded_groups(
-    groups: Sequence[GroupId], names: Sequence[str], spec: Spec, problems: list[Problem]
-) -> list[int]:
+def _excluded_groups(groups: Sequence[GroupId], spec: Spec) -> list[int]:
     # the groups that are excluded by name; a name of two groups is a problem
+    names = group_names(groups)
     excluded: list[int] = []
     for i, text in enumerate(spec.exclude_groups):
         meant = positions_named(text, groups, names)
         if len(meant) > 1:
-            either = alternatives(quote(names[at]) for at in meant)
-            message = f"{quote(text)} is the name of {len(meant)} groups; write {either}"
-            problems.append(Problem(f"exclude_groups[{i}]", message))
+            raise _ambiguous(f"exclude_groups[{i}]", text, [names[at] for at in meant])
         excluded += meant
     return excluded
 
 
-def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Grouping:
+def _ambiguous(path: str, text: str, names: Sequence[str]) -> SpecError:
+    either = alternatives(map(quote, names))
+    message = f"{quote(text)} is the name of {len(names)} groups; write {either}"
+    return SpecError(Problem(path, message))
+
+
+def _grouping(axis: Axis, cube: Cube, spec: Spec) -> Grouping:
     levels = cube.levels[axis]
     feature = spec.feature(axis.column)
     groups = axis.parts(levels)
     if feature.values:
-        groups, group_of = _value_sets(feature.values, levels, axis.column, problems)
+        groups, group_of = _value_sets(feature.values, levels, axis.column)
     else:
         group_of = np.arange(len(levels))
     unknown = unknown_levels(axis, levels, spec)
     if unknown.any():
-        group_of, groups = _without(unknown, group_of, groups)
-    ids = list(map(GroupId.of, groups))
-    without = _excluded_groups(ids, group_names(ids), spec, problems)
-    excluded = np.isin(group_of, without)
+        group_of, groups = _drop_groups(unknown, group_of, groups)
+    excluded = np.isin(group_of, _excluded_groups(list(map(GroupId.of, groups)), spec))
     if excluded.any():
-        group_of, groups = _without(excluded, group_of, groups)
+        group_of, groups = _drop_groups(excluded, group_of, groups)
         group_of = np.where(excluded, EXCLUDED, group_of)
     group_of = np.where(unknown, _DROPPED, group_of)
-    reference = _named_reference(axis, spec, levels, groups, group_of, problems)
+    reference = _named_reference(axis, spec, levels, groups, group_of)
     missing = _DROPPED
     if spec.profile.as_smclarify:
         missing = OTHER
@@ -572,7 +548,7 @@ def unknown_levels(
     return np.array([is_one_of(level, asked) for level in levels], dtype=bool)
 
 
-def _without(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Index, list[Part]]:
+def _drop_groups(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Index, list[Part]]:
     held = np.unique(group_of[~absent & (group_of >= 0)])
     position = np.full(len(groups) + 1, OTHER)
     position[held] = np.arange(len(held))
@@ -580,29 +556,24 @@ def _without(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Ind
 
 
 def _value_sets(
-    sets: Sequence[Sequence[Value]], levels: Sequence[Value], column: str, problems: list[Problem]
+    sets: Sequence[Sequence[Value]], levels: Sequence[Value], column: str
 ) -> tuple[list[Part], Index]:
     group_of = np.full(len(levels), OTHER)
     groups: list[Part] = []
     for i, values in enumerate(sets):
-        found = [_find(value, levels, column, "sensitive", problems) for value in values]
+        found = [_find(value, levels, column, "sensitive") for value in values]
         for level in found:
             at = [j for j, each in enumerate(levels) if each is level]
             if (group_of[at] != OTHER).any():  # 1 and "1" are two values, and mean one level
                 message = f"value {quote(name_of(level))} of {quote(column)} is listed twice"
-                problems.append(Problem("sensitive", message))
+                raise SpecError(Problem("sensitive", message))
             group_of[at] = i
-        groups.append(ValueSet(tuple(value for value in found if value is not None)))
+        groups.append(ValueSet(tuple(found)))
     return groups, group_of
 
 
 def _named_reference(
-    axis: Axis,
-    spec: Spec,
-    levels: Sequence[Value],
-    groups: list[Part],
-    group_of: Index,
-    problems: list[Problem],
+    axis: Axis, spec: Spec, levels: Sequence[Value], groups: list[Part], group_of: Index
 ) -> int | None:
     # the position of the group that is the reference; a value of no group becomes one
     asked = _named_references(spec).get(axis.column)
@@ -614,54 +585,34 @@ def _named_reference(
     meant = position_of_value(value, ids, group_names(ids))
     if meant is not None:
         return meant
-    if name in spec.exclude_groups:
-        problems.append(_left_out(axis, name, "exclude_groups"))
-        return None
-    level = _find(value, () if axis.cuts else levels, axis.column, "reference", problems)
-    if level is None:
-        return None
-    at = next(j for j, each in enumerate(levels) if each is level)
-    if group_of[at] == _DROPPED:
-        problems.append(_left_out(axis, name, "unknown"))
-        return None
+    option, at = "exclude_groups", -1
+    if name not in spec.exclude_groups:
+        level = _find(value, () if axis.cuts else levels, axis.column, "reference")
+        option, at = "unknown", next(j for j, each in enumerate(levels) if each is level)
+    if at < 0 or group_of[at] == _DROPPED:
+        message = f"{quote(name)} is excluded from {quote(axis.column)} by {option}"
+        raise SpecError(Problem("reference", message))
     if group_of[at] == OTHER:
         group_of[at] = len(groups)
-        groups.append(ValueSet((level,)))
+        groups.append(ValueSet((levels[at],)))
     return int(group_of[at])
 
 
-def _left_out(axis: Axis, name: str, option: str) -> Problem:
-    message = f"{quote(name)} is excluded from {quote(axis.column)} by {option}"
-    return Problem("reference", message)
-
-
-def _find(
-    value: Value, levels: Sequence[Value], column: str, path: str, problems: list[Problem]
-) -> Value:
+def _find(value: Value, levels: Sequence[Value], column: str, path: str) -> Value:
     try:
         return match(value, levels)
     except LookupError as error:
-        name = name_of(value)
-        known = [name_of(level) for level in levels]
+        name, known = name_of(value), [name_of(level) for level in levels]
         message = str(error) or (
             f"column {quote(column)} has no value {quote(name)}.{nearest(name, known)} "
             f"{values_held(known)}"
         )
         if path == "reference" and value in list(ReferenceRule):
             message += f"; as a rule it stands alone (reference={value!r}, --reference {value})"
-        problems.append(Problem(path, message))
-        return None
+        raise SpecError(Problem(path, message)) from None
 
 
-def _arranged(
-    cube: Cube,
-    feature: str,
-    crossing: Crossing,
-    problems: list[Problem],
-    *,
-    reference: Value | tuple[Value, ...] = None,
-    all_decided: bool = False,
-) -> GroupCounts:
+def _arrange(cube: Cube, feature: str, crossing: Crossing, reference: int | None) -> GroupCounts:
     plan = cube.plan
     outcome = [plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
     every = _dense(cube, crossing, outcome)
@@ -677,13 +628,12 @@ def _arranged(
         counts={measure: dense[:known] for measure, dense in counts.items()},
         crossing=crossing,
         excluded=counts["n"][-1, 0],
-        named_reference=_reference_group(feature, crossing, reference, problems),
+        named_reference=reference,
         histogram=_histogram(cube, crossing),
         unknown={measure: dense[known:-1] for measure, dense in counts.items()},
         clusters=_cluster_cells(cube, crossing, outcome),
         unknown_clusters=_cluster_cells(cube, crossing, outcome, known=False),
         design=_sample_design(cube, crossing, outcome, varied),
-        all_decided=all_decided,
         centre=centre_of(plan),
     )
 
@@ -708,7 +658,7 @@ def _named_references(spec: Spec) -> dict[str, Value | tuple[Value, ...]]:
 
 
 def _reference_group(
-    feature: str, crossing: Crossing, asked: Value | tuple[Value, ...], problems: list[Problem]
+    feature: str, crossing: Crossing, asked: Value | tuple[Value, ...]
 ) -> int | None:
     # the group that is named, or that of the named values of all columns; None without
     parts, groups = crossing.parts, crossing.groups
@@ -718,24 +668,21 @@ def _reference_group(
             meant = [i for i, group in enumerate(groups) if group.has_values(asked)]
         else:
             meant = positions_named(str(asked), groups, names)
-        if len(meant) == 1:
-            return meant[0]
-        text = name_of_values(asked)
-        message = f"no group of {quote(feature)} is {quote(text)}.{nearest(text, names)}"
-        if meant:
-            either = alternatives(quote(names[at]) for at in meant)
-            message = f"{quote(text)} is the name of {len(meant)} groups; write {either}"
-        problems.append(Problem(f"reference.{feature}", message))
-        return None
+        text, path = name_of_values(asked), f"reference.{feature}"
+        if not meant:
+            message = f"no group of {quote(feature)} is {quote(text)}.{nearest(text, names)}"
+            raise SpecError(Problem(path, message))
+        if len(meant) > 1:
+            raise _ambiguous(path, text, [names[at] for at in meant])
+        return meant[0]
     named = [part.groups[part.reference] for part in parts if part.reference is not None]
     if not parts or len(named) < len(parts):
         return None
     reference = GroupId.of(*named)
-    if reference in groups:
-        return groups.index(reference)
-    message = f"no row is in {quote(reference.name())}, the reference of {quote(feature)}"
-    problems.append(Problem("reference", message))
-    return None
+    if reference not in groups:
+        message = f"no row is in {quote(reference.name())}, the reference of {quote(feature)}"
+        raise SpecError(Problem("reference", message))
+    return groups.index(reference)
 
 
 def _histogram(cube: Cube, crossing: Crossing) -> Histogram | None:

@@ -7,31 +7,30 @@ class against all others), a regression a single one in which nothing is positiv
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.cube import Cube, Sums, levels_with_cases
 from fairgauge.cube.plan import SQUARES, SUM, Axis, centre_of
-from fairgauge.enums import ClassKind, Favourable, Role, Task
+from fairgauge.enums import ClassKind, DiagnosticCode, Favourable, Role, Task
 from fairgauge.errors import (
     DataError,
     Problem,
     SpecError,
     cells,
     if_absent,
-    may_name_people,
     nearest,
     quote,
     refuse,
     values_held,
 )
-from fairgauge.question.category_words import is_adverse, is_no, is_undecided, is_yes, may_be_value
-from fairgauge.question.conditions import RowCondition
+from fairgauge.question.category_words import is_undecided, may_be_value
 from fairgauge.question.features import ByColumn
-from fairgauge.question.options import flag_of
+from fairgauge.question.loan_actions import no_decisions
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.scopes import NO_CLASS, ClassScope
@@ -42,12 +41,18 @@ from fairgauge.values import Value, is_one_of, match, name_of, sort_key
 _TWO = 2
 _CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
 """How files write whether something is so: two of them in one column are two codings."""
+_OF_EACH_COLUMN = (
+    "if the columns have other words, name the favourable values of each (--positive COLUMN=VALUE, "
+    "positive={COLUMN: VALUE}), or use the same in both (recode)"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutcomeMasks:
     """The positive levels of label and prediction, as masks over the levels of their axes.
 
+    ``open_labels, open_predictions`` are those that count as negative, and may be no decision; None
+    where there are none.
     ``turned`` is the sum of the ends of the scores' range where they are scores of a negative
     value: the score of the positive is what is left of it.
     """
@@ -57,6 +62,8 @@ class OutcomeMasks:
     threshold: float | None = None
     class_scope: ClassScope = NO_CLASS
     turned: float | None = None
+    open_labels: Mask | None = None
+    open_predictions: Mask | None = None
 
     @property
     def of_no_class(self) -> OutcomeMasks:
@@ -118,12 +125,47 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(of_predictions, prediction_levels)
-        return (OutcomeMasks(labels, mask, turned=turned),)
+        of_open = [open_levels(cube, each, spec) for each in (label, prediction)]
+        return (OutcomeMasks(labels, mask, None, NO_CLASS, turned, *of_open),)
     bins = np.arange(prediction.bins)
+    open_labels = open_levels(cube, label, spec)
     return tuple(
-        OutcomeMasks(labels, (bins > i) == of_positive, threshold, turned=turned)
+        OutcomeMasks(
+            labels, (bins > i) == of_positive, threshold, turned=turned, open_labels=open_labels
+        )
         for i, threshold in enumerate(prediction.cuts)
     )
+
+
+def refused_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
+    """Return the values of an outcome that count as not positive, with their cases."""
+    asked = spec.positive_of(axis.column) or (1,)
+    # of people, whose decisions count as one, how many rows have each is not known any more
+    return [
+        each
+        for each in levels_with_cases(cube, axis)
+        if (each[1] or spec.of_people) and not is_one_of(each[0], asked)
+    ]
+
+
+def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
+    """Return those of them whose names or codes are of no decision."""
+    asked, refused = spec.positive_of(axis.column) or (1,), refused_levels(cube, axis, spec)
+    none = no_decisions(axis.column, cube.levels[axis], asked)
+    if len(refused) == 1 and may_be_value(name_of(refused[0][0])):
+        return []  # of two outcomes, one is meant
+    return [each for each in refused if each[0] in none]
+
+
+def open_levels(cube: Cube, axis: Axis | None, spec: Spec) -> Mask | None:
+    """Return which levels these are; None of none, or where it is accepted what they count as."""
+    code = str(DiagnosticCode.UNDECIDED_OUTCOMES)
+    if axis is None or axis.bins or not spec.names_values or len(cube.levels[axis]) <= _TWO:
+        return None
+    if not {code, f"{code}:{axis.column}"}.isdisjoint(spec.accept):
+        return None
+    undecided = [value for value, _ in undecided_levels(cube, axis, spec)]
+    return np.array([v in undecided for v in cube.levels[axis]]) if undecided else None
 
 
 def _refuse_two_codings(cube: Cube, spec: Spec) -> None:
@@ -196,7 +238,8 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
             raise SpecError(Problem("positive", _which_is_positive(spec, present)))
         _check_predictions(spec, present)
         return (1,)
-    nobody = not any(is_one_of(level, spec.positive) for levels in present for level in levels)
+    every = list(dict.fromkeys(level for levels in present for level in levels))
+    beside = spec.positive if any(is_one_of(level, spec.positive) for level in every) else ()
     problems = []
     for value in spec.positive:
         for levels in present:
@@ -205,18 +248,18 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
             except LookupError as error:
                 problems += [Problem("positive", str(error))] if str(error) else []
         if all(not is_one_of(value, levels) for levels in present):
-            message = _no_such_value(
-                value, present[0], axis.column, spec, beside=spec.positive, nobody=nobody
-            )
+            message = _no_such_value(value, present[0], axis.column, spec, beside)
             problems.append(Problem("positive", message))
-    if not problems and _is_in_other_words(spec.positive, present):
+    # labels of one outcome alone may be all that there are
+    decided = [v for v in present[0] if may_be_value(name_of(v)) or not is_undecided(v)]
+    absent = all(not is_one_of(value, present[0]) for value in spec.positive)
+    if not problems and absent and len(present) == _TWO and len(decided) >= _TWO:
         problems.append(Problem(
             "positive",
             f"{_no_such_value(spec.positive[0], present[0], axis.column, spec)}: none of its "
             "outcomes would be favourable, and each favourable prediction wrong; "
-            f"{_of_each_column(spec, present)}",
+            f"{_OF_EACH_COLUMN}",
         ))  # fmt: skip
-    every = list(dict.fromkeys(level for levels in present for level in levels))
     # of a part of the rows the others may have unfavourable ones
     all_named = len(every) > 1 and all(is_one_of(level, spec.positive) for level in every)
     if not spec.where and all_named and len(spec.positive) > 1:
@@ -227,13 +270,6 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
     refuse(problems)
     _check_predictions(spec, present)
     return spec.positive
-
-
-def _is_in_other_words(positive: Sequence[Value], present: list[Sequence[Value]]) -> bool:
-    # labels of one outcome alone may be all that there are
-    decided = [v for v in present[0] if may_be_value(name_of(v)) or not is_undecided(v)]
-    none = all(not is_one_of(value, present[0]) for value in positive)
-    return len(present) == _TWO and len(decided) >= _TWO and none
 
 
 def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
@@ -249,24 +285,10 @@ def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
     if strange:
         message = (
             f"holds {_some(strange)}, which the label {quote(spec.label)} does not (it holds "
-            f"{_some(labels)}); {_of_each_column(spec, present)}, or give a score as score "
+            f"{_some(labels)}); {_OF_EACH_COLUMN}, or give a score as score "
             "(--score COL)"
         )
         raise SpecError(Problem("prediction", message))
-
-
-def _of_each_column(spec: Spec, present: Sequence[Sequence[Value]]) -> str:
-    named = {}
-    for column, levels in zip((spec.label, spec.prediction), present, strict=True):
-        names = [*map(name_of, levels)]
-        stated = [name_of(v) for v in levels if is_one_of(v, spec.positive_of(column))]
-        kept = [name for name in names if not (is_adverse(name) or is_no(name))]
-        likely = [*filter(is_yes, names), *kept, *names]
-        named[str(column)] = stated or (["VALUE"] if may_name_people(names) else likely[:1])
-    return (
-        f"if the columns have other words, name the favourable values of each, such as "
-        f"{flag_of('positive', named)} (positive={named}), or use the same in both (recode)"
-    )
 
 
 def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
@@ -276,14 +298,10 @@ def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
         f"{_some(present[0])}"
     )
     if len(present) == _TWO and not any(is_one_of(value, present[0]) for value in present[1]):
-        return f"{message}; {_of_each_column(spec, present)}"
-    if len(present[0]) <= _TWO:
-        return message
-    return (
-        f"{message}. A binary audit of {len(present[0]):,} values needs the positive ones "
-        "(positive=..., or fairgauge.above, '>x' on the command line); "
-        "task='multiclass' or task='regression' reads them as they are"
-    )
+        return f"{message}; {_OF_EACH_COLUMN}"
+    classes = "task='multiclass' or task='regression' reads them as they are"
+    cut = "of numbers a cut (fairgauge.above, --positive '>x')"
+    return f"{message}; {cut}; {classes}" if len(present[0]) > _TWO else message
 
 
 def _no_such_value(
@@ -292,32 +310,13 @@ def _no_such_value(
     column: str,
     spec: Spec,
     beside: Sequence[Value] = (),
-    *,
-    nobody: bool = False,
 ) -> str:
-    # that a column lacks a value; ``nobody`` that no outcome is one of those beside it
-    asked = name_of(value)
+    asked, names = name_of(value), [name_of(level) for level in levels]
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]
-    meant = nearest(asked, [name_of(level) for level in levels])
-    why = f" in {_rows_with(stated[:1])}." if stated else f".{meant}"
-    leave = "" if nobody else if_absent(value, beside, meant)
-    if not levels and len(beside) > 1:
-        leave = (
-            "; if labels have other words for the outcomes than predictions, name the favourable "
-            "values of each column (--positive COLUMN=VALUE)"
-        )
-    if nobody and not (stated or meant):
-        leave = (
-            f"; if nobody has it in {_rows_with(spec.where)}, groups cannot differ: choose rows "
-        )
-        leave += "in which somebody has it"
-    has = values_held(map(name_of, levels))
-    return f"column {quote(column)} has no value {quote(asked)}{why} {has}{leave}"
-
-
-def _rows_with(conditions: Sequence[RowCondition]) -> str:
-    texts = " and ".join(each.to_text() for each in conditions)
-    return f"the rows with {texts} (where)" if conditions else "these rows"
+    meant = nearest(asked, names)
+    why = f" in the rows with {stated[0].to_text()} (where)." if stated else f".{meant}"
+    leave = if_absent(value, beside, meant)
+    return f"column {quote(column)} has no value {quote(asked)}{why} {values_held(names)}{leave}"
 
 
 def _mask(wanted: Sequence[Value], levels: Sequence[Value]) -> Mask:
@@ -349,21 +348,24 @@ def one_decision(cube: Cube, outcomes: Sequence[OutcomeMasks], task: Task) -> Re
     """Return that all rows are decided alike, at one of several thresholds at least."""
     decision = cube.plan.axis(Role.PREDICTION)
     assert decision is not None
-    rows = cube.cases_by_level[decision][:-1]
+    alike = _outcomes_of_all(cube, decision, outcomes, task)
+    return next((Reason.of(ReasonCode.ONE_DECISION, **each) for each in alike), None)
+
+
+def _outcomes_of_all(
+    cube: Cube, axis: Axis, outcomes: Sequence[OutcomeMasks], task: Task
+) -> Iterator[dict[str, Any]]:
+    # what all rows that have an outcome have: a class, or one of two outcomes at a threshold
+    rows = cube.cases_by_level[axis][:-1]
+    of_label = axis.role is Role.LABEL
     if task is Task.MULTICLASS:
-        if np.count_nonzero(rows) != 1:
-            return None
-        value = name_of(cube.levels[decision][int(rows.argmax())])
-        return Reason.of(ReasonCode.ONE_DECISION, value=value)
+        if np.count_nonzero(rows) == 1:
+            yield {"value": name_of(cube.levels[axis][int(rows.argmax())])}
+        return
     for each in outcomes:
-        positive = rows[each.predictions].sum()
+        positive = rows[each.labels if of_label else each.predictions].sum()
         if rows.any() and positive in (0, rows.sum()):
-            return Reason.of(
-                ReasonCode.ONE_DECISION,
-                positive=bool(positive),
-                threshold=each.threshold,
-            )
-    return None
+            yield {"positive": bool(positive), "threshold": None if of_label else each.threshold}
 
 
 def reason_of_one_value(
@@ -388,25 +390,13 @@ def constant_outcomes(
     found: ConstantOutcomes = {}
     for axis in cube.plan.outcomes if cube.min_cell is None else ():
         of = str(axis.role)
-        rows = cube.cases_by_level[axis]
         if task is Task.REGRESSION:
             if (number := only_number(cube, axis)) is not None:
                 found[of, None] = one_value(of, number)
-            continue
-        if rows[-1] and spec.profile.as_smclarify:
-            continue
-        if task is Task.MULTICLASS:
-            if np.count_nonzero(rows[:-1]) == 1:
-                value = name_of(cube.levels[axis][int(rows[:-1].argmax())])
-                found[of, None] = Reason.of(ReasonCode.ONE_VALUE, of=of, value=value)
-            continue
-        for each in outcomes:
-            positive = rows[:-1][each.labels if axis.role is Role.LABEL else each.predictions].sum()
-            if rows[:-1].any() and positive in (0, rows[:-1].sum()):
-                threshold = None if axis.role is Role.LABEL else each.threshold
-                found[of, threshold] = Reason.of(
-                    ReasonCode.ONE_VALUE, of=of, positive=bool(positive), threshold=threshold
-                )
+        elif not (cube.cases_by_level[axis][-1] and spec.profile.as_smclarify):
+            for each in _outcomes_of_all(cube, axis, outcomes, task):
+                reason = Reason.of(ReasonCode.ONE_VALUE, of=of, **each)
+                found[of, each.get("threshold")] = reason
     score = cube.plan.axis(Role.SCORE)
     if score and cube.min_cell is None and (number := only_number(cube, score)) is not None:
         found["score", None] = one_value("score", number)

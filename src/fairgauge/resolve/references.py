@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import RANGE
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import Favourable, Profile, ReferenceKind, ReferenceRule, Task
-from fairgauge.identity import MissingValue, Part
+from fairgauge.identity import MissingValue
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Histogram, as_reference
@@ -78,10 +79,9 @@ class CountsBySide:
         self._slots = 1 + len(counted.strata)
         self._centre = counted.centre
         self._counts = with_others(counts)
+        self._outcome, self._profile = outcome, profile
         self._states = _states(self._counts, outcome, profile)
-        self._open = None
-        if "open" in counted.counts and not profile.as_smclarify:
-            self._open = _states(with_others(counted.counts["open"]), outcome, profile)
+        self._open = counted.counts.get("open")
         # a column that is not given has the place of missing values alone
         known = [slice(-1 if size > 1 else None) for size in counts.shape[2:]]
         sums = _moments(counted.counts, measure)
@@ -137,15 +137,24 @@ class CountsBySide:
     def states(self, which: Index, slots: Index | int = 0, *, open_missing: bool) -> Array:
         """Return the rows of sides by label and prediction: positive, negative or missing.
 
-        With ``open_missing``, both are missing of people whose decision an unknown one could
-        change.
+        With ``open_missing``, those are missing that may be no decision, and both of people whose
+        decision an unknown one could change.
         """
-        states = np.array(self._states[which, slots])
-        if open_missing and self._open is not None:
-            open_ = self._open[which, slots]
+        if not open_missing or self._profile.as_smclarify:
+            return np.array(self._states[which, slots])
+        states = np.array(self._possible[which, slots])
+        if self._open is not None:
+            every = _states(with_others(self._open), self._outcome, self._profile, possible=True)
+            open_ = every[which, slots]
             states -= open_
             states[:, -1, -1] += open_.sum(axis=(1, 2))
         return states
+
+    @cached_property
+    def _possible(self) -> Array:
+        if self._outcome.open_labels is None and self._outcome.open_predictions is None:
+            return self._states
+        return _states(self._counts, self._outcome, self._profile, possible=True)
 
     def _joint(self, raw: Array) -> Array:
         labels, predictions = (
@@ -236,13 +245,22 @@ def _by_label(counts: Array, positive: Mask) -> Array:
     return stacked
 
 
-def _states(counts: Array, outcome: OutcomeMasks, profile: Profile) -> Array:
+def _states(
+    counts: Array, outcome: OutcomeMasks, profile: Profile, *, possible: bool = False
+) -> Array:
     states = counts
-    for axis, positive in ((2, outcome.labels), (3, outcome.predictions)):
+    for axis, positive, undecided in (
+        (2, outcome.labels, outcome.open_labels),
+        (3, outcome.predictions, outcome.open_predictions),
+    ):
         known = np.take(states, range(states.shape[axis] - 1), axis=axis)
-        yes = np.compress(positive, known, axis=axis).sum(axis=axis)
-        no = np.compress(~positive, known, axis=axis).sum(axis=axis)
         missing = np.take(states, -1, axis=axis)
+        negative = ~positive
+        if possible and undecided is not None:
+            negative = negative & ~undecided
+            missing = missing + np.compress(undecided, known, axis=axis).sum(axis=axis)
+        yes = np.compress(positive, known, axis=axis).sum(axis=axis)
+        no = np.compress(negative, known, axis=axis).sum(axis=axis)
         if profile.as_smclarify:
             no, missing = no + missing, np.zeros_like(missing)
         states = np.stack([yes, no, missing], axis=axis)
@@ -294,35 +312,23 @@ SAME_VALUE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """Groups with the same most favourable value, or of the same largest size.
+    """Groups with the same most favourable value, or of the same largest size."""
 
-    ``chosen``: the reference: of most rows, and of several of these the first by name.
-    ``others``: the groups that are tied with it, the largest first.
-    ``rate``: the name of the rate that is the same; None where it is the size.
-    ``value``: the value of the rate, or the number of rows.
-    ``by_rows``: whether the number of rows decides; else the name does.
-    ``least``: whether the least value is the best.
-    """
-
-    chosen: str
-    others: tuple[str, ...]
-    rate: str | None
-    value: float
-    by_rows: bool
-    least: bool
+    chosen: str  # the reference: of most rows, and of several of these the first by name
+    others: tuple[str, ...]  # the groups that are tied with it, the largest first
+    rate: str | None  # the name of the rate that is the same; None where it is the size
+    value: float  # the value of the rate, or the number of rows
+    by_rows: bool  # whether the number of rows decides; else the name does
+    least: bool  # whether the least value is the best
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class References:
-    """What every group of a feature is compared with.
+    """What every group of a feature is compared with."""
 
-    ``sides``: array of shape (groups,): the number of the side, as `CountsBySide` counts them.
-    ``each``: the reference of every group.
-    ``tie``: the groups of which the reference was chosen, where several were equally admissible.
-    """
-
-    sides: Index
-    each: tuple[Reference, ...]
+    sides: Index  # array of shape (groups,): the number of the side, as `CountsBySide` counts them
+    each: tuple[Reference, ...]  # the reference of every group
+    # the groups of which the reference was chosen, where several were equally admissible
     tie: Tie | None = None
 
     def rows(self, group: int, codes: Index) -> Mask:
@@ -358,9 +364,8 @@ def resolve_references(
     def values_of(statistic: Statistic) -> Values:
         return statistic.value(every, spec.profile)[:, None]
 
-    choice = _choose(counts, metric, spec, values_of, places=1, by_rows=by_rows)
-    (references,) = choice.references(counts)
-    return replace(references, tie=choice.tie(counts))
+    (references,), tie = _choose(counts, metric, spec, values_of, places=1, by_rows=by_rows)
+    return replace(references, tie=tie)
 
 
 def mirrored_group(counts: GroupCounts, references: Sequence[Reference | None]) -> int | None:
@@ -399,7 +404,7 @@ def references_at(
     fixed = _fixed_references(counts, spec)
     if fixed is not None:
         return (fixed,) * places
-    return _choose(counts, metric, spec, values_of, places).references(counts)
+    return _choose(counts, metric, spec, values_of, places)[0]
 
 
 def _fixed_references(counts: GroupCounts, spec: Spec) -> References | None:
@@ -419,52 +424,6 @@ def _fixed_references(counts: GroupCounts, spec: Spec) -> References | None:
     return None if size else References(groups, ())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Choice:
-    """The group that is chosen as the reference at each place, and those that are tied with it.
-
-    ``chosen``: array of shape (places,).
-    ``tied``: array of shape (groups, places): equally admissible and equally favoured, itself too.
-    ``values``: array of the same shape, by which it is chosen.
-    ``rate``: what the values of the first place are; None for numbers of rows.
-    ``least``: whether the least of them is the best.
-    """
-
-    kind: ReferenceKind
-    chosen: Index
-    tied: Mask
-    values: Values
-    rate: Statistic | None
-    least: bool
-
-    def references(self, counts: GroupCounts) -> tuple[References, ...]:
-        size = len(counts.groups)
-        of_group = {
-            group: References(
-                np.full(size, group), (as_reference(counts, group, self.kind),) * size
-            )
-            for group in set(self.chosen.tolist())
-        }
-        return tuple(of_group[group] for group in self.chosen.tolist())
-
-    def tie(self, counts: GroupCounts) -> Tie | None:
-        """Return which groups are tied at the first place."""
-        chosen = int(self.chosen[0])
-        others = [group for group in np.flatnonzero(self.tied[:, 0]).tolist() if group != chosen]
-        if not others:
-            return None
-        sizes = group_sizes(counts)
-        others.sort(key=lambda group: (-sizes[group], counts.groups[group]))
-        return Tie(
-            counts.groups[chosen],
-            tuple(counts.groups[group] for group in others),
-            None if self.rate is None else self.rate.name,
-            float(self.values[chosen, 0]),
-            by_rows=bool(sizes[chosen] > sizes[others[0]]),
-            least=self.least,
-        )
-
-
 def _choose(
     counts: GroupCounts,
     metric: Metric | None,
@@ -472,9 +431,10 @@ def _choose(
     values_of: Callable[[Statistic], Values],
     places: int,
     by_rows: Values | None = None,
-) -> _Choice:
-    # Of several the one with most rows is taken, so that its confidence interval is the narrowest;
-    # of several of these the first by name. Values are equal up to rounding errors.
+) -> tuple[tuple[References, ...], Tie | None]:
+    # The references at each place, and what that of the first is tied with. Of several the one with
+    # most rows is taken, so that its confidence interval is the narrowest; of several of these the
+    # first by name. Values are equal up to rounding errors.
     sizes = group_sizes(counts)
     large, people = large_groups(counts, spec), of_known_people(counts)
     by_size = np.repeat(sizes[:, None], places, axis=1)
@@ -487,9 +447,26 @@ def _choose(
     sign = -1.0 if least else 1.0
     chosen, tied, unknown = choose_groups(sizes, large, people, counts.groups, sign * values)
     kind = ReferenceKind.BEST if best else ReferenceKind.LARGEST
+    size, first = len(counts.groups), int(chosen[0])
+    of_group = {
+        group: References(np.full(size, group), (as_reference(counts, group, kind),) * size)
+        for group in set(chosen.tolist())
+    }
+    references = tuple(of_group[group] for group in chosen.tolist())
+    others = [group for group in np.flatnonzero(tied[:, 0]).tolist() if group != first]
+    if not others:
+        return references, None
+    others.sort(key=lambda group: (-sizes[group], counts.groups[group]))
     if unknown[0]:
         rate, values = None, by_size
-    return _Choice(kind, chosen, tied, values, rate, least)
+    return references, Tie(
+        counts.groups[first],
+        tuple(counts.groups[group] for group in others),
+        None if rate is None else rate.name,
+        float(values[first, 0]),
+        by_rows=bool(sizes[first] > sizes[others[0]]),
+        least=least,
+    )
 
 
 def choose_groups(
@@ -532,13 +509,10 @@ def admissible_groups(counts: GroupCounts, spec: Spec) -> Mask:
 
 def of_known_people(counts: GroupCounts) -> Mask:
     """Return which groups are of people whose category is known in every column."""
-    known = [not any(map(is_unknown_part, each.parts)) for each in counts.group_ids]
-    return np.array(known, dtype=bool)
-
-
-def is_unknown_part(part: Part) -> bool:
-    """Return whether a group is of rows that have no value of a column."""
-    return isinstance(part, MissingValue)
+    missing = (
+        any(isinstance(part, MissingValue) for part in each.parts) for each in counts.group_ids
+    )
+    return ~np.fromiter(missing, dtype=bool)
 
 
 def large_groups(counts: GroupCounts, spec: Spec) -> Mask:
@@ -553,18 +527,13 @@ def _fewest(counts: GroupCounts, spec: Spec) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rivals:
-    """The groups that could be the reference that the data choose, were more known of some rows.
+    """The groups that could be the reference that the data choose, were more known of some rows."""
 
-    ``best``: whether the best is chosen; else the largest.
-    ``favourable``: what makes a group the best.
-    ``large``: which are large enough already.
-    ``needed``: how many rows of no known group each needs to be the reference, and how many where
-        its own rows without an outcome have one; inf of people of unknown category.
-    """
-
-    best: bool
-    favourable: Favourable | None
-    large: Mask
+    best: bool  # whether the best is chosen; else the largest
+    favourable: Favourable | None  # what makes a group the best
+    large: Mask  # which are large enough already
+    # how many rows of no known group each needs to be the reference, and how many where its own
+    # rows without an outcome have one; inf of people of unknown category
     needed: tuple[Values, Values]
 
 

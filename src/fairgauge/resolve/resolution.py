@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TypeVar
 
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.cells import Need
@@ -14,7 +13,7 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import GroupKind, Profile, ReferenceRule, Role, Task
-from fairgauge.errors import Problem, SpecError, cells, nearest, quote, refuse
+from fairgauge.errors import Problem, cells, collecting, nearest, quote, refuse
 from fairgauge.identity import texts_of
 from fairgauge.question.specification import Spec, strata_alone, unmet_need
 from fairgauge.reasons import Reason, ReasonCode
@@ -58,18 +57,18 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
         for metric in spec.catalogue.expand([name]):
             obstacle = _obstacle(metric, cube, spec, task)
             if task is Task.REGRESSION and task not in metric.tasks and name not in SETS:
-                problems.append(Problem(path, _of_classes(metric, "compares classes", spec)))
+                problems.append(Problem(path, _class_error(metric, "compares classes", spec)))
             beside_errors = metric.tasks == {Task.REGRESSION} and (
                 len(metric.needs) == 1 < len(_available(cube))
             )
             if name != "standard" or (obstacle is None and not beside_errors):
                 asked.setdefault(metric.name, AskedMetric(metric, obstacle))
-    problems += _of_other_tasks(spec, task)
+    problems += _rules_of_other_tasks(spec, task)
     refuse(problems)
     return list(asked.values())
 
 
-def _of_other_tasks(spec: Spec, task: Task) -> Iterator[Problem]:
+def _rules_of_other_tasks(spec: Spec, task: Task) -> Iterator[Problem]:
     # the rules on what is not defined in the task: they could never be evaluated
     for i, rule in spec.limits:
         row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
@@ -77,14 +76,14 @@ def _of_other_tasks(spec: Spec, task: Task) -> Iterator[Problem]:
         if task in row.tasks or (task is Task.REGRESSION and of_metric):
             continue  # metrics of classes are reported with the named ones
         if task is Task.REGRESSION:
-            message = _of_classes(row, "is of classes", spec)
+            message = _class_error(row, "is of classes", spec)
         else:
             tasks = ", ".join(each for each in Task if each in row.tasks)
             message = f"{row.name} is not defined in a {task} audit, only in: {tasks}"
         yield Problem(f"rules[{i}].metric", message)
 
 
-def _of_classes(row: Metric | Statistic, what: str, spec: Spec) -> str:
+def _class_error(row: Metric | Statistic, what: str, spec: Spec) -> str:
     return (
         f"{row.name} {what}, but {quote(spec.label)} is continuous; "
         "state which values are positive (fairgauge.above, --positive '>x')"
@@ -172,26 +171,18 @@ def protection_obstacle(metric: Metric, spec: Spec) -> Reason | None:
     return None
 
 
-Resolved = TypeVar("Resolved")
-
-
 @dataclass(frozen=True, eq=False)
 class Resolution:
-    """What a specification means in the counts.
+    """What a specification means in the counts."""
 
-    ``spec``: the specification.
-    ``task``: what label and prediction are.
-    ``outcomes``: which outcomes are positive, one for each threshold or class.
-    ``features``: the counts of every sensitive feature and intersection.
-    ``metrics``: the metrics that are asked for, each with what stands against computing it.
-    ``cube, mean_weight``: the counts in mean weights, and that mean.
-    """
-
-    spec: Spec
-    task: Task
+    spec: Spec  # the specification
+    task: Task  # what label and prediction are
+    # which outcomes are positive, one for each threshold or class
     outcomes: tuple[OutcomeMasks, ...]
-    features: tuple[GroupCounts, ...]
+    features: tuple[GroupCounts, ...]  # the counts of every sensitive feature and intersection
+    # the metrics that are asked for, each with what stands against computing it
     metrics: tuple[AskedMetric, ...]
+    # cube, mean_weight: the counts in mean weights, and that mean
     cube: Cube
     mean_weight: float
 
@@ -209,21 +200,15 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
     Raises ``DataError``: missing values where the specification treats them as errors.
     """
     problems: list[Problem] = []
-
-    def collected(make: Callable[[], Resolved]) -> Resolved | None:
-        try:
-            return make()
-        except SpecError as error:
-            problems.extend(error.problems)
-            return None
-
     cube, mean_weight = in_mean_weights(cube)
     task = decide_task(cube, spec)
-    metrics = collected(lambda: asked_metrics(cube, spec, task))
-    outcomes = collected(lambda: outcome_masks(cube, spec, task))
-    features = collected(lambda: resolve_groups(cube, spec))
-    if metrics is None or outcomes is None or features is None:
-        raise SpecError(problems)
+    with collecting(problems):
+        metrics = asked_metrics(cube, spec, task)
+    with collecting(problems):
+        outcomes = outcome_masks(cube, spec, task)
+    with collecting(problems):
+        features = resolve_groups(cube, spec)
+    refuse(problems)
     features = [replace(feature, mean_weight=mean_weight) for feature in features]
     return Resolution(spec, task, outcomes, tuple(features), tuple(metrics), cube, mean_weight)
 

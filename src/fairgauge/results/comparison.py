@@ -285,7 +285,17 @@ class GroupChange:
     old_share: Share | None
     new_share: Share | None
 
+    @property
+    def hardly_left(self) -> bool:
+        """Return whether hardly a row of it is left, of most rows of the other groups."""
+        sides = (self.old_n, self.old_share), (self.new_n, self.new_share)
+        held = ((n or 0.0, (n or 0.0) / (share or 1.0)) for n, share in sides)
+        (old, of_old), (new, of_new) = held
+        return 0 < new <= _HARDLY * old and of_new - new >= (of_old - old) / 2
 
+
+_HARDLY = 0.1
+"""The share of the rows of a group that is hardly any of them."""
 _ORDER = (
     CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED, CandidateVerdict.TRADE_OFF,
     CandidateVerdict.CANNOT_TELL, CandidateVerdict.WORSE, CandidateVerdict.NONE,
@@ -392,7 +402,8 @@ class Change(ResultOfMetrics):
         """Return why something may have got worse that two reports could not be compared in.
 
         A verdict or a fail without a counterpart; what moved, not for the better, without a test;
-        or, without verdicts, nothing in common, many more rows that lack something, a group gone.
+        a group of which hardly a row is left; or, without verdicts, nothing in common, many more
+        rows that lack something, a group gone.
         """
         if self.new is None:
             return ()
@@ -400,18 +411,18 @@ class Change(ResultOfMetrics):
         reasons = {
             WhyIncomplete.NO_COUNTERPART: rules or any(map(_is_unaccounted, self.unmatched)),
             WhyIncomplete.UNTESTED: self._verdicts_untested() or any(map(self._open, self.changes)),
+            WhyIncomplete.GROUP_GONE: any(each.hardly_left for each in self.sizes),
         }
         if not (self.stayed or self.flips):  # no verdict shows what is hidden
             sizes = [(each.old_n or 0, each.new_n or 0) for each in self.sizes]
-            fell = [(old, new) for old, new in sizes if new < FEWEST_ROWS <= old]
             reasons[WhyIncomplete.NO_COUNTERPART] |= any(e.what == "reference" for e in self.alone)
+            reasons[WhyIncomplete.GROUP_GONE] |= any(
+                new < FEWEST_ROWS and old >= FEWEST_ROWS * (2 if new else 1) for old, new in sizes
+            )
             reasons |= {
                 WhyIncomplete.NOTHING_COMPARED: not self.compared,
                 WhyIncomplete.MORE_LACK: bool(self.diagnostics)
                 or self.new.share_lacking - self.old.share_lacking >= MANY_MORE,
-                WhyIncomplete.GROUP_GONE: any(
-                    not new or old >= 2 * FEWEST_ROWS for old, new in fell
-                ),
             }
         return tuple(why for why, holds in reasons.items() if holds)
 

@@ -370,7 +370,7 @@ class Measured:
     totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)
     lacking: Mapping[tuple[str, str], Mapping[str, int]] = field(default_factory=dict)
-    groupless: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    groupless: Mapping[str, tuple[int, float, float]] = field(default_factory=dict)
     uncounted: Mapping[str, int] = field(default_factory=dict)
     adequate: Mapping[ComparisonKey, Adequate] = field(default_factory=dict)
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.disadvantage import favourable_in, favourable_of, is_worse_off
 from fairgauge.results.disparities import distance
 from fairgauge.results.disparities import gap as difference
-from fairgauge.results.doubts import WhyWithheld
+from fairgauge.results.doubts import STRATUM, WhyWithheld
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.shown_result import CountedData, ResultKind, ResultOfMetrics, ShownResult
@@ -218,7 +218,7 @@ class Gap:
         return GapVerdict.INCONCLUSIVE if self.doubted and verdict.is_pass else verdict
 
     def withheld(self, why: WhyWithheld) -> Gap:
-        if why(self.estimate.definition.needs, self.estimate.feature) is None:
+        if why({*self.estimate.definition.needs, STRATUM}, self.estimate.feature) is None:
             return self
         made = replace(self, doubted=True)
         unclear: Any = {

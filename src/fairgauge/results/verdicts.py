@@ -17,7 +17,7 @@ from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import in_words
 from fairgauge.results.disadvantage import adverse_sign, favourable_in
 from fairgauge.results.disparities import is_ratio
-from fairgauge.results.doubts import WhyWithheld
+from fairgauge.results.doubts import STRATUM, WhyWithheld
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval
 from fairgauge.start.records import dataclass, replace
@@ -56,7 +56,7 @@ class Verdict(OfRow[Metric | Statistic]):
             low, high = limits_of(self.rule)
             if self.definition is None or self.value is None or not low <= self.value <= high:
                 return self
-            doubt = why(self.definition.needs, self.feature)
+            doubt = why(_needs(self.definition), self.feature)
             if doubt is None or self.reason.get("open_rows"):
                 return self  # more rows would else make a pass of it
             open_ = {"open_rows": doubt["rows"], "what": doubt["what"], "unit": doubt.get("unit")}
@@ -68,7 +68,7 @@ class Verdict(OfRow[Metric | Statistic]):
             each.outcome for each in alternatives
         }:
             return replace(self, alternatives=alternatives)
-        reason = self.reason if alternatives else why(self.definition.needs, self.feature)
+        reason = self.reason if alternatives else why(_needs(self.definition), self.feature)
         if reason is None:
             return self
         return replace(self, outcome=Outcome.INCONCLUSIVE, reason=reason, alternatives=alternatives)
@@ -76,6 +76,11 @@ class Verdict(OfRow[Metric | Statistic]):
     @property
     def says(self) -> str:
         return in_words("words.verdict_sentences:describe_verdict", self)
+
+
+def _needs(definition: Metric | Statistic) -> frozenset[str]:
+    pooled = isinstance(definition, Metric) and definition.scope == "pooled"
+    return frozenset({*definition.needs, *[STRATUM] * pooled})
 
 
 def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate | None:

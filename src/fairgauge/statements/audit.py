@@ -32,6 +32,7 @@ from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_named
 from fairgauge.question.options import BY_NAME, DESIGN
 from fairgauge.question.presets import find_preset
+from fairgauge.question.readers import Location
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
 from fairgauge.results import disparities
@@ -136,7 +137,8 @@ class _Audit(Compared):
             also = tuple(
                 s
                 for _, e, s in self.led[1:]
-                if e.is_of_some_in(each) and not could_undo(self.report, e.contrast, e.row)
+                if (e.is_of_some_in(each) and not could_undo(self.report, e.contrast, e.row))
+                or _is_contrary(s, found)
             )
             change, facts = self._change(finding), self._estimators(finding.estimate.feature)
             few = {d.feature for d in self.notes[DiagnosticCode.STRATA_INSUFFICIENT]}
@@ -492,7 +494,7 @@ class _Audit(Compared):
             yield fact("rounded_counts", "diagnostics", min_cell=note["min_cell"])
         if spec.get("where"):
             outcomes = {spec.get(role) for role in OUTCOMES}
-            held = [e for e in read_conditions(spec["where"], "where", []) if not e.holds(None)]
+            held = [e for e in read_conditions(spec["where"], Location()) if not e.holds(None)]
             keeps = [(e.column, e.keeps_missing(outcomes)) for e in held]
             yield fact("conditions", "spec.where",
                 conditions=list(BY_NAME["where"].type.write(spec["where"])),
@@ -939,6 +941,14 @@ OUTCOMES = ("label", "prediction", "score")
 _NOT_BESIDE = (ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES, ReasonCode.FAVOURABLE_UNSTATED)
 _OF_ZERO = (ReasonCode.RATIO_MAY_BE_ZERO, ReasonCode.RATIO_NOT_ABOVE_ZERO)
 _BESIDE = (*ON_ONE_SIDE, ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES)
+
+
+def _is_contrary(one: Statement, other: Statement) -> bool:
+    # whether the median of a column is lower for the side whose average of it is higher
+    of = {each.of.name: each.of.column for each in (one, other) if each.of}
+    sides = [[(side and side.feature, side and side.values) for side in pair]
+             for pair in ((one.who, one.than), (other.than, other.who))]  # fmt: skip
+    return of.keys() == {"label", "median"} and len({*of.values()}) == 1 and sides[0] == sides[1]
 
 
 def is_of_shares(s: Statement) -> bool:

@@ -138,11 +138,16 @@ class _Why(Compared):
             },
         )  # fmt: skip
 
-    def one_sided(self, gap: Gap, above: float) -> tuple[tuple[Side, float], ...]:
-        # how much of each side is in no stratum with both, if more than a share is
-        sides = (self.side(gap.estimate.feature, gap.estimate.group), gap.support.share_group), (
-            self.reference(gap.estimate), gap.support.share_reference)  # fmt: skip
-        return tuple((side, 1 - share) for side, share in sides if 1 - share > above)
+    def one_sided(self, gap: Gap, above: float) -> tuple[tuple[Side, float, float], ...]:
+        # the rows of each side in no stratum with both, of all, if more than a share is
+        rows = [(each.n_group, each.n_reference) for each in gap.strata]
+        sides = self.side(gap.estimate.feature, gap.estimate.group), self.reference(gap.estimate)
+        shares = gap.support.share_group, gap.support.share_reference
+        return tuple(
+            (side, sum(n[i] for n in rows if not all(n)), sum(n[i] for n in rows))
+            for i, side in enumerate(sides)
+            if 1 - shares[i] > above
+        )
 
     def outlying(self, gap: Gap) -> Iterator[Statement]:
         turned, row = self.is_turned(gap), compared_number(gap.estimate.definition)

@@ -114,37 +114,43 @@ def crossed_difference(
     if family is not None:
         of_families = _variance_of_families(by_item, shares)
         items = Variance((of_families,), most_degrees=of_families[1])
+    fitted, of_cells = _name_fit(item, name, y, weight), 1 / scale
+    parts, clusters, alike = [], [], []
+    for at in (of_name > 0, of_name <= 0):
+        factor = of_name[at]
+        share, n = _squares(factor), len(factor)
+        scaled = factor[:, None] * (np.eye(n) - np.abs(factor) / np.abs(factor).sum())
+        clusters.append(_cluster_variance(by_name[at]))
+        of_names, df = _cluster_variance(scaled @ fitted.effects[at])
+        of_fit = float(np.trace(scaled @ fitted.covariance[np.ix_(at, at)] @ scaled.T))
+        noise = of_fit * n / (n - 1) - of_cells * share / _squares(of_name) if n > 1 else 0.0
+        parts.append((of_names - fitted.mean_square * noise, df))
+        alike.append((share, df))
+    both = Variance(tuple(parts)), Variance(tuple(clusters))
+    largest = max(both, key=lambda term: term.value)
+    least = min(largest.degrees_of_freedom, Variance(tuple(alike)).degrees_of_freedom)
+    names = Variance(((largest.value, least),))
+    terms = []  # the mean squares of item by name on either side, of complete ones over its cells
+    for mask in (in_group, ~in_group):
+        _, items_of = np.unique(item[mask], return_inverse=True)
+        _, names_of = np.unique(name[mask], return_inverse=True)
+        fit = _name_fit(items_of, names_of, y[mask], weight[mask])
+        terms.append((fit.squares, fit.degrees_of_freedom, int(mask.sum())))
+    if complete:
+        residual = Variance(tuple((s / df / n if df else 0.0, df) for s, df, n in terms))
+    else:
+        df = sum(df for _, df, _ in terms)
+        squares = sum(squares for squares, _, _ in terms)
+        residual = Variance(((squares / df / scale if df else 0.0, df),))
     return CrossedDifference(
         value=value,
         mean_group=float(np.average(y[in_group], weights=weight[in_group])),
         mean_reference=float(np.average(y[~in_group], weights=weight[~in_group])),
-        names=_names(_name_fit(item, name, y, weight), of_name, by_name, 1 / scale),
+        names=names,
         items=items,
-        residual=_residual(item, name, in_group, y, weight, scale, complete=complete),
+        residual=residual,
         of_names=_squares(of_name),
     )
-
-
-def _names(fit: _NameFit, of_name: Array, by_name: Array, of_cells: float) -> Variance:
-    # ``fit``: the names' effects ``of_name``: by how much the effect of each name is multiplied in
-    # the difference ``by_name``: the sums of the cells' influences on the difference ``of_cells``:
-    # by how much the variance of a cell is multiplied in the difference
-    parts, clusters, alike = [], [], []
-    for side in (of_name > 0, of_name <= 0):
-        factor = of_name[side]
-        share = _squares(factor)
-        n = len(factor)
-        centring = np.eye(n) - np.abs(factor) / np.abs(factor).sum()
-        scaled = factor[:, None] * centring
-        clusters.append(_cluster_variance(by_name[side]))
-        value, df = _cluster_variance(scaled @ fit.effects[side])
-        of_fit = float(np.trace(scaled @ fit.covariance[np.ix_(side, side)] @ scaled.T))
-        noise = of_fit * n / (n - 1) - of_cells * share / _squares(of_name) if n > 1 else 0.0
-        parts.append((value - fit.mean_square * noise, df))
-        alike.append((share, df))
-    names = max(Variance(tuple(parts)), Variance(tuple(clusters)), key=lambda term: term.value)
-    df = min(names.degrees_of_freedom, Variance(tuple(alike)).degrees_of_freedom)
-    return Variance(((names.value, df),))
 
 
 def _squares(values: Array) -> float:
@@ -174,30 +180,6 @@ def _variance_of_families(sums: Array, shares: Array) -> tuple[float, float]:
     squares = influence.T @ influence
     factor = _squares(shares) / float(np.trace(squares))
     return factor * _squares(sums), float(np.trace(squares) ** 2 / (squares**2).sum())
-
-
-def _residual(
-    item: Index,
-    name: Index,
-    in_group: Mask,
-    y: Array,
-    weight: Array,
-    scale: float,
-    *,
-    complete: bool,
-) -> Variance:
-    sides = [_interaction(item[m], name[m], y[m], weight[m]) for m in (in_group, ~in_group)]
-    if complete:
-        cells = [int(m.sum()) for m in (in_group, ~in_group)]  # items times names
-        return Variance(
-            tuple(
-                (squares / df / n if df else 0.0, df)
-                for (squares, df), n in zip(sides, cells, strict=True)
-            )
-        )
-    df = sum(df for _, df in sides)
-    squares = sum(squares for squares, _ in sides)
-    return Variance(((squares / df / scale if df else 0.0, df),))
 
 
 def _deviations_within_items(item: Index, y: Array, weight: Array) -> Array:
@@ -238,19 +220,12 @@ def _name_fit(item: Index, name: Index, y: Array, weight: Array) -> _NameFit:
     return _NameFit(effects, covariance, float(weight @ residuals**2), len(y) - items - rank)
 
 
-def _interaction(item: Index, name: Index, y: Array, weight: Array) -> tuple[float, int]:
-    _, item = np.unique(item, return_inverse=True)
-    _, name = np.unique(name, return_inverse=True)
-    fit = _name_fit(item, name, y, weight)
-    return fit.squares, fit.degrees_of_freedom
-
-
 def name_effects(item: Index, name: Index, y: Array) -> Array:
     """Return the effect of every name beside those of items; their mean is 0.
 
     Where every item has every name, these are the names' means less their mean.
     """
-    _, item = np.unique(item, return_inverse=True)
+    item, name = (np.unique(codes, return_inverse=True)[1] for codes in (item, name))
     effects = _name_fit(item, name, y, np.ones(len(y))).effects
     return np.asarray(effects - effects.mean())
 

@@ -55,13 +55,6 @@ class GapParts(NamedTuple):
     sparse: Mask
 
 
-class StratumParts(NamedTuple):
-    """What each stratum contributes to composition and within; arrays of shape (..., S)."""
-
-    composition: Array
-    within: Array
-
-
 @quiet
 def decompose(
     x_d: ArrayLike,
@@ -116,12 +109,18 @@ def decompose(
     y, e = y_d + y_a, e_d + e_a
     of_both = (y + _total(y) / _total(e)) / (e + 1)
     if squares is None:
-        centred, v_d, v_a = _rate_means(y_d, e_d, y_a, e_a, of_both, w_d, w_a)
+        prior, means, variances = _PRIOR_ROWS * (w_d + w_a) / 2, [], []
+        for x, n in ((y_d, e_d), (y_a, e_a)):
+            means.append(np.where(e_d > 0, (x + prior / 2) / (n + prior), 0.0))
+            rate = (x + of_both + prior / 2) / (n + 1 + prior)  # never 0 or 1
+            variance = rate * (1 - rate) / np.maximum(n - 0.5, 0.5)
+            variances.append(np.where(e_d > 0, variance, 0.0))
+        centred = _Means.of(w_d, w_a, *means)
     else:
-        centred, (v_d, v_a) = of_counts, mean_variances(y_d, e_d, y_a, e_a, (s_d, s_a))
+        centred, variances = of_counts, [*mean_variances(y_d, e_d, y_a, e_a, (s_d, s_a))]
     sides = (
-        _Side.of(x_d, held_d, sampling.group, v_d),
-        _Side.of(x_a, held_a, sampling.reference, v_a),
+        _Side.of(x_d, held_d, sampling.group, variances[0]),
+        _Side.of(x_a, held_a, sampling.reference, variances[1]),
     )
     covariance = centred.covariance(*sides)
     z = sampling.critical(z)
@@ -132,14 +131,18 @@ def decompose(
         return _part(of_counts, centred, effect * covariance, row, z, ratio=ratio)
 
     composition, within, group, reference = (part(row) for row in _COEFFICIENTS)
+    # judged by what is expected where both sides have the same rates, so that a rate of 0 or 100%
+    # has enough where there are enough rows
     alike = _Means.of(w_d, w_a, of_both, of_both)
-    sparse = _sparse(
-        alike,
-        *(
-            side._replace(of_rates=_rates(of_both * (1 - of_both), n))
-            for side, n in zip(sides, (e_d, e_a), strict=True)
-        ),
+    same = (
+        side._replace(of_rates=_rates(of_both * (1 - of_both), n))
+        for side, n in zip(sides, (e_d, e_a), strict=True)
     )
+    expected = alike.value[..., 2:]
+    variance = np.diagonal(alike.covariance(*same), axis1=-2, axis2=-1)[..., 2:]
+    rows = expected * (1 - expected) / variance
+    least = (rows * np.minimum(expected, 1 - expected)).min(axis=-1)
+    sparse = np.asarray(~(least >= _FEWEST_EXPECTED))
     outside = _not_comparable((x_d, n_d), (x_a, n_a), common, sampling, z, ratio=ratio)
     return GapParts(
         outside,
@@ -209,24 +212,6 @@ def mean_differences(
     )
 
 
-def _rate_means(
-    x_d: Array, n_d: Array, x_a: Array, n_a: Array, of_both: Array, w_d: Array, w_a: Array
-) -> tuple[_Means, Array, Array]:  # fmt: skip
-    # rows are effective ones; ``of_both`` are the rates of both sides together, ``w_d`` and ``w_a``
-    # the shares of the strata
-    common = n_d > 0
-    prior = (w_d + w_a) / 2
-    p_d, p_a = (
-        np.where(common, (x + _PRIOR_ROWS / 2 * prior) / (n + _PRIOR_ROWS * prior), 0.0)
-        for x, n in ((x_d, n_d), (x_a, n_a))
-    )
-    v_d, v_a = (
-        np.where(common, _rate_variance(x, n, of_both, prior), 0.0)
-        for x, n in ((x_d, n_d), (x_a, n_a))
-    )
-    return _Means.of(w_d, w_a, p_d, p_a), v_d, v_a
-
-
 @quiet
 def mean_variances(
     x_d: Array, n_d: Array, x_a: Array, n_a: Array, squares: tuple[ArrayLike, ArrayLike]
@@ -257,15 +242,17 @@ def mean_variances(
 
 
 @quiet
-def stratum_parts(x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike) -> StratumParts:
+def stratum_parts(
+    x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike
+) -> tuple[Array, Array]:
     """Return what each stratum contributes to the composition and within of a difference.
 
     Composition is measured from the mean rate of all strata, so that it does not depend on where
     rates are measured from (Oaxaca and Ransom 1999): a group that is crowded into strata with low
     rates has negative contributions there. Strata that one side alone has contribute 0.
 
-    >>> found = stratum_parts([30, 20], [100, 100], [60, 5], [200, 50])
-    >>> found.composition.round(4).tolist(), found.within.round(4).tolist()
+    >>> composition, within = stratum_parts([30, 20], [100, 100], [60, 5], [200, 50])
+    >>> composition.round(4).tolist(), within.round(4).tolist()
     ([-0.0158, -0.0292], [0.0, 0.035])
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
@@ -275,7 +262,7 @@ def stratum_parts(x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike
     mean_share, mean_rate = (w_d + w_a) / 2, (r_d + r_a) / 2
     from_mean = mean_rate - np.asarray((mean_share * mean_rate).sum(-1))[..., None]
     composition = np.where(common, (w_d - w_a) * from_mean, 0.0)
-    return StratumParts(composition, mean_share * (r_d - r_a))
+    return composition, mean_share * (r_d - r_a)
 
 
 def _common_strata(n_d: Array, n_a: Array) -> tuple[Mask, Array, Array]:
@@ -289,12 +276,6 @@ def _total(counts: Array) -> Array:
 
 def _rates(x: Array, n: Array) -> Array:
     return np.where(n > 0, x / np.where(n > 0, n, 1.0), 0.0)
-
-
-def _rate_variance(x: Array, n: Array, of_both: Array, prior: Array) -> Array:
-    # the variance of a rate in each stratum, from a rate that is never 0 or 1
-    rate = (x + of_both + _PRIOR_ROWS / 2 * prior) / (n + 1 + _PRIOR_ROWS * prior)
-    return np.asarray(rate * (1 - rate) / np.maximum(n - 0.5, 0.5))
 
 
 # ---- the means that every part is made of -------------------------------------------------------
@@ -410,17 +391,6 @@ def _part(
     if ratio:
         value, low, high = np.exp(value), np.exp(low), np.exp(high)
     return Part(np.asarray(value), np.asarray(low), np.asarray(high))
-
-
-def _sparse(alike: _Means, group: _Side, reference: _Side) -> Mask:
-    # it is judged by what is expected where both sides have the same rates, so that a rate of 0 or
-    # 100% has enough where there are enough rows
-    value = alike.value[..., 2:]
-    covariance = alike.covariance(group, reference)
-    variance = np.diagonal(covariance, axis1=-2, axis2=-1)[..., 2:]
-    effective = value * (1 - value) / variance
-    least = (effective * np.minimum(value, 1 - value)).min(axis=-1)
-    return np.asarray(~(least >= _FEWEST_EXPECTED))
 
 
 def _not_comparable(

@@ -212,23 +212,26 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
   if (table.cells) return table.copies;
   if (q.count) return [];
   const people = rows.reduce((a, r) => a + r.cases, 0), unnamed = q.person ? conflicts.find(([name]) => name === q.person.name)?.[1] ?? 0 : 0;
-  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
+  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, named = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
   if (q.person) { of = []; times = unnamed && table.rows - unnamed >= 2 * (people - unnamed) ? gcd(unnamed, table.rows) : 1; }
   if (table.rows <= (times > 1 ? 1e6 : q.person ? 0 : 2e5 / table.columns.length) && !table.columns.some((c) => c.many)) {
     const held = new Map(), codes = table.columns.map((c) => CODES.get(c));
     for (let row = 0; row < table.rows; row++) { const key = codes.map((of_) => of_[row]).join(); held.set(key, (held.get(key) ?? 0) + 1); }
     [of, ofCells] = [[...held.values()], false];
-    [times, combinations] = [of.reduce(gcd, 0), table.columns.reduce((a, c) => a * (c.values.length + (c.blanks ? 1 : 0)), 1)];
+    const different = table.columns.map((c) => c.values.length + (c.blanks ? 1 : 0)), again = table.rows - of.length;
+    [times, combinations] = [of.reduce(gcd, 0), different.reduce((a, n) => a * n, 1)];
+    named = different.includes(of.length) && again >= Math.max(30, 0.01 * of.length) && table.rows / of.length < 1.2;
   }
   const total = of.reduce((a, n) => a + n, 0), found = [["times", times], ["different", of.length]];
   const balanced = combinations * times <= total && (new Set(of).size === 1 || times >= 5);
   if (times > 1 && of.length >= 30 && !balanced) return [...found, ...(unnamed ? [["unnamed", unnamed]] : []), ...(ofCells ? [["cells", 1]] : [])];
-  const mean = total / of.length;
-  if (ofCells || combinations <= total || of.length < 100 || mean < 1.2) return [];
+  const mean = total / of.length, copied = [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]];
+  if (ofCells || combinations <= total || (!named && (of.length < 100 || mean < 1.2))) return [];
+  if (named) return copied;
   let rate = 2 * (mean - 1);
   for (let i = 0; i < 50; i++) rate = mean * (1 - Math.exp(-rate));
   const variance = of.reduce((a, n) => a + (n - mean) ** 2, 0) / of.length, z = (1 - variance / (mean * (1 + rate - mean))) * Math.sqrt(of.length / 2);
-  return z > 6 ? [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]] : [];
+  return z > 6 ? copied : [];
 };
 // the codes of missing numbers in a column that is cut, with the cases of each, as checks/names.py finds them
 const codedNumbers = ({ name, cases }, cuts) => {
@@ -275,7 +278,8 @@ const countRows = async (q, table, report = () => {}) => {
     for (const [row, n, cases] of held.values()) add(codesOf(row), n, cases);
   }
   const rows = [...cells.values()].sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0)), unit = q.count ? "cases" : q.person ? "people" : "rows";
-  const byGroup = new Map();
+  const byGroup = new Map(), unclear = outcomes.map((o, k) => ["undecided_outcomes", `undecided_outcomes:${o.name}`].some((each) => q.accept.includes(each)) ? []
+    : undecidedCodes(o, range(o.levels.length).filter((code) => state[k][code] && rows.some((r) => r.codes[columns.length + k] === code))));
   for (const { codes, cases, open } of rows) {
     const own = columns.map((c, i) => (codes[i] < 0 || c.groupless[codes[i]] ? -1 : codes[i])), key = own.join();
     const cell = byGroup.get(key) ?? byGroup.set(key, { codes: own, states: zero(), open: zero() }).get(key);
@@ -283,6 +287,9 @@ const countRows = async (q, table, report = () => {}) => {
     cell.states[l][d] += cases;
     cell.open[l][d] -= open;
     cell.open[2][2] += open;
+    const [y, p] = [l, d].map((at, k) => (at < 2 && unclear[q.label ? k : 0].includes(codes[columns.length + (q.label ? k : 0)]) ? 2 : at));
+    cell.open[l][d] -= cases - open;
+    cell.open[y][p] += cases - open;
   }
   return { columns, outcomes, state, rows, unit, conflicts, coded, copies: copiesOf(q, table, rows, axes, conflicts), cells: [...byGroup.values()], without, open: rows.reduce((a, r) => a + r.open, 0), read: rows.reduce((a, r) => a + r.cases, 0), fileRows: table.fileRows ?? table.rows };
 };
@@ -318,12 +325,14 @@ const countPeople = async (q, table, columns, state, codesOf, add, pause, coded)
 
 // ---- features: one for each column and each crossing; groups sorted by code, kinds of rows without a group beside them
 const featuresOf = (counts, crossed) => [...counts.columns.map((_, i) => [i]), ...crossed].map((columns) => {
-  const found = new Map(), without = new Map();
+  // a name that only people with another name too have is a group of nobody
+  const nobody = columns.length === 1 && counts.unit === "people" ? counts.columns[columns[0]].groupless.flatMap((no, code) => (no ? [] : [{ key: String(code), codes: [code], states: zero(), open: zero() }])) : [];
+  const found = new Map(nobody.map((g) => [g.key, g])), without = new Map();
   counts.cells.forEach(({ codes, states, open }) => {
     const own = columns.map((i) => codes[i]), key = own.join(), to = own.includes(-1) ? without : found;
     to.set(key, { key, codes: own, states: plus(to.get(key)?.states ?? zero(), states), open: plus(to.get(key)?.open ?? zero(), open) });
   });
-  const groups = [...found.values()].filter((g) => rowsOf(g.states) > 0).sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0));
+  const groups = [...found.values()].filter((g) => nobody.length || rowsOf(g.states) > 0).sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0));
   for (const g of groups) {
     g.values = g.codes.map((c, i) => [counts.columns[columns[i]].name, counts.columns[columns[i]].names[c]]);
     g.name = g.values.map(([, value]) => value).join(" & ");
@@ -454,6 +463,12 @@ const isNoAction = (o, code) => {
   return /^(application withdrawn|file closed for incompleteness|loan purchased|purchased loan|preapproval request)/i.test(name)
     || (/action[ _-]?(taken|type)/i.test(o.name) && /^[4-8]$/.test(name));
 };
+// of refused outcomes those that may be no decision; of two outcomes, one is meant
+const undecidedCodes = (o, refused) => {
+  if (o.cuts || (refused.length === 1 && mayBeValue(o.names[refused[0]]))) return [];
+  const none = noOutcomes(o.levels);
+  return refused.filter((code) => none.includes(o.levels[code]) || isNoAction(o, code));
+};
 const doubtOf = (counts, q, features) => {
   const doubts = [], doubted = counts.columns.map(() => new Set()), sizes = counts.columns.map((_, i) => counts.columns[i].levels.map((_, k) =>
     counts.rows.reduce((a, r) => a + (r.codes[i] === k ? r.cases : 0), 0)));
@@ -485,8 +500,8 @@ const doubtOf = (counts, q, features) => {
   const rowsAt = (k) => counts.outcomes[k].levels.map((_, code) => counts.rows.reduce((a, r) => a + (r.codes[at(k)] === code ? r.cases : 0), 0));
   counts.outcomes.forEach((o, k) => {
     const sizes_ = rowsAt(k), good = (code) => counts.state[k][code] === 0, refused = o.levels.map((_, code) => code).filter((code) => sizes_[code] && !good(code));
-    const none = o.cuts ? [] : noOutcomes(o.levels), undecided = refused.filter((code) => none.includes(o.levels[code]) || isNoAction(o, code));
-    if (undecided.length && !(refused.length === 1 && mayBeValue(o.names[refused[0]]))) add("undecided_outcomes", `clear ${roles[k]}`, undecided.reduce((a, code) => a + sizes_[code], 0), [roles[k]], null);
+    const undecided = undecidedCodes(o, refused);
+    if (undecided.length) add("undecided_outcomes", `clear ${roles[k]}`, undecided.reduce((a, code) => a + sizes_[code], 0), [roles[k]], null);
     const known = sizes_.reduce((a, b) => a + b, 0), positives = sizes_.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
       add(roles[k] === "label" ? "one_label" : "one_decision", "row of their group with another outcome", counts.read, [roles[k]], null, true);

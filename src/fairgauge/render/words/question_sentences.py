@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import DiagnosticCode, Missing, Profile, ReferenceRule, Uncounted
@@ -11,6 +11,7 @@ from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_columns
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.presets import find_preset
+from fairgauge.question.readers import Location
 from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words.display_names import called, file_of, printable
 from fairgauge.render.words.numbers import listing
@@ -161,33 +162,26 @@ def preset_reference_replaced(spec: Mapping[str, Any]) -> bool:
     return own == ReferenceRule.BEST and spec.get("reference") != own
 
 
-def excluded_why(reason: str) -> str:
-    """Return why rows are excluded, and from what, where that is not everything."""
-    some = {f"missing {each}" for each in OUTCOMES}
-    of = "needed" if reason in some else "intervals" if reason == _MISSING_CLUSTER else None
-    return _said("excluded_from", reason=reason, of=of)
+def excluded_why(reason: str, strata: Collection[str] = ()) -> str:
+    """Return why rows are excluded, and from what, where that is not everything.
+
+    ``strata``: reasons that exclude rows from the numbers within strata alone.
+    """
+    some = {f"missing {each}": "needed" for each in OUTCOMES}
+    some |= {_MISSING_CLUSTER: "intervals", **dict.fromkeys(strata, "strata")}
+    return _said("excluded_from", reason=reason, of=some.get(reason))
 
 
 def excluded(report: Report | Change) -> list[tuple[str, int]]:
     """Return the reasons for which rows were excluded, with their numbers, largest first."""
-    apart = _missing_strata(report.spec)
+    columns = strata_columns(report.spec.get("strata") or ())
+    strata = {missing_stratum(each, len(columns)) for each in columns}
     found = [
-        (
-            _said("excluded_from", reason=reason, of="strata")
-            if reason in apart
-            else excluded_why(reason),
-            rows,
-        )
+        (excluded_why(reason, strata), rows)
         for reason, rows in report.data.excluded.items()
         if rows and reason != Uncounted.SAME_PERSON
     ]
     return sorted(found, key=lambda each: -each[1])
-
-
-def _missing_strata(spec: Mapping[str, Any]) -> set[str]:
-    # the reasons that exclude rows from the numbers within strata alone
-    columns = strata_columns(spec.get("strata") or ())
-    return {missing_stratum(each, len(columns)) for each in columns}
 
 
 def unknown_sentence(report: Report) -> str:
@@ -220,7 +214,7 @@ def _undecided(report: Report) -> Iterator[dict[str, Any]]:
     # where people are counted in place of rows, it is not known
     spec = report.spec
     columns = {each["column"] for each in spec["sensitive"]}.union(*_intersections(spec).values())
-    for each in read_conditions(spec.get("where") or {}, "where", []):
+    for each in read_conditions(spec.get("where") or {}, Location()):
         rows = report.data.excluded.get(missing_in_condition(each.column), 0)
         if each.column in columns and (rows or (counts_people(spec) and not each.holds(None))):
             yield {"of": each.column, "n": rows}
@@ -255,7 +249,7 @@ def chosen_rows(result: object) -> tuple[str, ...]:
     if not (asked := spec.get("where")):
         return ()
     columns = {spec.get(role) for role in OUTCOMES}
-    open_ones = [each for each in read_conditions(asked, "where", []) if not each.holds(None)]
+    open_ones = [each for each in read_conditions(asked, Location()) if not each.holds(None)]
     kept = [each.column for each in open_ones if each.keeps_missing(columns)]
     absent = [each.column for each in open_ones if not each.keeps_missing(columns)]
     return (_said("chosen", conditions=write(asked), absent=absent, kept=kept),)
