@@ -30,7 +30,10 @@ def thresholds_page(choice: ThresholdChoice) -> Page:
 
 def group_rates(choice: ThresholdChoice) -> list[Statement]:
     """Return how often it happens to each group of that feature, today and at the choice."""
-    return _Thresholds(choice).group_rates()
+    made = _Thresholds(choice)
+    rates = () if made.effect is None else made.effect.rates
+    own = (e for e in rates if e.rate == made.row.name and e.feature and e.status is Status.OK)
+    return [made.rate_change(each) for each in own]
 
 
 def grown_error(choice: ThresholdChoice, effect: ThresholdEffect) -> RateChange | None:
@@ -230,15 +233,6 @@ class _Thresholds(Compared):
             "old": {"at": "at", "value": self.choice.today},
             "new": {"at": "at", "value": effect.threshold},
         }
-
-    def group_rates(self) -> list[Statement]:
-        if self.effect is None:
-            return []
-        return [
-            self.rate_change(each)
-            for each in self.effect.rates
-            if each.rate == self.row.name and each.feature and each.status is Status.OK
-        ]
 
     def steps(self, facts: dict[str, Any]) -> Iterator[Statement]:
         effect = self.effect
