@@ -202,11 +202,8 @@ def _notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
             notes += [*missing_groups(of, asked), *question_checks.one_group(of, asked)]
             notes += question_checks.weightless_groups(of)
             for each in missing_outcomes(of, asked):
-                given = dict(each.parameters)
-                if given["what"] != "label":
-                    column = asked.prediction or asked.score or ""
-                    given["what"] = f"decision by {quote(column)}"
-                notes.append(Diagnostic.warning(each.code, each.feature, **given))
+                decision = f"decision by {quote(asked.prediction or asked.score or '')}"
+                notes.append(each if each["what"] == "label" else each.but(what=decision))
     stated: dict[object, Diagnostic] = {}
     for each in (*notes, *run.of_rows()):
         of_all = each.code in _OF_ALL_MODELS
@@ -235,9 +232,8 @@ def _models(cube: Cube, spec: Spec) -> list[_Model]:
                 notes = found(counts, asked)
         except SpecError as refused:
             column = quote(axis.column)
-            raise SpecError(
-                [Problem("candidate", f"{column} {each.message}") for each in refused.problems]
-            ) from refused
+            messages = (f"{column} {each.message}" for each in refused.problems)
+            raise SpecError(Problem("candidate", each) for each in messages) from refused
         models.append((axis.column, notes, counts, asked))
     return models
 

@@ -75,7 +75,7 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
         *_unseen_values(cube, spec),
         *_not_recoded(cube, spec, to_nearest),
     ):
-        yield each.of(spec.unit)
+        yield each.but(**spec.unit)
 
 
 def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[Diagnostic]:
