@@ -41,9 +41,6 @@ from fairgauge.start.records import dataclass, replace
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fairgauge.object_stores import Place
-    from fairgauge.scan.source import Source
-
 _SNIFFED_LINES, _SNIFFED, _LONGEST_LINE = 1_000, 1 << 24, 1 << 22
 _DELIMITERS = ",;\t|"
 _MOST_NAMES = 5
