@@ -8,7 +8,7 @@ from typing import Any, Unpack, cast
 
 from fairgauge.api.running import started
 from fairgauge.catalogue.closed_forms import has_decomposition, usual_rate
-from fairgauge.catalogue.comparisons import Contrast, RowMetric
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks import missingness_checks
 from fairgauge.checks.favourable import assumed_positive
@@ -124,7 +124,11 @@ def why(
     refuse(at.problems)
     counted = data
     if isinstance(data, Cube):
-        counted = _drop_strata(data, strata)
+        held = {each.column for each in strata}  # what is a stratum is no feature
+        sensitive = tuple(f for f in data.asked.sensitive if f.column not in held)
+        crossings = tuple(c for c in data.asked.intersections if not held & set(c))
+        question = replace(data.asked, strata=(), sensitive=sensitive, intersections=crossings)
+        counted = replace(data, question=question)
     elif any(
         e.quantiles for e in read_strata(asked.get("strata"), Location("strata"), quantiles=True)
     ):
@@ -279,18 +283,6 @@ def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, d
     return Opened(source), {**named, "strata": cut}
 
 
-def _drop_strata(cube: Cube, strata: Sequence[Feature]) -> Cube:
-    names = {each.column for each in strata}
-    asked = cube.asked
-    question = replace(
-        asked,
-        strata=(),
-        sensitive=tuple(f for f in asked.sensitive if f.column not in names),
-        intersections=tuple(c for c in asked.intersections if not names & set(c)),
-    )
-    return replace(cube, question=question)
-
-
 def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], cube: Cube) -> None:
     if cube.min_cell is not None:
         raise CubeError(
@@ -343,10 +335,8 @@ def _wrong_metrics(spec: Spec, margins: Mapping[str, float]) -> Iterator[Problem
             if isinstance(metric, Contrast) and metric.by == "difference":
                 differences[rate.name] = rate
         else:
-            why_not = "quantiles of strata do not add up to that of all; it is no"
-            it_is = why_not if isinstance(metric, RowMetric) and metric.q else "it is no"
             message = (
-                f"{metric.name} has no decomposition: {it_is} difference or ratio of one rate "
+                f"{metric.name} has no decomposition: it is no difference or ratio of one rate "
                 "or mean, such as base_rate.difference"
             )
             if metric.name.startswith("mean_score."):

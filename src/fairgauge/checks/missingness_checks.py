@@ -24,7 +24,7 @@ from fairgauge.stats.significance import homogeneity
 from fairgauge.values import Value, name_of
 
 _HARDLY = 0.1
-"""Rows that conditions leave of a group beside those that they leave out, if these are nearly all."""
+"""What conditions leave of a group beside what they leave out, where that is nearly all."""
 
 
 def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:

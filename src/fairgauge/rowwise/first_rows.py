@@ -44,6 +44,9 @@ _MOST_READ = 200_000
 _FEWEST_COMPARED, _REPEATED, _SURELY = 100, 1.2, 6.0
 """Different rows, times that they stand on average, and standard errors, from which rows are taken
 for copies."""
+_COPIED = 0.01
+"""Of different rows with a value of their own, the share from which those that stand again are
+many."""
 _FEWEST_DIFFERENT = 0.1
 """A column with fewer distinct values than this share of its rows is no identifier, unless..."""
 _FEW_PEOPLE = 10
@@ -117,9 +120,10 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
 
     Where every row stands several times, the cells of the counts have a common divisor. Counts of
     other rows hardly ever have one, so that rows are read only then, or where they are few. Where
-    most do, the numbers of times differ less than they would by coincidence. Where combinations of
-    values are few, all are repeated, and their numbers may be rounded or balanced ones. Of people
-    only those without an identifier count several times, and a cell may be odd.
+    most do, the numbers of times differ less than they would by coincidence; where few do, a column
+    whose values are of one row each shows it. Where combinations of values are few, all are
+    repeated, and their numbers may be rounded or balanced ones. Of people only those without an
+    identifier count several times, and a cell may be odd.
     """
     if spec.count or cube.min_cell is not None or cube.rows == 0:
         return ()
@@ -132,7 +136,7 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
         several = unnamed and cube.rows - unnamed >= 2 * (cube.cases - unnamed)
         times, times_of = int(np.gcd(unnamed, cube.rows)) if several else 1, times_of[:0]
     of_cells = True
-    most = 0
+    most, named = 0, False
     if source is not None and not _is_lazy(source):
         others = 0 if spec.of_people else _MOST_READ // max(1, len(source.columns))
         most = _MOST_COMPARED if times > 1 else others
@@ -140,8 +144,11 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
     if columns:
         times_of = np.array([*Counter(zip(*columns, strict=True)).values()])
         times, of_cells = int(np.gcd.reduce(times_of)), False
-        repeated = times_of.sum() > len(times_of)
-        combinations = math.prod(len({*c}) for c in columns) if repeated else 1
+        repeated = int(times_of.sum()) - len(times_of)
+        different = [len({*c}) for c in columns] if repeated else [1]
+        combinations = math.prod(different)
+        named = len(times_of) in different and repeated >= max(FEWEST_ROWS, _COPIED * len(times_of))
+        named &= times_of.mean() < _REPEATED and not spec.cluster  # else rows of one person
     found = {"times": times, "different": len(times_of)}
     few = combinations * times <= times_of.sum()
     balanced = few and (np.ptp(times_of) == 0 or times >= _LIKELY_ROUNDED)
@@ -149,7 +156,7 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
         found |= {"unnamed": unnamed} if unnamed else {}
         found |= {"cells": 1} if of_cells else {}
         return tuple(found.items())
-    if of_cells or combinations <= times_of.sum() or not _is_even(times_of):
+    if of_cells or combinations <= times_of.sum() or not (named or _is_even(times_of)):
         return ()
     return tuple((found | {"copied": int(times_of[times_of > 1].sum())}).items())
 

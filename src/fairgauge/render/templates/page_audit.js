@@ -212,23 +212,26 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
   if (table.cells) return table.copies;
   if (q.count) return [];
   const people = rows.reduce((a, r) => a + r.cases, 0), unnamed = q.person ? conflicts.find(([name]) => name === q.person.name)?.[1] ?? 0 : 0;
-  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
+  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, named = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
   if (q.person) { of = []; times = unnamed && table.rows - unnamed >= 2 * (people - unnamed) ? gcd(unnamed, table.rows) : 1; }
   if (table.rows <= (times > 1 ? 1e6 : q.person ? 0 : 2e5 / table.columns.length) && !table.columns.some((c) => c.many)) {
     const held = new Map(), codes = table.columns.map((c) => CODES.get(c));
     for (let row = 0; row < table.rows; row++) { const key = codes.map((of_) => of_[row]).join(); held.set(key, (held.get(key) ?? 0) + 1); }
     [of, ofCells] = [[...held.values()], false];
-    [times, combinations] = [of.reduce(gcd, 0), table.columns.reduce((a, c) => a * (c.values.length + (c.blanks ? 1 : 0)), 1)];
+    const different = table.columns.map((c) => c.values.length + (c.blanks ? 1 : 0)), again = table.rows - of.length;
+    [times, combinations] = [of.reduce(gcd, 0), different.reduce((a, n) => a * n, 1)];
+    named = different.includes(of.length) && again >= Math.max(30, 0.01 * of.length) && table.rows / of.length < 1.2;
   }
   const total = of.reduce((a, n) => a + n, 0), found = [["times", times], ["different", of.length]];
   const balanced = combinations * times <= total && (new Set(of).size === 1 || times >= 5);
   if (times > 1 && of.length >= 30 && !balanced) return [...found, ...(unnamed ? [["unnamed", unnamed]] : []), ...(ofCells ? [["cells", 1]] : [])];
-  const mean = total / of.length;
-  if (ofCells || combinations <= total || of.length < 100 || mean < 1.2) return [];
+  const mean = total / of.length, copied = [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]];
+  if (ofCells || combinations <= total || (!named && (of.length < 100 || mean < 1.2))) return [];
+  if (named) return copied;
   let rate = 2 * (mean - 1);
   for (let i = 0; i < 50; i++) rate = mean * (1 - Math.exp(-rate));
   const variance = of.reduce((a, n) => a + (n - mean) ** 2, 0) / of.length, z = (1 - variance / (mean * (1 + rate - mean))) * Math.sqrt(of.length / 2);
-  return z > 6 ? [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]] : [];
+  return z > 6 ? copied : [];
 };
 // the codes of missing numbers in a column that is cut, with the cases of each, as checks/names.py finds them
 const codedNumbers = ({ name, cases }, cuts) => {
