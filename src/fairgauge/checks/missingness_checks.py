@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube, Sums, counts_together
 from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.cube.plan import OUTCOMES, Axis
+from fairgauge.cube.views import with_one_stratum
 from fairgauge.enums import DiagnosticCode, Role, Uncounted
 from fairgauge.question.recoding import UNKNOWN, has_categories
 from fairgauge.question.specification import Spec

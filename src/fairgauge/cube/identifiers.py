@@ -99,20 +99,20 @@ def placeholders(
     is one that a recoding states, such as one that is recoded to itself.
     """
     stated = recoding.names if recoding else ()
-    repeated = [
-        (identifiers[i], int(rows[i]))
-        for i in np.flatnonzero(rows > 1).tolist()
-        if name_of(identifiers[i]) not in stated
-    ]
-    words = [
-        each
-        for each in repeated
-        if means_missing(each[0]) and not re.search(r"[\d@]", str(each[0]))
-    ]
-    others = [each for each in repeated if each not in words]
-    codes = [each for each in others if _CODE.fullmatch(name_of(each[0]))]
-    names = sorted((each for each in others if each not in codes), key=lambda each: each[1])
-    *_, second, most = (1, 1, *(n for _, n in names))
+    words: list[tuple[Value, int]] = []
+    codes: list[tuple[Value, int]] = []
+    others: list[int] = []
+    for i in np.flatnonzero(rows > 1).tolist():
+        value, n, name = identifiers[i], int(rows[i]), name_of(identifiers[i])
+        if name in stated:
+            continue
+        if means_missing(value) and not re.search(r"[\d@]", name):
+            words.append((value, n))
+        elif _CODE.fullmatch(name):
+            codes.append((value, n))
+        else:
+            others.append(n)
+    *_, second, most = (1, 1, *sorted(others))
 
     def is_outlying(n: int, other: int) -> bool:
         return n >= _FEWEST_OUTLYING and n > _TIMES_OUTLYING * other

@@ -319,12 +319,9 @@ def _withhold_passes(
 
 def _why_open(each: MonitoredComparison, rule: Rule, measured: Measured) -> Reason | None:
     group = None if each.group == ALL_GROUPS else each.group
-    cases = [
-        case
-        for key, of in measured.worst_cases.items()
-        if key[:3] == (rule.metric, each.feature, group) and key[4].name == each.class_
-        for case in of
-    ]
+    found = ((key, of) for key, of in measured.worst_cases.items() if key[4].name == each.class_)
+    subject = (rule.metric, each.feature, group)
+    cases = [case for key, of in found if key[:3] == subject for case in of]
     for case in cases:
         if case.low < each.low or case.high > each.high:
             code = ReasonCode.MISSING_OUTCOMES if case.outcomes else ReasonCode.MISSING_GROUPS

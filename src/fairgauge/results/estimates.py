@@ -20,7 +20,7 @@ from fairgauge.enums import (
 )
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Reason
-from fairgauge.results.codec import Finite, Inline, Keys, Share
+from fairgauge.results.codec import Finite, Inline, Share
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import in_words
 from fairgauge.results.scopes import (
@@ -234,7 +234,7 @@ class GroupPair(OfRow[Statistic]):
         return self.status is Status.OK and self.difference_interval.high < 0
 
 
-Cells: TypeAlias = Annotated[Mapping[str, Finite], Keys(("tp", "fp", "fn", "tn"))]
+Cells: TypeAlias = Annotated[Mapping[str, Finite], ("tp", "fp", "fn", "tn")]
 """The cells of a confusion matrix."""
 
 
