@@ -41,9 +41,9 @@ def table(selected: int = 16) -> pl.DataFrame:
     Of group b, one in ``selected`` more is not selected.
     """
     g, y = ["ab"[i % 2] for i in range(N)], [i // 2 % 2 for i in range(N)]
-    p = [1 - label if i % 10 == 0 else label for i, label in enumerate(y)]
+    p = [1 - label if i % 11 == 0 else label for i, label in enumerate(y)]
     p = [0 if i % selected == 3 else each for i, each in enumerate(p)]
-    c = [1 - label if i % 40 == 0 else label for i, label in enumerate(y)]
+    c = [1 - label if i % 41 == 0 else label for i, label in enumerate(y)]
     return pl.DataFrame(
         {
             "g": g,

@@ -41,7 +41,7 @@ from fairgauge.resolve.question_checks import OTHER_UNIT
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of
 
-_HALF = 0.5
+_HALF, _NO_CHANCE = 0.5, 1e-6
 
 
 def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
@@ -302,6 +302,31 @@ def _score_is_label(
             **spec.unit,
             **of_decisions,
         )
+
+
+def labels_copied_in_groups(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+    """Warn of groups without any error, beside so many of the others that this is no chance."""
+    label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
+    if label is None or prediction is None or prediction.bins or spec.label == spec.prediction:
+        return
+    masks = outcome_masks(cube, spec, task)
+    right = np.logical_and.reduce([np.equal.outer(each.labels, each.predictions) for each in masks])
+    for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
+        if not counts_together(cube, axis, label, prediction):
+            continue
+        table = cube.marginal([axis, label, prediction])
+        known = (table.codes >= 0).all(axis=1)
+        (group, given, decided), rows = table.codes[known].T, table.sums[cube.plan.cases][known]
+        every = np.bincount(group, rows)
+        wrong = np.bincount(group, rows * ~right[given, decided])
+        others = (wrong.sum() - wrong) / np.maximum(every.sum() - every, 1.0)
+        copied = (wrong == 0) & (every >= FEWEST_ROWS) & ((1 - others) ** every < _NO_CHANCE)
+        for at in np.flatnonzero(copied).tolist():
+            yield Diagnostic.warning(
+                DiagnosticCode.PREDICTION_IS_LABEL, axis.column, column=spec.prediction,
+                label=spec.label, group=axis.names(cube.levels[axis])[at], rows=int(every[at]),
+                **spec.unit,
+            )  # fmt: skip
 
 
 def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

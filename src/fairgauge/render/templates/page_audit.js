@@ -528,12 +528,22 @@ const doubtOf = (counts, q, features) => {
     const [labels, decisions] = counts.outcomes, both = counts.rows.filter((r) => r.codes[at(0)] >= 0 && r.codes[at(1)] >= 0 && r.cases);
     const same = both.every((r) => meaning(labels.levels[r.codes[at(0)]]) === meaning(decisions.levels[r.codes[at(1)]])), cases = both.reduce((a, r) => a + r.cases, 0);
     if (same && cases >= FEWEST.rows && new Set(both.map((r) => r.codes[at(0)])).size > 1) add("prediction_is_label", "prediction that differs from the label", cases, ["label", "prediction"]);
+    // a group without any error, beside so many of the others that this is no chance
+    counts.columns.forEach((c, i) => {
+      const by = c.levels.map(() => [0, 0]), held = both.filter((r) => r.codes[i] >= 0);
+      for (const r of held) by[r.codes[i]][Number(counts.state[0][r.codes[at(0)]] !== counts.state[1][r.codes[at(1)]])] += r.cases;
+      const [right, wrong] = [0, 1].map((k) => by.reduce((a, of) => a + of[k], 0));
+      for (const [own, errors] of by) if (!errors && own >= FEWEST.rows && (1 - wrong / Math.max(right + wrong - own, 1)) ** own < 1e-6) add("prediction_is_label", "prediction that differs from the label", own, ["label", "prediction"], [c.name]);
+    });
     const none = noOutcomes(decisions.levels), n = rowsAt(1), strange = decisions.levels.map((_, c) => c).filter((c) => !isOneOf(decisions.levels[c], [...labels.levels, ...q.positive, ...none]));
     const refused = decisions.levels.filter((_, c) => counts.state[1][c] === 1).length, unclear = strange.filter((c) => !isAdverse(decisions.names[c])).reduce((a, c) => a + n[c], 0);
     if (labels.levels.length > 1 && strange.length < refused && unclear) add("prediction_not_a_label", "clear prediction", unclear, ["prediction"]);
-    const every = cellsOf(counts.cells.reduce((a, c) => plus(a, c.states), zero())), ends = (x, m) => (m ? wilson(x, m, critical(0.05)) : [NaN, NaN]);
-    const [tp, fp, fn, tn] = every, of = [[tp, tp + fn], [fp, fp + tn]], [positives, negatives] = of.map(([x, m]) => ends(x, m));
-    if (positives[1] < negatives[0] && of[1][0] / of[1][1] - of[0][0] / of[0][1] >= 0.1) for (const role of roles) add("reversed_predictions", `clear ${role}`, counts.read, [role]);
+    const isReversed = (states, alpha) => {
+      const [tp, fp, fn, tn] = cellsOf(states), of = [[tp, tp + fn], [fp, fp + tn]], [positives, negatives] = of.map(([x, m]) => (m ? wilson(x, m, critical(alpha)) : [NaN, NaN]));
+      return positives[1] < negatives[0] && of[1][0] / of[1][1] - of[0][0] / of[0][1] >= 0.1;
+    };
+    if (isReversed(counts.cells.reduce((a, c) => plus(a, c.states), zero()), 0.05)) for (const role of roles) add("reversed_predictions", `clear ${role}`, counts.read, [role]);
+    else for (const f of features) if (f.names.length === 1 && f.large.some((g) => isReversed(g.states, 1e-4))) add("reversed_predictions", "clear label", counts.read, ["label"], f.names);
   }
   const fewest = [counts.read];
   for (const f of features) for (const g of f.large) if (!g.codes.some((c, i) => doubted[f.columns[i]].has(c))) fewest.push(rowsOf(g.states));
