@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from dataclasses import replace
 from pathlib import Path
 from typing import Never, Unpack
@@ -11,7 +12,7 @@ from fairgauge.api.running import Run, started
 from fairgauge.catalogue.lookup import described
 from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.missingness_checks import never_repeats
-from fairgauge.checks.outcome_checks import undecided_outcomes
+from fairgauge.checks.outcome_checks import undecided_outcomes, unlike_refusals
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.pairs import alone, asked_of, candidate_axes
@@ -22,7 +23,6 @@ from fairgauge.inference.missing_values import missing_groups, missing_outcomes
 from fairgauge.measure.compare_models import compare_candidates
 from fairgauge.measure.compare_reports import compare_reports
 from fairgauge.measure.measure import reversed_outcomes_of
-from fairgauge.question.category_words import no_outcomes
 from fairgauge.question.conditions import NOT
 from fairgauge.question.options import Options, flag_of, with_options
 from fairgauge.question.spec_file import Config, with_config
@@ -262,7 +262,7 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
             f"{quote(in_use.column)}, does not (it holds {held}); use the same values in both"
         )
         raise SpecError(Problem("candidate", message))
-    for value in no_outcomes(cube.levels[candidate]):
+    for value, _ in chain(*unlike_refusals(cube, spec, candidate)):
         strange.pop(value, None)  # `undecided_outcomes` warns of it
     if strange:
         yield Diagnostic.warning(

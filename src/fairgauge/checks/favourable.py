@@ -110,7 +110,6 @@ _FAVOURABLE = (
     r"contratad|aprobad|aceptad|admitid|bewillig|genehmig|eingestellt|zugelassen|embauche)"
 )
 """Parts of the names of columns in which 1 is the favourable outcome."""
-_YES_ELSEWHERE, _NO_ELSEWHERE = {"ja", "oui", "si", "sí"}, {"nein", "non"}
 _OF_ALL_OUTCOMES = (DifferentialFairness, Distance)
 """Metrics in which every outcome counts alike, as consistency does."""
 _COUNTS = np.array([[11.0, 7.0, 5.0, 3.0]])
@@ -246,10 +245,9 @@ def _better_outcomes(
         text = name_of(value).strip()
         if codes:
             return action_code(text) not in APPROVED
-        if is_no(text) or matches(0, text) or text.casefold() in _NO_ELSEWHERE:
+        if is_no(text) or matches(0, text):
             return of_hiring
-        is_a_yes = is_yes(text) or text.casefold() in _YES_ELSEWHERE
-        return of_denials if is_a_yes else is_adverse(text) or is_harm(text, axis.column)
+        return of_denials if is_yes(text) else is_adverse(text) or is_harm(text, axis.column)
 
     def is_denied(value: Value) -> bool:
         names = sources.get(text := name_of(value), ())

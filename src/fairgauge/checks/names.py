@@ -18,8 +18,10 @@ from fairgauge.enums import DiagnosticCode, Level, Role, Task
 from fairgauge.errors import closest, refuse
 from fairgauge.question.category_words import (
     codes_of_missing,
+    is_age,
+    is_total,
+    may_be_group,
     may_be_no_number,
-    may_be_value,
     missing_words,
 )
 from fairgauge.question.recoding import UNKNOWN
@@ -130,12 +132,15 @@ def _missing_markers(
         if not spec.feature(axis.column).values:
             missing += codes_of_missing(cube.levels[axis])
             missing += no_groups(axis.column, cube.levels[axis])
+        names = {level: name_of(level) for level, _ in levels}
         for level, rows in levels:
-            if level in missing and level not in stated:
-                unsure = {"unsure": True} if may_be_value(name_of(level)) else {}
+            total = isinstance(level, str) and is_total(level)
+            if (level in missing or total) and level not in stated:
+                of = {"unsure": may_be_group(names[level], axis.column, names.values()),
+                      "total": total} | more  # fmt: skip
                 yield Diagnostic.warning(
-                    DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows, **more,
-                    **unsure,
+                    DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows,
+                    **{key: True for key, value in of.items() if value},
                 )  # fmt: skip
 
 
@@ -177,7 +182,7 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of numbers of a column that is cut, or averaged, that are often codes of missing ones.
 
     These are beyond all cuts, and no other number is near, or further from 0. So are years of birth
-    where all cuts are ages.
+    where all cuts are ages, and in a column of ages all that nobody reaches.
     """
     for axis in (each for each in cube.plan.axes if each.role is Role.CODES):
         rows = cube.cases_by_level[axis][:-1]
@@ -188,9 +193,8 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         least, most = min(cuts, default=np.inf), max(cuts, default=-np.inf)
         years = (low == YEARS[0]) & bool(cuts and least >= 0 and most < OLDEST)
         ordinary = (rows > 0) & ~years & ~np.isin(high, CODES)
-        found: dict[Value, float] = {}
-        if not ordinary[low >= OLDEST].any() and rows[years].any():
-            found["1900-2100"] = rows[years].sum()
+        coded = years & ~ordinary[low >= OLDEST].any()
+        found: dict[Value, float] = {"1900-2100": rows[coded].sum()}
         for code in CODES:
             held = rows[high == code].sum()
             if not held or not (code > most if code > 0 else code < least):
@@ -203,11 +207,13 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 of_scale = ordinary[high <= -LEAST].any() or not ordinary[low >= 1].any()
             if not of_scale:
                 found[canonical(code)] = held
+                coded |= high == code
+        if is_age(axis.column) and most < OLDEST:
+            found[f">{OLDEST:g}"] = rows[(low >= OLDEST) & ~coded].sum()
         condition = next((each for each in spec.where if each.column == axis.column), None)
         for value, cases in found.items():
             ends = [] if condition is None else [*condition.cuts, *condition.values]
-            stated = is_one_of(value, ends)
-            if not stated:
+            if cases and not is_one_of(value, ends):
                 yield Diagnostic.warning(
                     DiagnosticCode.CODED_NUMBERS, column=axis.column, value=value, rows=int(cases),
                     line=spec.recoding_line(axis.column, {UNKNOWN: [value]}),

@@ -52,7 +52,7 @@ CODES = (-9999, -999, -99, -9, -8, -7, -1, 99, 777, 888, 999, 1111, 7777, 8888, 
          999_999)  # fmt: skip
 """Numbers that codes of missing values often are: intervals hide them, so they count apart."""
 YEARS = (1899.5, 2100.0)
-OLDEST = 130.0
+OLDEST = 120.0
 """The numbers between which are years of birth, and that no age exceeds."""
 NEARBY = 7 / 8
 """Of a code far from 0, the part of it from which on other numbers are of one scale with it."""

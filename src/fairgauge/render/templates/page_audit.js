@@ -234,14 +234,16 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
 const codedNumbers = ({ name, cases }, cuts) => {
   const edges = [-Infinity, ...data.around_codes, Infinity], [first, last, oldest] = data.years, bins = range(cases.length - 1), [least, most] = [Math.min(...cuts), Math.max(...cuts)];
   const isYears = (k) => edges[k] === first && least >= 0 && most < oldest, ordinary = bins.filter((k) => cases[k] && !isYears(k) && !data.codes.includes(edges[k + 1]));
-  const years = bins.filter((k) => isYears(k) && cases[k] && !ordinary.some((each) => edges[each] >= oldest)).map((k) => cases[k]);
-  return [...years, ...data.codes.flatMap((code) => {
+  const years = bins.filter((k) => isYears(k) && cases[k] && !ordinary.some((each) => edges[each] >= oldest));
+  const coded = data.codes.flatMap((code) => {
     const held = cases[edges.indexOf(code) - 1];
     if (!held || !(code > 0 ? code > most : code < least)) return [];
     const isOfScale = code > 0 ? ordinary.some((k) => edges[k] >= data.nearby * code) : code <= -99 ? ordinary.some((k) => edges[k + 1] <= data.nearby * code)
       : ordinary.some((k) => edges[k + 1] <= -data.least) || !ordinary.some((k) => edges[k] >= 1);
-    return isOfScale ? [] : [held];
-  })];
+    return isOfScale ? [] : [edges.indexOf(code) - 1];
+  });
+  const found = [...years, ...coded], impossible = PATTERNS.age.test(plainText(name)) && most < oldest ? bins.filter((k) => cases[k] && edges[k] >= oldest && !found.includes(k)) : [];
+  return [...found, ...impossible].map((k) => cases[k]);
 };
 const isOneOf = (value, of) => of.some((each) => meaning(each) === meaning(value));
 const countRows = async (q, table, report = () => {}) => {
@@ -454,6 +456,20 @@ const isNoAction = (o, code) => {
   return /^(application withdrawn|file closed for incompleteness|loan purchased|purchased loan|preapproval request)/i.test(name)
     || (/action[ _-]?(taken|type)/i.test(o.name) && /^[4-8]$/.test(name));
 };
+// outcomes that count as not positive, though of no decision, or favourable by name, as checks/outcome_checks.py finds them
+const unlikeRefusals = (o, good, refused, q) => {
+  const codes = o.levels.map((_, code) => code), asked = codes.filter(good).map((code) => o.names[code]), several = refused.length > 1, zero = (name) => meaning(name) === 0;
+  if (!several && refused.length && mayBeValue(o.names[refused[0]])) return [[], []];  // of two outcomes, one is meant
+  const none = noOutcomes(o.levels), beside = codes.some((code) => zero(o.levels[code])) && asked.every((name) => meaning(name) === 1);
+  const harm = asked.some((name) => isAdverse(name) || isHarm(name)), harms = harm || q.favourable === "negative" || asked.some((name) => isHarm(name, o.name) || isNo(name) || zero(name));
+  const decided = several && o.names.some((name) => isAdverse(name) || isNo(name) || zero(name));
+  const undecided = refused.filter((code) => none.includes(o.levels[code]) || isNoAction(o, code) || (beside && /^-?[\d.]+$/.test(o.names[code]) && ![0, 1].includes(meaning(o.names[code]))) || (decided && isStage(o.names[code], harm)));
+  return [undecided, refused.filter((code) => {
+    const name = o.names[code];
+    return !undecided.includes(code) && /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name))
+      && ((several && !harms && isFavourable(name)) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
+  })];
+};
 const doubtOf = (counts, q, features) => {
   const doubts = [], doubted = counts.columns.map(() => new Set()), sizes = counts.columns.map((_, i) => counts.columns[i].levels.map((_, k) =>
     counts.rows.reduce((a, r) => a + (r.codes[i] === k ? r.cases : 0), 0)));
@@ -464,9 +480,10 @@ const doubtOf = (counts, q, features) => {
     const recoding = q.recode[c.name] ?? {}, held = c.levels.map((_, k) => k).filter((k) => !c.groupless[k] && (sizes[i][k] || !q.count));
     const missing = new Set([...missingNames(c.names.filter((_, k) => typeof c.levels[k] === "string")), ...codesOfMissing(c.names)]);
     for (const k of held) {
-      if (!missing.has(c.names[k]) || c.names[k] in recoding) continue;
+      const total = typeof c.levels[k] === "string" && PATTERNS.total.test(plainText(c.names[k]));
+      if (!(missing.has(c.names[k]) || total) || c.names[k] in recoding) continue;
       doubted[i].add(k);
-      if (!mayBeValue(c.names[k])) add("missing_marker", `clear ${c.name}`, sizes[i][k], [], [c.name]);
+      if (!mayBeGroup(c.names[k], c.name, held.map((each) => c.names[each]))) add("missing_marker", `clear ${c.name}`, sizes[i][k], [], [c.name]);
     }
     for (const several of alike(held, (k) => c.names[k], (k) => c.names[k])) {
       if (several.every((k) => Object.hasOwn(recoding, c.names[k]) || Object.values(recoding).some((of) => listOf(of).map(String).includes(c.names[k])))) continue;
@@ -485,8 +502,8 @@ const doubtOf = (counts, q, features) => {
   const rowsAt = (k) => counts.outcomes[k].levels.map((_, code) => counts.rows.reduce((a, r) => a + (r.codes[at(k)] === code ? r.cases : 0), 0));
   counts.outcomes.forEach((o, k) => {
     const sizes_ = rowsAt(k), good = (code) => counts.state[k][code] === 0, refused = o.levels.map((_, code) => code).filter((code) => sizes_[code] && !good(code));
-    const none = o.cuts ? [] : noOutcomes(o.levels), undecided = refused.filter((code) => none.includes(o.levels[code]) || isNoAction(o, code));
-    if (undecided.length && !(refused.length === 1 && mayBeValue(o.names[refused[0]]))) add("undecided_outcomes", `clear ${roles[k]}`, undecided.reduce((a, code) => a + sizes_[code], 0), [roles[k]], null);
+    const [undecided, approved] = o.cuts ? [[], []] : unlikeRefusals(o, good, refused, q);
+    for (const [code, of] of [["undecided_outcomes", undecided], ["approved_as_refused", approved]]) if (of.length && !accepted(code, o.name)) add(code, `clear ${roles[k]}`, of.reduce((a, at_) => a + sizes_[at_], 0), [roles[k]], null);
     const known = sizes_.reduce((a, b) => a + b, 0), positives = sizes_.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
       add(roles[k] === "label" ? "one_label" : "one_decision", "row of their group with another outcome", counts.read, [roles[k]], null, true);
@@ -513,7 +530,8 @@ const doubtOf = (counts, q, features) => {
     const [labels, decisions] = counts.outcomes, both = counts.rows.filter((r) => r.codes[at(0)] >= 0 && r.codes[at(1)] >= 0 && r.cases);
     const same = both.every((r) => meaning(labels.levels[r.codes[at(0)]]) === meaning(decisions.levels[r.codes[at(1)]])), cases = both.reduce((a, r) => a + r.cases, 0);
     if (same && cases >= FEWEST.rows && new Set(both.map((r) => r.codes[at(0)])).size > 1) add("prediction_is_label", "prediction that differs from the label", cases, ["label", "prediction"]);
-    const none = noOutcomes(decisions.levels), n = rowsAt(1), strange = decisions.levels.map((_, c) => c).filter((c) => !isOneOf(decisions.levels[c], [...labels.levels, ...q.positive, ...none]));
+    const every_ = decisions.levels.map((_, c) => c), none = unlikeRefusals(decisions, (c) => counts.state[1][c] === 0, every_.filter((c) => counts.state[1][c] === 1), q).flat();
+    const n = rowsAt(1), strange = every_.filter((c) => !none.includes(c) && !isOneOf(decisions.levels[c], [...labels.levels, ...q.positive]));
     const refused = decisions.levels.filter((_, c) => counts.state[1][c] === 1).length, unclear = strange.filter((c) => !isAdverse(decisions.names[c])).reduce((a, c) => a + n[c], 0);
     if (labels.levels.length > 1 && strange.length < refused && unclear) add("prediction_not_a_label", "clear prediction", unclear, ["prediction"]);
     const every = cellsOf(counts.cells.reduce((a, c) => plus(a, c.states), zero())), ends = (x, m) => (m ? wilson(x, m, critical(0.05)) : [NaN, NaN]);
