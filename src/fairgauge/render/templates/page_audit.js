@@ -207,28 +207,43 @@ const codedColumns = (axes, q) => [...new Map(axes.filter((c) => c.cuts).map((c)
 const addCoded = (c, bin, n, cases, open = 0) => { c.n[bin] += n; c.cases[bin] += cases; c.open[bin] += open; };
 const binOf = (c, row) => (c.codes[row] === c.of.none ? c.none : c.bins[c.codes[row]]);
 const gcd = (a, b) => (b ? gcd(b, a % b) : a);
+const variance = (of, mean) => of.reduce((a, n) => a + (n - mean) ** 2, 0) / of.length, meanOf = (of) => of.reduce((a, n) => a + n, 0) / of.length;
+// whether a column counts the rows, in whichever order
+const numbersRows = (c, rows) => {
+  const numbers = c.values.length === rows && rows > 1 ? c.values.map(plainNumber) : [null];
+  return numbers.every(Number.isInteger) && numbers.reduce((a, n) => Math.max(a, n)) - numbers.reduce((a, n) => Math.min(a, n)) === rows - 1;
+};
+// whether equal rows follow each other, about as often each time, though the table is not sorted
+const standInPlace = (rows, different) => {
+  const starts = range(rows.length).filter((i) => rows[i] !== rows[i - 1]), runs = starts.map((at, i) => (starts[i + 1] ?? rows.length) - at), mean = meanOf(runs);
+  return runs.length >= Math.max(100, 1.1 * different) && mean >= 3 && variance(runs, mean) < mean;
+};
 // what shows that rows are copies of others, as rowwise/first_rows.py finds it
 const copiesOf = (q, table, rows, axes, conflicts) => {
   if (table.cells) return table.copies;
   if (q.count) return [];
   const people = rows.reduce((a, r) => a + r.cases, 0), unnamed = q.person ? conflicts.find(([name]) => name === q.person.name)?.[1] ?? 0 : 0;
-  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
+  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, inPlace = false, again = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
   if (q.person) { of = []; times = unnamed && table.rows - unnamed >= 2 * (people - unnamed) ? gcd(unnamed, table.rows) : 1; }
   if (table.rows <= (times > 1 ? 1e6 : q.person ? 0 : 2e5 / table.columns.length) && !table.columns.some((c) => c.many)) {
-    const held = new Map(), codes = table.columns.map((c) => CODES.get(c));
-    for (let row = 0; row < table.rows; row++) { const key = codes.map((of_) => of_[row]).join(); held.set(key, (held.get(key) ?? 0) + 1); }
-    [of, ofCells] = [[...held.values()], false];
-    [times, combinations] = [of.reduce(gcd, 0), table.columns.reduce((a, c) => a * (c.values.length + (c.blanks ? 1 : 0)), 1)];
+    const own = table.columns.filter((c) => !numbersRows(c, table.rows)), read = own.length ? own : table.columns, held = new Map(), codes = read.map((c) => CODES.get(c));
+    const ofRow = range(table.rows).map((row) => { const key = codes.map((of_) => of_[row]).join(); if (!held.has(key)) held.set(key, held.size); return held.get(key); });
+    [of, ofCells] = [new Array(held.size).fill(0), false];
+    for (const code of ofRow) of[code]++;
+    [times, combinations] = [of.reduce(gcd, 0), read.reduce((a, c) => a * (c.values.length + (c.blanks ? 1 : 0)), 1)];
+    const part = Math.floor(table.rows / times);
+    inPlace = standInPlace(ofRow, held.size);
+    again = inPlace || (times > 1 && ofRow.slice(part).every((code, i) => code === ofRow[i]));
   }
   const total = of.reduce((a, n) => a + n, 0), found = [["times", times], ["different", of.length]];
-  const balanced = combinations * times <= total && (new Set(of).size === 1 || times >= 5);
+  const balanced = combinations * times <= total && (new Set(of).size === 1 || (times % 5 === 0 && !again));
   if (times > 1 && of.length >= 30 && !balanced) return [...found, ...(unnamed ? [["unnamed", unnamed]] : []), ...(ofCells ? [["cells", 1]] : [])];
-  const mean = total / of.length;
-  if (ofCells || combinations <= total || of.length < 100 || mean < 1.2) return [];
+  const mean = total / of.length, spread = variance(of, mean), copied = [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]];
+  if (inPlace) return copied;
+  if (ofCells || !spread || (combinations <= total && spread >= mean / 4) || of.length < 100 || mean < 1.2) return [];
   let rate = 2 * (mean - 1);
   for (let i = 0; i < 50; i++) rate = mean * (1 - Math.exp(-rate));
-  const variance = of.reduce((a, n) => a + (n - mean) ** 2, 0) / of.length, z = (1 - variance / (mean * (1 + rate - mean))) * Math.sqrt(of.length / 2);
-  return z > 6 ? [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]] : [];
+  return (1 - spread / (mean * (1 + rate - mean))) * Math.sqrt(of.length / 2) > 6 ? copied : [];
 };
 // the codes of missing numbers in a column that is cut, with the cases of each, as checks/names.py finds them
 const codedNumbers = ({ name, cases }, cuts) => {
