@@ -35,8 +35,9 @@ _SHORTEST_KEY = 16
 _DIGITS = 32
 _OF_KEY = 16
 _CODE = re.compile(r"0[0-]*|-\d+|9[9-]+")
-_FEWEST_OUTLYING, _TIMES_OUTLYING = 20, 10
-"""Rows of an identifier that is no one's: so many, and so many times those of any other."""
+_FEWEST_OUTLYING, _TIMES_OUTLYING, _SHARE_OUTLYING = 20, 10, 0.05
+"""Rows of an identifier that is no one's: so many, and so many times those of any other; of several
+half as many times are enough, as sizes have no such gap below the largest, up to this share."""
 
 
 def cluster_key() -> bytes | None:
@@ -95,8 +96,8 @@ def placeholders(
     """Return the identifiers that probably stand for unknown ones, with the rows of each.
 
     These are words such as "N/A", and codes such as 0 or 999999 of far more rows than others have.
-    So is any other identifier of so many; it may be a person's, and is named by an empty text. None
-    is one that a recoding states, such as one that is recoded to itself.
+    So are a few other identifiers of so many; they may be a person's, and are named by one empty
+    text. None is one that a recoding states, such as one that is recoded to itself.
     """
     stated = recoding.names if recoding else ()
     repeated = [
@@ -111,16 +112,29 @@ def placeholders(
     ]
     others = [each for each in repeated if each not in words]
     codes = [each for each in others if _CODE.fullmatch(name_of(each[0]))]
-    names = sorted((each for each in others if each not in codes), key=lambda each: each[1])
-    *_, second, most = (1, 1, *(n for _, n in names))
+    sizes = sorted((n for each, n in others if (each, n) not in codes), reverse=True)
+    outlying = count_outlying([*sizes, 1], len(identifiers))
+    if outlying:
+        words.append(("", sum(sizes[:outlying])))
+    typical = [*sizes[outlying:], 1][0]
+    return (*words, *(each for each in codes if _is_far_above(each[1], typical)))
 
-    def is_outlying(n: int, other: int) -> bool:
-        return n >= _FEWEST_OUTLYING and n > _TIMES_OUTLYING * other
 
-    if outlying := is_outlying(most, second):
-        words.append(("", most))
-    typical = second if outlying else most
-    return (*words, *(each for each in codes if is_outlying(each[1], typical)))
+def count_outlying(sizes: Sequence[int], identifiers: int) -> int:
+    """Return of how many identifiers the sizes, in falling order, are far above all others.
+
+    >>> count_outlying([30, 1], 90), count_outlying([30] * 4 + [3, 1], 90)
+    (1, 4)
+    >>> count_outlying([30, 25, 11, 6, 3, 1], 90), count_outlying([30] * 6 + [1], 90)
+    (0, 0)
+    """
+    few = max(1, int(_SHARE_OUTLYING * identifiers))
+    found = (i for i in range(1, len(sizes))[:few] if _is_far_above(min(i, 2) * sizes[i - 1], sizes[i]))
+    return max((i for i in found if sizes[i - 1] >= _FEWEST_OUTLYING), default=0)
+
+
+def _is_far_above(n: int, other: int) -> bool:
+    return n >= _FEWEST_OUTLYING and n > _TIMES_OUTLYING * other
 
 
 def _hash(key: bytes, text: str) -> str:

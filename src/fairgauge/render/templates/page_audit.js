@@ -307,8 +307,9 @@ const countRows = async (q, table, report = () => {}) => {
 // each person once, as people.py counts them: of several groups none is known; of several decisions the most favourable
 // counts, and of those that count alike the rarest; an unknown one may change an unfavourable one
 const countPeople = async (q, table, columns, state, codesOf, add, pause, coded) => {
-  const { values, counts, none, name } = q.person, of = CODES.get(q.person), n = values.length, last = columns.length, seen = typed(values), [second, most] = [...counts].sort((a, b) => a - b).slice(-2);
-  const odd = values.filter((v, k) => counts[k] > 1 && (meansMissing(v) || /^(0[0-]*|-\d+|9[9-]+)$/.test(v) || (counts[k] === most && most >= 20 && most > 10 * second)));
+  const { values, counts, none, name } = q.person, of = CODES.get(q.person), n = values.length, last = columns.length, seen = typed(values), ordered = [...counts, 1].sort((a, b) => b - a);
+  const outlying = range(Math.min(Math.max(1, Math.floor(n / 20)), n)).filter((i) => ordered[i] >= 20 && Math.min(i + 1, 2) * ordered[i] > 10 * ordered[i + 1]), least = outlying.length ? ordered[outlying.at(-1)] : Infinity;
+  const odd = values.filter((v, k) => counts[k] > 1 && (meansMissing(v) || /^(0[0-]*|-\d+|9[9-]+)$/.test(v) || counts[k] >= least));
   if (odd.length) throw new Refused(inWords(UI.no_person, { name, values: listed(odd, 3) }));
   if (new Set(typeof seen[0] === "number" ? seen : values.map(compact)).size < n) throw new Refused(inWords(UI.spelt_person, { name }));
   const sizes = state.map(() => 0), favour = (code) => (code < 0 ? -2 : (state[code] === 0) === (q.favourable !== "negative") ? 0 : -1);
