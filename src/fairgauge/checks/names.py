@@ -40,6 +40,8 @@ from fairgauge.values import (
     unaccented,
 )
 
+_LEAST_OF_COUNTS, _FAR_ABOVE = 999, 0.1
+"""Of counts, the least code, and the part of it that no other one reaches."""
 _BLANKS = r"(?<!\d)\s|\s(?!\d)"
 _FAR_BELOW = -99
 """A code that no scale with other negative numbers ends at."""
@@ -187,6 +189,15 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for axis in (each for each in cube.plan.axes if each.role is Role.CODES):
         rows = cube.cases_by_level[axis][:-1]
         low, high = np.array([-np.inf, *axis.cuts]), np.array([*axis.cuts, np.inf])
+        if axis.column == spec.count:
+            for code in (each for each in CODES if each >= _LEAST_OF_COUNTS):
+                others = (rows > 0) & (high != code) & (high > code * _FAR_ABOVE)
+                if (held := rows[high == code].sum()) and not others.any():
+                    yield Diagnostic.warning(
+                        DiagnosticCode.CODED_NUMBERS, column=axis.column, value=code,
+                        rows=int(held) // code,
+                    )  # fmt: skip
+            continue
         of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
         averaged = spec.task is Task.REGRESSION
         cuts = [c for a in of if not (averaged and a.role in OUTCOMES) for c in a.cuts]
@@ -214,9 +225,11 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         for value, cases in found.items():
             ends = [] if condition is None else [*condition.cuts, *condition.values]
             if cases and not is_one_of(value, ends):
+                line = {} if isinstance(value, str) else {
+                    "line": spec.recoding_line(axis.column, {UNKNOWN: [value]})}  # fmt: skip
                 yield Diagnostic.warning(
                     DiagnosticCode.CODED_NUMBERS, column=axis.column, value=value, rows=int(cases),
-                    line=spec.recoding_line(axis.column, {UNKNOWN: [value]}),
+                    **line,
                 )  # fmt: skip
 
 

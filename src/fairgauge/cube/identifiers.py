@@ -129,7 +129,9 @@ def count_outlying(sizes: Sequence[int], identifiers: int) -> int:
     (0, 0)
     """
     few = max(1, int(_SHARE_OUTLYING * identifiers))
-    found = (i for i in range(1, len(sizes))[:few] if _is_far_above(min(i, 2) * sizes[i - 1], sizes[i]))
+    found = (
+        i for i in range(1, len(sizes))[:few] if _is_far_above(min(i, 2) * sizes[i - 1], sizes[i])
+    )
     return max((i for i in found if sizes[i - 1] >= _FEWEST_OUTLYING), default=0)
 
 

@@ -490,7 +490,8 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         tables += [[*outcome, *own, *of] for of in ([], by_cluster)]
         moments += tuple(Moment(f"p{i}_{j}", (c,), ("x",)) for j, c in enumerate(each.summed))
     numbers = (axis for axis in axes if axis.cuts and axis.role in _MAY_BE_CODED)
-    for column in dict.fromkeys(axis.column for axis in numbers if not axis.bounds):
+    coded = [axis.column for axis in numbers if not axis.bounds]
+    for column in dict.fromkeys([*coded, *([spec.count] if spec.count else [])]):
         axes.append(Axis(Role.CODES, column, AROUND_CODES))
         # sums of numbers can be moved to another centre where it is known which rows have one
         known = [axis for axis in outcome if axis.role in OUTCOMES and moments]

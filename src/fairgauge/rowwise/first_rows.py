@@ -161,8 +161,9 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
         found |= {"cells": 1} if of_cells else {}
         return tuple(found.items())
     surely = combinations > times_of.sum() or times_of.var() < _MOST_EVEN * times_of.mean()
-    even = not of_cells and np.ptp(times_of) > 0 and surely and _is_even(times_of)
-    if not (in_place or even):
+    # beside a row number, those of one person may be alike
+    even = bool(columns) and len(columns) == len(source.columns) and np.ptp(times_of) > 0
+    if not (in_place or (even and surely and _is_even(times_of))):
         return ()
     return tuple((found | {"copied": int(times_of[times_of > 1].sum())}).items())
 

@@ -40,7 +40,9 @@ def aged(column, value):
     """Return rows with ages of 20 to 59, one in eight of them another number."""
     rng = np.random.default_rng(value)
     ages = np.where(rng.random(N) < 0.1, value, rng.integers(20, 60, N))
-    return table().with_columns(pl.Series(column, ages)), {"sensitive": [{"column": column, "cuts": [40]}]}
+    return table().with_columns(pl.Series(column, ages)), {
+        "sensitive": [{"column": column, "cuts": [40]}]
+    }
 
 
 def few_columns(rows=300):
@@ -57,6 +59,16 @@ def copied(times, numbered, place="after"):
     drawn = np.random.default_rng(times).integers(9, 12, 300)
     rows = pl.concat([rows] * times) if place == "after" else rows[np.repeat(range(300), drawn)]
     return (rows.with_row_index("row") if numbered else rows), {}
+
+
+def tabulated(*numbers):
+    """Return a table of counts of 5 to 60 people, of which the last ones are others."""
+    rng = np.random.default_rng(9)
+    rows = [(s, o, b) for s in ("Female", "Male") for o in ("Hired", "Rejected") for b in range(20)]
+    n = [*rng.integers(5, 60, len(rows) - len(numbers)).tolist(), *numbers]
+    at = rng.permutation(len(rows))
+    table = pl.DataFrame(rows, ["sex", "outcome", "branch"], orient="row")
+    return table.with_columns(n=pl.Series(n)[at]), {"count": "n", "reference": "others"}
 
 
 def cells(line):
@@ -81,6 +93,7 @@ DOUBTED = {
         (pl.concat([few_columns()] * 9).sample(fraction=1, shuffle=True, seed=1), {}),
     ],
     "coded_numbers": [
+        *[tabulated(code, code, code, code) for code in (999, 9_999)],
         *[aged("age", value) for value in (121, 150, 200, 1_000_000, 19_850_101, 1985)],
         *[aged(name, 200) for name in ("Alter", "edad", "âge", "applicantAge", "age_in_years")],
     ],
@@ -111,6 +124,7 @@ CLEAN = [
     )
 ]
 CLEAN += [
+    *[tabulated(*n) for n in ([99], [888], [120, 999], [700] * 5, [1_500] * 9 + [9_999])],
     *[(rows, {}) for rows in (few_columns(3_000), few_columns(3_000).with_row_index("row"),
                               few_columns(3_000).sort(pl.all()), few_columns(300),
                               few_columns(3_000).sort("sex", "team"),

@@ -199,7 +199,7 @@ const levelled = (c, q, cuts = []) => {
   return { column: c, name: c.name, levels, names: levels.map(String), codes: Int16Array.from(merged, (m) => (m === null ? -1 : at.get(m))) };
 };
 // numbers of columns that are cut, by intervals around codes of missing ones; the last are missing
-const codedColumns = (axes, q) => [...new Map(axes.filter((c) => c.cuts).map((c) => [c.name, c])).values()].map((c) => {
+const codedColumns = (axes, q) => [...new Map([...axes.filter((c) => c.cuts), ...(q.count ? [{ name: q.count.name, column: q.count }] : [])].map((c) => [c.name, c])).values()].map((c) => {
   const merged = c.column.levels ? [] : recoded(c.column, q, []), none = data.around_codes.length + 1;
   const bins = merged.map((m) => (m === null ? none : data.around_codes.filter((edge) => plainNumber(m) > edge).length)), sums = () => new Array(none + 1).fill(0);
   return { name: c.name, bins, none, codes: CODES.get(c.column), of: c.column, n: sums(), cases: sums(), open: sums() };
@@ -223,12 +223,12 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
   if (table.cells) return table.copies;
   if (q.count) return [];
   const people = rows.reduce((a, r) => a + r.cases, 0), unnamed = q.person ? conflicts.find(([name]) => name === q.person.name)?.[1] ?? 0 : 0;
-  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, inPlace = false, again = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
+  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, numbered = true, inPlace = false, again = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
   if (q.person) { of = []; times = unnamed && table.rows - unnamed >= 2 * (people - unnamed) ? gcd(unnamed, table.rows) : 1; }
   if (table.rows <= (times > 1 ? 1e6 : q.person ? 0 : 2e5 / table.columns.length) && !table.columns.some((c) => c.many)) {
     const own = table.columns.filter((c) => !numbersRows(c, table.rows)), read = own.length ? own : table.columns, held = new Map(), codes = read.map((c) => CODES.get(c));
     const ofRow = range(table.rows).map((row) => { const key = codes.map((of_) => of_[row]).join(); if (!held.has(key)) held.set(key, held.size); return held.get(key); });
-    [of, ofCells] = [new Array(held.size).fill(0), false];
+    [of, ofCells, numbered] = [new Array(held.size).fill(0), false, own.length < table.columns.length];
     for (const code of ofRow) of[code]++;
     [times, combinations] = [of.reduce(gcd, 0), read.reduce((a, c) => a * (c.values.length + (c.blanks ? 1 : 0)), 1)];
     const part = Math.floor(table.rows / times);
@@ -240,7 +240,7 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
   if (times > 1 && of.length >= 30 && !balanced) return [...found, ...(unnamed ? [["unnamed", unnamed]] : []), ...(ofCells ? [["cells", 1]] : [])];
   const mean = total / of.length, spread = variance(of, mean), copied = [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]];
   if (inPlace) return copied;
-  if (ofCells || !spread || (combinations <= total && spread >= mean / 4) || of.length < 100 || mean < 1.2) return [];
+  if (numbered || !spread || (combinations <= total && spread >= mean / 4) || of.length < 100 || mean < 1.2) return [];
   let rate = 2 * (mean - 1);
   for (let i = 0; i < 50; i++) rate = mean * (1 - Math.exp(-rate));
   return (1 - spread / (mean * (1 + rate - mean))) * Math.sqrt(of.length / 2) > 6 ? copied : [];
@@ -513,6 +513,9 @@ const doubtOf = (counts, q, features) => {
     const coded = counts.coded.find((each) => each.name === c.name && c.cuts), cuts = cut.filter(([each]) => each.cuts && each.name === c.name).flatMap(([each]) => each.cuts);
     if (coded && !accepted("coded_numbers", c.name)) for (const rows of codedNumbers(coded, cuts)) add("coded_numbers", what, rows, needs, of);
   }
+  const ofCounts = counts.coded.find((c) => c.name === q.count?.name), edges = [-Infinity, ...data.around_codes, Infinity], held = (ofCounts?.cases ?? []).slice(0, -1);
+  if (data.codes.some((code) => code >= 999 && held[edges.indexOf(code) - 1] && !held.some((n, k) => n && k !== edges.indexOf(code) - 1 && edges[k + 1] > code / 10)) && !accepted("coded_numbers", q.count.name))
+    add("coded_numbers", "clear count", counts.read, []);
   if (counts.copies.length) add("doubled_rows", "content of their own: they may be copies", counts.read, []);
   const roles = q.label ? ["label", "prediction"] : ["prediction"], at = (k) => counts.columns.length + k;
   const rowsAt = (k) => counts.outcomes[k].levels.map((_, code) => counts.rows.reduce((a, r) => a + (r.codes[at(k)] === code ? r.cases : 0), 0));

@@ -30,7 +30,13 @@ KEYS = (
 )  # fmt: skip
 """Keys of a specification that the page can answer."""
 _WORDS = (
-    "not_known", "not_told", "undecided", "stage", "favourable", "adverse_elsewhere", "total",
+    "not_known",
+    "not_told",
+    "undecided",
+    "stage",
+    "favourable",
+    "adverse_elsewhere",
+    "total",
 )
 _PATTERNS = ("marker", "age", "declined_offer", "withdrew", "adverse", "harm")
 _TEXTS = (
