@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Never, Unpack
 

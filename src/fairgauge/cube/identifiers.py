@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -129,14 +130,13 @@ def count_outlying(sizes: Sequence[int], identifiers: int) -> int:
     (0, 0)
     """
     few = max(1, int(_SHARE_OUTLYING * identifiers))
-    found = (
-        i for i in range(1, len(sizes))[:few] if _is_far_above(min(i, 2) * sizes[i - 1], sizes[i])
-    )
-    return max((i for i in found if sizes[i - 1] >= _FEWEST_OUTLYING), default=0)
+    gaps = [*pairwise(sizes[: few + 1])]
+    found = [i for i, (n, other) in enumerate(gaps, 1) if _is_far_above(n, other, min(i, 2))]
+    return max(found, default=0)
 
 
-def _is_far_above(n: int, other: int) -> bool:
-    return n >= _FEWEST_OUTLYING and n > _TIMES_OUTLYING * other
+def _is_far_above(n: int, other: int, several: int = 1) -> bool:
+    return n >= _FEWEST_OUTLYING and n * several > _TIMES_OUTLYING * other
 
 
 def _hash(key: bytes, text: str) -> str:

@@ -77,8 +77,6 @@ EVERYONES = re.compile(
     r"|sexe|genre|origine)\b|^(fe)?male$|^(wo)?m[ae]n$|^(frau|mann|mujer|hombre|femme|homme)$"
 )
 """Columns, and values of columns, of which everyone has one: nobody's is none."""
-
-
 _TWO = 2
 
 
@@ -97,7 +95,7 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
 def is_age(column: str) -> bool:
     """Return whether a column is of the ages of people in years, by its name.
 
-    >>> [is_age(name) for name in ("applicantAge", "\xc2ge", "Alter (Jahre)", "loan_age", "page")]
+    >>> [is_age(name) for name in ("applicantAge", "Edad", "Alter (Jahre)", "loan_age", "page")]
     [True, True, True, False, False]
     """
     return bool(_pattern("age").search(_plain(column)))
@@ -383,13 +381,10 @@ def no_outcomes(values: Iterable[Value]) -> list[Value]:
         isinstance(value, str) and re.search(r"[^\W\d_]", value) for value in known
     ):
         codes = [value for value in known if _WHOLE.fullmatch(name_of(value))]
-    plain = {value: name_of(value).strip() for value in known if not isinstance(value, bool)}
-    if any(map(is_yes, plain.values())) and any(map(is_no, plain.values())):
-        codes += [
-            v
-            for v, n in plain.items()
-            if len(n) == 1 and n.isalpha() and not (is_yes(n) or is_no(n))
-        ]
+    names = {value: name_of(value).strip() for value in known}
+    if any(map(is_yes, names.values())) and any(map(is_no, names.values())):
+        letters = (value for value, name in names.items() if re.fullmatch(r"[^\W\d_]", name))
+        codes += [each for each in letters if not (is_yes(names[each]) or is_no(names[each]))]
     return [value for value in every if value in codes or is_undecided(value)]
 
 

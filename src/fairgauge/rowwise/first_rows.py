@@ -191,7 +191,8 @@ def _numbers_rows(values: Sequence[Any]) -> bool:
     if len({*values}) < len(values) or not all(isinstance(each, int | str) for each in values):
         return False
     numbers = numbers_of(values)
-    return bool((numbers % 1 == 0).all() and np.ptp(numbers) == len(numbers) - 1 > 0)
+    whole = np.isfinite(numbers).all() and (numbers % 1 == 0).all()
+    return bool(whole and np.ptp(numbers) == len(numbers) - 1 > 0)
 
 
 def _comparable(values: Sequence[object]) -> list[object]:

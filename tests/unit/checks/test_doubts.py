@@ -24,19 +24,9 @@ def table(**changed: list[object]) -> pl.DataFrame:
     return pl.DataFrame(columns | changed)
 
 
-def every(value: object, others: list[object], step: int = 20) -> list[object]:
-    """Return values of which every twentieth is another one."""
-    at = (3, 5)  # of one outcome, and of the other
-    return [value if i % step == at[i // step % 2] else other for i, other in enumerate(others)]
-
-
 CLEAN = table()
-G, P = CLEAN["g"].to_list(), CLEAN["p"].to_list()
-WORDS = ["yes" if each else "no" for each in P]
-PLANTED = {
-    DiagnosticCode.MISSING_MARKER: ("g", {"g": every("Unknown", G)}, {}),
-    DiagnosticCode.SAME_NAMES: ("g", {"g": every("A ", G, 40)}, {}),
-    DiagnosticCode.UNDECIDED_OUTCOMES: ("p", {"p": every("Pending", WORDS)}, {"positive": "yes"}),
+P = CLEAN["p"].to_list()
+PLANTED = {  # others in tests/properties/test_doubts_of_every_verb.py
     DiagnosticCode.UNFAVOURABLE_POSITIVE: ("denied", {"denied": P}, {"prediction": "denied"}),
     DiagnosticCode.CODE_AS_FAVOURABLE: (
         "p", {"p": ["D" if each else "A" for each in P]},
@@ -46,8 +36,6 @@ PLANTED = {
         "p", {"y": P}, {"label": "y", "rules": "accuracy >= 0.9"}),
     DiagnosticCode.REVERSED_PREDICTIONS: (
         "p", {"y": [1 - each for each in P[::-1]]}, {"label": "y"}),
-    DiagnosticCode.PREDICTION_NOT_A_LABEL: (
-        "p", {"y": WORDS, "p": every("maybe", WORDS)}, {"label": "y", "positive": "yes"}),
 }  # fmt: skip
 
 

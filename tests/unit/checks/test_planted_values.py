@@ -76,12 +76,12 @@ def cells(line):
 
 
 NO_GROUP = (
-    "undefined|Please select|Select one|-- select --|Invalid|see notes|TBD|#N/A|None|nil|-|Total"
-    "|Subtotal|All|Gesamt|Summe|Grand Total|Bitte wählen|Veuillez choisir|Seleccione|#WERT!"
+    "N/A|undefined|Please select|Select one|-- select --|Invalid|see notes|TBD|#N/A|None|nil|-"
+    "|Total|Subtotal|All|Gesamt|Summe|Grand Total|Bitte wählen|Veuillez choisir|Seleccione|#WERT!"
 )
 FAVOURABLE = "Hire|Hierd|Hired*|Hired (offer)|hired.|Offer|Yes|TRUE|Accepted|approved|Hired - new"
 UNDECIDED = (
-    "Missing data|#VALUE!|#N/A|#REF!|#DIV/0!|#NAME?|#WERT!|Submitted|Received|ongoing|Draft|Active"
+    "Withdrawn|Retirado|Zurückgezogen|Missing data|#VALUE!|#N/A|#REF!|#DIV/0!|#NAME?|#WERT!|Submitted|Received|ongoing|Draft|Active"
     "|Interview|Assessment|Shortlisted|Requested info|Exempt|offen|Phone screening|Eingereicht"
     "|Vorstellungsgespräch|Entretien|Entrevista|Candidature reçue|Preseleccionada|Please select"
 )
@@ -129,7 +129,8 @@ CLEAN += [
                               few_columns(3_000).sort(pl.all()), few_columns(300),
                               few_columns(3_000).sort("sex", "team"),
                               few_columns(300).unique().sort("team").with_row_index("id"))],
-    *[aged(*each) for each in (("age", 119), ("loan_age", 200), ("age_months", 500), ("wage", 999_000),
+    *[aged(*each) for each in (("age", 119), ("loan_age", 200), ("age_months", 500),
+                               ("wage", 9_000),
                                ("mileage", 150), ("building age", 150), ("income", 9_000))],
     *[(table((a, b), extra=c, column="sex").rename({"sex": name}), {"sensitive": [name]})
       for name, a, b, c in cells(

@@ -527,8 +527,7 @@ const doubtOf = (counts, q, features) => {
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
       add(roles[k] === "label" ? "one_label" : "one_decision", "row of their group with another outcome", counts.read, [roles[k]], null, true);
     // names that are a harm, where nobody stated which outcome is favourable
-    const yes = /^(yes|y|t|true|1|ja|oui|si|s\u00ed)$/i;
-    const harmful = (v) => (yes.test(v) ? isAdverse(o.name) || isHarm(o.name) : isAdverse(v) || isHarm(v, o.name));
+    const harmful = (v) => (isYes(v) ? isAdverse(o.name) || isHarm(o.name) : isAdverse(v) || isHarm(v, o.name));
     if (!q.favourable && !o.cuts && k === counts.outcomes.length - 1 && o.levels.every((v, code) => !good(code) || harmful(String(v)))) add("unfavourable_positive", "stated favourable outcome", counts.read, []);
     // a group of one outcome alone, which fewer than half of the others have
     counts.columns.forEach((c, i) => {
