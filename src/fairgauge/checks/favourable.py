@@ -17,10 +17,12 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.question.category_words import (
+    hmda_actions,
     is_adverse,
     is_harm,
     is_no,
     is_of_denials,
+    is_of_favours,
     is_of_risk,
     is_unclear_code,
     is_yes,
@@ -39,20 +41,6 @@ _UNDECIDED = ("4", "5", "6")
 """Withdrawn, closed for incompleteness, and purchased: nobody was approved or denied."""
 _PREAPPROVALS = ("7", "8")
 """A request for a preapproval that was denied, or approved and not accepted: no application."""
-_NAMES = {
-    code: re.compile(f"0*{code}|{name}", re.IGNORECASE)
-    for code, name in {
-        "1": r"loan originated",
-        "2": r"application approved but not accepted",
-        "3": r"application denied( by financial institution)?",
-        "4": r"application withdrawn( by applicant)?",
-        "5": r"file closed for incompleteness",
-        "6": r"loan purchased( by (the|financial) institution)?|purchased loan",
-        "7": r"preapproval request denied( by financial institution)?",
-        "8": r"preapproval request approved but not accepted",
-    }.items()
-}
-"""The codes, with the names that public files have in their place."""
 _OF_GROUPS = r"applicant[ _-](race|ethnicity|sex)\b|applicant_(race|ethnicity)_\d"
 _NO_GROUP = {"race": ("6", "7", "8"), "ethnicity": ("3", "4", "5"), "sex": ("3", "4", "5")}
 """Not provided, not applicable, and no co-applicant."""
@@ -77,7 +65,7 @@ def action_code(name: str) -> str:
     >>> action_code("Loan originated"), action_code("03"), action_code("yes")
     ('1', '3', 'yes')
     """
-    found = (code for code, each in _NAMES.items() if each.fullmatch(name.strip()))
+    found = (code for code, each in hmda_actions().items() if each.fullmatch(name.strip()))
     return next(found, name)
 
 
@@ -91,7 +79,7 @@ def are_actions(column: str, values: Iterable[Value]) -> bool:
     """
     names = [name_of(value) for value in values]
     known = bool(re.search(_COLUMN, column)) or not all(name.strip().isdigit() for name in names)
-    return known and all(action_code(name) in _NAMES for name in names)
+    return known and all(action_code(name) in hmda_actions() for name in names)
 
 
 def no_decisions(values: Collection[Value], asked: Iterable[Value]) -> list[Value]:
@@ -100,16 +88,12 @@ def no_decisions(values: Collection[Value], asked: Iterable[Value]) -> list[Valu
     Requests for a preapproval are none beside applications, and applications none beside requests.
     """
     of_requests = {*_PREAPPROVALS} >= {action_code(name_of(each)) for each in asked}
-    none = _NAMES.keys() - {*_PREAPPROVALS} if of_requests else {*_UNDECIDED, *_PREAPPROVALS}
+    none = (
+        hmda_actions().keys() - {*_PREAPPROVALS} if of_requests else {*_UNDECIDED, *_PREAPPROVALS}
+    )
     return [value for value in values if action_code(name_of(value)) in none]
 
 
-_FAVOURABLE = (
-    r"(?i)(?<!un)(approv|accept|(?<!re)admi(t|ssion)|hire|select|(?<!mi)grant|pass|award|promot|qualif|"
-    r"eligib|success|invit|offer|graduat|employ|favou?r|repa(y|id)|good|recommend|shortlist|"
-    r"contratad|aprobad|aceptad|admitid|bewillig|genehmig|eingestellt|zugelassen|embauche)"
-)
-"""Parts of the names of columns in which 1 is the favourable outcome."""
 _OF_ALL_OUTCOMES = (DifferentialFairness, Distance)
 """Metrics in which every outcome counts alike, as consistency does."""
 _COUNTS = np.array([[11.0, 7.0, 5.0, 3.0]])
@@ -134,7 +118,7 @@ def assumed_positive(
     levels = cube.levels[axis]
     value = next((name_of(level) for level in levels if matches(1, level)), None)
     others = tuple(name_of(level) for level in levels if not matches(1, level))
-    favourable = re.search(_FAVOURABLE, axis.column) and not is_of_denials(axis.column)
+    favourable = is_of_favours(axis.column) and not is_of_denials(axis.column)
     warned = any(each["column"] == axis.column for each in unfavourable_positive(cube, spec, task))
     made = Diagnostic.note if favourable or warned else Diagnostic.warning
     yield made(
@@ -231,7 +215,7 @@ def _better_outcomes(
     axis: Axis, levels: Sequence[Value], positive: Sequence[Value], *, negative: bool
 ) -> list[Value]:
     # those are the positive ones, or with ``negative`` all others
-    of_hiring = bool(re.search(_FAVOURABLE, axis.column)) and not is_adverse(axis.column)
+    of_hiring = is_of_favours(axis.column) and not is_adverse(axis.column)
     of_denials = is_of_denials(axis.column) or is_harm(axis.column)
     if axis.bins:
         (cut, *_) = axis.cuts

@@ -71,7 +71,6 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
     groups = _known_groups(cube, spec, to_nearest)
     for each in (
         *_missing_markers(cube, spec, groups),
-        *_missing_markers(cube, spec, _known_groups(cube, spec, to_nearest, excluded=True), True),
         *_coded_scores(cube, spec),
         *coded_numbers(cube, spec),
         *_groups_alike(spec, groups),
@@ -103,10 +102,7 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
             )
 
 
-def _known_groups(
-    cube: Cube, spec: Spec, to_nearest: int, *, excluded: bool = False
-) -> dict[Axis, list[tuple[Value, int]]]:
-    # with ``excluded`` those that are
+def _known_groups(cube: Cube, spec: Spec, to_nearest: int) -> Levels:
     known = {}
     for axis in cube.plan.axes:
         if axis.role is Role.FEATURE and not axis.bins:
@@ -115,18 +111,13 @@ def _known_groups(
             known[axis] = [
                 each
                 for each, missing in zip(levels, unknown, strict=True)
-                if not missing
-                and (name_of(each[0]) in spec.exclude_groups) is excluded
-                and (each[1] or not spec.count)  # rows of count 0 stand for no case
+                if not missing and (each[1] or not spec.count)  # count 0 stands for no case
             ]
     return known
 
 
-def _missing_markers(
-    cube: Cube, spec: Spec, groups: Levels, excluded: bool = False
-) -> Iterator[Diagnostic]:
+def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
     # also where these are ``excluded``: whatever they are, rules pass
-    more = {"excluded": True} if excluded else {}
     for axis, levels in groups.items():
         recoding = spec.recoding(axis.column)
         stated = set(recoding.category_of.values()) if recoding else ()
@@ -134,15 +125,17 @@ def _missing_markers(
         if not spec.feature(axis.column).values:
             missing += codes_of_missing(cube.levels[axis])
             missing += no_groups(axis.column, cube.levels[axis])
-        names = {level: name_of(level) for level, _ in levels}
-        for level, rows in levels:
-            total = isinstance(level, str) and is_total(level)
+        names = [name_of(level) for level, _ in levels]
+        for (level, rows), name in zip(levels, names, strict=True):
+            total = isinstance(level, str) and is_total(name)
             if (level in missing or total) and level not in stated:
-                of = {"unsure": may_be_group(names[level], axis.column, names.values()),
-                      "total": total} | more  # fmt: skip
+                what = {
+                    "excluded": name in spec.exclude_groups, "total": total,
+                    "unsure": may_be_group(name, axis.column, names),
+                }  # fmt: skip
                 yield Diagnostic.warning(
                     DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows,
-                    **{key: True for key, value in of.items() if value},
+                    **{key: True for key, value in what.items() if value},
                 )  # fmt: skip
 
 
@@ -241,6 +234,7 @@ def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
         for several in _alike(
             _Spelling(axis.column, name_of(level), rows, _value_set(level, sets))
             for level, rows in levels
+            if name_of(level) not in spec.exclude_groups
         ):
             stated = (each.meaning is not None if sets else each.text in names for each in several)
             if not all(stated):

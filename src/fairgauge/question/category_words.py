@@ -28,6 +28,13 @@ def _words(meaning: str) -> re.Pattern[str]:
     return re.compile(rf"\b({words})(?!\w)")
 
 
+@cache
+def hmda_actions() -> dict[str, re.Pattern[str]]:
+    """Return how codes of actions in HMDA data are written, and the names in their place."""
+    named = _lists()["hmda_actions"]
+    return {code: re.compile(f"(?i)0*{code}|{'|'.join(names)}") for code, names in named.items()}
+
+
 def sources(words: Iterable[str], patterns: Iterable[str]) -> dict[str, str]:
     """Return the regular expressions of some words and patterns, for scripts that read values."""
     found = {name: _words(name).pattern for name in words}
@@ -218,6 +225,11 @@ def is_of_denials(column: str) -> bool:
     """
     text = _pattern("declined_offer").sub("offer", _plain(column))
     return is_adverse(text) and not _pattern("favoured").search(_NEGATED.sub(" ", text))
+
+
+def is_of_favours(column: str) -> bool:
+    """Return whether a column has the favourable outcome as its 1, by a part of its name."""
+    return bool(_pattern("favourable_column").search(column.casefold()))
 
 
 def is_yes(name: str) -> bool:

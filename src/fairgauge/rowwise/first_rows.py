@@ -162,8 +162,9 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
         return tuple(found.items())
     surely = combinations > times_of.sum() or times_of.var() < _MOST_EVEN * times_of.mean()
     # beside a row number, those of one person may be alike
-    even = bool(columns) and len(columns) == len(source.columns) and np.ptp(times_of) > 0
-    if not (in_place or (even and surely and _is_even(times_of))):
+    numbered = source is None or len(columns) < len(source.columns)
+    even = surely and not numbered and np.ptp(times_of) > 0 and _is_even(times_of)
+    if not (in_place or even):
         return ()
     return tuple((found | {"copied": int(times_of[times_of > 1].sum())}).items())
 
@@ -180,10 +181,11 @@ def _every_value(source: Source | None) -> list[Sequence[object]]:
     if not isinstance(source, Readable) or not at_hand(source):
         return []
     try:
-        columns = [*map(_comparable, source.fetch([*source.columns], None)[0])]
+        columns = source.fetch([*source.columns], None)[0]
+        comparable: list[Sequence[object]] = [*map(_comparable, columns)]
     except DataError:
         return []
-    return [each for each in columns if not _numbers_rows(each)] or columns
+    return [each for each in comparable if not _numbers_rows(each)] or comparable
 
 
 def _numbers_rows(values: Sequence[Any]) -> bool:
