@@ -206,6 +206,7 @@ DOUBTS_OF_A_COLUMN = frozenset({
 """Doubts that are accepted of a named column alone: nothing measured of it may hold."""
 DOUBTS = DOUBTS_OF_A_COLUMN | {
     DiagnosticCode.MISSING_MARKER, DiagnosticCode.SAME_NAMES, DiagnosticCode.CODED_NUMBERS,
+    DiagnosticCode.STRATUM_OF_MISSING,
     DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.APPROVED_AS_REFUSED,
     DiagnosticCode.CLASSES_OF_MISSING, DiagnosticCode.PREDICTION_NOT_A_LABEL,
     DiagnosticCode.UNFAVOURABLE_POSITIVE, DiagnosticCode.CODE_AS_FAVOURABLE,

@@ -13,9 +13,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 _START = r"[a-z][a-z0-9+.\-]+:/+"  # pathlib leaves one slash of two; C:/ is a drive
@@ -104,10 +105,24 @@ class SpecError(FairgaugeError, ValueError):
         super().__init__("\n".join(map(str, self.problems)))
 
 
+def problems_where(*checks: tuple[object, str, str]) -> list[Problem]:
+    """Return what is wrong: of conditions, each with a path and a message, those that hold."""
+    return [Problem(path, message) for holds, path, message in checks if holds]
+
+
 def refuse(problems: Collection[Problem]) -> None:
     """Raise everything that is wrong, if anything is."""
     if problems:
         raise SpecError(problems)
+
+
+@contextlib.contextmanager
+def collecting(problems: list[Problem]) -> Iterator[None]:
+    """Go on where a specification is wrong: what is wrong is added to the problems."""
+    try:
+        yield
+    except SpecError as error:
+        problems += error.problems
 
 
 class DataError(FairgaugeError, ValueError):

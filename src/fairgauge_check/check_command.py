@@ -74,7 +74,7 @@ def command(
     Holds rates, ratios, totals and references against the printed counts, computes every ratio
     again with its confidence interval, and reports what the tables do not state. The one rule is
     'selection_rate.ratio >= LIMIT'; without one (New York's Local Law 144 has no limit) ratios get
-    no verdict. The reference has at least 20 people and 2% of all, unless --min-group is given. The
+    no verdict. The reference has at least 20 people (--min-group) and 2% of all (--min-share). The
     rule and the smallest reference of a preset (of a report of fairgauge: its own) hold unless they
     are given.
 

@@ -158,7 +158,7 @@ def _check_source(
     name, tables, others = source
 
     def not_checked(what: str) -> None:
-        reason = f"{what}: not checked, because no other printed numbers give it"
+        reason = f"{what}: not checked: it is not computed from the other numbers"
         unread.append(UnreadTable(name or "the text", reason, counts=True))
 
     for table in tables:
@@ -169,7 +169,7 @@ def _check_source(
         between = faults_and_checked([*check_margins(table, tables), *compared])
         yield _check_table(table, name, between, asked)
     for grid in others:
-        found, open_ = check_own_table(grid, tables)
+        found, open_ = check_own_table(grid, tables, others)
         if open_:
             not_checked(open_)
         if found:

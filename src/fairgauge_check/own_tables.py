@@ -6,18 +6,19 @@ What follows from no printed number is named, and leaves a check undecided.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import sqrt
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import ceil, floor, isfinite, sqrt
 from typing import Any, TypeAlias
 
 from fairgauge.errors import listing, quote
 from fairgauge.plugins import fisher
 from fairgauge_check.check_result import Fault, FaultCode, Finding
-from fairgauge_check.printed import PublishedTable, RowKind, read_number
+from fairgauge_check.printed import ColumnRole, PublishedTable, read_number
 from fairgauge_check.table_files import Grid
 
 _Found: TypeAlias = "Iterator[Finding | str]"
 """What numbers come to; a text is a column that nothing gives, or empty where it is a table."""
+_Rows: TypeAlias = "Sequence[Mapping[str, str]]"
 _FROM_RATES: Mapping[str, Callable[[float, float], float]] = {
     r"(selection rate )?difference, pp": lambda p, q: 100 * (p - q),
     r"ratio to (?!the highest).*": lambda p, q: p / q,
@@ -29,13 +30,15 @@ _FROM_RATES: Mapping[str, Callable[[float, float], float]] = {
 """What columns of the tables to publish are, of the rates of a group and of the reference."""
 _OF_ONE = "denial rate"
 _SMD = re.compile(r"SMD x 100|standardised mean difference.*", re.IGNORECASE)
+_STRATA = r"Groups of .*, selection rates in %"
 _SIZE = re.compile(r"\(n = ([\d,]+)\)$")
+_MOST_STRATA = 200  # rows of a table of strata, which has no more of them
 _ROUNDED = 1e-9  # how far what is computed in floating point may be off
 
 
 def _held(column: str, row: tuple[int, str] | None, text: str, *values: float) -> Finding:
     printed, low, high = read_number(text.removeprefix("<")), min(values), max(values)
-    slack = _ROUNDED * max(1.0, abs(low), abs(high))
+    slack = _ROUNDED * max(1.0, *(abs(each) for each in values if isfinite(each)))
     if (
         printed is not None
         and low - slack < float(printed.high)
@@ -59,7 +62,7 @@ def check_others(table: PublishedTable) -> _Found:
     """
     for head in table.rows[0].others if table.own else ():
         of = next((f for like, f in _FROM_RATES.items() if re.fullmatch(like, head)), None)
-        if _SMD.fullmatch(head) and not table.of(RowKind.UNKNOWN):
+        if _SMD.fullmatch(head):
             counts = [row.counts or (0, 0) for row in table.groups]
             n, selected = sum(n for n, _ in counts), sum(x for _, x in counts)
             if 0 < selected < n and all(n for n, _ in counts):
@@ -82,24 +85,30 @@ def check_others(table: PublishedTable) -> _Found:
             yield _held(head, (row.number, row.name), text, *values) if values else head
 
 
-def check_own_table(grid: Grid, tables: Sequence[PublishedTable]) -> tuple[list[Finding], str]:
+def rows_of(grid: Grid) -> _Rows:
+    """Return the rows of a table, by its headers."""
+    return [dict(zip(grid.header, row, strict=True)) for row in grid.rows]
+
+
+def check_own_table(
+    grid: Grid, tables: Sequence[PublishedTable], others: Sequence[Grid]
+) -> tuple[list[Finding], str]:
     """Return what the numbers of another table of a filing come to, and what is not checked."""
-    kind = next((of for like, of in _KINDS.items() if grid.name.startswith(like)), _columns)
-    rows = [dict(zip(grid.header, row, strict=True)) for row in grid.rows]
-    found = [*kind(grid, rows, tables)]
+    kind = next((of for like, of in _KINDS.items() if re.match(like, grid.name)), _columns)
+    found = [*kind(grid, rows_of(grid), tables, others)]
     named = list(dict.fromkeys(each for each in found if isinstance(each, str)))
     columns = f", {listing(filter(None, named))}" if any(named) else ""
     compared = [each for each in found if not isinstance(each, str)]
     return compared, f"{quote(grid.name)}{columns}" if named else ""
 
 
-def _columns(grid: Grid, rows: Sequence[Mapping[str, str]], *known: Any) -> _Found:
+def _columns(grid: Grid, rows: _Rows, *known: Any) -> _Found:
     for head in grid.header:
-        if head not in known and any(read_number(row[head]) for row in rows):
+        if head not in known and any(read_number(row[head].lstrip("< ")) for row in rows):
             yield head
 
 
-def _gaps(grid: Grid, rows: Sequence[Mapping[str, str]], _: Any) -> _Found:
+def _gaps(grid: Grid, rows: _Rows, *_: Any) -> _Found:
     # what gaps come to by the averages beside them; those of all rows have none
     gap = next(head for head in grid.header if head.startswith("gap, % of "))
     reference = gap.removeprefix("gap, % of ")
@@ -134,7 +143,7 @@ def _gaps(grid: Grid, rows: Sequence[Mapping[str, str]], _: Any) -> _Found:
             )
 
 
-def _quarters(grid: Grid, rows: Sequence[Mapping[str, str]], _: Any) -> _Found:
+def _quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
     for head in grid.header[1:]:
         shares = [read_number(row[head]) for row in rows]
         together = sum(float(each.exact) for each in shares if each)
@@ -142,7 +151,7 @@ def _quarters(grid: Grid, rows: Sequence[Mapping[str, str]], _: Any) -> _Found:
         yield _held(head, None, f"{100 * together:.1f}%", 1 - slack, 1 + slack)
 
 
-def _people(grid: Grid, rows: Sequence[Mapping[str, str]], _: Any) -> _Found:
+def _people(grid: Grid, rows: _Rows, *_: Any) -> _Found:
     known = {i: n.value for i, row in enumerate(rows, 1)
              if (n := read_number(row["n"])) and row["share"] != "-"}  # fmt: skip
     for i, people in known.items():
@@ -152,63 +161,185 @@ def _people(grid: Grid, rows: Sequence[Mapping[str, str]], _: Any) -> _Found:
 
 
 def _shortfalls(
-    grid: Grid, rows: Sequence[Mapping[str, str]], tables: Sequence[PublishedTable]
+    grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], others: Sequence[Grid]
 ) -> _Found:
+    counts = [[{each.name: each.counts for each in table.groups}] for table in tables]
+    if "tested together" in grid.name:
+        counts = [[{name: _exact(row[name]) for name in each.header[1:]} for row in rows_of(each)]
+                  for each in others if re.match(_STRATA, each.name)]  # fmt: skip
     for number, row in enumerate(rows, 1):
-        counts = [{each.name: each.counts for each in table.groups} for table in tables]
-        printed = tuple(
-            each and int(each.value) for each in map(read_number, (row["n"], row["selected"]))
-        )
-        both = next((of for of in counts if of.get(row["group"]) == printed), {})
-        own, other = both.get(row["group"]), both.get(row["compared with"])
-        if own is None or other is None or "tested together" in grid.name:
+        printed = [each and each.value for each in map(read_number, (row["n"], row["selected"]))]
+        for of in counts:
+            pairs = ((each.get(row["group"]), each.get(row["compared with"])) for each in of)
+            sides = [(*own, *other) for own, other in pairs if own and other]
+            n, x, m, y = (sum(each[i] for each in sides) for i in range(4))
+            if [n, x] == printed:
+                break
+        else:
             yield ""
             continue
-        (n, x), (m, y) = own, other
-        people, chosen = n + m, x + y
-        expected = n * chosen / people
-        spread = sqrt(n * m * chosen * (people - chosen) / (people**2 * max(people - 1, 1)))
+        expected = sum(a * (b + d) / (a + c) for a, b, c, d in sides)
+        spread = sqrt(sum(
+            a * c * (b + d) * (a + c - b - d) / ((a + c) ** 2 * max(a + c - 1, 1))
+            for a, b, c, d in sides
+        ))  # fmt: skip
         values = {"expected": expected, "shortfall": expected - x}
-        values["exact p"] = float(fisher(x, n, y, m))
+        values |= {"exact p": float(fisher(x, n, y, m))} if len(sides) == 1 else {}
         values |= {"standard deviations": (expected - x) / spread} if spread else {}
         values |= {"ratio": x / n / (y / m)} if y else {}
         values |= {_ONE_OTHER: (x + 1) / n / ((y - 1) / m)} if y > 1 and x < n else {}
         for head, value in values.items():
             yield _held(head, (number, row["group"]), row[head], value)
+        if len(sides) > 1:
+            yield "exact p"
 
 
 _ONE_OTHER = "ratio with one other person selected"
 
 
-def _strata(
-    grid: Grid, rows: Sequence[Mapping[str, str]], tables: Sequence[PublishedTable]
-) -> _Found:
-    # what rates in strata come to: all selections of a group, as far as they are rounded
-    names = {*grid.header[1:]}
-    groups = [each for each in tables if names <= {group.name for group in each.groups}]
-    for group in (row for row in groups[0].groups if row.name in names) if groups else ():
-        cells = [text for row in rows if (text := row[group.name]).strip("-0 ()n=")]
-        sizes = [match and read_number(match[1]) for match in map(_SIZE.search, cells)]
-        rates = [read_number(text) for text in cells]
-        known = [(n.value, each) for n, each in zip(sizes, rates, strict=True) if n and each]
+def _table_of(grid: Grid, tables: Sequence[PublishedTable]) -> PublishedTable | None:
+    # the table of the groups whose strata, or adjusted comparisons, these are
+    named = [each for each in tables if grid.name.startswith(f"{each.name}, ")]
+    return max(named, key=lambda each: len(each.name), default=None)
+
+
+def _selections(text: str) -> tuple[int, int, int] | None:
+    # the people of a cell such as "79.7 (n = 64)", and how few and many of them are selected
+    size, rate = _SIZE.search(text), read_number(text)
+    n = size and read_number(size[1])
+    if n is None:
+        return None
+    if rate is None:
+        return int(n.exact), 0, int(n.exact)
+    low, high = ((rate.exact + side * rate.unit / 2) / 100 * n.exact for side in (-1, 1))
+    return int(n.exact), ceil(low), floor(high)
+
+
+def _exact(text: str) -> tuple[int, int] | None:
+    n, low, high = _selections(text) or (0, 0, 0)
+    return (n, low) if n and low == high else None
+
+
+def _strata(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
+    # people of strata are those of the group, and their selections whole numbers of its selections
+    table = _table_of(grid, tables)
+    for group in () if table is None else (e for e in table.groups if e.name in grid.header[1:]):
+        cells = [_selections(row[group.name]) for row in rows]
+        known = [each for each in cells if each is not None]
         n, selected = group.counts or (0, 0)
-        if len(known) < len(cells) or sum(people for people, _ in known) != n:
-            yield group.name  # or some people are in no stratum
+        people = sum(size for size, _, _ in known)
+        if len(known) < len(rows) or not n or (len(rows) >= _MOST_STRATA and people < n):
+            yield group.name
             continue
-        ends = (
-            sum(people * float(getattr(rate, end)) / 100 for people, rate in known)
-            for end in ("low", "high")
-        )
-        yield _held(group.name, None, f"{selected:,}", *ends)
-    if not groups:
+        yield _held(group.name, None, f"{n:,}", people)
+        impossible = [i for i, (_, low, high) in enumerate(known) if low > high]
+        for i in impossible:
+            size, low, _ = known[i]  # the rate that is next to what is printed
+            text = rows[i][group.name]
+            yield _held(group.name, (i + 1, rows[i][grid.header[0]]), text, 100 * low / size)
+        if not impossible:
+            lows, highs = (sum(each[i] for each in known) for i in (1, 2))
+            yield _held(group.name, None, f"{selected:,}", lows, highs)
+    if table is None:
         yield ""
 
 
+_POOLED: Mapping[str, tuple[float, Callable[..., tuple[float, float]]]] = {
+    r"(selection rate )?difference": (100, lambda x, n, y, m: (x * m - y * n, n * m)),
+    r"(selection )?odds ratio": (1, lambda x, n, y, m: (x * (m - y), y * (n - x))),
+    r"denials odds ratio": (1, lambda x, n, y, m: (y * (n - x), x * (m - y))),
+    r"denial ratio( to .*)?": (1, lambda x, n, y, m: ((n - x) * m, (m - y) * n)),
+}
+"""What is summed over strata, each divided by its people (Mantel and Haenszel)."""
+_RATIO = 1, lambda x, n, y, m: (x * m, y * n)
+
+
+def _adjusted(
+    grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], others: Sequence[Grid]
+) -> _Found:
+    table = _table_of(grid, tables)
+    inside = f"{table.name}, selection rates in %" if table else ""
+    strata = next((each for each in others if inside and each.name.startswith(inside)), None)
+    for number, row in enumerate(rows, 1):
+        at, metric, last = (number, row["group"]), row["metric"], grid.header[-1]
+        ratio = table is not None and table.columns.get(ColumnRole.RATIO) == metric
+        cells = {
+            each.name: each.ratio.text if ratio and each.ratio else
+            each.others.get(metric, each.others.get(f"{metric}, pp", ""))
+            for each in (table.groups if table else ())
+        }  # fmt: skip
+        whole = read_number(cells.get(row["group"], ""))
+        if whole is None:
+            yield "overall"
+        else:
+            half = whole.unit / 2
+            ends = float(whole.exact - half), float(whole.exact + half)
+            yield _held("overall", at, row["overall"], *ends)
+        found = _RATIO if ratio else next(
+            (of for like, of in _POOLED.items() if re.fullmatch(like, metric)), None
+        )  # fmt: skip
+        base = [name for name, text in cells.items() if text == "reference"]
+        ends = []
+        if found and len(base) == 1 and strata and {row["group"], *base} <= {*strata.header}:
+            sides = [[_selections(text) for text in (each[row["group"]], each[base[0]])]
+                     for each in rows_of(strata)]  # fmt: skip
+            ends = _pooled(sides, *found)
+        yield _held(last, at, row[last], *ends) if ends else last
+
+
+def _pooled(
+    sides: Iterable[Sequence[tuple[int, int, int] | None]],
+    scale: float,
+    of: Callable[..., tuple[float, float]],
+) -> list[float]:
+    # the ends of what is pooled over the strata that both sides are in, of the selections possible
+    known = [(one, other) for one, other in sides if one and other and one[0] and other[0]]
+    ends = []
+    for i, j in ((1, 2), (2, 1)):
+        terms = [(*of(a[i], a[0], b[j], b[0]), a[0] + b[0]) for a, b in known]
+        over, under = (sum(each[k] / each[2] for each in terms) for k in (0, 1))
+        if not under:
+            return []
+        ends.append(scale * over / under)
+    return ends
+
+
+def _comparisons(
+    grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], others: Sequence[Grid]
+) -> _Found:
+    # differences and ratios of the rates of other tables
+    known = [{row["group"]: row for row in rows_of(each)} for each in others
+             if each.name.startswith("People and rates of")]  # fmt: skip
+    known += [{row.name: {each.columns[ColumnRole.RATE]: row.rate.text}
+               for row in each.groups if row.rate}
+              for each in tables if ColumnRole.RATE in each.columns]  # fmt: skip
+    for number, row in enumerate(rows, 1):
+        name, _, kind = row["comparison"].rpartition(" ")
+        sides = [[read_number(of[row[side]][name]) for side in ("group", "compared with")]
+                 for of in known if {row["group"], row["compared with"]} <= of.keys()
+                 and name in of[row["group"]]]  # fmt: skip
+        text = row["value and CI"].replace(" pp", "")
+        (own, other), *more = sides or [(None, None)]
+        if more or own is None or other is None or (kind == "ratio" and other.low <= 0):
+            yield "value and CI"
+            continue
+        scale = 100 if own.percent else 1
+        low, high = ([scale * (each.exact + side * each.unit / 2) for each in (own, other)]
+                     for side in (-1, 1))  # fmt: skip
+        ends = (low[0] - high[1], high[0] - low[1])
+        if kind == "ratio":
+            ends = (low[0] / high[1], high[0] / low[1])
+        yield _held("value and CI", (number, row["group"]), text, *map(float, ends))
+    yield from _columns(grid, rows, "value and CI")
+
+
 _KINDS: Mapping[str, Callable[..., _Found]] = {
-    "Gap of ": _gaps,
-    "Who is in each quarter": _quarters,
-    "People and rates of": _people,
-    "Selections beside those to expect": _shortfalls,
-    "Selection rates in %": _strata,
+    r"Gap of ": _gaps,
+    r"Who is in each quarter": _quarters,
+    r"People and rates of": _people,
+    r"Selections beside those to expect": _shortfalls,
+    r"Comparisons of groups": _comparisons,
+    _STRATA: _strata,
+    r"Groups of .*, adjusted for ": _adjusted,
 }
 """The other tables of filings, by how their captions begin."""

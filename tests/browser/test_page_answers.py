@@ -196,6 +196,21 @@ def test_no_pass_stands_on_actions_that_are_no_decisions(tmp_path):
     assert str(audited(case, tmp_path / "hmda.csv").verdict) == "inconclusive"
 
 
+def test_few_undecided_rows_may_be_any_outcome(tmp_path):
+    """Five rows "Pending" of 600, too few for a doubt, that a rule stands on."""
+    of = {"F": 239 * ["yes"] + 361 * ["no"], "M": 250 * ["yes"] + 345 * ["no"] + 5 * ["Pending"]}
+    text = "\n".join(["sex,ok", *(f"{sex},{ok}" for sex, values in of.items() for ok in values)])
+    asked = USUAL | {"favourable": "positive", "rules": ["selection_rate.ratio >= 0.82"]}
+    cases = [{"text": text, "question": asked | {"accept": each}}
+             for each in ([], ["undecided_outcomes"])]  # fmt: skip
+    for case, made, stated in zip(cases, answers(cases, tmp_path), WITHHELD_AND_NOT, strict=True):
+        assert {v["outcome"] for v in made["verdicts"]} == {stated}
+        assert str(audited(case, tmp_path / f"{stated}.csv").verdict) == stated
+
+
+WITHHELD_AND_NOT = ("inconclusive", "pass")
+
+
 def test_a_person_in_several_rows_is_stated_and_withholds_a_pass(tmp_path):
     """1,200 rows of 600 candidates; a requisition of many is no person, nor is a row's own key."""
     rows = [

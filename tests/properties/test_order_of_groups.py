@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import fairgauge as fg
 from fairgauge.cube.cube import read_cube
 from fairgauge.cube.levels import in_reading_order, sorted_levels
-from fairgauge.question.readers import parse_sensitive, write_sensitive
+from fairgauge.question.readers import Location, parse_sensitive, write_sensitive
 from fairgauge.render import render
 
 ASKED = {"prediction": "p", "positive": 1, "sensitive": "band"}
@@ -107,7 +107,7 @@ def test_the_order_that_a_question_states_is_kept(kind, tmp_path):
     plain = rows(stated)
     plain.to_csv(tmp_path / "rows.csv", index=False)
     data = {"pandas": plain, "csv": tmp_path / "rows.csv", "polars": pl.from_pandas(plain)}[kind]
-    (asked,) = parse_sensitive([f"band: {' > '.join(stated[:3])}"], "", [])
+    (asked,) = parse_sensitive([f"band: {' > '.join(stated[:3])}"], Location())
     assert write_sensitive([asked]) == [f"band: {' > '.join(stated[:3])}"]
     cube = fg.count(data, **ASKED | {"sensitive": asked})
     assert in_json(audited(read_cube(cube.to_json(), "file"))) == stated

@@ -36,3 +36,11 @@ def test_links_lead_to_one_repository_which_is_that_of_the_package():
     for label, url in project.get("urls", {}).items():
         if "github.com" in url:
             assert f"github.com/{next(iter(names))}" in url, label
+
+
+def test_places_named_in_contributing_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_]+/[a-z_/.]*[a-z_/])`", text))
+    source = ROOT / "src" / "fairgauge"
+    folders = (ROOT, ROOT / "src", source, source / "inference", ROOT / "tests" / "unit")
+    assert [each for each in named if not any((top / each).exists() for top in folders)] == []

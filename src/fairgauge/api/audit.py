@@ -42,23 +42,11 @@ from fairgauge.question.specification import (
     unmet_need,
 )
 from fairgauge.reasons import Parameter
+from fairgauge.resolve import question_checks
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
-from fairgauge.resolve.question_checks import (
-    check_known,
-    group_texts,
-    limits_of_the_better_off,
-    limits_outside_range,
-    numeric_groups,
-    one_group,
-    rules_on_references,
-    single_row_groups,
-    uncrossed_features,
-    unmatched_groups,
-    unmatched_rules,
-)
 from fairgauge.resolve.resolution import resolve, resolve_groups
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.estimates import AdverseImpact, Measured
@@ -72,7 +60,7 @@ from fairgauge.scan.input_files import open_files
 from fairgauge.scan.source import Opened, Readable, Source, at_hand, readable
 
 if TYPE_CHECKING:
-    from fairgauge.question.swap_question import SwapQuestion
+    from fairgauge.question import swap_question
 
 _OF_OUTCOMES = (
     "label", "prediction", "score", "candidate", "margins", "score_of", "threshold", "positive",
@@ -154,7 +142,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         cube, source, spec, waiting = _counted_so_far(data, arrays, options)
     else:
         (cube, source, spec), waiting = counted(data, arrays, options), ()
-    check_known(cube, spec)
+    question_checks.check_known(cube, spec)
     mistakes = with_accepted(likely_mistakes(cube, spec, decide_task(cube, spec)), spec)
     repeated = with_accepted(repeated_rows(data, source, spec, cube), spec)
     measured, verdicts, notes_of_verdicts = judged(cube, source, spec, (*mistakes, *repeated))
@@ -195,7 +183,9 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *exclusion_notes(excluded, spec, cube.read),
             *notes_of_used,
             *assumed_positive(cube, spec, measured.task, rows),
-            *limits_of_the_better_off(spec, stated.favourable or Favourable.POSITIVE),
+            *question_checks.limits_of_the_better_off(
+                spec, stated.favourable or Favourable.POSITIVE
+            ),
             *mistakes,
             *repeated,
             *measured.diagnostics,
@@ -316,14 +306,9 @@ def count(
 
 def counted_answers(
     data: object, asked: Mapping[str, Any]
-) -> tuple[Cube, Source | None, SwapQuestion]:
+) -> tuple[Cube, Source | None, swap_question.SwapQuestion]:
     """Return the counts of answers, the rows that they are of, if any, and the question."""
-    from fairgauge.question.swap_question import (
-        COLUMNS,
-        SHARED,
-        check_swap_columns,
-        read_swap_question,
-    )
+    from fairgauge.question import swap_question
 
     if isinstance(data, Cube):
         columns = {str(axis.role): axis.column for axis in data.plan.axes}
@@ -332,17 +317,18 @@ def counted_answers(
                 "these counts are of people, not of answers under swapped names; audit them "
                 "(fairgauge audit)"
             )
-        saved = {name: value for name, value in data.asked.to_dict().items() if name in SHARED}
-        held = {name: columns.get(name) for name in COLUMNS}
-        question = read_swap_question({**saved, **held, **asked})
+        shared = swap_question.SHARED
+        saved = {name: value for name, value in data.asked.to_dict().items() if name in shared}
+        held = {name: columns.get(name) for name in swap_question.COLUMNS}
+        question = swap_question.read_swap_question({**saved, **held, **asked})
         if answer_plan(question).axes != data.plan.axes:
             raise CubeError(
                 "these counts are of other columns or other decisions; count the answers again"
             )
         return data, None, question
     source, _ = open_rows(data, {})
-    question = read_swap_question(asked)
-    check_swap_columns(question, source.columns)
+    question = swap_question.read_swap_question(asked)
+    swap_question.check_swap_columns(question, source.columns)
     cube = source.count(answer_plan(question), _MOST_ANSWERS)
     return replace(cube, question=question.spec), source, question
 
@@ -419,18 +405,18 @@ def check_groups(
         # all that is asked of groups, and of rows what states how often they count
         asked = replace(spec, **{name: getattr(Spec(), name) for name in _OF_OUTCOMES})
         rows = _chosen(with_probabilities(data, asked), spec)
-        groups = plan(asked)
+        of_groups = plan(asked)
         whole = plan(spec, median=spec.score_range[0])
-        numeric, read = whole.numeric_columns, set(groups.numeric_columns)
+        numeric, read = whole.numeric_columns, set(of_groups.numeric_columns)
         sums = (Moment(f"sum_{i}", (c,), ("x",)) for i, c in enumerate(numeric) if c not in read)
         listed = tuple(whole.no_numbers.items())
         cube = rows.count(
-            replace(groups, moments=(*groups.moments, *sums), listed=listed), spec.max_groups
+            replace(of_groups, moments=(*of_groups.moments, *sums), listed=listed), spec.max_groups
         )
         check_cells(cube, data, asked)
     else:
         return None
-    check_known(cube, asked)
+    question_checks.check_known(cube, asked)
     if isinstance(data, Cube):
         features: Sequence[GroupCounts] = resolve(cube, spec).features
     else:
@@ -440,17 +426,15 @@ def check_groups(
     of_monitor = replace(spec, rules=monitored)
     return (
         *sensitive_outcomes(spec),
-        *uncrossed_features(spec),
-        *single_row_groups(cube, asked),
-        *numeric_groups(cube, asked),
+        *question_checks.uncrossed_features(spec),
+        *question_checks.single_row_groups(cube, asked),
+        *question_checks.numeric_groups(cube, asked),
         *doubtful_names(cube, asked),
-        *unmatched_groups(cube, spec),
-        *(note for feature in features for note in one_group(feature, asked)),
-        *unmatched_rules(spec, group_texts(features)),
-        *rules_on_references(spec, features),
-        *unmatched_rules(of_monitor, group_texts(features), "monitor.rules"),
-        *rules_on_references(of_monitor, features, "monitor.rules"),
-        *limits_outside_range(spec),
+        *question_checks.unmatched_values(cube, spec),
+        *(note for feature in features for note in question_checks.one_group(feature, asked)),
+        *question_checks.idle_rules(spec, features),
+        *question_checks.idle_rules(of_monitor, features, "monitor.rules"),
+        *question_checks.limits_outside_range(spec),
     )
 
 

@@ -12,7 +12,7 @@ from fairgauge.api.running import Run, started
 from fairgauge.catalogue.lookup import described
 from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.missingness_checks import never_repeats
-from fairgauge.checks.outcome_checks import undecided_outcomes, unlike_refusals
+from fairgauge.checks.outcome_checks import favoured_levels, undecided_outcomes
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.pairs import alone, asked_of, candidate_axes
@@ -27,16 +27,10 @@ from fairgauge.question.conditions import NOT
 from fairgauge.question.options import Options, flag_of, with_options
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import MODELS_INSTEAD, Spec
+from fairgauge.resolve import question_checks
 from fairgauge.resolve.excluded_rows import MANY_UNCLUSTERED, NO_CLUSTER, excluded_rows
 from fairgauge.resolve.group_counts import count_groups
-from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.question_checks import (
-    check_known,
-    group_texts,
-    one_group,
-    unmatched_rules,
-    weightless_groups,
-)
+from fairgauge.resolve.outcomes import decide_task, undecided_levels
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.comparison import Change, Origin
 from fairgauge.results.report import Report
@@ -157,7 +151,7 @@ def compare_models(
             "reports are compared by fg.compare(old, new), fairgauge compare OLD NEW"
         )
         raise SpecError(Problem("candidate", message))
-    check_known(cube, spec)
+    question_checks.check_known(cube, spec)
     rows = excluded_rows(cube, spec).get(NO_CLUSTER, 0)
     if rows >= max(1, MANY_UNCLUSTERED * cube.read):
         column = quote(spec.cluster or "")
@@ -201,11 +195,12 @@ def _notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
     metrics = spec.catalogue.expand(models[0][-1].metrics)
     notes = [*never_repeats(cube, spec)]
     notes += assumed_positive(cube, spec, decide_task(cube, spec), metrics)
-    notes += unmatched_rules(spec, group_texts(count_groups(cube, spec)))
+    notes += question_checks.idle_rules(spec, count_groups(cube, spec))
     for _, found, counts, asked in models:
         notes += found
         for of in count_groups(counts, asked):
-            notes += [*missing_groups(of, asked), *one_group(of, asked), *weightless_groups(of)]
+            notes += [*missing_groups(of, asked), *question_checks.one_group(of, asked)]
+            notes += question_checks.weightless_groups(of)
             for each in missing_outcomes(of, asked):
                 given = dict(each.parameters)
                 if given["what"] != "label":
@@ -262,7 +257,8 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
             f"{quote(in_use.column)}, does not (it holds {held}); use the same values in both"
         )
         raise SpecError(Problem("candidate", message))
-    for value, _ in chain(*unlike_refusals(cube, spec, candidate)):
+    warned = undecided_levels(cube, candidate, spec), favoured_levels(cube, candidate, spec)
+    for value, _ in chain(*warned):
         strange.pop(value, None)  # `undecided_outcomes` warns of it
     if strange:
         yield Diagnostic.warning(

@@ -10,25 +10,16 @@ from fairgauge.api.running import started
 from fairgauge.catalogue.closed_forms import has_decomposition, usual_rate
 from fairgauge.catalogue.comparisons import Contrast, RowMetric
 from fairgauge.catalogue.statistics import Statistic
+from fairgauge.checks import missingness_checks
 from fairgauge.checks.favourable import assumed_positive
-from fairgauge.checks.missingness_checks import (
-    copied_rows,
-    left_out_groups,
-    many_strata,
-    missing_values,
-)
 from fairgauge.checks.names import doubtful_names, doubtful_strata
 from fairgauge.checks.outcome_checks import controls_of_groups, strata_of_outcomes
 from fairgauge.checks.rows import OF_OUTCOMES
-from fairgauge.cube.crossed_strata import (
-    cross_strata,
-    quantile_cuts,
-    with_fewer_cuts,
-)
+from fairgauge.cube import crossed_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import Level, ReferenceRule, Role, Task
-from fairgauge.errors import CubeError, DataError, Problem, listing, quote, refuse
+from fairgauge.errors import CubeError, DataError, Problem, listing, problems_where, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
 from fairgauge.measure.decompose_gaps import decompose_gaps
 from fairgauge.measure.measure import reversed_outcomes_of
@@ -42,6 +33,7 @@ from fairgauge.question.features import (
 from fairgauge.question.option_types import read_margins
 from fairgauge.question.options import BY_NAME, Options, with_options
 from fairgauge.question.presets import preset
+from fairgauge.question.readers import Location
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import (
     Spec,
@@ -121,19 +113,21 @@ def why(
     """
     asked: dict[str, Any] = {**with_config(config, options)}
     message = "is of audits, and changes no decomposition; remove it"
-    problems = [Problem(name, message) for name in _OF_RULES if options.get(name)]
-    strata, asked = _read_controls(data, controls, asked, problems)
+    at = Location(problems=[Problem(name, message) for name in _OF_RULES if options.get(name)])
+    strata, asked = _read_controls(data, controls, asked, at)
     refuse_candidates(asked)
     if usual := asked.get("metrics") is None:
         asked["metrics"] = Spec().metrics  # a preset has those of audits
     margins = asked.pop("margins", None)
-    margins = dict(read_margins(margins, "margins", problems) if margins is not None else ())
+    margins = dict(read_margins(margins, at["margins"]) if margins is not None else ())
     asked = {name: value for name, value in asked.items() if name not in _OF_RULES}
-    refuse(problems)
+    refuse(at.problems)
     counted = data
     if isinstance(data, Cube):
         counted = _drop_strata(data, strata)
-    elif any(e.quantiles for e in read_strata(asked.get("strata"), "strata", [], quantiles=True)):
+    elif any(
+        e.quantiles for e in read_strata(asked.get("strata"), Location("strata"), quantiles=True)
+    ):
         counted, asked = _cut_at_quantiles(data, asked)
     run = started("why", counted, cast("Options", asked))
     cube, spec = run.cube, run.spec
@@ -147,9 +141,9 @@ def why(
     _check(spec, strata, margins, cube)
 
     columns, beside = (tuple(e for e in strata if e.control is of) for of in (False, True))
-    asked_cuts = with_fewer_cuts(cube, strata)  # counts may hold more
-    crossed = cross_strata(asked_cuts, columns)
-    fitted = cross_strata(asked_cuts, strata) if beside else None
+    asked_cuts = crossed_strata.with_fewer_cuts(cube, strata)  # counts may hold more
+    crossed = crossed_strata.cross_strata(asked_cuts, columns)
+    fitted = crossed_strata.cross_strata(asked_cuts, strata) if beside else None
     names = [each.column for each in strata]
     resolution = resolve(crossed.without, spec)
     features = resolution.features
@@ -162,8 +156,8 @@ def why(
             *strata_of_outcomes(cube, spec, names, of, [each.column for each in beside]),
             *controls_of_groups(cube, spec, [each.column for each in beside]),
             *doubtful_strata(cube, spec, names),
-            *left_out_groups(cube, spec),
-            *copied_rows(cube),
+            *missingness_checks.left_out_groups(cube, spec),
+            *missingness_checks.copied_rows(cube),
             *(each for each in doubtful_names(cube, spec) if each.feature not in names),
         ),
         OF_OUTCOMES,
@@ -208,12 +202,14 @@ def why(
             ),
             *assumed_positive(cube, spec, Task.BINARY, metrics),
             *found,
-            *missing_values(cube, spec, names),
+            *missingness_checks.missing_values(cube, spec, names),
             *(note for note in notes if note.level is Level.WARNING),  # others have their numbers
             *(note for of_feature in features for note in missing_outcomes(of_feature, spec)),
             *uncounted_rows(cube, features, spec),
             *single_row_groups(cube, spec),
-            *many_strata(cube, replace(spec, strata=columns), crossed.known.cube),
+            *missingness_checks.many_strata(
+                cube, replace(spec, strata=columns), crossed.known.cube
+            ),
         ),
     )
 
@@ -230,23 +226,23 @@ def _usual_metrics(spec: Spec) -> tuple[str, ...]:
 
 
 def _read_controls(
-    data: object, given: object, asked: Mapping[str, Any], problems: list[Problem]
+    data: object, given: object, asked: Mapping[str, Any], at: Location
 ) -> tuple[tuple[Feature, ...], dict[str, Any]]:
     asked = dict(asked)
     given = [asked.pop("controls", None), given][given is not None]
-    controls = read_controls(given, "controls", problems) if given is not None else ()
+    controls = read_controls(given, at["controls"]) if given is not None else ()
     if isinstance(data, Cube):
         own = asked.pop("strata", None)
-        known = data.asked.strata if own is None else read_strata(own, "strata", problems)
+        known = data.asked.strata if own is None else read_strata(own, at["strata"])
         names = {each.column for each in controls} if own is None else set()
         strata = tuple(each for each in known if each.column not in names)
     elif controls:
-        strata = read_strata(asked.get("strata") or (), "strata", problems, quantiles=True)
+        strata = read_strata(asked.get("strata") or (), at["strata"], quantiles=True)
     else:
         return (), asked
     every = read_strata(
         [*strata, *(replace(each, control=bool(strata)) for each in controls)],
-        "strata and controls", problems, quantiles=not isinstance(data, Cube),
+        at["strata and controls"], quantiles=not isinstance(data, Cube),
     )  # fmt: skip
     if isinstance(data, Cube):
         return every, asked
@@ -265,12 +261,12 @@ _MOST_VALUES = 1_000_000
 
 
 def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, dict[str, Any]]:
-    problems: list[Problem] = []
-    strata = read_strata(asked["strata"], "strata", problems, quantiles=True)
+    at = Location("strata")
+    strata = read_strata(asked["strata"], at, quantiles=True)
     plain = [replace(each, quantiles=False) for each in strata]
     source, named = open_rows(data, {**asked, "strata": plain})
     spec = ask_rows(source, **cast("Options", named))
-    refuse(problems)
+    refuse(at.problems)
     rows = chosen_rows(source, spec)
     # that others are no categories of numbers is found where they are cut
     listed = tuple(each for each in spec.recode if not each.names)
@@ -278,7 +274,7 @@ def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, d
     cuts = {}
     for column in (each.column for each in strata if each.quantiles):
         counts = rows.count(plan(replace(by_column, sensitive=(Feature(column),))), _MOST_VALUES)
-        cuts[column] = quantile_cuts(counts, counts.plan.axes[0], _INTERVALS)
+        cuts[column] = crossed_strata.quantile_cuts(counts, counts.plan.axes[0], _INTERVALS)
     cut = tuple(replace(each, cuts=cuts.get(each.column, each.cuts)) for each in plain)
     return Opened(source), {**named, "strata": cut}
 
@@ -314,15 +310,6 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
             )
             problems.append(Problem(path, message))
     problems += _wrong_metrics(spec, margins)
-    if not strata:
-        message = "name one to six columns (--strata COL), such as departments or products"
-        problems.append(Problem("strata", message))
-    if spec.reference is ReferenceRule.OVERALL:
-        message = (
-            "a gap is decomposed between different people: compare with others, largest, best, or "
-            "a group (reference COL=VALUE)"
-        )
-        problems.append(Problem("reference", message))
     uncut = {each.column for each in strata if each.control and not each.cuts}
     for axis, levels in cube.levels.items():
         numbers = sum(isinstance(each, float | int) for each in levels)
@@ -332,16 +319,17 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
                 f"({axis.column}:36,43), those of rows at quantiles, too ({axis.column}:quantiles)"
             )
             problems.append(Problem("controls", message))
-    task = decide_task(cube, spec)
-    if (
-        task is Task.MULTICLASS
-        or len(getattr(spec.positive, "levels", ()))
-        or (len(spec.threshold) if isinstance(spec.threshold, tuple) and spec.score else 1) > 1
-    ):
-        message = (
-            "one outcome is decomposed at a time: state which values are positive (--positive)"
-        )
-        problems.append(Problem("positive", message))
+    cuts = len(spec.threshold) if isinstance(spec.threshold, tuple) and spec.score else 1
+    several = decide_task(cube, spec) is Task.MULTICLASS or cuts > 1
+    problems += problems_where(
+        (not strata, "strata",
+         "name one to six columns (--strata COL), such as departments or products"),
+        (spec.reference is ReferenceRule.OVERALL, "reference",
+         ("a gap is decomposed between different people: compare with others, largest, best, or a "
+         "group (reference COL=VALUE)")),
+        (several or len(getattr(spec.positive, "levels", ())), "positive",
+         "one outcome is decomposed at a time: state which values are positive (--positive)"),
+    )  # fmt: skip
     refuse(problems)
 
 

@@ -7,14 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from fairgauge.api.audit import counted, counted_people, repeated_rows
-from fairgauge.checks.rows import (
-    CHECKS,
-    DataCheck,
-    Decided,
-    likely_mistakes,
-    with_accepted,
-    withhold,
-)
+from fairgauge.checks import rows as data_checks
 from fairgauge.cube.cube import Cube
 from fairgauge.question.options import Options
 from fairgauge.question.specification import Spec, refuse_candidates, refuse_design
@@ -47,23 +40,29 @@ class Run:
         return {**made_now(), "data": CountedData(self.name, rows)}
 
     def mistakes(
-        self, more: Iterable[Diagnostic] = (), checks: tuple[DataCheck, ...] = CHECKS
+        self,
+        more: Iterable[Diagnostic] = (),
+        checks: tuple[data_checks.DataCheck, ...] = data_checks.CHECKS,
     ) -> tuple[Diagnostic, ...]:
         """Return what checks find in the counts, and more; what the user accepts is closed."""
         one = replace(self.spec, candidate=(), margins=())
-        found = likely_mistakes(self.cube, self.spec, decide_task(self.cube, one), checks)
-        return with_accepted([*found, *more], self.spec)
+        found = data_checks.likely_mistakes(
+            self.cube, self.spec, decide_task(self.cube, one), checks
+        )
+        return data_checks.with_accepted([*found, *more], self.spec)
 
     def of_rows(self) -> tuple[Diagnostic, ...]:
         """Return what the rows show that counts alone do not."""
         repeated = repeated_rows(self.data, self.source, self.spec, self.cube, self.verb)
-        return with_accepted([*counted_people(self.cube, self.spec), *repeated], self.spec)
+        return data_checks.with_accepted(
+            [*counted_people(self.cube, self.spec), *repeated], self.spec
+        )
 
     def withhold(
-        self, decided: Iterable[Decided], notes: Iterable[Diagnostic]
-    ) -> tuple[Decided, ...]:
+        self, decided: Iterable[data_checks.Decided], notes: Iterable[Diagnostic]
+    ) -> tuple[data_checks.Decided, ...]:
         """Return what was decided, of which no pass stands on a doubt that the notes leave open."""
-        return withhold(decided, notes, self.cube, self.spec)
+        return data_checks.withhold(decided, notes, self.cube, self.spec)
 
 
 def started(
@@ -110,7 +109,7 @@ def answered(
     notes = (
         *exclusion_notes(excluded_rows(cube, spec), spec),
         *(note for note in mistakes if (note.code, note.feature) not in stated),
-        *with_accepted(result.diagnostics, spec),
+        *data_checks.with_accepted(result.diagnostics, spec),
     )
     result = replace(result, diagnostics=notes, spec=spec.to_dict())
     return run.withhold([result], notes)[0]

@@ -38,7 +38,7 @@ from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.features import RECORD, refuse_probabilities
 from fairgauge.question.options import OF_ROWS, flag_of
-from fairgauge.question.readers import read_word
+from fairgauge.question.readers import Location, read_word
 from fairgauge.question.spec_file import Config, overridden, with_config
 from fairgauge.question.specification import (
     Spec,
@@ -51,15 +51,10 @@ from fairgauge.question.specification import (
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
-from fairgauge.resolve.question_checks import single_row_groups, unmatched_groups
+from fairgauge.resolve.question_checks import single_row_groups, unmatched_values
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.searched_features import most_cells, searched_rows
-from fairgauge.results.disadvantage import (
-    better_of,
-    counts_outcomes,
-    favours_the_least,
-    harm_in_words,
-)
+from fairgauge.results import disadvantage
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.subgroup_search import HIDING, SearchQuestion, SubgroupSearch
 from fairgauge.rowwise.first_rows import median_score, with_task
@@ -225,7 +220,7 @@ def find(
         alpha=float(alpha),
         missing=spec.missing,
         features=searched,
-        definition=Catalogue((), harm_in_words(spec.to_dict())).worded(row),
+        definition=Catalogue((), disadvantage.harm_in_words(spec.to_dict())).worded(row),
     )
     found = find_subgroups(rows_searched, question)
     whole = replace(spec, sensitive=(), intersections=())
@@ -249,7 +244,7 @@ def find(
         *assumed_positive(cube, spec, decide_task(cube, spec), (row,)),
         *mistakes,
         *run.of_rows(),
-        *unmatched_groups(cube, spec),
+        *unmatched_values(cube, spec),
         *single_row_groups(cube, replace(spec, intersections=())),
     )
     if any(note.code in HIDING and not note.get("counted") for note in diagnostics):
@@ -331,10 +326,11 @@ def _worse_side(
     worse: str | None, row: Rate | None, favourable: Favourable | None, problems: list[Problem]
 ) -> Worse | None:
     # which side is worse: as asked, or as is favourable, or as in the catalogue
-    asked = None if worse is None else read_word(Worse)(worse, "worse", problems)
+    asked = None if worse is None else read_word(Worse)(worse, Location("worse", problems))
     stated = favourable in (Favourable.POSITIVE, Favourable.NEGATIVE)
-    if row is not None and stated and counts_outcomes(row):  # labels, too, have a better side then
-        side = Worse.HIGHER if favours_the_least(row, favourable) else Worse.LOWER
+    if row is not None and stated and disadvantage.counts_outcomes(row):
+        # labels, too, have a better side then
+        side = Worse.HIGHER if disadvantage.favours_the_least(row, favourable) else Worse.LOWER
         if asked not in (None, side):
             message = (
                 f"{asked} contradicts favourable = {favourable} (--favourable), by which a "
@@ -344,7 +340,7 @@ def _worse_side(
         return side
     if worse is not None:
         return asked
-    better = Better.NEITHER if row is None else better_of(row, favourable)
+    better = Better.NEITHER if row is None else disadvantage.better_of(row, favourable)
     if better is Better.NEITHER:
         if row is not None:
             which = "state which is worse, higher or lower (worse, --worse)"
@@ -385,15 +381,15 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
     tables = (tuple(range(len(axes))), *((len(axes) + i,) for i in range(len(codes))))
     joint = Plan((*axes, *codes), tables, every.asked)
 
-    def count(asked: Plan) -> dict[str, Cube]:
-        return {"": source.count(asked, _MOST_VALUES)}
-
     features_at = [i for i, axis in enumerate(axes) if axis.role is Role.FEATURE]
     outcomes_at = tuple(i for i in range(len(axes)) if i not in features_at)
     by_feature = (outcomes_at, *((i,) for i in features_at), *tables[1:])
-    apart = source.count(replace(joint, tables=by_feature), _MOST_VALUES)
-    apart = replace(apart, question=spec)
-    apart = replace(apart, copies=copies_of_rows(data, source, apart, spec))
+
+    def asked(cube: Cube) -> Cube:
+        cube = replace(cube, question=spec)
+        return replace(cube, copies=copies_of_rows(data, source, cube, spec))
+
+    apart = asked(source.count(replace(joint, tables=by_feature), _MOST_VALUES))
     if spec.of_people:
         if apart.rows > _MOST_JOINT_CELLS:
             raise SpecError(Problem(
@@ -403,8 +399,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
                 "each person, with the decision that counts, and search that",
             ))  # fmt: skip
         rows = source.count(by_person(joint, spec), _MOST_VALUES)
-        people = replace(count_people(rows, joint, spec), question=spec)
-        people = replace(people, copies=copies_of_rows(data, source, people, spec))
+        people = asked(count_people(rows, joint, spec))
         _check_people(people, columns)
         return Run("find", data, people, source, spec), None
     cells = most_cells(apart)

@@ -8,7 +8,7 @@ from fairgauge.api.running import answered
 from fairgauge.checks.favourable import assumed_positive
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Task, Threshold
-from fairgauge.errors import Problem, alternatives, quote, refuse
+from fairgauge.errors import Problem, alternatives, problems_where, quote, refuse
 from fairgauge.measure.choose_thresholds import choose_thresholds
 from fairgauge.question.features import RECORD, refuse_probabilities
 from fairgauge.question.options import Options, with_options
@@ -93,21 +93,18 @@ def _choose_by_rule(cube: Cube, spec: Spec, **common: Any) -> ThresholdChoice:
 
 def _check(spec: Spec) -> None:
     refuse_probabilities(spec.probabilities, "a threshold for each group", RECORD)
-    problems = []
-    if spec.score is None:
-        problems.append(Problem("score", "name the column of the score that is decided by"))
-    if spec.label is None:
-        problems.append(
-            Problem("label", "name the column of the label; thresholds are chosen by it")
-        )
-    if spec.prediction is not None:
-        message = "leave it out: decisions follow from the score and its threshold"
-        problems.append(Problem("prediction", message))
-    if isinstance(spec.threshold, Threshold) or len(spec.threshold) != 1:
-        problems.append(Problem("threshold", "give the one threshold in use today"))
-    if len(spec.rules) != 1:
-        message = "name the one rule to meet, such as 'selection_rate.ratio >= 0.8' (--rule RULE)"
-        problems.append(Problem("rules", message))
+    cuts = () if isinstance(spec.threshold, Threshold) else spec.threshold
+    problems = problems_where(
+        (spec.score is None, "score", "name the column of the score that is decided by"),
+        (spec.label is None, "label", "name the column of the label; thresholds are chosen by it"),
+        (spec.prediction is not None, "prediction",
+         "leave it out: decisions follow from the score and its threshold"),
+        (len(cuts) != 1, "threshold", "give the one threshold in use today"),
+        (len(spec.rules) != 1, "rules",
+         "name the one rule to meet, such as 'selection_rate.ratio >= 0.8' (--rule RULE)"),
+        (len(spec.margins) > 1, "margins",
+         "name the one rate to keep, such as accuracy (--margin accuracy=0.01)"),
+    )  # fmt: skip
     for rule in spec.rules:
         if rule.alternatives:
             limits = alternatives(quote(str(limit)) for limit in rule.limits)
@@ -115,9 +112,6 @@ def _check(spec: Spec) -> None:
                 f"has alternatives, of which thresholds are chosen for one at a time: {limits}"
             )
             problems.append(Problem("rules", message))
-    if len(spec.margins) > 1:
-        message = "name the one rate to keep, such as accuracy (--margin accuracy=0.01)"
-        problems.append(Problem("margins", message))
     for name, _ in spec.margins:
         if spec.catalogue.rate(name).needs - {"label", "prediction"}:
             message = "cannot be kept: name a rate of decisions, such as accuracy"

@@ -205,7 +205,7 @@ NAMES: tuple[Name, ...] = (
     *_of("AIF360", _AIF360, _AIF360_DIFFERS, _AIF360_NONE),
     *_of("aequitas", _AEQUITAS, _AEQUITAS_DIFFERS, _AEQUITAS_NONE),
 )
-"""Every public metric of the tools."""
+"""Every metric of these tools that we know, with ours or the reason why there is none."""
 
 IN_USE: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.question.category_words import (
-    hmda_actions,
     is_adverse,
     is_harm,
     is_no,
@@ -29,70 +27,11 @@ from fairgauge.question.category_words import (
     no_outcomes,
 )
 from fairgauge.question.features import Above
+from fairgauge.question.loan_actions import APPROVED, action_code, are_actions
 from fairgauge.question.presets import preset
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of
-
-_COLUMN = r"(?i)action[ _-]?(taken|type)"
-APPROVED = ("1", "2", "8")
-"""Made, approved but not accepted by the applicant, and a preapproval that was not accepted."""
-_UNDECIDED = ("4", "5", "6")
-"""Withdrawn, closed for incompleteness, and purchased: nobody was approved or denied."""
-_PREAPPROVALS = ("7", "8")
-"""A request for a preapproval that was denied, or approved and not accepted: no application."""
-_OF_GROUPS = r"applicant[ _-](race|ethnicity|sex)\b|applicant_(race|ethnicity)_\d"
-_NO_GROUP = {"race": ("6", "7", "8"), "ethnicity": ("3", "4", "5"), "sex": ("3", "4", "5")}
-"""Not provided, not applicable, and no co-applicant."""
-
-
-def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
-    """Return the codes of a column of race, ethnicity or sex that state none.
-
-    >>> no_groups("applicant_race_1", [5, 6]), no_groups("co-applicant_sex", ["2", "04"])
-    ([6], ['04'])
-    >>> no_groups("race", [5, 6])
-    []
-    """
-    found = re.search(_OF_GROUPS, column.casefold())
-    none = () if found is None else _NO_GROUP[found[1] or found[2]]
-    return [value for value in values if name_of(value).lstrip("0") in none]
-
-
-def action_code(name: str) -> str:
-    """Return the code of a name of an action, without leading zeros, and other text as it is.
-
-    >>> action_code("Loan originated"), action_code("03"), action_code("yes")
-    ('1', '3', 'yes')
-    """
-    found = (code for code, each in hmda_actions().items() if each.fullmatch(name.strip()))
-    return next(found, name)
-
-
-def are_actions(column: str, values: Iterable[Value]) -> bool:
-    """Return whether a column has what became of applications in HMDA data.
-
-    >>> are_actions("action_taken", [1, 3]), are_actions("x", ["01", "03"])
-    (True, False)
-    >>> are_actions("x", ["Loan originated", "Application denied"])
-    True
-    """
-    names = [name_of(value) for value in values]
-    known = bool(re.search(_COLUMN, column)) or not all(name.strip().isdigit() for name in names)
-    return known and all(action_code(name) in hmda_actions() for name in names)
-
-
-def no_decisions(values: Collection[Value], asked: Iterable[Value]) -> list[Value]:
-    """Return the actions that are no decisions as those asked for are.
-
-    Requests for a preapproval are none beside applications, and applications none beside requests.
-    """
-    of_requests = {*_PREAPPROVALS} >= {action_code(name_of(each)) for each in asked}
-    none = (
-        hmda_actions().keys() - {*_PREAPPROVALS} if of_requests else {*_UNDECIDED, *_PREAPPROVALS}
-    )
-    return [value for value in values if action_code(name_of(value)) in none]
-
 
 _OF_ALL_OUTCOMES = (DifferentialFairness, Distance)
 """Metrics in which every outcome counts alike, as consistency does."""

@@ -23,6 +23,9 @@ from fairgauge.stats.sampling import largest_design_effect
 from fairgauge.stats.significance import homogeneity
 from fairgauge.values import Value, name_of
 
+_HARDLY = 0.1
+"""Rows that conditions leave of a group beside those that they leave out, if these are nearly all."""
+
 
 def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
     """Return the axes of columns, each of which may be counted as a stratum or as a feature."""
@@ -161,7 +164,7 @@ def counted_missing(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """State the rows that conditions leave out, and warn of groups of which they leave none.
+    """State the rows that conditions leave out, and warn of groups of which they leave hardly any.
 
     A condition on the column of the groups states itself that they are not compared.
     """
@@ -169,24 +172,32 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.note(DiagnosticCode.ROWS_LEFT_OUT, rows=rows)
     for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
         levels, asked = cube.levels[axis], spec.feature(axis.column)
-        held = {name for name, cases in zip(axis.names(levels), cube.cases_by_level[axis][:-1],
-                                            strict=True) if cases}  # fmt: skip
-        held |= {*spec.exclude_groups, *map(name_of, spec.unknown)}
+        held = dict(zip(axis.names(levels), cube.cases_by_level[axis][:-1], strict=True))
+        unnamed = {*spec.exclude_groups, *map(name_of, spec.unknown)}
         if asked.values:
             named = {name_of(value) for values in asked.values for value in values}
-            held |= {value for _, value, _, _ in cube.left_out} - named
-        gone = {
+            unnamed |= {value for _, value, _, _ in cube.left_out} - named
+        left = {
             value: cases
             for column, value, _, cases in cube.left_out
-            if column == axis.column and value and value not in held
+            if column == axis.column and value and value not in unnamed
         }
-        if gone:
-            own = any(each.column == axis.column for each in spec.where)
-            made = Diagnostic.note if own else Diagnostic.warning
-            yield made(
-                DiagnosticCode.GROUPS_LEFT_OUT, axis.column,
-                groups=tuple(gone), rows=sum(gone.values()), why="condition", **spec.unit,
-            )  # fmt: skip
+        gone = {value: cases for value, cases in left.items() if not held.get(value)}
+        own = any(each.column == axis.column for each in spec.where)
+        kept, out = sum(held.values()), sum(left.values())
+        hardly = {
+            value: cases
+            for value, cases in left.items()
+            if not own and value not in gone and cases >= FEWEST_ROWS
+            if held[value] <= _HARDLY * cases
+            if kept - held[value] >= out - cases
+        }
+        for groups, why in ((gone, "condition"), (hardly, "hardly")):
+            if groups:
+                yield (Diagnostic.note if own else Diagnostic.warning)(
+                    DiagnosticCode.GROUPS_LEFT_OUT, axis.column,
+                    groups=tuple(groups), rows=int(sum(groups.values())), why=why, **spec.unit,
+                )  # fmt: skip
 
 
 def other_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairgauge.checks.favourable import no_groups
 from fairgauge.checks.missingness_checks import axes_of
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import CODES, LEAST, NEARBY, OLDEST, OUTCOMES, YEARS, Axis
@@ -24,6 +23,7 @@ from fairgauge.question.category_words import (
     may_be_no_number,
     missing_words,
 )
+from fairgauge.question.loan_actions import no_groups
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
@@ -86,14 +86,15 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
     for axis in axes_of(cube, [*columns]):
         if axis.bins:
             continue
-        levels = cube.levels[axis]
-        if missing := tuple(map(name_of, (*missing_words(levels), *codes_of_missing(levels)))):
-            line = spec.recoding_line(axis.column, {UNKNOWN: missing})
+        levels, cases = cube.levels[axis], levels_with_cases(cube, axis)
+        if missing := (*missing_words(levels), *codes_of_missing(levels)):
+            names = tuple(map(name_of, missing))
             yield Diagnostic.warning(
-                DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=missing, line=line
-            )
-        held = (_Spelling(axis.column, name_of(v), n, name_of(v))
-                for v, n in levels_with_cases(cube, axis))  # fmt: skip
+                DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=names,
+                rows=sum(n for value, n in cases if value in missing),
+                line=spec.recoding_line(axis.column, {UNKNOWN: names}),
+            )  # fmt: skip
+        held = (_Spelling(axis.column, name_of(v), n, name_of(v)) for v, n in cases)
         several = [*_alike(held)]
         if several:  # one note of a column, which may have hundreds of values
             named = {max(e, key=_plainness).text: [s.text for s in e] for e in several}

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import product
-from typing import Any, TypeAlias
+from itertools import chain, product
+from typing import Any
 
 import numpy as np
 
-from fairgauge.checks.favourable import APPROVED, action_code, are_actions, no_decisions
 from fairgauge.checks.missingness_checks import HARDLY_CHANCE, axes_of, p_of_shares, rows_by
 from fairgauge.checks.names import compact_reading
 from fairgauge.cube.cube import Cube, counts_together, levels_with_cases
@@ -20,15 +19,13 @@ from fairgauge.identity import ValueSet
 from fairgauge.question.category_words import (
     classes_of_missing,
     is_adverse,
+    is_denied,
     is_favourable,
     is_form_of,
     is_harm,
-    is_no,
-    is_stage,
-    may_be_value,
-    no_outcomes,
 )
 from fairgauge.question.conditions import RowCondition
+from fairgauge.question.loan_actions import APPROVED, action_code, are_actions
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
@@ -40,16 +37,16 @@ from fairgauge.resolve.outcomes import (
     only_number,
     only_value,
     outcome_masks,
+    refused_levels,
     share_determined,
     sums_of_known,
+    undecided_levels,
 )
 from fairgauge.resolve.question_checks import OTHER_UNIT
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of
 
 _HALF = 0.5
-Held: TypeAlias = tuple[Value, int]
-"""A value and its rows."""
 
 
 def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
@@ -157,7 +154,8 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
     positive = spec.positive_of(spec.label) or (1,)
     labels = [*cube.levels[label], *positive]
     if task is Task.BINARY and spec.names_values:
-        labels += [value for of in unlike_refusals(cube, spec, prediction) for value, _ in of]
+        other = undecided_levels(cube, prediction, spec), favoured_levels(cube, prediction, spec)
+        labels += [value for value, _ in chain(*other)]
     levels = levels_with_cases(cube, prediction)
     strange = [each for each in levels if not is_one_of(each[0], labels)]
     rows = sum(rows for _, rows in strange)
@@ -180,70 +178,43 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
     )
 
 
-def unlike_refusals(cube: Cube, spec: Spec, axis: Axis) -> tuple[list[Held], list[Held]]:
-    """Return outcomes that count as not positive, though of no decision, or favourable by name."""
-    asked, refused = spec.positive_of(axis.column) or (1,), _refused(cube, spec, axis)
-    values = [value for value, _ in levels_with_cases(cube, axis)]
-    if are_actions(axis.column, values):
-        none = no_decisions(values, asked)
-        approves = all(action_code(name_of(each)) in APPROVED for each in asked)
-        approved = [e for e in refused if approves and action_code(name_of(e[0])) in APPROVED]
-        return [each for each in refused if each[0] in none], approved
-    several, names = len(refused) > 1, [*map(name_of, asked)]
-    if not several and refused and may_be_value(name_of(refused[0][0])):
-        return [], []  # of two outcomes, one is meant
-    none = no_outcomes(values)
-    if is_one_of(0, values) and all(matches(1, each) for each in asked):
-        numbers = (each for each in values if re.fullmatch(r"-?[\d.]+", name_of(each)))
-        none += [each for each in numbers if not is_one_of(each, (0, 1))]
-    harms = spec.favourable is Favourable.NEGATIVE or any(
-        _is_denied(name) or is_harm(name, axis.column) for name in names
-    )
-    decided = several and any(map(_is_denied, map(name_of, values)))
+def favoured_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
+    """Return outcomes that count as not positive, though they are favourable by their names.
+
+    That is by HMDA's codes, or as a second word or another form of one that is stated.
+    """
+    refused, names = refused_levels(cube, axis, spec), spec.positive_of(axis.column) or (1,)
+    names = [*map(name_of, names)]
+    if are_actions(axis.column, cube.levels[axis]):
+        approves = all(action_code(name) in APPROVED for name in names)
+        return [e for e in refused if approves and action_code(name_of(e[0])) in APPROVED]
+    plain = spec.favourable is not Favourable.NEGATIVE and len(refused) > 1
+    plain &= not any(is_denied(name) or is_harm(name, axis.column) for name in names)
 
     def is_favoured(name: str) -> bool:
         if compact_reading(name) in map(compact_reading, names) or not re.search(r"[^\W\d_]", name):
             return False  # `doubtful_names` warns of the same name in two spellings
-        if several and not harms and is_favourable(name):
-            return True
-        return any(
-            is_form_of(name, each) for each in names if is_adverse(each) or not is_adverse(name)
-        )
+        forms = [each for each in names if is_adverse(each) or not is_adverse(name)]
+        return (plain and is_favourable(name)) or any(is_form_of(name, each) for each in forms)
 
-    undecided = [
-        each for each in refused
-        if each[0] in none or (decided and is_stage(name_of(each[0]), asked))
-    ]  # fmt: skip
-    return undecided, [e for e in refused if e not in undecided and is_favoured(name_of(e[0]))]
-
-
-def _is_denied(name: str) -> bool:
-    return is_adverse(name) or is_no(name) or matches(0, name)
-
-
-def _refused(cube: Cube, spec: Spec, axis: Axis) -> list[Held]:
-    asked = spec.positive_of(axis.column) or (1,)
-    return [
-        each for each in levels_with_cases(cube, axis)
-        if (each[1] or spec.of_people) and not is_one_of(each[0], asked)
-    ]  # fmt: skip
+    undecided = undecided_levels(cube, axis, spec)
+    return [e for e in refused if e not in undecided and is_favoured(name_of(e[0]))]
 
 
 def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of outcomes that count as not positive, though their names or codes are of no decision.
 
-    Also of those that are favourable by their names. Of people, whose decisions count as one, how
-    many rows have each is not known any more.
+    Also of those that are favourable by their names. Of people, whose decisions count as one, how many rows have each is not known any more.
     """
     if not spec.names_values:  # an order names every value, and numbers are cut
         return
     for i, axis in enumerate(cube.plan.outcomes):
         if axis.bins:
             continue
-        refused = _refused(cube, spec, axis)
-        codes = are_actions(axis.column, [level for level, _ in levels_with_cases(cube, axis)])
-        undecided, approved = unlike_refusals(cube, spec, axis)
-        if undecided:
+        asked = spec.positive_of(axis.column) or (1,)
+        codes = are_actions(axis.column, cube.levels[axis])
+        refused = refused_levels(cube, axis, spec)
+        if undecided := undecided_levels(cube, axis, spec):
             held = _held(axis, undecided, spec, sum)
             more = {"line": spec.recoding_line(axis.column, {UNKNOWN: held["values"]})}
             if codes:
@@ -254,14 +225,12 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                     "condition": RowCondition(axis.column, (others,), negated=True).to_text()
                 }
             yield Diagnostic.warning(DiagnosticCode.UNDECIDED_OUTCOMES, **held, **more)
-        if approved:
-            asked = spec.positive_of(axis.column) or (1,)
-            names = {name_of(each) for each in (*asked, *(value for value, _ in approved))}
+        if approved := favoured_levels(cube, axis, spec):
             yield Diagnostic.warning(
                 DiagnosticCode.APPROVED_AS_REFUSED,
                 **_held(axis, approved, spec, sum),
                 **(_actions(approved) if codes else {}),
-                positive=tuple(sorted(names)),
+                positive=tuple(sorted({*map(name_of, asked), *(name_of(v) for v, _ in approved)})),
             )
         if (i == 0 or not spec.words_of_predictions) and len(refused) > 1:
             # whatever their names mean, and in whichever language

@@ -8,6 +8,7 @@ withhold nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
@@ -40,9 +41,10 @@ from fairgauge.checks.outcome_checks import (
 )
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import OUTCOMES
-from fairgauge.enums import DiagnosticCode, Level, Outcome, Task
+from fairgauge.enums import DiagnosticCode, Level, Outcome, Role, Task
 from fairgauge.identity import ValueSet
 from fairgauge.inference.missing_values import MANY_MISSING
+from fairgauge.question.category_words import is_adverse
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import count_groups
@@ -52,7 +54,7 @@ from fairgauge.resolve.question_checks import (
     numeric_groups,
     single_row_groups,
     uncrossed_features,
-    unmatched_groups,
+    unmatched_values,
 )
 from fairgauge.resolve.references import large_groups
 from fairgauge.results.doubts import (
@@ -61,13 +63,14 @@ from fairgauge.results.doubts import (
     OF_ONE_PERSON,
     SCORE_APART,
     SPELT,
+    STRATUM,
     UNSTATED,
     Doubt,
     Judged,
 )
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.start.records import dataclass
-from fairgauge.values import name_of
+from fairgauge.values import canonical, name_of
 
 
 class CheckedCounts(NamedTuple):
@@ -125,7 +128,7 @@ CHECKS = (
     DataCheck(lambda c: other_groups(c.cube, c.spec)),
     DataCheck(lambda c: copied_rows(c.cube)),
     DataCheck(lambda c: limits_outside_range(c.spec)),
-    DataCheck(lambda c: unmatched_groups(c.cube, c.spec)),
+    DataCheck(lambda c: unmatched_values(c.cube, c.spec)),
 )
 
 
@@ -191,16 +194,22 @@ def _of_group(column: str | None, what: str, rows: int, spec: Spec) -> Iterator[
         yield Doubt(what.format(feature), rows, features=frozenset({feature}))
 
 
+def _missing_stratum(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+    del asked
+    yield Doubt("clear stratum", note["rows"], frozenset({STRATUM}))
+
+
 def _missing_group(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     if not (note.get("excluded") or note.get("unsure")):
         yield from _of_group(note.feature, "clear {}", note["rows"], asked.spec)
 
 
 def _spelt(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
-    if note.get("strata"):
-        return
     rows = dict(zip(note["values"], note["rows"], strict=False))
     others = note.get("people") or sum(rows.get(name, 0) for name in note["others"])
+    if note.get("strata"):
+        yield Doubt(f"{SPELT}strata", others, frozenset({STRATUM}))
+        return
     if note.feature is not None:
         yield from _of_group(note.feature, f"{SPELT}{{}}", others, asked.spec)
         return
@@ -246,6 +255,7 @@ def _people(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
 
 _CONCERNS: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterator[Doubt]]] = {
     DiagnosticCode.MISSING_MARKER: _missing_group,
+    DiagnosticCode.STRATUM_OF_MISSING: _missing_stratum,
     DiagnosticCode.SAME_NAMES: _spelt,
     DiagnosticCode.CODED_NUMBERS: _coded,
     DiagnosticCode.UNDECIDED_OUTCOMES: _of_outcome,
@@ -292,14 +302,43 @@ def open_doubts(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> tuple[Do
     """
     notes, asked = [*notes], _Question(spec, cube.read)
     found: dict[Doubt, int] = {}
+    weights: dict[Doubt, float] = {}
     for note in notes:
         if note.level is Level.WARNING:
             concerns = _CONCERNS.get(note.code)
             for each in concerns(note, asked) if concerns else ():
                 key = replace(each, rows=0)
                 found[key] = min(found.get(key, 0) + each.rows, asked.cases)
-    few = _few(notes, cube, spec) if found else 0.0
-    return tuple(replace(each, rows=rows) for each, rows in found.items() if rows > few)
+                weights[key] = weights.get(key, 0.0) + _weight(note, cube)
+    if not found:
+        return ()
+    few, light = (_few(notes, cube, spec, weighted=of) for of in (False, True))
+    return tuple(
+        replace(each, rows=rows)
+        for each, rows in found.items()
+        if rows > few or weights[each] > light
+    )
+
+
+def _weight(note: Diagnostic, cube: Cube) -> float:
+    # what the rows of the values that it names weigh: few as they are, they may matter
+    if not note.get("rows") or "w" not in cube.tables[0].sums:
+        return 0.0
+    of_labels = note.code is DiagnosticCode.PREDICTION_NOT_A_LABEL  # names of denials are clear
+    given = note.get("others") or note.get("values") or (note.get("value"),)
+    names = {name for name in map(name_of, given) if not (of_labels and is_adverse(name))}
+    columns, weight = {note.feature, note.get("column"), *(note.get("columns") or ())}, 0.0
+    for axis in (each for each in cube.plan.axes if each.column in columns):
+        of_codes = axis.role is Role.CODES  # intervals that end at one
+        levels = (
+            [*map(name_of, map(canonical, axis.cuts)), ""]
+            if of_codes
+            else axis.names(cube.levels[axis])
+        )
+        table = cube.marginal([axis])
+        held = [code >= 0 and levels[code] in names for code in table.codes[:, 0].tolist()]
+        weight += float(table.sums["w"][held].sum())
+    return weight
 
 
 Decided = TypeVar("Decided", bound=Judged)
@@ -332,15 +371,15 @@ def withhold(
     return tuple(each.withheld(why) for each in decided)
 
 
-def _few(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> float:
-    # how many cases are few beside every large group that is not itself in doubt
+def _few(notes: Iterable[Diagnostic], cube: Cube, spec: Spec, *, weighted: bool) -> float:
+    # how many cases, or how much weight, is little beside every large group that is not in doubt
     doubted: dict[str | None, set[str]] = {}
     for note in notes:
         if note.code is DiagnosticCode.MISSING_MARKER:
             doubted.setdefault(note.feature, set()).add(name_of(note["value"]))
         elif note.code is DiagnosticCode.SAME_NAMES and note.feature:
             doubted.setdefault(note.feature, set()).update(note["others"])
-    fewest = [float(cube.read)]
+    fewest = [math.inf if weighted else float(cube.read)]
     for counts in count_groups(cube, spec):
         columns = [doubted.get(column, set()) for column in counts.feature_id.columns]
         known = np.array(
@@ -353,6 +392,10 @@ def _few(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> float:
             ],
             dtype=bool,
         )
-        rows = counts.counts[cube.plan.cases][: len(counts.groups), 0].sum(axis=(1, 2))
+        if weighted and not counts.weighted:
+            break
+        sums = counts.counts["w" if weighted else cube.plan.cases]
+        rows = counts.in_given_weights(sums) if weighted else sums
+        rows = rows[: len(counts.groups), 0].sum(axis=(1, 2))
         fewest += rows[large_groups(counts, spec) & known].tolist()
     return MANY_MISSING * min(fewest)

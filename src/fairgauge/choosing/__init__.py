@@ -1,1 +1,1 @@
-"""Choosing metrics: answers to a few questions become a specification, and the rows it needs."""
+"""Choosing metrics: answers to a few questions become a specification."""

@@ -150,20 +150,10 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     total: Cube | None = None
     seen: list[tuple[Place, Cube]] = []
     paths = named_places(asked)
-    places: dict[object, Place] = {}
-    for path in paths:
-        try:  # also by a link: its rows would count twice
-            at: object = path
-            if not isinstance(path, Object):
-                at = path.stat().st_dev, path.stat().st_ino
-        except (OSError, ValueError):
-            at = path  # opening it raises the error
-        first = places.setdefault(at, path)
-        if first is not path:
-            also = "" if first == path else f" (as {quote(first)})"
-            raise DataError(
-                f"the cube {quote(path)} is named twice{also}: its rows would count twice"
-            )
+    places: dict[Place, Place] = {}
+    for path in paths:  # also by a link: its rows would count twice
+        if places.setdefault(resolved(path), path) is not path:
+            raise DataError(f"the cube {quote(path)} is named twice: its rows would count twice")
     for path in paths:
         cube = load(address(path))
         if not isinstance(cube, Cube):
@@ -187,6 +177,14 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     if total is None:
         raise DataError(f"no file {quote(asked[0])}")
     return total
+
+
+def resolved(path: Place) -> Place:
+    """Return the whole path of a file or an object, its links followed."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise DataError(f"cannot use the path {quote(path)}: {cause(error)}") from None
 
 
 def named_places(asked: Sequence[str]) -> list[Place]:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli._command_group import Decorator, add_options
-from fairgauge.cli._data_arguments import CUBE_SUFFIX, STANDARD_INPUT, named_files
+from fairgauge.cli._data_arguments import CUBE_SUFFIX, STANDARD_INPUT, named_files, resolved
 from fairgauge.cli._streams import print_message, print_result, terminal_style
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, cause, quote
 from fairgauge.object_stores import Object, Place, is_object
 from fairgauge.render.formats import format_of, names, suffixes
 from fairgauge.render.language import NAMES
-from fairgauge.render.words.numbers import numbered, plural
+from fairgauge.render.words.numbers import numbered
 from fairgauge.start.records import dataclass, fields
 
 if TYPE_CHECKING:
@@ -143,18 +143,12 @@ class Output:
     def shown(self) -> dict[str, Any]:
         """Return the format of standard output and its options, as `render` takes them."""
         if self.chosen is not None:
-            others = {
-                f"--format {self.format}": self.format not in ("text", "csv"),
-                "--full": self.full,
-                "--quiet": self.quiet,
-            }
-            for other in (name for name, given in others.items() if given):
-                raise DataError(f"--table {self.chosen} prints CSV; remove {other}")
+            if self.format not in ("text", "csv") or self.full or self.quiet:
+                message = "prints CSV alone; remove --format, --full and --quiet"
+                raise DataError(f"--table {self.chosen} {message}")
             return {"format": "csv", "table": self.chosen}
-        if self.quiet and self.full:
-            raise DataError("--quiet prints one line and --full everything; choose one")
-        if self.quiet and self.format != "text":
-            raise DataError(f"--quiet is an option of text, not of {self.format}")
+        if self.quiet and (self.full or self.format != "text"):
+            raise DataError("--quiet prints one line of text; remove --full and --format")
         if self.full and self.format not in ("text", "markdown"):
             raise DataError(
                 f"--full is an option of text and markdown; {self.format} is always whole"
@@ -200,12 +194,12 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -
     """
     asked = [each for each in inputs if each not in (None, STANDARD_INPUT)]
     read: list[Place] = [
-        _place(path) for path in named_files([e for e in asked if not is_object(e)])
+        resolved(path) for path in named_files([e for e in asked if not is_object(e)])
     ]
     read += [Object(each) for each in asked if is_object(each)]
     written: list[Place] = []
     for each in (output for output in outputs if output is not None):
-        place = _place(Object(each) if is_object(each) else Path(each))
+        place = resolved(Object(each) if is_object(each) else Path(each))
         if place in read:
             raise DataError(f"the output {quote(each)} is also an input; choose another name")
         if place in written:
@@ -215,13 +209,6 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -
         if isinstance(place, Path) and not place.parent.is_dir():
             raise DataError(f"cannot write {quote(each)}: there is no folder {quote(place.parent)}")
         written.append(place)
-
-
-def _place(path: Place) -> Place:
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError, ValueError) as error:
-        raise DataError(f"cannot use the path {quote(path)}: {cause(error)}") from None
 
 
 def check_cube_output(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
@@ -250,17 +237,15 @@ def note_cases_alone(cube: Cube) -> None:
     if alone:
         from fairgauge.evidence.protection import why_unprotected
 
-        one, many = ("case is", "cases are") if cube.plan.count else ("row is", "rows are")
-        if cube.asked.of_people:
-            one, many = "person is", "people are"
+        unit = cube.asked.unit.get("unit", "rows")
         obstacle = why_unprotected(cube)
         protect = ", or protect them (--min-cell 10, fairgauge protect)"
         if obstacle is not None:
             protect = f". They cannot be protected as they are: {obstacle}"
         print_message(
-            f"{alone:,} {plural(alone, one, many)} alone in a cell of the counts: people who know "
-            f"the group of such a person can read the outcome"
-            f"{exact_values(cube.plan)}; share these counts as you would share the rows{protect}",
+            f"{numbered(alone, unit)} alone in a cell of the counts: people who know the group of "
+            f"such a person can read the outcome{exact_values(cube.plan)}; share these counts as "
+            f"you would share the rows{protect}",
             prefix="Note: ",
         )
 

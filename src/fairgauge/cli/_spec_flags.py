@@ -67,20 +67,17 @@ def _flags(
     refused: Sequence[str] = (),
     helps: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Decorator]:
-    # every flag once: two options may share one, which then takes several values
-    flags = [flag for option in options for flag in option.flags]
-    for flag in dict.fromkeys(flags):
-        sharing = [option for option in options if flag in option.flags]
-        option = sharing[0]
-        yield click.option(
-            flag,
-            _key(flag),
-            metavar="|".join(dict.fromkeys(option.type.metavar for option in sharing)),
-            help=helps.get(option.name) or option.help(flag),
-            multiple=option.type.repeatable or len(sharing) > 1,
-            nargs=option.type.arguments,
-            hidden=option.name in refused,
-        )
+    for option in options:
+        for flag in option.flags:
+            yield click.option(
+                flag,
+                _key(flag),
+                metavar=option.type.metavar,
+                help=helps.get(option.name) or option.help(flag),
+                multiple=option.type.repeatable,
+                nargs=option.type.arguments,
+                hidden=option.name in refused,
+            )
 
 
 def _key(flag: str) -> str:

@@ -113,7 +113,6 @@ class Intervals:
         reason = self.reason or Reason.of(ReasonCode.VALUE_OUTSIDE_INTERVAL)
 
         def together(confidence: float) -> Limits:
-            """Return wider limits, clipped as these are; unknown where these are."""
             assert self.together is not None
             ends = (np.clip(each, *limits) for each in self.together(confidence))
             below, above = (np.where(held, each, np.nan) for each in ends)

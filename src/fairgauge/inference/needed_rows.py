@@ -86,9 +86,7 @@ def _design_effect(estimate: Estimate, metric: Metric) -> float | None:
     return times if times > 0 else None
 
 
-def detectable_disparity(
-    estimate: Estimate, power: float = POWER, *, above: bool = False
-) -> DetectableDisparity | None:
+def detectable_disparity(estimate: Estimate, *, above: bool = False) -> DetectableDisparity | None:
     """Return the smallest disparity that would probably be found in groups of these sizes.
 
     Both are taken to have the reference's rate. The ratio is that of a group with a lower rate, or
@@ -103,7 +101,7 @@ def detectable_disparity(
         return None  # such as a ratio to 0, which does not show how precise clustered rows are
     (_, n), (rate, m) = sides
     n, m = n / (times or 1.0), m / (times or 1.0)
-    gap = float(detectable_difference(rate, m, rate, n, interval.level, power))
+    gap = float(detectable_difference(rate, m, rate, n, interval.level, POWER))
     if not math.isfinite(gap):
         return None
     possible = gap <= max(rate, 1 - rate)

@@ -23,7 +23,7 @@ import numpy as np
 
 from fairgauge.catalogue.across import Spread, contrast_of
 from fairgauge.catalogue.catalogue import rate as rate_of
-from fairgauge.catalogue.cells import Array, ConfusionCounts
+from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
@@ -49,7 +49,6 @@ from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import ComparisonKey, Estimate, WorstCase
 from fairgauge.results.scopes import OVERALL
 from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient
-from fairgauge.stats.unknown_people import missing_bounds
 
 Shares = tuple[Array, Array]
 """The rows that a rate counts, and those among which it counts them."""
@@ -458,27 +457,6 @@ def _incomplete(states: Array, rate: Rate) -> Array:
     return np.asarray(needed.sum(axis=(1, 2)) - known.sum(axis=(1, 2)))
 
 
-def worst_values(
-    metric: Contrast,
-    group: ConfusionCounts,
-    reference: ConfusionCounts,
-    unknown: ConfusionCounts,
-    unknown_reference: ConfusionCounts,
-) -> Limits:
-    """Return the least and the greatest value of a contrast of shares.
-
-    The unknown rows are those that may be of each side. Both ends are attained: the same assignment
-    takes one side as low and the other as high as it can be.
-    """
-    assert isinstance(metric.of, Rate)
-    of, among, needs = metric.of.of, metric.of.among, metric.of.needs
-    ours, theirs = (
-        missing_bounds(*(each.count(side.counts(needs)) for side in sides for each in (of, among)))
-        for sides in ((group, unknown), (reference, unknown_reference))
-    )
-    return contrast_range(metric, ours, theirs)
-
-
 def contrast_range(metric: Contrast, ours: Limits, theirs: Limits) -> Limits:
     """Return the ends of a contrast from those of its group's and of its reference's share."""
     if isinstance(metric.of, Quotient):
@@ -488,6 +466,28 @@ def contrast_range(metric: Contrast, ours: Limits, theirs: Limits) -> Limits:
         return difference_limits(first, second)
     low, high = quotient(first[0], second[1]), quotient(first[1], second[0])
     return np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), np.inf, high)
+
+
+def uncompared_limits(
+    within: Limits, kept: Shares, alone: Shares, *, ratio: bool, of_reference: bool
+) -> tuple[Limits, Limits]:
+    """Return an interval within strata as it is where rows in strata of one side alone count, too.
+
+    The other side may have any rate there, the least or the greatest. ``kept, alone`` are the rows
+    of the side in strata of both and of it alone, at whose composition the interval is;
+    ``of_reference``: of the reference.
+    """
+    (x, n), (y, m) = kept, alone
+    own, every, sign = quotient(x, n), quotient(x + y, n + m), 1 if of_reference else -1
+
+    def at(rate: float) -> Limits:
+        other = [own * end**sign if ratio else own + sign * end for end in within]
+        whole = [quotient(n * each + m * rate, n + m) for each in other]
+        low, high = (quotient(e, every) ** sign if ratio else sign * (e - every) for e in whole)
+        return low, high
+
+    rates = (1.0, 0.0)[::-sign]
+    return at(rates[0]), at(rates[1])
 
 
 def mean_limits(mean: Array | float, lacking: Array | float, ends: tuple[float, float]) -> Limits:

@@ -11,7 +11,6 @@ furthest out: Wilson's limits move with successes and against failures as the ra
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -20,23 +19,23 @@ from typing import TypeAlias
 import numpy as np
 
 from fairgauge.catalogue.cells import Array, ConfusionCounts
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Profile, Status
 from fairgauge.inference.interval import (
     Comparisons,
     Evidence,
     Intervals,
-    certainty,
     first_reasons,
     insufficient_rows,
 )
-from fairgauge.inference.possible import worst_values
-from fairgauge.inference.uncertainty import Uncertainty, rows_counted
+from fairgauge.inference.possible import contrast_range
+from fairgauge.inference.uncertainty import Uncertainty, values_with
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import RateValue
 from fairgauge.results.scopes import Bounds
 from fairgauge.stats.arrays import Limits, Mask, quotient
+from fairgauge.stats.unknown_people import missing_bounds
 
 Range: TypeAlias = tuple[ConfusionCounts, ConfusionCounts]
 """The least and the greatest counts of one side of many comparisons."""
@@ -79,14 +78,15 @@ def contrast_bounds(metric: Contrast, group: Range, reference: Range) -> Limits:
     return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
 
 
-def contrast_intervals(
-    metric: Contrast, group: Range, reference: Range, margin: Mask, how: Uncertainty
-) -> Intervals:
-    """Return the union of the confidence intervals of a contrast at all corner tables.
+def protected_contrasts(
+    metric: ComparisonMetric, group: Range, reference: Range, margin: Mask, how: Uncertainty
+) -> tuple[list[Bounds | None], Intervals]:
+    """Return the bounds of a contrast, and the union of its intervals at all corner tables.
 
     The p-value is the largest at any corner, and 1 where "no difference" agrees with the counts.
     There is neither where the contrast is undefined at a corner.
     """
+    assert isinstance(metric, Contrast)
     assert isinstance(metric.of, Rate)
     sides = (corners(metric.of, group), corners(metric.of, reference))
     made = []
@@ -97,7 +97,14 @@ def contrast_intervals(
     low, high = contrast_bounds(metric, group, reference)
     p = np.array([each.p for each in made]).max(axis=0)
     none = (low <= metric.neutral) & (metric.neutral <= high)
-    return replace(_union(made), p=np.where(none & ~np.isnan(p), 1.0, p))
+
+    def together(confidence: float) -> Limits:
+        alone = Uncertainty(replace(how.spec, confidence=confidence))
+        _, wider = protected_contrasts(metric, group, reference, margin, alone)
+        return wider.low, wider.high
+
+    p = np.where(none & ~np.isnan(p), 1.0, p)
+    return _as_bounds((low, high)), replace(_union(made), p=p, together=together)
 
 
 def protected_rates(
@@ -120,16 +127,11 @@ def protected_rates(
             [intervals] = how.of_rates([statistic], Evidence(corner, corner), margin)
             rows = insufficient_rows(statistic.size(corner))
             made.append(replace(intervals, too_few=first_reasons(intervals.too_few, rows)))
-        value, every = statistic.value(published, Profile.DOCUMENTED), _union(made)
-        bounds = rate_bounds(statistic, side)
-        counted = rows_counted(statistic, published)
-        values[statistic.name] = [
-            replace(
-                _rate(float(value[i]), bounds_at(bounds, i), every, i, how.spec.confidence),
-                **counted[i],
-            )
-            for i in range(len(margin))
-        ]
+        bounds, evidence = _as_bounds(rate_bounds(statistic, side)), Evidence(published, published)
+        level, profile = how.spec.confidence, Profile.DOCUMENTED
+        values[statistic.name] = values_with(
+            _union(made), statistic, evidence, margin, level, profile, bounds
+        )
     return values
 
 
@@ -143,10 +145,16 @@ def protected_worst_cases(
     """
     assert isinstance(metric.of, Rate)
     sides = (corners(metric.of, group), corners(metric.of, reference))
+    counted, needs = (metric.of.of, metric.of.among), metric.of.needs
     lows, highs = [], []
     for ours, theirs in product(*sides):
         value = metric.value(ours, theirs, Profile.DOCUMENTED)
-        low, high = worst_values(metric, ours, theirs, *unknown)
+        # both ends are attained: the same rows take one side as low and the other as high as can be
+        ends = [
+            missing_bounds(*(each.count(of.counts(needs)) for of in rows for each in counted))
+            for rows in ((ours, unknown[0]), (theirs, unknown[1]))
+        ]
+        low, high = contrast_range(metric, *ends)
         if metric.by == "difference":
             lows.append(published + low - value)
             highs.append(published + high - value)
@@ -162,26 +170,9 @@ def protected_worst_cases(
     return low.min(axis=0), high.max(axis=0)
 
 
-def bounds_at(bounds: Limits, at: int) -> Bounds | None:
-    """Return the bounds of one of many comparisons, None where there are none."""
-    low, high = float(bounds[0][at]), float(bounds[1][at])
-    return Bounds(low, high) if low <= high else None
-
-
-def _rate(
-    value: float, bounds: Bounds | None, intervals: Intervals, at: int, level: float
-) -> RateValue:
-    if bounds is None or math.isnan(value):
-        empty = Reason.of(ReasonCode.PROTECTED_EMPTY)
-        return RateValue(value=None, status=Status.UNDEFINED, reason=empty)
-    fields = certainty(intervals, at, level)
-    return RateValue(
-        value=value,
-        bounds=bounds,
-        interval=fields.get("interval"),
-        status=fields["status"],
-        reason=fields["reason"],
-    )
+def _as_bounds(limits: Limits) -> list[Bounds | None]:
+    each = zip(*(end.tolist() for end in limits), strict=True)
+    return [Bounds(low, high) if low <= high else None for low, high in each]
 
 
 def _union(made: Sequence[Intervals]) -> Intervals:

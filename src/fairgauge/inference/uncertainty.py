@@ -11,12 +11,12 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial, singledispatch
-from typing import TypedDict
+from itertools import repeat
 
 import numpy as np
 
 from fairgauge.catalogue.across import Across, GroupSpread
-from fairgauge.catalogue.cells import FN, FP, TN, TP, Array, ConfusionCounts
+from fairgauge.catalogue.cells import FN, FP, TN, TP, Array
 from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance, Metric
 from fairgauge.catalogue.distributions import ConditionalDisparity, Inequality
 from fairgauge.catalogue.score_statistics import ScoreStatistic
@@ -54,12 +54,14 @@ from fairgauge.inference.two.contrast_intervals import (
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import RateValue, as_count, as_number
+from fairgauge.results.scopes import Bounds
 from fairgauge.stats.arrays import Limits, Mask
 from fairgauge.stats.contrasts import absolute_sum_quantile, absolute_sum_tail, fold
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import tukey_adjusted, tukey_level
 
 _PAIR = 2
+PROTECTED_EMPTY = Reason.of(ReasonCode.PROTECTED_EMPTY)
 
 
 class Uncertainty:
@@ -391,60 +393,51 @@ def rate_values(
         if isinstance(statistic, ScoreStatistic):
             smallest = statistic.smallest_denominator(evidence.cases)
         few = first_reasons(made.too_few, insufficient_rows(smallest))
-        values[statistic.name] = _rate_values(
-            statistic, evidence, margin, how.spec.confidence, profile, replace(made, too_few=few)
-        )
+        made = replace(made, too_few=few)
+        level = how.spec.confidence
+        values[statistic.name] = values_with(made, statistic, evidence, margin, level, profile)
     return values
 
 
-class RowsCounted(TypedDict, total=False):
-    """The counted fields of a rate."""
-
-    numerator: float | None
-    denominator: float | None
-
-
-def rows_counted(statistic: Statistic, cases: ConfusionCounts) -> list[RowsCounted]:
-    """Return the denominator of a statistic, and the numerator of a share of rows, as counted.
-
-    What reports print as counts must be these: a rate times the size of a group counts rows that
-    lack what the rate needs.
-    """
-    under = statistic.all_rows(cases).tolist()
-    if not isinstance(statistic, Rate):
-        return [RowsCounted(denominator=as_count(n)) for n in under]
-    over = statistic.of.count(cases.counts(statistic.needs)).tolist()
-    return [
-        RowsCounted(numerator=as_count(x), denominator=as_count(n))
-        for x, n in zip(over, under, strict=True)
-    ]
-
-
-def _rate_values(
+def values_with(
+    intervals: Intervals,
     statistic: Statistic,
     evidence: Evidence,
     margin: Mask,
     level: float,
     profile: Profile,
-    intervals: Intervals,
+    bounds: Sequence[Bounds | None] | None = None,
 ) -> list[RateValue | None]:
-    side, counted = evidence.side, rows_counted(statistic, evidence.cases)
-    error = statistic.error(side)
-    margin_only = "score" in statistic.needs
-    values: list[RateValue | None] = []
-    for i, value in enumerate(statistic.value(side, profile).tolist()):
+    """Return a statistic of every group with its intervals; ``bounds`` are of protected counts.
+
+    Numerator and denominator are as counted: a rate times the size of a group counts rows that lack
+    what the rate needs.
+    """
+    side, cases = evidence.side, evidence.cases
+    under, error = map(as_count, statistic.all_rows(cases).tolist()), statistic.error(side)
+    over: Iterable[float | None] = repeat(None)
+    if isinstance(statistic, Rate):
+        over = map(as_count, statistic.of.count(cases.counts(statistic.needs)).tolist())
+    margin_only, values = "score" in statistic.needs, list[RateValue | None]()
+    numbers = zip(statistic.value(side, profile).tolist(), over, under, strict=False)
+    for i, (value, x, n) in enumerate(numbers):
+        bound = None if bounds is None else bounds[i]
         if margin_only and not margin[i]:
             values.append(None)
-        elif math.isnan(value):
-            reason = statistic.why_undefined(side, i)
-            undefined = RateValue(value=None, status=Status.UNDEFINED, reason=reason, **counted[i])
+        elif math.isnan(value) or (bounds is not None and bound is None):
+            reason = statistic.why_undefined(side, i) if bounds is None else PROTECTED_EMPTY
+            undefined = RateValue(
+                value=None, numerator=x, denominator=n, status=Status.UNDEFINED, reason=reason
+            )
             values.append(undefined)
         else:
             made = certainty(intervals, i, level)
             rate = RateValue(
                 value=value,
-                **counted[i],
+                numerator=x,
+                denominator=n,
                 interval=made.get("interval"),
+                bounds=bound,
                 status=made["status"],
                 reason=made["reason"],
                 error=None if error is None else as_number(error[i]) or None,

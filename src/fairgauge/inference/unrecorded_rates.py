@@ -48,8 +48,6 @@ _POINT = 1e-12
 """The width of a set that is a single value."""
 _WIDTH_Z = critical(0.95)
 """Of the intervals whose width is compared, at any level that is asked for."""
-_LARGEST_Z = 8.0
-"""Beyond it, no confidence level below 1 has an exact interval in floating point."""
 
 
 class RateEstimator(Protocol):
@@ -66,13 +64,18 @@ class RateEstimator(Protocol):
 
 
 class PreciseEstimator(RateEstimator, Protocol):
-    """Also knows how precise it is."""
+    """Also knows how precise it is; contrasts have MOVER's limits."""
 
     def effective_people(self, side: int) -> float:
         """Return of how many people of known group the rate of a side is as precise."""
 
     def correlation(self, one: int, other: int) -> float:
         """Return the correlation of the rates of two sides."""
+
+    def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
+        rates = self.value(one), self.value(other)
+        limits = self.limits(one, z), self.limits(other, z)
+        return _mover(by, rates, limits, self.correlation(one, other))
 
 
 def contrast_value(by: By, one: float, other: float) -> float:
@@ -238,7 +241,7 @@ def methods_of(rate: UnrecordedRate, estimator: Estimator) -> tuple[IntervalMeth
     return (_METHODS[estimator], *([IntervalMethod.STRATIFIED] if stratified else []))
 
 
-class _Likelihood:
+class _Likelihood(PreciseEstimator):
     def __init__(self, mixture: GroupMixture, sides: Mask, *, direct: bool) -> None:
         self._mixture, self._sides, self._direct = mixture, sides, direct
         self._curves: dict[tuple[object, ...], ProfileCurve] = {}
@@ -250,11 +253,9 @@ class _Likelihood:
         if self._sides[side].all():
             size = self._mixture.denominator(self._sides[side])
             variance = self._mixture.variance(self._sides[side])
-            rate = np.array([self.value(side)])
-            low, high = LinearRates(rate, np.array([size]), np.array([[variance]])).limits(
-                self._t(z)
-            )
-            return float(low[0]), float(high[0])
+            rate, people, spread = map(np.array, ([self.value(side)], [size], [[variance]]))
+            whole = LinearRates(rate, people, spread, self._mixture.degrees)
+            return LinearEstimator(whole).limits(0, z)
         if (side,) not in self._curves:
             self._curves[side,] = self._mixture.rate_curve(self._sides[side])
         return self._curves[side,].limits(self._t(z))
@@ -263,15 +264,12 @@ class _Likelihood:
         return self._mixture.correlation(self._sides[one], self._sides[other])
 
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
-        sides = self._sides[one], self._sides[other]
         if not self._direct:
-            rates = self.value(one), self.value(other)
-            limits = self.limits(one, z), self.limits(other, z)
-            return _mover(by, rates, limits, self.correlation(one, other))
+            return super().contrast(by, one, other, z)
         if (by, one, other) not in self._curves:
             mixture = self._mixture
             curve = mixture.difference_curve if by == "difference" else mixture.angle_curve
-            self._curves[by, one, other] = curve(*sides)
+            self._curves[by, one, other] = curve(self._sides[one], self._sides[other])
         low, high = self._curves[by, one, other].limits(self._t(z))
         return (low, high) if by == "difference" else (_tangent(low), _tangent(high))
 
@@ -290,14 +288,14 @@ class _Likelihood:
 
 
 def _quantile(z: float, degrees: float) -> float:
-    return z if np.isinf(degrees) else float(as_critical_t(z, degrees))
+    return z if math.isinf(degrees) else float(as_critical_t(z, degrees))
 
 
 def _tangent(angle: float) -> float:
     return float("inf") if angle >= np.pi / 2 else float(np.tan(angle))
 
 
-class LinearEstimator:
+class LinearEstimator(PreciseEstimator):
     """Rates whose variance is known, and intervals of as many rows as have it."""
 
     def __init__(self, rates: LinearRates) -> None:
@@ -312,11 +310,6 @@ class LinearEstimator:
 
     def correlation(self, one: int, other: int) -> float:
         return self.rates.correlation(one, other)
-
-    def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
-        rates = self.value(one), self.value(other)
-        limits = self.limits(one, z), self.limits(other, z)
-        return _mover(by, rates, limits, self.correlation(one, other))
 
     def effective_people(self, side: int) -> float:
         """Return of how many people of known group the rate of a side is as precise."""

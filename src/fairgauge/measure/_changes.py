@@ -10,15 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, divide, subtract
-from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.enums import Direction, IntervalMethod, Performance, Profile, Status
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.enums import Direction, IntervalMethod, Performance, Status
 from fairgauge.errors import Problem, listing, quote, refuse
 from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.two.paired_changes import (
     DisparityChanges,
     Quantity,
     StatisticChange,
+    combined_changes,
     disparity_changes,
     distance,
     distance_limits,
@@ -67,9 +69,7 @@ def rate_records(
     low, high = change.difference.at(z)
     p_value = change.p_value
     for i, base in enumerate(bases):
-        old, new, value = (
-            as_number(of[i]) for of in (change.old, change.new, change.difference.value)
-        )
+        old, new, value = (as_number(of[i]) for of in (*change.values, change.difference.value))
         if old is None or new is None:
             why = undefined(i, old is None)
             yield replace(base, old=old, new=new, status=Status.UNDEFINED, reason=why)
@@ -88,37 +88,32 @@ def rate_records(
         )
 
 
-def contrast_change(
-    metric: Contrast, sides: StatisticChange, *, inside: bool
-) -> tuple[DisparityChanges, tuple[Array, Array]]:
-    """Return what becomes of a contrast in every comparison, and it under both models.
-
-    ``sides`` are all groups, then the reference of each; with ``inside`` these hold their groups.
-    """
-    old, new = (contrasted(metric, *np.split(value, 2)) for value in (sides.old, sides.new))
-    return disparity_changes(metric, sides, inside=inside), (old, new)
-
-
-def disparity_records(
-    metric: Metric,
-    made: DisparityChanges,
-    values: tuple[Array, Array],
+def measured_disparities(
+    metric: Contrast | Combined,
+    changed: Callable[[Statistic], StatisticChange],
     bases: Sequence[DisparityChange],
     spec: Spec,
+    *,
+    inside: bool,
 ) -> MeasuredDisparities:
-    """Return what becomes of a metric with these values under both models."""
-    records = tuple(changed_disparities(metric, made, values, bases, spec.confidence))
+    """Return what becomes of a metric in every comparison; ``bases`` are without numbers.
+
+    ``changed`` returns what becomes of a statistic of all groups, then of the reference of each;
+    with ``inside`` these hold their groups.
+    """
+    if isinstance(metric, Combined):
+        parts = [changed(part.of) for part in metric.of]
+        made = combined_changes(metric, parts, inside=inside)
+    else:
+        made = disparity_changes(metric, changed(metric.of), inside=inside)
+    records = tuple(changed_disparities(metric, made, bases, spec.confidence))
     return MeasuredDisparities(records, made.distance_tested_at, made.crossing_p())
 
 
 def changed_disparities(
-    metric: Metric,
-    made: DisparityChanges,
-    values: tuple[Array, Array],
-    bases: Sequence[DisparityChange],
-    level: float,
+    metric: Metric, made: DisparityChanges, bases: Sequence[DisparityChange], level: float
 ) -> Iterator[DisparityChange]:
-    """Yield what becomes of a disparity in every comparison; ``bases`` are without numbers."""
+    """Yield the changes of a disparity; ``bases`` are without numbers."""
     z = critical(level)
     shift, above = made.shift.at(z), made.level.at(z)
     away = distance(made.shift.value, made.level.value)
@@ -127,7 +122,7 @@ def changed_disparities(
     sides = [of.at(np.full(len(bases), z)) for of in made.models or ()]
     for i, base in enumerate(bases):
         scaled = math.exp if base.by == "ratio" else float
-        old, new, change = (as_number(of[i]) for of in (*values, made.shift.value))
+        old, new, change = (as_number(of[i]) for of in (*made.values, made.shift.value))
         if old is None or new is None or change is None:
             reason = Reason.of(ReasonCode.BOTH_UNBOUNDED)
             if old is None or new is None:
@@ -230,15 +225,6 @@ def adjusted_together(
                 )
             )
     return made
-
-
-def contrasted(metric: Contrast, group: Array, reference: Array) -> Array:
-    """Return a contrast of the numbers of both sides."""
-    first, second = group, reference
-    if metric.order == "reference - group":
-        first, second = second, first
-    made = subtract if metric.by == "difference" else divide
-    return made(first, second, Profile.DOCUMENTED)
 
 
 def enough_rows(rows: float) -> tuple[Status, Reason | None]:

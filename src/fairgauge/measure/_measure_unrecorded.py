@@ -14,7 +14,6 @@ import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.cube.cube import Cube
 from fairgauge.enums import (
     Assume,
     DiagnosticCode,
@@ -39,7 +38,7 @@ from fairgauge.inference.unrecorded_rates import (
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.resolution import Resolution, in_mean_weights
+from fairgauge.resolve.resolution import Resolution
 from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
 from fairgauge.results.estimates import (
     ByEstimator,
@@ -56,7 +55,6 @@ from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Limits
 from fairgauge.stats.group_mixture import StratifiedMixture, calibration_test
 from fairgauge.stats.intervals import critical
-from fairgauge.values import name_of
 
 _CALIBRATION_LEVEL = 0.05
 _WRONG_PROBABILITIES = 0.001
@@ -92,13 +90,6 @@ class EstimatedGroups(UnrecordedGroups):
             everyone = self.cells(row, outcome, everyone=True) if of_all else None
             self._estimated[key] = UnrecordedRate(self.cells(row, outcome), everyone)
         return self._estimated[key]
-
-
-def counts_to_estimate_from(cube: Cube, spec: Spec) -> list[EstimatedGroups]:
-    """Return the counts of the features of which only probabilities are known."""
-    scaled = in_mean_weights(cube)[0] if spec.probabilities else cube
-    unknown = frozenset(map(name_of, spec.unknown))
-    return [EstimatedGroups(each, i, scaled, unknown) for i, each in enumerate(spec.probabilities)]
 
 
 def measure_unrecorded(

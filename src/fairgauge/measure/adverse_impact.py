@@ -19,18 +19,21 @@ _RATE = "selection_rate"
 def adverse_impact(report: Report, spec: Spec) -> tuple[AdverseImpact, ...]:
     """Return a line for every group that is compared, where a preset asks for it.
 
-    Of weighted, sampled, estimated or rounded counts there is none, nor of several thresholds or
+    Of weighted, sampled or rounded counts and of estimated groups there is none, nor of several thresholds or
     classes: these tests are of people who were counted once.
     """
-    counted = not (spec.weight or spec.cluster or spec.design or spec.probabilities)
+    counted = not (spec.weight or spec.cluster or spec.design)
     if spec.preset is None or not preset(spec.preset).adverse_impact or not counted:
         return ()
     rounded = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
     several = len({(each.class_, each.threshold) for each in report.groups}) > 1
-    return () if rounded or several else tuple(_lines(report, spec.rules))
+    estimated = {each.name for each in spec.probabilities}
+    return () if rounded or several else tuple(_lines(report, spec.rules, estimated))
 
 
-def _lines(report: Report, rules: Iterable[Rule]) -> Iterator[AdverseImpact]:
+def _lines(
+    report: Report, rules: Iterable[Rule], estimated: set[str]
+) -> Iterator[AdverseImpact]:
     sides: dict[tuple[str, str, str | None], tuple[int, int]] = {}  # applicants, and selected
     for each in report.groups:
         rate = each.rates.get(_RATE)
@@ -42,7 +45,7 @@ def _lines(report: Report, rules: Iterable[Rule]) -> Iterator[AdverseImpact]:
         (of.feature, of.group, str(of.reference.group))
         for of in report.estimates
         if of.scope.kind is ScopeKind.OVERALL and of.metric.startswith(_RATE)
-        if of.feature and of.group and of.reference is not None
+        if of.feature and of.group and of.reference is not None and of.feature not in estimated
     ]
     for feature, group, reference in dict.fromkeys(compared):
         tables = [

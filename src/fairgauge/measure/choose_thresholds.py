@@ -29,6 +29,7 @@ from fairgauge.enums import (
     ChosenBy,
     DiagnosticCode,
     Outcome,
+    Profile,
     ReferenceRule,
     Status,
     Task,
@@ -48,11 +49,10 @@ from fairgauge.inference.two.contrast_intervals import insufficient_sides, stati
 from fairgauge.inference.two.paired_changes import (
     PairedTable,
     StatisticChange,
-    combined_changes,
     confusion,
     statistic_change,
 )
-from fairgauge.measure._changes import contrast_change, contrasted, disparity_records, rate_records
+from fairgauge.measure._changes import measured_disparities, rate_records
 from fairgauge.measure._small_groups import small_groups
 from fairgauge.measure.decide import INSUFFICIENT
 from fairgauge.measure.measure import reversed_outcomes_of
@@ -226,7 +226,6 @@ class Excluded:
         self._unit = spec.unit
 
         def lacking(measure: Measure) -> tuple[Array, float]:
-            """Return those of every group that lack an outcome, and likewise of no group."""
             known, apart = states_by_threshold(counts, outcome, spec, cuts[:1], measure)
             of_groups, of_none = (of - complete(of) for of in (known, apart))
             return of_groups.sum(axis=(1, 2, 3)), float(of_none.sum())
@@ -372,7 +371,8 @@ class _Chooser:
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
         self._excluded: Mask = np.zeros(len(counts.groups), dtype=bool)
         every = np.arange(len(self.cuts))
-        self._both = with_others(self.first.cells[0] + self.second.cells[0])
+        both = with_others(self.first.margins[0] + self.second.margins[0])[..., :2, :]
+        self._both = both.swapaxes(-1, -2).reshape(*both.shape[:2], 4)  # TP, FP, FN and TN
         everywhere = self._disparities(self.first, every, self._usual)
         self._excluded = np.asarray(everywhere.insufficient.all(axis=1))
         _check_between_bins(histogram, self.spec.threshold[0])
@@ -461,7 +461,7 @@ class _Chooser:
         return references_at(self.counts, self.metric, self.spec, values_of, len(cuts))
 
     def _disparities(self, half: Half, cuts: Index, z: Array) -> Disparities:
-        sides = with_others_of(half.cells[:, :, cuts])
+        sides = with_others_of(half.margins[:, :, cuts])
         places = np.arange(len(cuts))
         against = np.stack([each.sides for each in self._references(cuts)], axis=1)
         every = [
@@ -481,8 +481,7 @@ class _Chooser:
         )  # fmt: skip
 
     def _frontier(self) -> Iterator[OperatingPoint]:
-        cells = self.second.cells
-        whole = _interval_of(self.kept, cells.sum(axis=1))
+        whole = _interval_of(self.kept, self.second.margins.sum(axis=1))
         low, high = whole.at(self._usual)
         every = np.arange(len(self.cuts))
         references = self._references(every)
@@ -530,12 +529,9 @@ class _Chooser:
         ]
         compared = sides[:, np.concatenate([groups, references.sides[groups]])]
         inside = self.spec.reference is ReferenceRule.OVERALL
-        changes = [change_of(part.of, compared) for part in parts(self.metric)]
-        if isinstance(self.metric, Contrast):
-            made, values = contrast_change(self.metric, changes[0], inside=inside)
-        else:
-            made, values = combined_changes(self.metric, changes, inside=inside)
-        records = disparity_records(self.metric, made, values, bases, self.spec).records
+        made = measured_disparities(
+            self.metric, lambda of: change_of(of, compared), bases, self.spec, inside=inside
+        )
         measured = self._disparities(self.second, cuts, self._usual)
         (value_meets,) = measured.meet.tolist()
         low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
@@ -549,7 +545,7 @@ class _Chooser:
             performance=rate,
             disparities=tuple(
                 each if why is None else replace(each, status=Status.TOO_FEW, reason=why)
-                for each, why in zip(records, measured.why[groups, 0], strict=True)
+                for each, why in zip(made.records, measured.why[groups, 0], strict=True)
             ),
             rates=tuple(self._rates(sides)),
             chosen_by=chosen_by,
@@ -753,13 +749,13 @@ def disparity(
 def _contrast(
     metric: Contrast, group: Array, reference: Array, z: Array
 ) -> tuple[Array, Array, Array, NDArray[np.object_]]:
-    sides = [_interval_of(metric.of, cells) for cells in (group, reference)]
+    sides = [_interval_of(metric.of, margins) for margins in (group, reference)]
     first, second = sides if metric.order == "group - reference" else sides[::-1]
     made = mover_difference if metric.by == "difference" else mover_ratio
     low, high = made(
         first.estimate, *first.at(np.asarray(z)), second.estimate, *second.at(np.asarray(z))
     )
-    value = contrasted(metric, sides[0].estimate, sides[1].estimate)
+    value = metric.of_values(sides[0].estimate, sides[1].estimate, Profile.DOCUMENTED)
     return value, low, high, np.array(insufficient_sides(*sides), dtype=object)
 
 
@@ -774,11 +770,11 @@ class Half:
     total: Array
 
     @property
-    def cells(self) -> Array:
-        """Return TP, FP, FN and TN: (3, groups + 1, cuts, 4)."""
-        rejected = self.total[..., None] - self.accepted
-        positive, negative = ([of[:, :, i] for of in (self.accepted, rejected)] for i in range(2))
-        return np.stack([positive[0], negative[0], positive[1], negative[1]], axis=-1)
+    def margins(self) -> Array:
+        """Return the rows by label, the last missing, and decision: (3, groups + 1, cuts, 3, 2)."""
+        both = np.stack([self.accepted, self.total[..., None] - self.accepted], axis=-1)
+        known = np.moveaxis(both, 2, 3)
+        return np.concatenate([known, np.zeros_like(known[..., :1, :])], axis=3)
 
     def decided(self, today: int, cuts: Index) -> Array:
         """Return the rows by label and both decisions: (3, groups + 1, n, 3, 2, 2)."""
@@ -802,14 +798,7 @@ def with_others_of(counts: Array) -> Array:
     return np.stack([with_others(each) for each in counts])
 
 
-def _interval_of(statistic: Statistic, cells: Array) -> StatisticInterval:
-    tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
-    zero = np.zeros_like(tp)
-    by_label = [np.stack(each, -1) for each in ((tp, fn), (fp, tn), (zero, zero))]
-    return _interval_of_margins(statistic, np.stack(by_label, axis=-2))
-
-
-def _interval_of_margins(statistic: Statistic, margins: Array) -> StatisticInterval:
+def _interval_of(statistic: Statistic, margins: Array) -> StatisticInterval:
     # the interval of a statistic of weights, their squares and cases: (3, n, 3, 2)
     weights, squares, cases = (confusion(margin, classes=False) for margin in margins)
     weighted = bool((margins[0] != margins[2]).any())
@@ -818,5 +807,5 @@ def _interval_of_margins(statistic: Statistic, margins: Array) -> StatisticInter
 
 def change_of(statistic: Statistic, tables: Array) -> StatisticChange:
     """Return the change of a statistic of weights, their squares and cases: (3, n, 3, 2, 2)."""
-    old, new = (_interval_of_margins(statistic, tables.sum(axis=axis)) for axis in (-1, -2))
+    old, new = (_interval_of(statistic, tables.sum(axis=axis)) for axis in (-1, -2))
     return statistic_change(statistic, PairedTable(*tables), old, new)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import product
 from typing import Literal
 
@@ -31,7 +30,6 @@ from fairgauge.inference.two.paired_changes import (
     ClusterCounts,
     PairedTable,
     StatisticChange,
-    combined_changes,
     statistic_change,
 )
 from fairgauge.measure._changes import (
@@ -39,10 +37,9 @@ from fairgauge.measure._changes import (
     MeasuredDisparities,
     MeasuredMargins,
     check_margins,
-    contrast_change,
-    disparity_records,
     judged,
     margin_of,
+    measured_disparities,
     rate_margins,
     rate_records,
 )
@@ -101,8 +98,12 @@ class PairedSlice:
         self.current = Slice(current, outcome, spec, per_class)
         self.candidate = Slice(candidate, outcome, spec, per_class)
         self.counts = current
-        self._masks = tuple(per_class) or (outcome,)
         self.classes = bool(per_class)
+        masks = per_class or (outcome,)
+        self._outcomes = len(masks) if per_class else 2
+        labels = self._codes([mask.labels for mask in masks])
+        self._label_codes = np.append(labels, self._outcomes)
+        self._decision_codes = self._codes([mask.predictions for mask in masks])
         measures = self._joint.counts
         self._cases = self._states(measures["n"])
         weighted = "w" in measures
@@ -144,19 +145,6 @@ class PairedSlice:
             "gslpq,la,pb,qc->gsabc", counts, labels, decisions, decisions, optimize=True
         )
         return with_others(collapsed)[:, 0]
-
-    @property
-    def _outcomes(self) -> int:
-        return len(self._masks) if self.classes else 2
-
-    @cached_property
-    def _label_codes(self) -> Index:
-        codes = self._codes([mask.labels for mask in self._masks])
-        return np.asarray(np.append(codes, self._outcomes), dtype=np.int64)
-
-    @cached_property
-    def _decision_codes(self) -> Index:
-        return self._codes([mask.predictions for mask in self._masks])
 
     def _codes(self, masks: Sequence[Mask]) -> Index:
         # the outcome of every level: 0 positive and 1 negative, or the class
@@ -426,16 +414,14 @@ class _Models:
         groups, references, bases = _compared(sliced, metric, scope)
         both = np.concatenate([groups, references])
         inside = bool((references == sliced.current.sides.whole).any())
+
+        def changed(of: Statistic) -> StatisticChange:
+            return self._change(sliced, of, both)
+
         try:
-            if isinstance(metric, Combined):
-                each = [self._change(sliced, part.of, both) for part in metric.of]
-                change, values = combined_changes(metric, each, inside=inside)
-            else:
-                side = self._change(sliced, metric.of, both)
-                change, values = contrast_change(metric, side, inside=inside)
+            made = measured_disparities(metric, changed, bases, self.spec, inside=inside)
         except NoInterval as refused:
             return _without_numbers(bases, refused.reason)
-        made = disparity_records(metric, change, values, bases, self.spec)
         if isinstance(metric, Combined) or not isinstance(metric.of, Rate):
             return made
         rate, by = metric.of, metric.by
@@ -589,7 +575,6 @@ def _moved(furthest: Array, observed: Array) -> Array:
     return np.asarray(np.nan_to_num(np.maximum(moved, 0.0), nan=np.inf))
 
 
-def _without_numbers(
-    bases: Sequence[DisparityChange], reason: Reason, status: Status = Status.NOT_APPLICABLE
-) -> MeasuredDisparities:
+def _without_numbers(bases: Sequence[DisparityChange], reason: Reason) -> MeasuredDisparities:
+    status = Status.NOT_APPLICABLE
     return MeasuredDisparities(tuple(replace(base, status=status, reason=reason) for base in bases))

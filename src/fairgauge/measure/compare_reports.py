@@ -497,6 +497,7 @@ def _measured(
     made = DisparityChanges(
         _stated(np.where(old == new, 0.0, new - old), shift, level),
         _stated(np.where(neutral, new + old, np.nan), total, level),
+        (read(0, attrgetter("value")), read(1, attrgetter("value"))),
         (rows[0], rows[1]),
         (IntervalMethod.MOVER,),
         (sides[0], sides[1]),
@@ -511,8 +512,7 @@ def _measured(
         )
         for old, new in pairs
     ]  # fmt: skip
-    values = read(0, attrgetter("value")), read(1, attrgetter("value"))
-    records = changed_disparities(metric, made, values, bases, level)
+    records = changed_disparities(metric, made, bases, level)
     judged = []
     for each, pair, reason in zip(records, pairs, reasons, strict=True):
         if each.interval is None:

@@ -510,19 +510,11 @@ def _reached(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float
     if each.value is None or each.interval is None:
         return worst.low, worst.high
     ratio = rule.definition is not None and is_ratio(rule.definition)
-    low, high = interval_reached(each.interval, worst, each.value, ratio=ratio)
-    least, greatest = rule.row.range
-    return max(low, least), min(high, greatest)
-
-
-def interval_reached(
-    interval: Interval, worst: WorstCase, value: float, *, ratio: bool
-) -> tuple[float, float]:
-    """Return how far an interval goes if its value may go to the worst cases."""
-    ends = (np.asarray(end) for end in (*interval, worst.low, worst.high, value))
-    low, high, least, greatest, at = ends
-    below, above = reached((low, high), (least, greatest), at, ratio=ratio, wider=worst.wider)
-    return float(below), float(above)
+    low, high, least, greatest, value = map(
+        np.asarray, (*each.interval, worst.low, worst.high, each.value)
+    )
+    below, above = reached((low, high), (least, greatest), value, ratio=ratio, wider=worst.wider)
+    return max(float(below), rule.row.range[0]), min(float(above), rule.row.range[1])
 
 
 def _outcome(low: float, high: float, rule: Rule) -> Outcome:

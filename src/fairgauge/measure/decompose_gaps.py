@@ -27,8 +27,8 @@ from fairgauge.enums import (
     WhyNoRegression,
 )
 from fairgauge.errors import MissingExtra
-from fairgauge.inference.missing_values import RowsWithoutStratum, uncounted
-from fairgauge.inference.possible import could_undo
+from fairgauge.inference.missing_values import MANY_MISSING, RowsWithoutStratum, uncounted
+from fairgauge.inference.possible import could_undo, uncompared_limits
 from fairgauge.measure._gap_sides import (
     GapSides,
     comparison_of,
@@ -401,6 +401,21 @@ def _gap(
         shown = sides.tested.sum() * _p_in_strata(sides) < 1 - spec.confidence
         return bool((sides.tested & towards & shown).any())
 
+    def may_differ_alone(verdict: GapVerdict) -> bool:
+        """Return whether rows in strata of one side alone, which are not compared, could undo it."""
+        if sides.common[(sides.n_d > 0) | (sides.n_a > 0)].all():
+            return False
+        if verdict is GapVerdict.NO_GAP:
+            ends = Interval(*map(float, parts.not_comparable[1:3]), spec.confidence)
+            return _is_beyond(ends, metric.neutral, margin)
+        if verdict is GapVerdict.ACCOUNTED_FOR and (
+            size(parts.not_comparable) > size(parts.composition)
+        ):
+            return True
+        wider, ends = _with_uncompared(parts, sides, spec.confidence, ratio=ratio)
+        asked = wider, [*averages, *ends], metric.neutral, margin
+        return _verdict(estimate, *asked, varies=tests.varies)[0] is not verdict
+
     if verdict.is_pass and _varies_untested(sides):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
     elif verdict.is_pass and tests.varies_alone:
@@ -408,10 +423,9 @@ def _gap(
     elif verdict is GapVerdict.ACCOUNTED_FOR and shown_in_some():
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.IN_A_STRATUM
     held = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
-    one_sided = size(parts.not_comparable) > size(parts.composition)
     if not held and _decided_by_strata(sides, crossed):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
-    elif verdict is GapVerdict.ACCOUNTED_FOR and one_sided:
+    elif verdict.is_pass and may_differ_alone(verdict):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.ONE_SIDED
     others = [group for group in part.counts.groups if group != estimate.group]
     of_others = estimate.reference and estimate.reference.kind is ReferenceKind.OTHERS
@@ -437,6 +451,27 @@ def _gap(
         return gap
     strata = _strata(sides, crossed, tests, spec.confidence, gaps, ratio=ratio, lower=lower)
     return replace(gap, strata=tuple(strata))
+
+
+def _with_uncompared(
+    parts: GapParts, sides: GapSides, confidence: float, *, ratio: bool
+) -> tuple[GapParts, list[Interval]]:
+    # parts within strata, and their intervals, where the other side may have any rate in strata of
+    # one side alone; of means it may be any number
+    made, found = [], []
+    for part, x, n in (
+        (parts.within_group, sides.x_d, sides.n_d),
+        (parts.within_reference, sides.x_a, sides.n_a),
+    ):
+        kept, alone = ((x[of].sum(), n[of].sum()) for of in (sides.common, n * ~sides.common > 0))
+        ends = [(part.low, part.high)] * 2
+        if sides.squares is None:
+            ends = [*uncompared_limits(ends[0], kept, alone, ratio=ratio, of_reference=bool(made))]
+        elif alone[1] >= MANY_MISSING * n.sum():
+            ends = [(-np.inf, part.high), (part.low, np.inf)]
+        made.append(Part(part.value, ends[0][0], ends[1][1]))
+        found += [Interval(float(low), float(high), confidence) for low, high in ends]
+    return parts._replace(within_group=made[0], within_reference=made[1]), found
 
 
 class _StrataTests(NamedTuple):

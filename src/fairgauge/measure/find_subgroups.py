@@ -89,7 +89,16 @@ class ClaimCounts:
             cases = np.ones(len(held)) if part.cases is None else part.cases[held]
             summed = [cases, cases * (part.outcomes[held] == EVENT)]
             here, strata = np.unique(patterns[held], return_inverse=True)
-            sums = self._sums_of(codes, summed, strata.ravel(), len(here))
+            strata, width = strata.ravel(), 1 + self._claims
+            sums = np.zeros((len(summed), len(here), width))
+            for sum_of, each in zip(sums, summed, strict=True):
+                sum_of[:, 0] = np.bincount(strata, each, len(here))
+            for features, places in self._places.items():
+                place = places[combined([codes[f] for f in features], self._sizes, features)]
+                inside = np.flatnonzero(place)
+                keys = strata[inside] * width + place[inside]
+                for sum_of, each in zip(sums, summed, strict=True):
+                    sum_of += np.bincount(keys, each[inside], sum_of.size).reshape(sum_of.shape)
             for pattern, each in zip(here.tolist(), sums.swapaxes(0, 1), strict=True):
                 found[pattern] = found.get(pattern, 0.0) + each
         rest = self._all - sum(found.values())
@@ -98,24 +107,6 @@ class ClaimCounts:
         self._of = of
         self._inside = (patterns[:, None] >> np.arange(len(of)) & 1).astype(bool)
         self._sums = np.stack([found[pattern] for pattern in patterns.tolist()], axis=1)
-
-    def _sums_of(
-        self,
-        codes: Sequence[NDArray[np.integer[Any]]],
-        summed: Sequence[Array],
-        strata: NDArray[np.intp],
-        number: int,
-    ) -> Array:
-        sums = np.zeros((len(summed), number, 1 + self._claims))
-        for sum_of, each in zip(sums, summed, strict=True):
-            sum_of[:, 0] = np.bincount(strata, each, number)
-        for features, places in self._places.items():
-            place = places[combined([codes[f] for f in features], self._sizes, features)]
-            inside = np.flatnonzero(place)
-            keys = strata[inside] * (1 + self._claims) + place[inside]
-            for sum_of, each in zip(sums, summed, strict=True):
-                sum_of += np.bincount(keys, each[inside], sum_of.size).reshape(sum_of.shape)
-        return sums
 
     def _patterns(self, part: OutcomeRows, of: Sequence[int]) -> Index:
         counted = part.outcomes >= COUNTED

@@ -165,16 +165,7 @@ def _of_other_kinds(
         of_others = worst.reference and worst.reference.kind is ReferenceKind.OTHERS
         if of_others and len(section.groups) == 2:
             others = []  # the same, seen from the other side
-        yield Finding(
-            rate=of,
-            why=tuple(_reasons(report, worst, None, several=bool(others))),
-            estimate=worst,
-            interval=singled_out(worst).interval,
-            p_adjusted=worst.p_adjusted,
-            family=_family(report, worst),
-            ratio=ratio,
-            others=tuple(others),
-        )
+        yield _made(report, of, worst, others, ratio=ratio)
 
 
 def _gravest_first(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -214,7 +205,7 @@ def _worst(searched: _Searched) -> Estimate | None:
 def _is_stated_beside(searched: _Searched, worst: Estimate, of_section: Sequence[Finding]) -> bool:
     # A false positive rate is reported with the true positive rate of its group: whether a higher
     # one is worse depends on which error harms. Of two groups that mirror each other one is stated.
-    if searched.row is None or not searched.row.ambivalent:
+    if not searched.row.ambivalent:
         return False
     groups = {each.beside.group for each in of_section if each.beside}
     mirrors = {group for e in searched.section.mirrors for group in (e.group, e.mirror_of)}
@@ -232,7 +223,6 @@ def _finding(report: Report, searched: _Searched, worst: Estimate) -> Finding:
     section, rate = searched.section, searched.rate
 
     def of_group(estimates: Iterable[Estimate]) -> Estimate | None:
-        """Return the estimate of the group that is worst, or its mirror."""
         for estimate in estimates:
             for side in (estimate, section.mirror(estimate)):
                 if side and (side.group, side.class_scope) == (worst.group, worst.class_scope):
@@ -244,6 +234,13 @@ def _finding(report: Report, searched: _Searched, worst: Estimate) -> Finding:
     adjusted = of_group(e for e in section.adjusted if e.metric == worst.metric)
     beside = of_group(filter(is_significant, section.contrasts(searched.row.reported_with)))
     others = _others(searched, worst)
+    return _made(report, rate, worst, others, ratio=ratio, adjusted=adjusted, beside=beside)
+
+
+def _made(
+    report: Report, rate: str, worst: Estimate, others: Sequence[Estimate], *,
+    ratio: Estimate | None, adjusted: Estimate | None = None, beside: Estimate | None = None,
+) -> Finding:  # fmt: skip
     return Finding(
         rate=rate,
         why=tuple(_reasons(report, worst, adjusted, several=bool(others))),
@@ -255,7 +252,7 @@ def _finding(report: Report, searched: _Searched, worst: Estimate) -> Finding:
         adjusted=adjusted,
         adjusted_for=strata_named(report.spec.get("strata")) if adjusted else None,
         beside=beside,
-        others=others,
+        others=tuple(others),
     )
 
 
@@ -291,8 +288,7 @@ def _fails(verdict: Verdict, worst: Estimate) -> bool:
 
 def _importance(searched: _Searched, finding: Finding) -> tuple[bool, bool, float]:
     # gaps of shares can be compared between rates; other rates stay in the order of the catalogue
-    rate = searched.row
-    share = rate is not None and rate.is_share
+    share = searched.row.is_share
     central = CENTRAL_RATES.index(finding.rate) if finding.rate in CENTRAL_RATES else math.inf
     size = abs(gap(finding.estimate))
     return not searched.has_direction, not share, -size if share else central

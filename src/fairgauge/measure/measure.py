@@ -81,7 +81,13 @@ from fairgauge.resolve.question_checks import (
     weightless_groups,
 )
 from fairgauge.resolve.references import Tie, large_groups, score_counts
-from fairgauge.resolve.resolution import AskedMetric, Resolution, asked_rates, resolve
+from fairgauge.resolve.resolution import (
+    AskedMetric,
+    Resolution,
+    asked_rates,
+    in_mean_weights,
+    resolve,
+)
 from fairgauge.results.disparities import is_significant
 from fairgauge.results.estimates import (
     EVERYONE,
@@ -95,6 +101,7 @@ from fairgauge.results.estimates import (
     WorstCase,
 )
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
+from fairgauge.values import name_of
 
 _FULL_COVERAGE = 0.9
 _NO_COINCIDENCE = 0.9999
@@ -120,9 +127,10 @@ def estimated_groups(cube: Cube, spec: Spec) -> Sequence[EstimatedGroups]:
     """Return the counts of the features of which only probabilities are known."""
     if not spec.probabilities:
         return ()
-    from fairgauge.measure._measure_unrecorded import counts_to_estimate_from
+    from fairgauge.measure._measure_unrecorded import EstimatedGroups
 
-    return counts_to_estimate_from(cube, spec)
+    scaled, unknown = in_mean_weights(cube)[0], frozenset(map(name_of, spec.unknown))
+    return [EstimatedGroups(each, i, scaled, unknown) for i, each in enumerate(spec.probabilities)]
 
 
 def measure(

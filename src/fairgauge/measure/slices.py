@@ -24,7 +24,7 @@ from fairgauge.inference.interval import Certainty, certainty
 from fairgauge.inference.missing_values import RowsWithoutStratum, most_unknown
 from fairgauge.inference.possible import metric_cases, rate_cases
 from fairgauge.inference.two.contrast_intervals import EveryGroup
-from fairgauge.inference.uncertainty import rate_values
+from fairgauge.inference.uncertainty import PROTECTED_EMPTY, rate_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, Named, as_reference, named
 from fairgauge.resolve.outcomes import ALMOST_ALL, share_determined
@@ -209,8 +209,7 @@ class Slice:
         base = self._of_every(metric, class_scope)
         made, together = None, None
         if obstacle is None:
-            how = self._made if self.ranges is None else self._bounded
-            made, together = how(metric, compared)
+            made, together = self._made(metric, compared)
         refused: Result = {"status": Status.NOT_APPLICABLE, "reason": obstacle}
         incomplete = np.zeros(len(compared.groups), dtype=np.bool_)
         if made and isinstance(metric, ConditionalDisparity):
@@ -381,10 +380,8 @@ class Slice:
             compared = self.compared(metric)
             margin = compared.slots == 0
             sides = compared.groups[margin], compared.references[margin]
-            if self.ranges is not None and self._per_class:
-                return {}
             if self.ranges is not None:
-                return {k: (case,) for k, case in self._bounded_worst_cases(metric, sides).items()}
+                return {} if self._per_class else self._bounded_worst_cases(metric, sides)
             chosen = rivals(self.counts, self.spec)
         asked = self.spec.profile, chosen, self._per_class
         return metric_cases(self.counts, self.outcome, metric, sides, *asked)
@@ -506,7 +503,17 @@ class Slice:
         cases = evidence.group.cases, evidence.reference.cases
         sizes = metric.all_rows(*cases)
         error = metric.error(group, reference)
-        intervals = self.uncertainty.of_metric(metric, evidence, values)
+        every: Sequence[Bounds | None] | None = None
+        if self.ranges is None:
+            intervals = self.uncertainty.of_metric(metric, evidence, values)
+        else:
+            from fairgauge.inference.protected_counts import protected_contrasts
+
+            sides = compared.groups, compared.references
+            ours, theirs = (self._range(which, compared.slots) for which in sides)
+            every, intervals = protected_contrasts(
+                metric, ours, theirs, compared.slots == 0, self.uncertainty
+            )
         lacking = profile.as_smclarify
         every_side = _sides(sizes, rates)
 
@@ -516,7 +523,9 @@ class Slice:
             if lacking and empty and metric.scope not in ("table", "pooled"):
                 reason = Reason.of(ReasonCode.EMPTY_FACET)
                 return {**sides, "status": Status.ERROR, "reason": reason}
-            value = float(values[i])
+            value, bounds = float(values[i]), None if every is None else every[i]
+            if every is not None and (bounds is None or math.isnan(value)):
+                return {**sides, "status": Status.UNDEFINED, "reason": PROTECTED_EMPTY}
             if math.isnan(value):
                 status = Status.ERROR if lacking else Status.UNDEFINED
                 why: Reason | None = metric.why_undefined(group, reference, i)
@@ -525,6 +534,7 @@ class Slice:
             return {
                 **sides,
                 "value": value,
+                "bounds": bounds,
                 "error": None if error is None else as_number(error[i]) or None,
                 **certainty(intervals, i, self.spec.confidence),
             }
@@ -539,45 +549,9 @@ class Slice:
         low, high = (sides.pick(which, slots) for sides in self.ranges)
         return low, high
 
-    def _bounded(self, metric: ComparisonMetric, compared: Compared) -> _Results:
-        from fairgauge.inference.protected_counts import (
-            bounds_at,
-            contrast_bounds,
-            contrast_intervals,
-        )
-
-        assert isinstance(metric, Contrast)
-        group, reference = self.both(self.sides, metric, compared)
-        margin = compared.slots == 0
-        ours = self._range(compared.groups, compared.slots)
-        theirs = self._range(compared.references, compared.slots)
-        values = metric.value(group, reference, self.spec.profile)
-        rates = metric.side_values(group, reference, self.spec.profile)
-        sizes = metric.all_rows(group, reference)
-        every = contrast_bounds(metric, ours, theirs)
-        intervals = contrast_intervals(metric, ours, theirs, margin, self.uncertainty)
-        every_side = _sides(sizes, rates)
-
-        def together(confidence: float) -> Limits:
-            """Return the limits at another level."""
-            how = Uncertainty(replace(self.spec, confidence=confidence))
-            wider = contrast_intervals(metric, ours, theirs, margin, how)
-            return wider.low, wider.high
-
-        def result(i: int) -> Result:
-            sides = every_side[i]
-            value, bounds = float(values[i]), bounds_at(every, i)
-            if bounds is None or math.isnan(value):
-                reason = Reason.of(ReasonCode.PROTECTED_EMPTY)
-                return {**sides, "status": Status.UNDEFINED, "reason": reason}
-            known = certainty(intervals, i, self.spec.confidence)
-            return {**sides, "value": value, "bounds": bounds, **known}
-
-        return result, together
-
     def _bounded_worst_cases(
         self, metric: Metric, sides: tuple[Index, Index]
-    ) -> dict[ComparisonKey, WorstCase]:
+    ) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
         rows = int(self.counts.unknown["high"][:, 0].sum())
         if not rows or self._protection(metric) or not isinstance(metric, Contrast):
             return {}
@@ -598,8 +572,8 @@ class Slice:
         scope, threshold = self.outcome.class_scope, self.outcome.threshold_of(metric)
         names = [self.counts.groups[at] for at in sides[0].tolist()]
         return {
-            (metric.name, self.counts.feature, name, OVERALL, scope, threshold): WorstCase(
-                float(low[i]), float(high[i]), rows, at_most=True
+            (metric.name, self.counts.feature, name, OVERALL, scope, threshold): (
+                WorstCase(float(low[i]), float(high[i]), rows, at_most=True),
             )
             for i, name in enumerate(names)
         }

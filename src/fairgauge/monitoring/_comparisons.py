@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from statistics import fmean
@@ -18,27 +18,9 @@ from fairgauge.errors import closest
 from fairgauge.identity import texts_of
 from fairgauge.measure.decide import OF_FEATURES, judge
 from fairgauge.measure.measure import measure
-from fairgauge.monitoring._counts import (
-    ComparisonCounts,
-    ComparisonId,
-    SideCounts,
-    collect_counts,
-    counts_in,
-    exact_rates,
-)
-from fairgauge.monitoring._detection import baseline_limits, detect, divide_alpha, tolerated
-from fairgauge.monitoring._estimates import (
-    ALL_GROUPS,
-    PeriodEstimate,
-    alarm_of,
-    attribute,
-    estimate_periods,
-    estimates,
-    point_of,
-    rates_of,
-    signs_of,
-    sizes_of,
-)
+from fairgauge.monitoring import _counts, _detection, _estimates
+from fairgauge.monitoring._counts import ComparisonId
+from fairgauge.monitoring._estimates import ALL_GROUPS
 from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
 from fairgauge.question.rules import Rule
@@ -87,38 +69,33 @@ def follow(
     """Follow every comparison; ``of_two`` are features in which one stands for two groups."""
     if not cubes:
         return Followed()
-    rates = exact_rates(asked)
+    rates = _counts.exact_rates(asked)
     others = [i for i in range(len(asked.rules)) if i not in rates]
-    counts = collect_counts(cubes, names, asked, rates)
-    found, hiding = estimate_periods(cubes, asked, others)
+    counts = _counts.collect_counts(cubes, names, asked, rates)
+    found, hiding = _estimates.estimate_periods(cubes, asked, others)
     ids = [*counts.ids, *found]
     arrivals = [*counts.arrivals, *(min(periods) for periods in found.values())]
-    alphas = divide_alpha(asked.alpha, arrivals)
-    held = _baseline_counts(asked, counts, rates, cubes)
+    alphas = _detection.divide_alpha(asked.alpha, arrivals)
     baselines = {
-        each: baseline_limits(held[each], alpha, rates[each.rule], asked.rules[each.rule])
+        each: _detection.baseline_limits(held, alpha, rates[each.rule], asked.rules[each.rule])
         for each, alpha in zip(counts.ids, alphas.tolist(), strict=False)
-        if each in held
+        if (held := counts.baselines.get(each))
     }
     limits = [
-        tolerated(
+        _detection.tolerated(
             each, asked.rules, (b.low, b.high) if (b := baselines.get(each)) else None,
             for_two=each.feature in of_two and not asked.rules[each.rule].groups,
         )
         for each in ids
     ]  # fmt: skip
     size = len(counts.ids)
-    detected = detect(counts, alphas[:size], limits[:size], asked, rates, baselines)
+    detected = _detection.detect(counts, alphas[:size], limits[:size], asked, rates, baselines)
     labels = _Labels(names, cubes, asked)
     made = _Maker(names, cubes, asked, labels, dict(zip(ids, arrivals, strict=True)))
     comparisons = [
-        made.of_counts(
-            each, rates[each.rule], counts.counts[:, i], counts.references[i], float(alphas[i]),
-            (float(detected.low[i]), float(detected.high[i])), float(detected.threshold[i]),
-            detected.evidence[:, i], baselines.get(each), held.get(each),
-        )
+        made.of_counts(i, counts, detected, rates[each.rule], float(alphas[i]), baselines.get(each))
         for i, each in enumerate(counts.ids)
-    ]  # fmt: skip
+    ]
     comparisons += [
         made.of_estimates(
             each, periods, float(alphas[i]), limits[i],
@@ -134,11 +111,9 @@ def follow(
 
 
 class _Labels:
-    """What is known of labels; a label is due after as many later periods as the user states.
-
-    A period enters the rules on labels once no row lacks one, or once they are due. Where most of
-    its rows then have none it is as good as not seen.
-    """
+    # a label is due after as many later periods as the user states; a period enters the rules on
+    # labels once no row lacks one, or once they are due: where most of its rows then have none it
+    # is as good as not seen
 
     def __init__(self, names: Sequence[str], cubes: PeriodCubes, asked: MonitorSpec) -> None:
         of_rules = [asked.catalogue.row(rule.metric).needs for rule in asked.rules]
@@ -167,7 +142,7 @@ def _share_without_label(cube: Cube) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
-    """Makes comparisons of counts and of estimates from what all of them have in common."""
+    # what comparisons have in common
 
     names: Sequence[str]
     cubes: PeriodCubes
@@ -180,51 +155,50 @@ class _Maker:
 
     def of_counts(
         self,
-        each: ComparisonId,
+        i: int,
+        every: _counts.ComparisonCounts,
+        detected: _detection.Detected,
         rate: MonitoredRate,
-        counts: Array,
-        reference: str,
         alpha: float,
-        limits: tuple[float, float],
-        threshold: float,
-        evidence: Array,
         baseline: Baseline | None,
-        baseline_counts: SideCounts | None,
     ) -> MonitoredComparison:
-        asked, names = self.asked, self.names
-        entered = self._periods_entered(each)
+        asked, names, each, counts = self.asked, self.names, every.ids[i], every.counts[:, i]
+        entered, evidence = self._periods_entered(each), detected.evidence[:, i]
+        limits, threshold = (float(detected.low[i]), float(detected.high[i])), detected.threshold[i]
         crossed = np.flatnonzero(evidence[:entered] >= threshold)
         alarm: Alarm | None = None
         if crossed.size:
             at = int(crossed[0])
-            alarm = attribute(rate, counts[:entered], names[:entered], at, limits, baseline_counts)
+            alarm = _estimates.attribute(
+                rate, counts[:entered], names[:entered], at, limits, every.baselines.get(each)
+            )
         points = tuple(_points(names, counts, rate, evidence, entered, asked.min_n))
-        sizes = [int(n) for n in sizes_of(counts[:entered].sum(axis=0), rate)]
+        sizes = [int(n) for n in _estimates.sizes_of(counts[:entered].sum(axis=0), rate)]
         if baseline is not None:
             sizes += [baseline.n_group, baseline.n_reference]
         return self._make_comparison(
-            each, alarm, points, limits, threshold,
+            each, alarm, points, limits, float(threshold),
             few=min(sizes[::2] if rate.by == "rate" else sizes) < asked.min_n,
-            two_sided=rate.by != "rate", reference=reference, detector=Detector.E_DETECTOR,
-            alpha=alpha, baseline=baseline,
+            two_sided=rate.by != "rate", reference=every.references[i],
+            detector=Detector.E_DETECTOR, alpha=alpha, baseline=baseline,
             lacks_baseline=asked.rules[each.rule].baseline is not None and baseline is None,
         )  # fmt: skip
 
     def of_estimates(
         self,
         each: ComparisonId,
-        periods: Mapping[int, PeriodEstimate],
+        periods: Mapping[int, _estimates.PeriodEstimate],
         alpha: float,
         limits: tuple[float, float],
         *,
         hides: bool,
     ) -> MonitoredComparison:
-        """Return a comparison that estimates decide; it ``hides`` groups of insufficient data."""
+        # one that ``hides`` has groups of insufficient data
         names, asked, entered = self.names, self.asked, self._periods_entered(each)
-        signs, threshold = signs_of(periods, entered, limits), asked.horizon / alpha
+        signs, threshold = _estimates.signs_of(periods, entered, limits), asked.horizon / alpha
         evidence = asymptotic_evidence(*signs)
         points = tuple(
-            point_of(
+            _estimates.point_of(
                 name, periods[t].usual if t in periods else None,
                 float(evidence[t]) if t < entered else None, asked.min_n, waits=t >= entered,
             )
@@ -234,7 +208,7 @@ class _Maker:
         alarm = None
         if crossed.size:
             at = int(crossed[0])
-            alarm = alarm_of(each, names[:entered], self.cubes, at, signs, limits, asked)
+            alarm = _estimates.alarm_of(each, names[:entered], self.cubes, at, signs, limits, asked)
         reference = next(iter(periods.values())).usual.reference
         one_sided = each.group == ALL_GROUPS or not reference
         return self._make_comparison(
@@ -371,21 +345,6 @@ def _why_open(each: MonitoredComparison, rule: Rule, measured: Measured) -> Reas
     return None
 
 
-def _baseline_counts(
-    asked: MonitorSpec,
-    counts: ComparisonCounts,
-    rates: Mapping[int, MonitoredRate],
-    cubes: PeriodCubes,
-) -> dict[ComparisonId, SideCounts]:
-    found: dict[ComparisonId, SideCounts] = {}
-    for i, rule in enumerate(asked.rules):
-        for held in counts_in(rule.baseline.cube, asked, rates, cubes) if rule.baseline else ():
-            if held.rule == i:
-                rows = (SideCounts(*row) for row in held.counts[0].tolist())
-                found |= dict(zip(held.ids, rows, strict=True))
-    return {each: found[each] for each in counts.ids if each in found}
-
-
 def _points(
     names: Sequence[str],
     counts: Array,
@@ -399,28 +358,21 @@ def _points(
     running = [
         np.concatenate([each, waiting]) for each in running_contrast(rate.by, x_a, n_a, x_d, n_d)
     ]
-    columns = (
-        *estimates(counts, rate.by), *rates_of(counts, rate), *running, *sizes_of(counts, rate),
-    )  # fmt: skip
-    for t, row in enumerate(zip(*(each.tolist() for each in columns), strict=True)):
-        value, low, high, group, reference, *so_far = map(as_number, row[:-2])
-        n_group, n_reference = map(int, row[-2:])
-        alone = rate.by == "rate"
-        reason = None
-        if value is None and n_group and n_reference:
-            reason = Reason.of(
-                ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=rate.rate.title, value=reference
-            )
-        elif value is None:
+    alone = rate.by == "rate"
+    found = _estimates.numbers_of_counts(counts, rate)
+    for t, (numbers, *so_far) in enumerate(zip(found, *running, strict=True)):
+        sizes, reason = (numbers["n_group"], numbers["n_reference"]), None
+        if numbers["value"] is None and all(sizes):
+            reason = Reason.of(ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=rate.rate.title,
+                               value=numbers["rate_reference"])  # fmt: skip
+        elif numbers["value"] is None:
             why = none_of(rate.rate.among)
-            reason = why if alone else why.on("reference" if n_group else "group")
+            reason = why if alone else why.on("reference" if sizes[0] else "group")
+        value, low, high = map(as_number, so_far)
         yield Point(
-            period=names[t], value=value, low=low, high=high, rate_group=group,
-            rate_reference=reference, n_group=n_group, n_reference=n_reference,
-            evidence=float(evidence[t]) if t < entered else None,
-            sparse=(n_group if alone else min(n_group, n_reference)) < min_n,
-            running=so_far[0], running_low=so_far[1], running_high=so_far[2],
-            reason=reason, waits=t >= entered,
+            period=names[t], **numbers, running=value, running_low=low, running_high=high,
+            evidence=float(evidence[t]) if t < entered else None, reason=reason,
+            sparse=(sizes[0] if alone else min(sizes)) < min_n, waits=t >= entered,
         )  # fmt: skip
 
 
@@ -439,13 +391,6 @@ def unmatched(
             reason = Reason.of(ReasonCode.NO_ESTIMATE, what="metric", name=rule.metric)
             found = [Unmatched(rule=str(rule), reason=reason)]
         yield from found
-
-
-def _features_of(
-    rule: MonitorRule, own: Sequence[MonitoredComparison], features: Iterable[str]
-) -> set[str]:
-    # the features in which a rule compares groups; the groups that it names have some
-    return {each.feature for each in own} if rule.groups else {*(rule.features or features)}
 
 
 def _absent_groups(
@@ -487,7 +432,8 @@ def _lone_features(
     rule: MonitorRule, own: Sequence[MonitoredComparison], features: Mapping[str, GroupCounts]
 ) -> Iterator[Unmatched]:
     compares = rule.definition is not None and rule.definition.scope in OF_FEATURES
-    asked = _features_of(rule, own, features)
+    # in which it compares groups; the groups that it names have some
+    asked = {each.feature for each in own} if rule.groups else {*(rule.features or features)}
     for feature, counts in features.items():
         size = len(counts.groups)
         if feature in asked and (size == 0 or (size == 1 and compares)):

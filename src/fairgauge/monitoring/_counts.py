@@ -141,12 +141,14 @@ class ComparisonCounts:
     """The counts of all comparisons over all periods, shape (periods, comparisons, 4).
 
     ``arrivals`` are the number of the first period of each; -1 where a baseline has it.
+    ``baselines`` are the counts of those whose rule has one that holds them.
     """
 
     ids: list[ComparisonId]
     arrivals: list[int]
     references: list[str]
     counts: Array
+    baselines: dict[ComparisonId, SideCounts]
 
 
 def collect_counts(
@@ -155,10 +157,15 @@ def collect_counts(
     """Collect the counts of all comparisons of ``rates`` from the cubes of all periods."""
     arrivals: dict[ComparisonId, int] = {}
     references: dict[ComparisonId, str] = {}
-    for rule in spec.rules:
-        for held in counts_in(rule.baseline.cube, spec, rates, cubes) if rule.baseline else ():
+    baselines: dict[ComparisonId, SideCounts] = {}
+    for i, rule in enumerate(spec.rules):
+        cube = rule.baseline.cube if rule.baseline else None
+        for held in () if cube is None else _baseline_counts(cube, spec, rates, cubes):
             arrivals |= dict.fromkeys(held.ids, -1)
             references |= dict(zip(held.ids, held.references, strict=True))
+            if held.rule == i:
+                rows = (SideCounts(*row) for row in held.counts[0].tolist())
+                baselines |= dict(zip(held.ids, rows, strict=True))
     found = list(_period_counts(cubes, names, spec, rates, cubes))
     first: dict[ComparisonId, int] = {}
     for positions, held in found:
@@ -175,16 +182,14 @@ def collect_counts(
         known = [i for i, each in enumerate(held.ids) if each in column]
         columns = np.array([column[held.ids[i]] for i in known], dtype=np.int64)
         counts[np.array(positions)[:, np.newaxis], columns] = held.counts[:, known]
-    return ComparisonCounts(
-        list(column), list(arrivals.values()), [references[each] for each in column], counts
-    )
+    return ComparisonCounts([*column], [*arrivals.values()], [references[each] for each in column],
+        counts, baselines)  # fmt: skip
 
 
-def counts_in(
+def _baseline_counts(
     baseline: Cube, spec: MonitorSpec, rates: Mapping[int, MonitoredRate], cubes: PeriodCubes
 ) -> list[RuleCounts]:
-    """Return the counts of a baseline: it may lack a positive value, but no group that is named."""
-
+    # a baseline may lack a positive value, but no group that is named
     def counted(cube: Cube) -> list[RuleCounts]:
         return [held for _, held in _period_counts([cube], [""], spec, rates, None)]
 

@@ -27,17 +27,10 @@ from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.resolution import held_exclusions
 from fairgauge.results.estimates import Estimate, as_number
 from fairgauge.results.monitor_results import PERIODS_NOW, Alarm, Currently, Point, PooledPeriods
+from fairgauge.stats import sequential
 from fairgauge.stats.arrays import Array, Index
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical, wilson
-from fairgauge.stats.sequential import (
-    LEVEL_OF_ERRORS,
-    Contrasted,
-    Tolerated,
-    deviations,
-    likeliest_deviation,
-    likeliest_start,
-)
 
 ALL_GROUPS = "all groups"
 ALL_ROWS = "all rows"
@@ -112,7 +105,7 @@ def estimate_periods(
             if n.any()
         }
         rows.update(with_rows)
-        wide = period_estimates(cubes, cube, asked, rules, LEVEL_OF_ERRORS)
+        wide = period_estimates(cubes, cube, asked, rules, sequential.LEVEL_OF_ERRORS)
         for each, estimate in period_estimates(cubes, cube, asked, rules, LEVEL).items():
             if each.group == ALL_GROUPS or (each.feature, each.group) in with_rows:
                 found.setdefault(each, {})[t] = PeriodEstimate(estimate, wide[each])
@@ -130,7 +123,7 @@ def signs_of(
         if t < entered and wide.value is not None and wide.interval and not few(each.usual):
             ends[:, t] = wide.value, wide.interval.low, wide.interval.high
     value, low, high = ends
-    return deviations(value, low, high, *limits)
+    return sequential.deviations(value, low, high, *limits)
 
 
 def alarm_of(
@@ -144,26 +137,36 @@ def alarm_of(
 ) -> Alarm:
     """Return an alarm; ``names`` are the periods that have entered."""
 
-    def pool(which: Sequence[int], chosen: bool) -> PooledPeriods | None:
+    def pool(which: Sequence[int]) -> Numbers | None:
         together = cubes.together(which)
         found = period_estimates(cubes, together, asked, [each.rule], LEVEL).get(each)
-        if found is None or few(found):
-            return None
-        held = PooledPeriods(first=names[which[0]], last=names[which[-1]], **measured(found))
-        return replace(held, low=None, high=None) if chosen else held
+        return None if found is None or few(found) else numbers_of(found)
 
     side = max(signs, key=lambda z: float(np.nansum(z[: at + 1])))
     known = np.flatnonzero(~np.isnan(side)).tolist()
     return raise_alarm(
-        names, at, known, lambda which: likeliest_deviation(side[which]), pool, limits
+        names, at, known, lambda which: sequential.likeliest_deviation(side[which]), pool, limits
     )
 
 
-def measured(estimate: Estimate) -> dict[str, Any]:
-    """Return the value of an estimate with its interval, its rates and the rows of both sides."""
-    names = ("value", "low", "high", "rate_group", "rate_reference")
-    sizes = {name: int(getattr(estimate, name) or 0) for name in ("n_group", "n_reference")}
-    return {name: getattr(estimate, name) for name in names} | sizes
+_NUMBERS = ("value", "low", "high", "rate_group", "rate_reference")
+_SIZES = ("n_group", "n_reference")
+Numbers = dict[str, Any]
+"""The value of a comparison with its interval, its rates and the rows of both sides, by name."""
+
+
+def numbers_of(estimate: Estimate) -> Numbers:
+    sizes = {name: int(getattr(estimate, name) or 0) for name in _SIZES}
+    return {name: getattr(estimate, name) for name in _NUMBERS} | sizes
+
+
+def numbers_of_counts(counts: Array, rate: MonitoredRate) -> list[Numbers]:
+    """Return the numbers of counts of shape (periods, 4): x_d, n_d, x_a, n_a."""
+    columns = (*estimates(counts, rate.by), *rates_of(counts, rate))
+    numbers = zip(*(map(as_number, column.tolist()) for column in columns), strict=True)
+    sizes = zip(*(map(int, size.tolist()) for size in sizes_of(counts, rate)), strict=True)
+    names = (*_NUMBERS, *_SIZES)
+    return [dict(zip(names, (*of, *n), strict=True)) for of, n in zip(numbers, sizes, strict=True)]
 
 
 def point_of(
@@ -179,7 +182,7 @@ def point_of(
     sizes = [each for each in (estimate.n_group, estimate.n_reference) if each is not None]
     lacking = few(estimate)
     found = Point(
-        period=name, evidence=evidence, waits=waits, reason=lacking, **measured(estimate),
+        period=name, evidence=evidence, waits=waits, reason=lacking, **numbers_of(estimate),
         sparse=lacking is not None or min(sizes, default=min_n) < min_n,
     )  # fmt: skip
     if estimate.interval is not None:
@@ -190,7 +193,7 @@ def point_of(
 LEVEL = 0.95
 
 
-def estimates(counts: Array, by: Contrasted) -> tuple[Array, Array, Array]:
+def estimates(counts: Array, by: sequential.Contrasted) -> tuple[Array, Array, Array]:
     """Return contrasts with their 95% confidence intervals, nan where undefined.
 
     ``counts`` have shape (..., 4): x_d, n_d, x_a, n_a.
@@ -207,21 +210,6 @@ def estimates(counts: Array, by: Contrasted) -> tuple[Array, Array, Array]:
             value, (low, high) = d / a, mover_wilson_ratio(x_d, n_d, x_a, n_a, z)
     known = ~np.isnan(value)
     return value, np.where(known, low, np.nan), np.where(known, high, np.nan)
-
-
-def pooled(
-    counts: Array, rate: MonitoredRate, first: str | None, last: str | None, *, chosen: bool = True
-) -> PooledPeriods:
-    """Return a comparison over periods; those ``chosen`` by their values have no interval."""
-    total = counts.sum(axis=0)
-    value, low, high = (as_number(float(each)) for each in estimates(total, rate.by))
-    group, reference = (as_number(float(each)) for each in rates_of(total, rate))
-    n_group, n_reference = (int(each) for each in sizes_of(total, rate))
-    return PooledPeriods(
-        first=first, last=last, value=value, low=None if chosen else low,
-        high=None if chosen else high, rate_group=group, rate_reference=reference,
-        n_group=n_group, n_reference=n_reference,
-    )  # fmt: skip
 
 
 def rates_of(counts: Array, rate: MonitoredRate) -> tuple[Array, Array]:
@@ -242,26 +230,35 @@ def raise_alarm(
     at: int,
     held: Sequence[int],
     start: Callable[[Index], int],
-    pool: Callable[[Sequence[int], bool], PooledPeriods | None],
+    pool: Callable[[Sequence[int]], Numbers | None],
     limits: tuple[float, float],
 ) -> Alarm:
     """Return what an alarm is about.
 
     ``names, at, held``: the periods that have entered, the alarm's, and those that have values.
     ``start``: of numbers of periods in an order, the position of that with which a change began.
-    ``pool``: the comparison over some periods, and whether these were chosen by their values.
+    ``pool``: the comparison over some periods; those that are chosen by their values have no
+        interval.
     ``limits``: the tolerated values.
     """
+
+    def pooled(first: int, last: int, *, chosen: bool = True) -> PooledPeriods | None:
+        numbers = pool(range(first, last + 1))
+        if numbers is None:
+            return None
+        held = PooledPeriods(first=names[first], last=names[last], **numbers)
+        return replace(held, low=None, high=None) if chosen else held
+
     since, size = start(np.arange(at + 1)), len(names)
     end = size - start(np.arange(since, size)[::-1])  # the same, from the other side
     later = [t for t in held if since <= t < end]
     earlier = [t for t in held if t < later[0]]
     begin = first_now(at, size)
-    now = pool(range(begin, size), False) if begin < size else None
-    after = pool(range(later[0], later[-1] + 1), True)
+    now = pooled(begin, size - 1, chosen=False) if begin < size else None
+    after = pooled(later[0], later[-1])
     assert after is not None
     return Alarm(period=names[at], since=names[later[0]], after=after,
-        before=pool(range(earlier[0], earlier[-1] + 1), True) if earlier else None, now=now,
+        before=pooled(earlier[0], earlier[-1]) if earlier else None, now=now,
         currently=Currently.of(now, limits) if now else None)  # fmt: skip
 
 
@@ -278,22 +275,23 @@ def attribute(
     The periods of the change are held against the baseline, or without one against the periods
     before. A period that lacks the group is in none of the numbers.
     """
-    tolerated = Tolerated(*limits, rate.by)
+    tolerated = sequential.Tolerated(*limits, rate.by)
 
     def start(which: Index) -> int:
         x_d, n_d, x_a, n_a = counts[which].T
         if rate.by == "rate":
             x_a = n_a = np.zeros_like(n_d)
-        return likeliest_start(tolerated, x_a, n_a, x_d, n_d)
+        return sequential.likeliest_start(tolerated, x_a, n_a, x_d, n_d)
 
-    def pool(which: Sequence[int], chosen: bool) -> PooledPeriods:
-        return pooled(counts[which], rate, names[which[0]], names[which[-1]], chosen=chosen)
+    def pool(which: Sequence[int]) -> Numbers:
+        return numbers_of_counts(counts[which].sum(axis=0, keepdims=True), rate)[0]
 
     held = np.flatnonzero(counts[:, [1, 3]].any(axis=1)).tolist()
     alarm = raise_alarm(names, at, held, start, pool, limits)
     before = alarm.before
     if baseline is not None:
-        before = pooled(np.array([baseline]), rate, None, None)
+        (numbers,) = numbers_of_counts(np.array([baseline]), rate)
+        before = PooledPeriods(**numbers | dict.fromkeys(("first", "last", "low", "high")))
     if before is not None and None in (before.value, alarm.after.value):
         before = None
     return replace(alarm, before=before)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,21 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan, read_question
 from fairgauge.enums import ReferenceRule, Task, Threshold
-from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote, refuse, shown
+from fairgauge.errors import (
+    CubeError,
+    DataError,
+    Problem,
+    SpecError,
+    listing,
+    problems_where,
+    quote,
+    refuse,
+    shown,
+)
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.question import spec_file
 from fairgauge.question.option_types import OptionType, number, plain
-from fairgauge.question.readers import items, read_number, unknown_keys
+from fairgauge.question.readers import Location, items, read_number
 from fairgauge.question.rules import Rule, check_rule, parse_rule
 from fairgauge.question.spec_file import MONITOR, overridden, read_options
 from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask, unmet_needs_of_rule
@@ -101,11 +111,11 @@ class MonitorSpec:
         return self.question.to_dict() | {MONITOR: settings}
 
 
-def _start(value: object, path: str, problems: list[Problem]) -> Period | None:
+def _start(value: object, at: Location) -> Period | None:
     try:
         return parse_period(value)
     except SpecError as error:
-        problems += [Problem(path, each.message) for each in error.problems]
+        at.report("; ".join(each.message for each in error.problems))
         return None
 
 
@@ -165,9 +175,10 @@ def read_monitor_spec(
         problems.append(Problem(MONITOR, f"must be a table, not {shown(settings)}"))
         settings = {}
     question = _question(overridden(keys, given), problems)
-    problems += unknown_keys(settings, (*SETTINGS, "rules"), MONITOR)
+    at = Location(MONITOR, problems)
+    at.report_unknown_keys(settings, (*SETTINGS, "rules"))
     values: dict[str, Any] = {  # each of the type of its field
-        name: setting.type.read(settings[name], f"{MONITOR}.{name}", problems)
+        name: setting.type.read(settings[name], at[name])
         for name, setting in SETTINGS.items()
         if settings.get(name) is not None
     }
@@ -182,7 +193,7 @@ def _override_options(
     spec: MonitorSpec, options: Mapping[str, Any], load_baseline: Callable[[object], BaselineCounts]
 ) -> MonitorSpec:
     question = ask(base=spec.question, **options)
-    problems = [*_not_monitored(question)]
+    problems = _not_monitored(question)
     rules = spec.rules
     if "rules" in options:
         rules = _rules(None, question, load_baseline, problems)
@@ -203,36 +214,29 @@ def _question(options: Mapping[str, Any], problems: list[Problem]) -> Spec | Non
     return question
 
 
-def _not_monitored(question: Spec) -> Iterator[Problem]:
-    if question.probabilities:
-        names = listing([quote(each.name) for each in question.probabilities])
-        message = (
-            f"{names}: a monitor needs recorded groups, whose e-values are of counts; audit each "
-            "period (fairgauge audit), or monitor a column of recorded groups"
-        )
-        yield Problem("probabilities", message)
-    if question.design:
-        yield Problem(question.design, "a monitor has no survey design; audit each period with it")
-    if question.candidate:
-        yield Problem("candidate", f"a monitor follows one model; {MODELS_INSTEAD}")
-    if question.reference is ReferenceRule.BEST:
-        message = (
-            "the best group is chosen by the outcomes that are monitored, so that differences "
-            "from it are no evidence; name the group (reference = {COLUMN = GROUP}), or use "
-            "largest or others"
-        )
-        yield Problem("reference", message)
-    if question.reference is ReferenceRule.LARGEST and question.intersections:
-        message = (
-            "the largest group of an intersection may be another one than its columns' largest; "
-            "name the groups (reference = {COLUMN = GROUP, ...}), or compare with others"
-        )
-        yield Problem("reference", message)
-    if isinstance(question.threshold, Threshold):
-        message = "the median of every period is another threshold; give a number"
-        yield Problem("threshold", message)
-    elif question.score is not None and question.prediction is None and len(question.threshold) > 1:
-        yield Problem("threshold", "a monitor takes one threshold; monitor each alone")
+def _not_monitored(question: Spec) -> list[Problem]:
+    names = listing([quote(each.name) for each in question.probabilities])
+    reference, by_score = question.reference, question.score and question.prediction is None
+    median = isinstance(question.threshold, Threshold)
+    cuts = () if isinstance(question.threshold, Threshold) else question.threshold
+    return problems_where(
+        (question.probabilities, "probabilities",
+         (f"{names}: a monitor needs recorded groups, whose e-values are of counts; audit each "
+         "period (fairgauge audit), or monitor a column of recorded groups")),
+        (question.design, str(question.design),
+         "a monitor has no survey design; audit each period with it"),
+        (question.candidate, "candidate", f"a monitor follows one model; {MODELS_INSTEAD}"),
+        (reference is ReferenceRule.BEST, "reference",
+         ("the best group is chosen by the outcomes that are monitored, so that differences from "
+         "it are no evidence; name the group (reference = {COLUMN = GROUP}), or use largest or "
+         "others")),
+        (reference is ReferenceRule.LARGEST and question.intersections, "reference",
+         ("the largest group of an intersection may be another one than its columns' largest; name "
+         "the groups (reference = {COLUMN = GROUP, ...}), or compare with others")),
+        (median, "threshold", "the median of every period is another threshold; give a number"),
+        (by_score and len(cuts) > 1, "threshold",
+         "a monitor takes one threshold; monitor each alone"),
+    )  # fmt: skip
 
 
 def _rules(
@@ -275,14 +279,14 @@ def _rule(
         except SpecError as error:
             problems += [Problem(path, each.message) for each in error.problems]
     elif isinstance(keys, Mapping):
-        wrong = unknown_keys({k: keys[k] for k in keys if k != "source"}, _RULE_KEYS, path)
+        at = Location(path)
+        at.report_unknown_keys((key for key in keys if key != "source"), _RULE_KEYS)
         limits = {k: v for k, v in keys.items() if k not in ("within", "of", "source")}
         if "within" in keys or "of" in keys:
-            within, baseline = _near(keys, path, load_baseline, wrong)
+            within, baseline = _near(keys, at, load_baseline)
             limits |= {"between": [-within, within]}
-        if not wrong:
-            rule, wrong = check_rule(limits, path)
-        problems += wrong
+        rule = None if at.problems else check_rule(limits, at)
+        problems += at.problems
     else:
         problems.append(Problem(path, f"must be a rule, not {shown(keys)}"))
     if rule is None:
@@ -303,26 +307,26 @@ def _rule(
 
 
 def _near(
-    keys: Mapping[str, object],
-    path: str,
-    load_baseline: Callable[[object], BaselineCounts],
-    wrong: list[Problem],
+    keys: Mapping[str, object], at: Location, load_baseline: Callable[[object], BaselineCounts]
 ) -> tuple[float, BaselineCounts | None]:
-    missing = "is missing; within and of go together: how far, and the cube of the baseline"
-    both = "a rule has limits, or a baseline, not both"
-    wrong += [Problem(f"{path}.{key}", missing) for key in ("within", "of") if key not in keys]
-    limits = ("at_least", "at_most", "between")
-    wrong += [Problem(f"{path}.{key}", both) for key in limits if key in keys]
-    within = read_number(0)(keys.get("within", 0.0), f"{path}.within", wrong)
+    for key in ("within", "of"):
+        if key not in keys:
+            at[key].report(
+                "is missing; within and of go together: how far, and the cube of the baseline"
+            )
+    for key in ("at_least", "at_most", "between"):
+        if key in keys:
+            at[key].report("a rule has limits, or a baseline, not both")
+    within = read_number(0)(keys.get("within", 0.0), at["within"])
     of, baseline = keys.get("of", ""), None
     if not isinstance(of, (str, Path)):
         message = "must be the file of a baseline that fairgauge count made (month.cube.json)"
-        wrong.append(Problem(f"{path}.of", f"{message}, not {shown(of)}"))
+        at["of"].report(f"{message}, not {shown(of)}")
     elif of:
         try:
             baseline = load_baseline(of)
         except (DataError, CubeError) as error:
-            wrong.append(Problem(f"{path}.of", str(error)))
+            at["of"].report(str(error))
         else:
             baseline = replace(baseline, source=str(keys.get("source", baseline.source)))
     return within, baseline
@@ -340,32 +344,27 @@ def _question_mistakes(rule: MonitorRule, path: str, question: Spec | None) -> l
     row = rule.own or question.catalogue.row(rule.metric)
     unmet = list(unmet_needs_of_rule(row, question, path))
     problems += unmet
-    rate = contrasted_rate(row)
-    if rule.definition is None and not unmet:  # a rate, which no interval of a comparison is of
-        dependent = question.weight or question.cluster
-        if rate is None or dependent:
-            why = "its rows have weights or clusters" if dependent else "it is no share of rows"
-            message = (
-                f"the {rule.metric} of groups cannot be monitored, because {why}; monitor "
-                f"{rule.metric}.difference"
-            )
-            problems.append(Problem(f"{path}.metric", message))
-    if rule.baseline is not None:
-        difference = plan(question).difference(rule.baseline.cube.plan)
-        if difference:
-            message = f"the baseline counts something else: {difference} (the question first)"
-            problems.append(Problem(f"{path}.of", message))
-        if rate is None:
-            message = f"{rule.metric} compares no rate of rows; a baseline needs one that does"
-            problems.append(Problem(f"{path}.metric", message))
-        elif not is_exact(rate, question):
-            message = (
-                "a baseline needs rows that are independent and of equal weight, and a reference "
-                "that no group is part of; state limits (at_least, at_most) in place of within "
-                'and of, or leave out weight, cluster or reference = "overall"'
-            )
-            problems.append(Problem(f"{path}.within", message))
-    return problems
+    rate, dependent = contrasted_rate(row), question.weight or question.cluster
+    alone = rule.definition is None and not unmet  # a rate, which no interval of a comparison is of
+    why = "its rows have weights or clusters" if dependent else "it is no share of rows"
+    problems += problems_where(
+        (alone and (rate is None or dependent), f"{path}.metric",
+         (f"the {rule.metric} of groups cannot be monitored, because {why}; monitor "
+         f"{rule.metric}.difference")),
+    )  # fmt: skip
+    if rule.baseline is None:
+        return problems
+    difference = plan(question).difference(rule.baseline.cube.plan)
+    return problems + problems_where(
+        (difference, f"{path}.of",
+         f"the baseline counts something else: {difference} (the question first)"),
+        (rate is None, f"{path}.metric",
+         f"{rule.metric} compares no rate of rows; a baseline needs one that does"),
+        (rate is not None and not is_exact(rate, question), f"{path}.within",
+         ("a baseline needs rows that are independent and of equal weight, and a reference that no "
+         "group is part of; state limits (at_least, at_most) in place of within and of, or leave "
+         'out weight, cluster or reference = "overall"')),
+    )  # fmt: skip
 
 
 def is_exact(rate: MonitoredRate, question: Spec) -> bool:

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-from fairgauge.errors import Problem, shown
-from fairgauge.question.readers import unknown_keys
+from fairgauge.errors import shown
+from fairgauge.question.readers import Location
 from fairgauge.start.records import dataclass, field, fields
 from fairgauge.values import Json
 
@@ -60,55 +60,46 @@ WORD_KEYS: dict[str, str] = {each.name: each.metadata["text"] for each in fields
 """The keys of the table, each with its description."""
 
 
-def _given(
-    value: object, keys: Mapping[str, str], path: str, problems: list[Problem]
-) -> dict[str, Any]:
+def _given(value: object, keys: Mapping[str, str], at: Location) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        problems.append(Problem(path, f"must be a table of {', '.join(keys)}, not {shown(value)}"))
+        at.report(f"must be a table of {', '.join(keys)}, not {shown(value)}")
         return {}
-    problems += unknown_keys(value, tuple(keys), path)
+    at.report_unknown_keys(value, tuple(keys))
     return {key: value[key] for key in keys if value.get(key) is not None}
 
 
-def read_words(value: object, path: str, problems: list[Problem]) -> Words:
+def read_words(value: object, at: Location) -> Words:
     """Read the table ``[words]``."""
     if isinstance(value, Words):
         return value
-    given = _given(value, WORD_KEYS, path, problems)
-    groups = _groups(given.pop("groups", {}), f"{path}.groups", problems)
-    texts = {key: _text(text, f"{path}.{key}", problems) for key, text in given.items()}
+    given = _given(value, WORD_KEYS, at)
+    groups = _groups(given.pop("groups", {}), at["groups"])
+    texts = {key: _text(text, at[key]) for key, text in given.items()}
     return Words(**texts, groups=groups)
 
 
-def _groups(
-    value: object, path: str, problems: list[Problem]
-) -> Mapping[str, str | Mapping[str, str]]:
+def _groups(value: object, at: Location) -> Mapping[str, str | Mapping[str, str]]:
     if not isinstance(value, Mapping):
-        message = f"must be a table of features, not {shown(value)}"
-        problems.append(Problem(path, message))
+        at.report(f"must be a table of features, not {shown(value)}")
         return {}
     return {
-        str(feature): {
-            str(name): _text(word, f"{path}.{feature}.{name}", problems)
-            for name, word in names.items()
-        }
+        str(feature): {str(name): _text(word, at[feature][name]) for name, word in names.items()}
         if isinstance(names, Mapping)
-        else _text(names, f"{path}.{feature}", problems)
+        else _text(names, at[feature])
         for feature, names in value.items()
     }
 
 
-def _text(value: object, path: str, problems: list[Problem]) -> str:
+def _text(value: object, at: Location) -> str:
     if not isinstance(value, str):
-        problems.append(Problem(path, f"must be text, not {shown(value)}"))
+        at.report(f"must be text, not {shown(value)}")
         return ""
     seen = "".join(" " if c.isspace() else c for c in value)
     seen = " ".join("".join(c for c in seen if unicodedata.category(c) not in _UNSEEN).split())
     if len(seen) > _LONGEST:
-        message = (
+        at.report(
             f"has {len(seen)} characters, and sentences have room for {_LONGEST}: {shown(seen)}"
         )
-        problems.append(Problem(path, message))
     return seen
 
 
@@ -142,17 +133,16 @@ DOCUMENT_KEYS: dict[str, str] = {each.name: each.metadata["text"] for each in fi
 _DATES = ("audit_date", "first_used")
 
 
-def read_document(value: object, path: str, problems: list[Problem]) -> Document:
+def read_document(value: object, at: Location) -> Document:
     """Read the table ``[document]``."""
     if isinstance(value, Document):
         return value
-    texts = _given(value, DOCUMENT_KEYS, path, problems)
+    texts = _given(value, DOCUMENT_KEYS, at)
     for key, text in texts.items():
         if key in _DATES and text and not _is_iso_date(str(text)):
-            message = f"must be a date such as 2026-11-20, not {shown(text)}"
-            problems.append(Problem(f"{path}.{key}", message))
+            at[key].report(f"must be a date such as 2026-11-20, not {shown(text)}")
         elif not isinstance(text, str) and key not in _DATES:
-            problems.append(Problem(f"{path}.{key}", f"must be text, not {shown(text)}"))
+            at[key].report(f"must be text, not {shown(text)}")
     return Document(**{key: str(text) for key, text in texts.items()})
 
 

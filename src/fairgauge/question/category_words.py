@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import chain, takewhile
 from pathlib import Path
@@ -26,13 +26,6 @@ def _pattern(name: str) -> re.Pattern[str]:
 def _words(meaning: str) -> re.Pattern[str]:
     words = "|".join(chain.from_iterable(_lists()[meaning].values()))
     return re.compile(rf"\b({words})(?!\w)")
-
-
-@cache
-def hmda_actions() -> dict[str, re.Pattern[str]]:
-    """Return how codes of actions in HMDA data are written, and the names in their place."""
-    named = _lists()["hmda_actions"]
-    return {code: re.compile(f"(?i)0*{code}|{'|'.join(names)}") for code, names in named.items()}
 
 
 def sources(words: Iterable[str], patterns: Iterable[str]) -> dict[str, str]:
@@ -242,6 +235,11 @@ def is_no(name: str) -> bool:
     return bool(_NO.fullmatch(name))
 
 
+def is_denied(name: str) -> bool:
+    """Return whether an outcome is a plain no, or named as the worse one of a decision."""
+    return is_adverse(name) or is_no(name) or matches(0, name)
+
+
 def is_stage(name: str, positive: Iterable[Value] = ()) -> bool:
     """Return whether an outcome is named as a step before its decision.
 
@@ -367,11 +365,12 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     return [known[name] for name in codes if not min(others) <= int(name) <= max(others) + 1]
 
 
-def no_outcomes(values: Iterable[Value]) -> list[Value]:
+def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list[Value]:
     """Return the outcomes that are of no decision, or often codes of missing ones.
 
     Beside 0 and 1, or 1 and 2, where these alone of successive numbers are among the outcomes,
-    every other one is such a code, and beside yes and no every other letter.
+    every other one is such a code, and beside yes and no every other letter. So is every other
+    number where 1 is ``positive``, and 0 not, and every step before the decision beside a refusal.
 
     >>> no_outcomes([0, 1, 0.5]), no_outcomes(["yes", "no", "9999", "n/a"])
     ([0.5], ['9999', 'n/a'])
@@ -379,6 +378,8 @@ def no_outcomes(values: Iterable[Value]) -> list[Value]:
     (['9'], [], [9999])
     >>> no_outcomes(["Y", "N", "X"]), no_outcomes(["ja", "nein", "?", "Z"]), no_outcomes(["N", "X"])
     (['X'], ['?', 'Z'], [])
+    >>> no_outcomes([0, 1, 2], [1]), no_outcomes(["Hired", "Rejected", "Interview"], ["Hired"])
+    ([2], ['Interview'])
     >>> no_outcomes(["1st", "2nd"]), no_outcomes(["1", "2", "3", "Denied"])
     ([], [])
     """
@@ -397,6 +398,12 @@ def no_outcomes(values: Iterable[Value]) -> list[Value]:
     if any(map(is_yes, names.values())) and any(map(is_no, names.values())):
         letters = (value for value, name in names.items() if re.fullmatch(r"[^\W\d_]", name))
         codes += [each for each in letters if not (is_yes(names[each]) or is_no(names[each]))]
+    if is_one_of(0, known) and positive and all(matches(1, each) for each in positive):
+        numbers = (each for each in known if re.fullmatch(r"-?[\d.]+", names[each]))
+        codes += [each for each in numbers if not is_one_of(each, (0, 1))]
+    refused = [each for each in every if not is_one_of(each, positive)]
+    if positive and len(refused) > 1 and any(map(is_denied, map(name_of, every))):
+        codes += [each for each in refused if is_stage(name_of(each), positive)]
     return [value for value in every if value in codes or is_undecided(value)]
 
 

@@ -14,7 +14,7 @@ from fairgauge.enums import Closed, Ends
 from fairgauge.errors import Problem, SpecError, form_of, quote, shown
 from fairgauge.identity import MissingValue, ValueSet
 from fairgauge.question.category_words import means_missing
-from fairgauge.question.readers import Problems, items, read_value
+from fairgauge.question.readers import Location, items, read_value
 from fairgauge.start.records import dataclass
 from fairgauge.values import MISSING_NAME, Json, Value, canonical, is_number, matches, name_of
 
@@ -308,36 +308,39 @@ def plain_conditions(conditions: Conditions) -> Json:
 
 def write_conditions(conditions: Mapping[str, Json]) -> list[str]:
     """Write every condition of a specification file as a text."""
-    return [each.to_text() for each in read_conditions(conditions, "where", [])]
+    return [each.to_text() for each in read_conditions(conditions, Location("where"))]
 
 
-def read_conditions(value: object, path: str, problems: Problems) -> Conditions:
+def read_conditions(value: object, at: Location) -> Conditions:
     """Read a table of columns and values, or texts; two ends of a column make one range."""
     found: dict[str, RowCondition] = {}
     tables = [value] if isinstance(value, Mapping) else items(value)
     for i, table in enumerate(tables):
         if isinstance(table, Mapping):
             read = [
-                _read_table(str(column), values, f"{path}.{column}", problems)
-                for column, values in table.items()
+                _read_table(str(column), values, at[column]) for column, values in table.items()
             ]
         elif isinstance(table, str):
-            read = [*_read_text(table, f"{path}[{i}]", problems)]
+            read = [*_read_text(table, at[i])]
         else:
-            problems.append(Problem(path, f"{_EXPECTED}, not {shown(table)}"))
+            at.report(f"{_EXPECTED}, not {shown(table)}")
             continue
         for condition in read:
             column = condition.column
             both = _joined(found[column], condition) if column in found else condition
             if both is None:
-                message = (
+                at[column].report(
                     "is given twice; join its values with or, or give one range; to exclude a code "
                     "from a range, list it as unknown (recode)"
                 )
-                problems.append(Problem(f"{path}.{column}", message))
             found[column] = both or condition
     conditions = tuple(found.values())
-    problems += _mixed(conditions, path)
+    for each in conditions:
+        ends = [end for part in each.ranges for end in (part.low, part.high) if not _is_open(end)]
+        kinds = {isinstance(end, dt.date) for end in ends}
+        values = each.ranges and any(value is not None for value in each.values)
+        if values or len(kinds) > 1:
+            at[each.column].report("takes either values, or ranges of numbers, or ranges of dates")
     return conditions
 
 
@@ -352,29 +355,17 @@ def _joined(one: RowCondition, other: RowCondition) -> RowCondition | None:
     return RowCondition(one.column, (Range(above[0].low, below[0].high, closed),))
 
 
-def _mixed(conditions: Conditions, path: str) -> Iterator[Problem]:
-    for each in conditions:
-        ends = [end for part in each.ranges for end in (part.low, part.high) if not _is_open(end)]
-        kinds = {isinstance(end, dt.date) for end in ends}
-        values = each.ranges and any(value is not None for value in each.values)
-        if values or len(kinds) > 1:
-            message = "takes either values, or ranges of numbers, or ranges of dates"
-            yield Problem(f"{path}.{each.column}", message)
-
-
-def _parts(
-    values: object, path: str, problems: Problems
-) -> tuple[ValueSet | Range | MissingValue, ...]:
+def _parts(values: object, at: Location) -> tuple[ValueSet | Range | MissingValue, ...]:
     listed = [values] if values is None or isinstance(values, Mapping) else items(values)
     plain = [each for each in listed if each is not None and not isinstance(each, Mapping)]
     parts: list[ValueSet | Range | MissingValue] = []
     if plain:
-        parts.append(ValueSet(tuple(read_value(each, path, problems) for each in plain)))
-    parts += [_read_range(each, path, problems) for each in listed if isinstance(each, Mapping)]
+        parts.append(ValueSet(tuple(read_value(each, at) for each in plain)))
+    parts += [_read_range(each, at) for each in listed if isinstance(each, Mapping)]
     if None in listed:
         parts.append(MissingValue())
     if not parts:
-        problems.append(Problem(path, "must hold at least one value"))
+        at.report("must hold at least one value")
     return tuple(parts)
 
 
@@ -383,30 +374,30 @@ NOT = "not"
 """The key of the values of a specification file that no row may have."""
 
 
-def _read_range(table: Mapping[str, object], path: str, problems: Problems) -> Range:
+def _read_range(table: Mapping[str, object], at: Location) -> Range:
     low, high = (_read_end(table.get(key)) for key in ("low", "high"))
     closed = table.get("closed")
     if set(table) != _KEYS or low is None or high is None or closed not in list(Ends):
-        problems.append(Problem(path, f"{_INTERVAL}; not {shown(table)}"))
+        at.report(f"{_INTERVAL}; not {shown(table)}")
         return Range(-math.inf, math.inf, Ends.BOTH)
     return Range(low, high, Ends(str(closed)))
 
 
-def _read_table(column: str, values: object, path: str, problems: Problems) -> RowCondition:
+def _read_table(column: str, values: object, at: Location) -> RowCondition:
     if not (isinstance(values, Mapping) and set(values) == {NOT}):
-        return RowCondition(column, _parts(values, path, problems))
-    parts = _parts(values[NOT], path, problems)
+        return RowCondition(column, _parts(values, at))
+    parts = _parts(values[NOT], at)
     if any(isinstance(part, Range) for part in parts):
-        problems.append(Problem(path, "takes values beside not; name the intervals that are left"))
+        at.report("takes values beside not; name the intervals that are left")
     return RowCondition(column, parts, negated=True)
 
 
-def _read_text(text: str, path: str, problems: Problems) -> Iterator[RowCondition]:
+def _read_text(text: str, at: Location) -> Iterator[RowCondition]:
     # several conditions are joined by ``&``, as in the names of the subgroups of a search
     joined = re.split(r" & |\s+and\s+", text)
     if '"' not in text and len(joined) > 1 and all(map(_SIGN.search, joined)):
         for each in joined:
-            yield from _read_text(each, path, problems)
+            yield from _read_text(each, at)
         return
     if compared := _compared(text):
         yield compared
@@ -414,7 +405,7 @@ def _read_text(text: str, path: str, problems: Problems) -> Iterator[RowConditio
     written = re.fullmatch(_VALUES, text.strip())
     rest = written["values"].strip() if written else ""
     if not written or not rest:
-        problems.append(Problem(path, f"{_EXPECTED}, not {quote(text)}"))
+        at.report(f"{_EXPECTED}, not {quote(text)}")
         return
     values: list[Value] = []
     at = 0
@@ -426,7 +417,7 @@ def _read_text(text: str, path: str, problems: Problems) -> Iterator[RowConditio
             with suppress(ValueError):
                 word = json.loads(word)
         values.append(word if word != MISSING_NAME or found[1] != word else None)
-    parts = _parts(values, path, problems)
+    parts = _parts(values, at)
     yield RowCondition(written["column"].strip(), parts, negated=written["sign"] == "!=")
 
 

@@ -13,15 +13,16 @@ from typing import Any, TypeAlias
 from fairgauge.enums import Assume, Closed, KnownDrawn
 from fairgauge.errors import Problem, SpecError, quote, refuse, shown
 from fairgauge.question.readers import (
+    Location,
     escape,
     is_finite,
     items,
     read_column,
+    read_key,
     read_values,
     read_word,
     split,
     unescape,
-    unknown_keys,
 )
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Json, Value, as_double, name_of
@@ -107,11 +108,11 @@ def cut(column: str, points: Sequence[float] | float | str, *, closed: str = "ri
     >>> fg.cut("age", [40]).cuts
     (40.0,)
     """
-    problems: list[Problem] = []
+    at = Location("cut")
     quantiles = points == QUANTILES
-    cuts = () if quantiles else _cuts(points, "cut", problems)
-    edge = read_word(Closed)(closed, "cut.closed", problems)
-    refuse(problems)
+    cuts = () if quantiles else _cuts(points, at)
+    edge = read_word(Closed)(closed, at["closed"])
+    refuse(at.problems)
     return Feature(column, cuts=cuts, closed=edge, quantiles=quantiles)
 
 
@@ -134,54 +135,49 @@ def above(threshold: float) -> Above:
     return Above(as_double(threshold))
 
 
-def read_features(value: object, path: str, problems: list[Problem]) -> tuple[Feature, ...]:
+def read_features(value: object, at: Location) -> tuple[Feature, ...]:
     """Read every form of sensitive features; value sets of one column become one feature."""
-    features = _read_features(value, path, problems)
+    features = _read_features(value, at)
     for each in features:
         if each.quantiles:
-            message = (
+            at.report(
                 f"only why cuts {quote(each.column)} at quantiles; give cut points, such as those "
                 "that it found, which the spec of its JSON report lists under strata"
             )
-            problems.append(Problem(path, message))
     return features
 
 
-def _read_features(value: object, path: str, problems: list[Problem]) -> tuple[Feature, ...]:
+def _read_features(value: object, at: Location) -> tuple[Feature, ...]:
     if not isinstance(value, (str, Feature, Mapping, Sequence)):
-        problems.append(Problem(path, f"must be a list of columns, not {shown(value)}"))
+        at.report(f"must be a list of columns, not {shown(value)}")
         return ()
     features: list[Feature] = []
     for i, item in enumerate(items(value)):
-        features += _features_of(item, f"{path}[{i}]", problems)
-    return _joined(features, path, problems)
+        features += _features_of(item, at[i])
+    return _joined(features, at)
 
 
 MOST_STRATA = 6
 """The columns of strata that are crossed at most."""
 
 
-def read_strata(
-    value: object, path: str, problems: list[Problem], *, quantiles: bool = False
-) -> tuple[Feature, ...]:
+def read_strata(value: object, at: Location, *, quantiles: bool = False) -> tuple[Feature, ...]:
     """Read one to six columns of strata, with cuts or without; at quantiles where that is known."""
-    strata = (_read_features if quantiles else read_features)(value, path, problems)
+    strata = (_read_features if quantiles else read_features)(value, at)
     if (crossed := sum(not each.control for each in strata)) > MOST_STRATA:
-        message = f"takes at most {MOST_STRATA} columns, which are crossed, not {crossed}"
-        problems.append(Problem(path, message))
+        at.report(f"takes at most {MOST_STRATA} columns, which are crossed, not {crossed}")
     for each in strata:
         if each.values:
-            message = (
+            at.report(
                 f"{quote(each.column)} has a set of values, and each value is a stratum; put "
                 "values together with recode"
             )
-            problems.append(Problem(path, message))
     return strata
 
 
-def read_controls(value: object, path: str, problems: list[Problem]) -> tuple[Feature, ...]:
+def read_controls(value: object, at: Location) -> tuple[Feature, ...]:
     """Read the controls of why, of which there may be more than strata."""
-    return tuple(replace(each, control=True) for each in _read_features(value, path, problems))
+    return tuple(replace(each, control=True) for each in _read_features(value, at))
 
 
 def strata_named(plain: object) -> str | None:
@@ -197,50 +193,45 @@ def strata_columns(plain: object) -> list[str]:
     return [str(each["column"] if isinstance(each, Mapping) else each) for each in items(plain)]
 
 
-def _features_of(item: object, path: str, problems: list[Problem]) -> list[Feature]:
+def _features_of(item: object, at: Location) -> list[Feature]:
     if isinstance(item, Feature):
         return [item]
     if isinstance(item, str):
         return [Feature(item)]
     if not isinstance(item, Mapping):
-        problems.append(Problem(path, f"must be the name of a column, not {shown(item)}"))
+        at.report(f"must be the name of a column, not {shown(item)}")
         return []
     if not set(KEYS) & set(item):
         return [
-            Feature(str(column), values=_value_sets(values, f"{path}.{column}", problems))
+            Feature(str(column), values=_value_sets(values, at[column]))
             for column, values in item.items()
         ]
-    problems += unknown_keys(item, KEYS, path)
-    column, values, cuts, closed = (item.get(key) for key in KEYS[:4])
+    at.report_unknown_keys(item, KEYS)
+    column, cuts = item.get("column"), item.get("cuts")
     if not isinstance(column, str):
         message = f"must be the name of a column, not {shown(column)}"
-        problems.append(Problem(f"{path}.column", "is missing" if column is None else message))
-    if sum(each is not None for each in (values, cuts, item.get("order"))) > 1:
-        problems.append(Problem(path, "takes one of values, cuts and order"))
-    if closed is not None and cuts is None:
-        message = "is the closed edge of intervals and needs cuts, such as cuts = [40]"
-        problems.append(Problem(f"{path}.closed", message))
-    sets = () if values is None else _value_sets(values, f"{path}.values", problems)
+        at["column"].report("is missing" if column is None else message)
+    if sum(item.get(key) is not None for key in ("values", "cuts", "order")) > 1:
+        at.report("takes one of values, cuts and order")
+    if cuts is None and item.get("closed") is not None:
+        at["closed"].report("is the closed edge of intervals and needs cuts, such as cuts = [40]")
+    sets = read_key(item, "values", _value_sets, at, ())
     quantiles = cuts == QUANTILES
-    points = () if cuts is None or quantiles else _cuts(cuts, f"{path}.cuts", problems)
-    edge = Closed.RIGHT if closed is None else read_word(Closed)(closed, f"{path}.closed", problems)
-    order = read_values(item["order"], f"{path}.order", problems) if "order" in item else ()
-    if not isinstance(column, str):
-        return []
-    return [Feature(column, sets, points, edge, quantiles, order=order)]
+    points = () if quantiles else read_key(item, "cuts", _cuts, at, ())
+    edge = read_key(item, "closed", read_word(Closed), at, Closed.RIGHT)
+    order = read_key(item, "order", read_values, at, ())
+    return [Feature(str(column), sets, points, edge, quantiles, order=order)]
 
 
-def _value_sets(
-    values: object, path: str, problems: list[Problem]
-) -> tuple[tuple[Value, ...], ...]:
+def _value_sets(values: object, at: Location) -> tuple[tuple[Value, ...], ...]:
     every = items(values)
     if every and all(isinstance(each, Sequence) and not isinstance(each, str) for each in every):
-        return tuple(read_values(each, f"{path}[{i}]", problems) for i, each in enumerate(every))
-    values_read = read_values(values, path, problems)
+        return tuple(read_values(each, at[i]) for i, each in enumerate(every))
+    values_read = read_values(values, at)
     return (values_read,) if values_read else ()
 
 
-def _joined(features: list[Feature], path: str, problems: list[Problem]) -> tuple[Feature, ...]:
+def _joined(features: list[Feature], at: Location) -> tuple[Feature, ...]:
     columns: dict[str, Feature] = {}
     for feature in features:
         before = columns.get(feature.column)
@@ -249,26 +240,20 @@ def _joined(features: list[Feature], path: str, problems: list[Problem]) -> tupl
         elif before.values and feature.values:
             columns[feature.column] = Feature(feature.column, before.values + feature.values)
         else:
-            ways = "is asked for twice"
-            if before.control is not feature.control:
-                ways = (
-                    "is a stratum, and a control, too; remove it from the controls, or, to adjust "
-                    "within intervals, copy it to a column of another name"
-                )
-            problems.append(Problem(path, f"column {quote(feature.column)} {ways}"))
+            both = ", as a stratum and as a control" * (before.control is not feature.control)
+            at.report(f"column {quote(feature.column)} is asked for twice{both}")
     for feature in columns.values():
         listed = [value for each in feature.values for value in each]
         if twice := sorted({name_of(v) for v in listed if listed.count(v) > 1}):
-            message = f"value {quote(twice[0])} of {quote(feature.column)} is listed twice"
-            problems.append(Problem(path, message))
+            at.report(f"value {quote(twice[0])} of {quote(feature.column)} is listed twice")
     return tuple(columns.values())
 
 
-def _cuts(points: object, path: str, problems: list[Problem]) -> tuple[float, ...]:
+def _cuts(points: object, at: Location) -> tuple[float, ...]:
     every = items(points)
     cuts = [as_double(point) for point in every if is_finite(point)]
     if not every or len(cuts) < len(every):
-        problems.append(Problem(path, f"must be finite numbers, not {shown(points)}"))
+        at.report(f"must be finite numbers, not {shown(points)}")
         return ()
     return tuple(sorted(set(cuts)))
 
@@ -391,35 +376,32 @@ def probabilities(
     >>> fg.probabilities(Black="p_black", White="p_white").groups
     ('Black', 'White')
     """
-    problems: list[Problem] = []
+    at = Location("probabilities")
     found: dict[str, Any] = {
         "name": "probabilities", "probabilities": {**(columns or {}), **groups}, "known": known,
         "known_drawn": known_drawn, "assume": assume, "tolerance": tolerance, "on": on,
         "table": None if table is None else str(table),
     }  # fmt: skip
-    made = _read_table(found, "probabilities", problems)
-    if problems or made is None:
-        raise SpecError(problems)
+    made = _read_table(found, at)
+    if made is None:
+        raise SpecError(at.problems)
     return made
 
 
-def read_probabilities(
-    value: object, path: str, problems: list[Problem]
-) -> tuple[Probabilities, ...]:
+def read_probabilities(value: object, at: Location) -> tuple[Probabilities, ...]:
     """Read features of which only the probabilities of their groups are known."""
     read = []
     for i, each in enumerate(items(value)):
         if isinstance(each, Probabilities):
             read.append(each)
         elif isinstance(each, Mapping):
-            made = _read_table(each, f"{path}[{i}]", problems)
+            made = _read_table(each, at[i])
             read += [made] if made else []
         else:
-            message = f"must be a table with name and probabilities, not {shown(each)}"
-            problems.append(Problem(f"{path}[{i}]", message))
+            at[i].report(f"must be a table with name and probabilities, not {shown(each)}")
     names = [each.name for each in read]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    problems += [Problem(path, f"has {quote(name)} twice") for name in twice]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        at.report(f"has {quote(name)} twice")
     return tuple(read)
 
 
@@ -431,18 +413,15 @@ def separated(options: Mapping[str, object]) -> Mapping[str, object]:
     recorded: list[object] = []
     unrecorded: list[object] = []
     for each in items(sensitive):
-        if isinstance(each, Mapping) and "probabilities" in each and "column" not in each:
-            unrecorded.append(each)
-        elif isinstance(each, Mapping) and any(
-            isinstance(of, Probabilities) for of in each.values()
-        ):
-            of_columns = {k: v for k, v in each.items() if not isinstance(v, Probabilities)}
-            recorded += [of_columns] if of_columns else []
-            unrecorded += [
-                replace(v, name=str(k)) for k, v in each.items() if isinstance(v, Probabilities)
-            ]
-        else:
+        if not isinstance(each, Mapping):
             recorded.append(each)
+        elif "probabilities" in each and "column" not in each:
+            unrecorded.append(each)
+        else:
+            named = {k: v for k, v in each.items() if isinstance(v, Probabilities)}
+            unrecorded += [replace(v, name=str(k)) for k, v in named.items()]
+            others = {k: v for k, v in each.items() if k not in named}
+            recorded += [others] if others or not named else []
     if not unrecorded:
         return options
     given = options.get("probabilities")
@@ -450,46 +429,34 @@ def separated(options: Mapping[str, object]) -> Mapping[str, object]:
     return {**options, "sensitive": recorded or None, "probabilities": unrecorded}
 
 
-def _read_table(
-    table: Mapping[str, Any], path: str, problems: list[Problem]
-) -> Probabilities | None:
-    before = len(problems)
-    problems += unknown_keys(table, _KEYS, path)
-    name, columns, known = (table.get(key) for key in ("name", "probabilities", "known"))
+def _read_table(table: Mapping[str, Any], at: Location) -> Probabilities | None:
+    before = len(at.problems)
+    at.report_unknown_keys(table, _KEYS)
+    name, columns = table.get("name"), table.get("probabilities")
     if not isinstance(name, str) or not name:
-        problems.append(Problem(f"{path}.name", "must be the name of the feature, such as race"))
+        at["name"].report("must be the name of the feature, such as race")
     if not isinstance(columns, Mapping) or not all(isinstance(c, str) for c in columns.values()):
-        message = f"must be {{group: column}}, not {shown(columns)}"
-        problems.append(Problem(f"{path}.probabilities", message))
+        at["probabilities"].report(f"must be {{group: column}}, not {shown(columns)}")
     elif not 2 <= len(columns) <= _MOST_GROUPS or len(set(columns.values())) < len(columns):
-        message = (
+        at["probabilities"].report(
             f"must name 2 to {_MOST_GROUPS} groups, each with a column of its own, not "
             f"{shown(columns)}; the probabilities of all groups of a row sum to 1"
         )
-        problems.append(Problem(f"{path}.probabilities", message))
-    if known is not None:
-        known = read_column(known, f"{path}.known", problems)
-    file, on = table.get("table"), table.get("on")
+    file, on = table.get("table"), read_key(table, "on", read_column, at, None)
     if file is not None and not isinstance(file, str):
-        problems.append(Problem(f"{path}.table", f"must be the path of a file, not {shown(file)}"))
-    if on is not None:
-        on = read_column(on, f"{path}.on", problems)
+        at["table"].report(f"must be the path of a file, not {shown(file)}")
     if (file is None) is not (on is None):
         key, what = ("on", "the column of both") if on is None else ("table", "the file of them")
-        message = f"name {what}: a file of probabilities (table) is joined by a column (on)"
-        problems.append(Problem(f"{path}.{key}", message))
-    drawn = read_word(KnownDrawn)(
-        table.get("known_drawn", KnownDrawn.UNKNOWN), f"{path}.known_drawn", problems
-    )
+        at[key].report(f"name {what}: a file of probabilities (table) is joined by a column (on)")
+    known = read_key(table, "known", read_column, at, None)
+    drawn = read_key(table, "known_drawn", read_word(KnownDrawn), at, KnownDrawn.UNKNOWN)
     if drawn is KnownDrawn.RANDOM and known is None:
-        message = "needs the column of the groups that are known (known)"
-        problems.append(Problem(f"{path}.known_drawn", message))
-    assume = read_word(Assume)(table.get("assume", Assume.GIVEN_GROUP), f"{path}.assume", problems)
+        at["known_drawn"].report("needs the column of the groups that are known (known)")
+    assume = read_key(table, "assume", read_word(Assume), at, Assume.GIVEN_GROUP)
     tolerance = table.get("tolerance", TOLERANCE)
     if not is_finite(tolerance) or not 0 <= float(tolerance) < 0.5:
-        message = f"must be a number from 0 to below 0.5, not {shown(tolerance)}"
-        problems.append(Problem(f"{path}.tolerance", message))
-    if len(problems) > before:
+        at["tolerance"].report(f"must be a number from 0 to below 0.5, not {shown(tolerance)}")
+    if len(at.problems) > before:
         return None
     assert isinstance(name, str)
     assert isinstance(columns, Mapping)
@@ -497,28 +464,26 @@ def _read_table(
     return Probabilities(name, pairs, known, drawn, assume, float(tolerance), file, on)
 
 
-def parse_probabilities(
-    texts: Sequence[str], path: str, problems: list[Problem]
-) -> list[dict[str, object]]:
+def parse_probabilities(texts: Sequence[str], at: Location) -> list[dict[str, object]]:
     r"""Read ``NAME: GROUP=COL, GROUP=COL; KEY=VALUE``.
 
-    >>> parse_probabilities(["race: Black=p_b, White=p_w; assume=given_group"], "", [])
+    >>> parse_probabilities(["race: Black=p_b, White=p_w; assume=given_group"], Location())
     [{'name': 'race', 'probabilities': {'Black': 'p_b', 'White': 'p_w'}, 'assume': 'given_group'}]
     """
     tables = []
     for i, text in enumerate(texts):
         first, *others = split(text, ";")
         name, *columns = split(first, ":")
-        groups = _pairs(split(":".join(columns), ","), f"{path}[{i}]", problems)
+        groups = _pairs(split(":".join(columns), ","), at[i])
         table: dict[str, object] = {"name": _read(name), "probabilities": dict(groups)}
-        for key, value in _pairs(others, f"{path}[{i}]", problems):
+        for key, value in _pairs(others, at[i]):
             number = re.fullmatch(r"[\d.eE+-]+", value)
             table[key] = float(value) if key == "tolerance" and number else value
         tables.append(table)
     return tables
 
 
-def _pairs(parts: Sequence[str], path: str, problems: list[Problem]) -> list[tuple[str, str]]:
+def _pairs(parts: Sequence[str], at: Location) -> list[tuple[str, str]]:
     pairs = []
     for part in filter(str.strip, parts):
         key, *value = map(_read, split(part, "="))
@@ -526,7 +491,7 @@ def _pairs(parts: Sequence[str], path: str, problems: list[Problem]) -> list[tup
             pairs.append((key, value[0]))
         else:
             allowed = "write 'NAME: GROUP=COL, GROUP=COL', and after ';' keys such as known=COL"
-            problems.append(Problem(path, f"cannot read {quote(part.strip())}; {allowed}"))
+            at.report(f"cannot read {quote(part.strip())}; {allowed}")
     return pairs
 
 

@@ -10,13 +10,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge import enums
-from fairgauge.errors import Problem, SpecError, nearest, quote, shown
+from fairgauge.errors import SpecError, nearest, quote, shown
 from fairgauge.question import features, readers
 from fairgauge.question._wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
 from fairgauge.question.presets import preset, preset_names
+from fairgauge.question.readers import Location
 from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
-from fairgauge.question.rules import read_rules
+from fairgauge.question.rules import read_rules, write_rules
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Json, Value, canonical, name_of
 
@@ -113,9 +114,7 @@ _RULE_TABLE = _table({
 # fmt: on
 
 
-def _read_metrics(
-    value: object, path: str, problems: readers.Problems
-) -> tuple[str | Statistic | Metric, ...]:
+def _read_metrics(value: object, at: Location) -> tuple[str | Statistic | Metric, ...]:
     from fairgauge.catalogue.lookup import Catalogue, own_of  # not for --help
     from fairgauge.catalogue.own import metric_or_name
 
@@ -124,60 +123,56 @@ def _read_metrics(
         try:
             asked[i] = metric_or_name(item)
         except LookupError as error:
-            problems.append(Problem(f"{path}[{i}]", str(error)))
+            at[i].report(str(error))
     catalogue = Catalogue(own_of(asked.values()))
     for i, each in asked.items():
         try:
             catalogue.expand([each])
         except LookupError as error:
-            problems.append(Problem(f"{path}[{i}]", str(error)))
+            at[i].report(str(error))
     if isinstance(value, Sequence) and not value:
-        problems.append(Problem(path, "must name at least one metric"))
+        at.report("must name at least one metric")
     return tuple(asked.values())
 
 
-def _read_positive(value: object, path: str, problems: readers.Problems) -> features.Positive:
+def _read_positive(value: object, at: Location) -> features.Positive:
     if isinstance(value, features.Above):
         return value
     if not isinstance(value, Mapping):
-        return readers.read_values(value, path, problems)
+        return readers.read_values(value, at)
     if set(value) == {"above"} and readers.is_finite(value["above"]):
         return features.Above(float(value["above"]))
     if set(value) <= {"above"}:
         allowed = "values, {COLUMN = VALUE, ...} or {above = NUMBER}"
-        problems.append(Problem(path, f"must be {allowed}, not {shown(value)}"))
+        at.report(f"must be {allowed}, not {shown(value)}")
         return ()
     return features.ByColumn(tuple(
-        (str(column), readers.read_values(values, f"{path}.{column}", problems))
+        (str(column), readers.read_values(values, at[column]))
         for column, values in sorted(value.items())
     ))  # fmt: skip
 
 
-def _read_threshold(
-    value: object, path: str, problems: readers.Problems
-) -> tuple[float, ...] | enums.Threshold:
+def _read_threshold(value: object, at: Location) -> tuple[float, ...] | enums.Threshold:
     if isinstance(value, str):
         if value in list(enums.Threshold):
             return enums.Threshold(value)
-        problems.append(Problem(path, f"must be numbers or 'median', not {shown(value)}"))
+        at.report(f"must be numbers or 'median', not {shown(value)}")
         return ()
-    return readers.read_numbers(value, path, problems)
+    return readers.read_numbers(value, at)
 
 
-def _read_intersections(
-    value: object, path: str, problems: readers.Problems
-) -> tuple[tuple[str, ...], ...]:
+def _read_intersections(value: object, at: Location) -> tuple[tuple[str, ...], ...]:
     every = readers.items(value)
     if every and all(isinstance(each, str) and "*" not in each for each in every):
         every = [every]  # one intersection, without its list
     intersections = []
     for i, each in enumerate(every):
         columns = [part.strip() for part in each.split("*")] if isinstance(each, str) else each
-        names = readers.read_names(columns, f"{path}[{i}]", problems)
+        names = readers.read_names(columns, at[i])
         if len(names) == len(readers.items(columns)) and (
             len(names) < 2 or len(set(names)) < len(names)
         ):
-            problems.append(Problem(f"{path}[{i}]", "must name two or more different columns"))
+            at[i].report("must name two or more different columns")
         intersections.append(names)
     return tuple(dict.fromkeys(intersections))
 
@@ -186,15 +181,14 @@ NamedReferences: TypeAlias = tuple[tuple[str, Value | tuple[Value, ...]], ...]
 """The group that is the reference, by feature: a value, or that of each column of several."""
 
 
-def _read_reference(
-    value: object, path: str, problems: readers.Problems
-) -> enums.ReferenceRule | NamedReferences:
+def _read_reference(value: object, at: Location) -> enums.ReferenceRule | NamedReferences:
     if isinstance(value, Mapping):
-        named = tuple(
-            (str(name), _read_group(group, f"{path}.{name}", problems))
-            for name, group in value.items()
-        )
-        return named or enums.ReferenceRule.OTHERS
+        named = []
+        for name, group in value.items():
+            several = isinstance(group, (list, tuple)) and len(group) > 1
+            read = readers.read_values if several else readers.read_value
+            named.append((str(name), read(group, at[name])))
+        return tuple(named) or enums.ReferenceRule.OTHERS
     if isinstance(value, str) and value in (*enums.ReferenceRule, _SYNONYM):
         return enums.ReferenceRule(value) if value != _SYNONYM else enums.ReferenceRule.OTHERS
     allowed = readers.one_of([*enums.ReferenceRule, (
@@ -202,16 +196,11 @@ def _read_reference(
         "intersection {'a*b': [value of a, value of b]}"
     )])  # fmt: skip
     near = nearest(value, enums.ReferenceRule)
-    problems.append(Problem(path, f"{shown(value)} is not allowed.{near} {allowed}"))
+    at.report(f"{shown(value)} is not allowed.{near} {allowed}")
     return enums.ReferenceRule.OTHERS
 
 
 _SYNONYM = "rest"
-
-
-def _read_group(value: object, path: str, problems: readers.Problems) -> Value | tuple[Value, ...]:
-    several = isinstance(value, (list, tuple)) and len(value) > 1
-    return (readers.read_values if several else readers.read_value)(value, path, problems)
 
 
 def _plain_reference(value: enums.ReferenceRule | NamedReferences) -> Json:
@@ -231,50 +220,44 @@ def _plain_strata(strata: tuple[features.Feature, ...]) -> Json:
     return columns or None
 
 
-def read_margins(value: object, path: str, problems: readers.Problems) -> Margins:
+def read_margins(value: object, at: Location) -> Margins:
     """Read how much worse each rate may be, in the unit of the rate."""
     if not isinstance(value, Mapping):
-        problems.append(Problem(path, f"must be {{rate: margin}}, not {shown(value)}"))
+        at.report(f"must be {{rate: margin}}, not {shown(value)}")
         return ()
     margins = []
     for name, margin in value.items():
         if readers.is_finite(margin) and float(margin) >= 0:
             margins.append((str(name), float(margin)))
         else:
-            message = f"must be a number, 0 or greater, not {shown(margin)}"
-            problems.append(Problem(f"{path}.{name}", message))
+            at[name].report(f"must be a number, 0 or greater, not {shown(margin)}")
     return tuple(margins)
 
 
-def _any_values(value: object, path: str, problems: readers.Problems) -> tuple[Value, ...]:
-    return readers.read_values(value, path, problems) if value != [] else ()
+def _any_values(value: object, at: Location) -> tuple[Value, ...]:
+    return readers.read_values(value, at) if value != [] else ()
 
 
-def _read_preset(value: object, path: str, problems: readers.Problems) -> str | None:
+def _read_preset(value: object, at: Location) -> str | None:
     try:
         return preset(str(value)).name
     except SpecError as error:
-        problems += [each._replace(path=path) for each in error.problems]
+        at.problems += [each._replace(path=at.path) for each in error.problems]
         return None
 
 
-def _read_accepted(value: object, path: str, problems: readers.Problems) -> tuple[str, ...]:
+def _read_accepted(value: object, at: Location) -> tuple[str, ...]:
     # read doubts that are accepted: a code, written with blanks or not, and a column
     found = []
-    for name in readers.read_names(value, path, problems):
+    for name in readers.read_names(value, at):
         code, _, column = name.partition(":")
         code, column = code.strip().replace(" ", "_"), column.strip()
         if code not in enums.DOUBTS:
-            message = f"has no doubt {quote(code)}.{nearest(code, sorted(enums.DOUBTS))}"
-            problems.append(Problem(path, message))
+            at.report(f"has no doubt {quote(code)}.{nearest(code, sorted(enums.DOUBTS))}")
         elif code in enums.DOUBTS_OF_A_COLUMN and not column:
-            problems.append(Problem(path, f"name the column, as in {code}:COLUMN"))
+            at.report(f"name the column, as in {code}:COLUMN")
         found.append(f"{code}:{column}" if column else code)
     return tuple(found)
-
-
-def _as_written(texts: Sequence[str], *_: object) -> list[str]:
-    return [*texts]
 
 
 # fmt: off
@@ -284,7 +267,7 @@ REPLICATES = OptionType(read=readers.read_replicates, schema=_TEXT, plain=lambda
 VALUE = OptionType(read=readers.read_value, schema=_SCALAR, metavar="VALUE")
 RANGE = OptionType(
     read=readers.read_range, schema=_TWO, metavar="LOW HIGH", arguments=2,
-    parse=lambda texts, path, problems: [readers.parse_number([text], path, problems) for text in texts],
+    parse=lambda texts, at: [readers.parse_number([text], at) for text in texts],
     write=lambda value: [name_of(canonical(bound)) for bound in value])
 COLUMNS = OptionType(read=readers.read_names, schema=_NAMES, parse=readers.parse_names, write=readers.write_names, metavar="COL,...", repeatable=True)
 NAMES = replace(COLUMNS, metavar="NAME,...")
@@ -319,7 +302,7 @@ MARGINS = OptionType(
     read=read_margins, schema=_of_columns({"type": "number", "minimum": 0}), plain=dict, parse=readers.parse_margins,
     write=lambda margins: [f"{name}={margin!r}" for name, margin in margins.items()], metavar="RATE=MARGIN", repeatable=True)
 RULES = OptionType(
-    read=read_rules, schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}), parse=_as_written, write=readers.write_rules, metavar="RULE", repeatable=True)
+    read=read_rules, schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}), parse=lambda texts, _at: [*texts], write=write_rules, metavar="RULE", repeatable=True)
 RECODE = replace(
     RULES, read=read_recodings, plain=plain_recodings, write=write_recodings, metavar="FILE",
     schema=one_or_many(_TEXT, _of_columns({"anyOf": [_TEXT, _of_columns(one_or_many(_SCALAR))]})))

@@ -17,7 +17,6 @@ import inspect
 import shlex
 import textwrap
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, ForwardRef, Protocol, TypedDict, TypeVar
 
 from fairgauge import enums
@@ -130,8 +129,8 @@ class Spec:
     person: Column = option(None, types.COLUMN, "Column identifying people, who are counted in place of rows", counted=True, effect="people are counted differently", comparable=False)
     per_person: enums.Person = option(enums.Person.ANY, types.word(enums.Person, "P"), "What counts of a person: any favourable decision, or each (as clusters)", counted=True, effect="people are counted differently", comparable=False)
     reference: enums.ReferenceRule | types.NamedReferences = option(enums.ReferenceRule.OTHERS, types.REFERENCE, "Reference that a group is compared with: all other groups, all rows, the largest group, the group that fares best, or a named group", syntax="One of others, overall, largest, best, or COL=VALUE; of an intersection 'sex*race=Female & Black'. Repeatable.", effect="the groups are compared with another reference", comparable=False)
-    min_n: int | None = option(None, replace(types.number(1, whole=True), parse=syntax.parse_minimum), "Smallest number of cases of a group that is a reference or has a verdict", flag="--min-group", syntax="2%: smallest share of all cases. Repeatable.")
-    min_share: float | None = option(None, replace(types.number(0, 1, inside=True, metavar="P%"), parse=partial(syntax.parse_minimum, share=True), write=syntax.write_percentage), "Smallest share of all cases of a group that is a reference or has a verdict", flag="--min-group")
+    min_n: int | None = option(None, types.number(1, whole=True), "Smallest number of cases of a group that is a reference or has a verdict", flag="--min-group")
+    min_share: float | None = option(None, types.number(0, 1, inside=True, metavar="SHARE"), "Smallest share of all cases of a group that is a reference or has a verdict (0.02 is 2%)")
     unknown: tuple[Value, ...] = option((), types.VALUES, "Values of sensitive features that mean that the group is missing (for example Unknown)", effect="rows without a group are treated differently")
     exclude_groups: tuple[str, ...] = option((), types.GROUPS, "Groups whose rows are excluded from their feature, the other side of comparisons included", effect="other groups are compared")
     metrics: tuple[str | Statistic | Metric, ...] = option(("standard",), types.METRICS, "Metrics, rates or sets of metrics: standard, clarify, vertex, native, all", syntax="See: fairgauge metrics.")
@@ -393,10 +392,11 @@ def parse_flag(
     row: Option, texts: Sequence[str], problems: list[Problem], given: Mapping[str, object]
 ) -> object:
     """Return the texts of a flag as a specification file has them, beside other options."""
+    at = syntax.Location(row.name, problems)
     if row.type is not types.POSITIVE:
-        return row.type.parse(texts, row.name, problems)
+        return row.type.parse(texts, at)
     columns = [c for name in ("label", "prediction", "candidate") for c in items(given.get(name))]
-    return syntax.parse_positive(texts, row.name, problems, [*map(str, columns)])
+    return syntax.parse_positive(texts, at, [*map(str, columns)])
 
 
 DESIGN = ("replicate_weights", "strata_of_sample", "population_size")

@@ -14,6 +14,7 @@ from typing import Any
 
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.question.features import read_features
+from fairgauge.question.readers import Location
 from fairgauge.start.records import MISSING, dataclass, fields
 from fairgauge.values import Json
 
@@ -90,7 +91,7 @@ class Preset:
             found |= self.with_score
         if given.get("task") == "regression":
             found |= self.with_amounts
-        columns = [each.column for each in read_features(given.get("sensitive"), "sensitive", [])]
+        columns = [each.column for each in read_features(given.get("sensitive"), Location())]
         if self.intersect and len(columns) > 1:
             found["intersections"] = [columns]
         return {name: value for name, value in found.items() if given.get(name) is None}
@@ -161,28 +162,26 @@ def _read(folder: Path) -> Mapping[str, Any]:
         found = tomllib.loads((folder / _KIT).read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SpecError(Problem(f"preset {folder}", f"{_KIT}: {error}")) from None
-    kit, audit = found.get("kit"), found.get("audit")
-    problems = [f"{_KIT} has no table [{name}]" for name, table in (("kit", kit), ("audit", audit))
-                if not isinstance(table, dict)]  # fmt: skip
-    if not (folder / _FILING).is_file():
-        problems.append(f"{_FILING}, the document to file, is not there")
-    if isinstance(kit, dict) and isinstance(audit, dict) and not problems:
-        own = {*_NOT_OPTIONS, "name", "options", "filing"}
-        rows = {each.name: each for each in fields(Preset) if each.name not in own}
-        types = {key: _TYPES.get(str(each.type), object) for key, each in rows.items()}
-        wrong = [key for key, v in kit.items() if key in rows and not isinstance(v, types[key])]
-        unknown = sorted(kit.keys() - rows)
-        allowed = ", ".join(sorted(rows))
-        required = {key for key, each in rows.items() if each.default is MISSING}
-        absent = sorted(required - {"terms", "words", *kit})
-        unlimited = not (audit.get("rules") or kit.get("no_limit"))
-        problems = [message for holds, message in (
-            (wrong, f"[kit] of {_KIT} has {listing(wrong)} of another type than it needs"),
-            (unknown, f"[kit] of {_KIT} has {listing(unknown)}. Allowed: {allowed}"),
-            (absent, f"[kit] of {_KIT} lacks {listing(absent)}"),
-            (not audit.get("metrics"), f"[audit] of {_KIT} names no metrics"),
-            (unlimited, f"{_KIT} has neither rules nor no_limit, that no limit is set"),
-        ) if holds]  # fmt: skip
+    kit, audit = (
+        table if isinstance(table := found.get(name), dict) else {} for name in ("kit", "audit")
+    )
+    own = {*_NOT_OPTIONS, "name", "options", "filing"}
+    rows = {each.name: each for each in fields(Preset) if each.name not in own}
+    types = {key: _TYPES.get(str(each.type), object) for key, each in rows.items()}
+    wrong = [key for key, v in kit.items() if key in rows and not isinstance(v, types[key])]
+    unknown = sorted(kit.keys() - rows)
+    required = {key for key, each in rows.items() if each.default is MISSING}
+    absent = sorted(required - {"terms", "words", *kit})
+    problems = [message for holds, message in (
+        (not (folder / _FILING).is_file(), f"{_FILING}, the document to file, is not there"),
+        (not audit, f"{_KIT} has no table [audit]"),
+        (wrong, f"[kit] of {_KIT} has {listing(wrong)} of another type than it needs"),
+        (unknown, f"[kit] of {_KIT} has {listing(unknown)}. Allowed: {', '.join(sorted(rows))}"),
+        (absent, f"[kit] of {_KIT} lacks {listing(absent)}"),
+        (not audit.get("metrics"), f"[audit] of {_KIT} names no metrics"),
+        (not (audit.get("rules") or kit.get("no_limit")),
+         f"{_KIT} has neither rules nor no_limit, that no limit is set"),
+    ) if holds]  # fmt: skip
     if problems:
         raise SpecError([Problem(f"preset {folder}", each) for each in problems])
     return found

@@ -1,8 +1,8 @@
 """Readers of plain values: from what is written for an option to what it means.
 
-A reader takes what is written in Python or in a specification file, the path to it and the problems
-so far; it returns what the value means and adds what is wrong to the problems. What it returns
-where there is a problem is never used: a specification with problems is not made.
+A reader takes what is written in Python or in a specification file, and where that is; it returns
+what the value means and reports what is wrong there. What it returns where there is a problem is
+never used: a specification with problems is not made.
 
 On the command line, a backslash removes the meaning of ``=``, ``:``, ``*`` and ``,`` in a name; any
 other backslash is part of the name. A ``parse`` function takes the texts of a flag and returns what
@@ -17,7 +17,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
-from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any, SupportsFloat, TypeGuard, TypeVar
@@ -28,9 +27,38 @@ from fairgauge.identity import name_of_values
 from fairgauge.start.records import dataclass
 from fairgauge.values import Value, as_double, canonical, is_number, name_of, sort_key
 
+Meaning = TypeVar("Meaning")
 Word = TypeVar("Word", bound=StrEnum)
-Problems = list[Problem]
-Reader = Callable[[object, str, Problems], object]
+
+
+class Location:
+    """Where a value of a question is written, with the problems found in the question so far."""
+
+    __slots__ = ("path", "problems")
+
+    def __init__(self, path: str = "", problems: list[Problem] | None = None) -> None:
+        self.path = path
+        self.problems: list[Problem] = [] if problems is None else problems
+
+    def __getitem__(self, key: object) -> Location:
+        """Return the location of a part, such as ``rules[0].metric``."""
+        part = f"[{key}]" if isinstance(key, int) else f".{key}" if self.path else str(key)
+        return Location(f"{self.path}{part}", self.problems)
+
+    def report(self, message: str) -> None:
+        """Add a problem of the value that is written here."""
+        self.problems.append(Problem(self.path, message))
+
+    def report_unknown_keys(self, table: Iterable[object], allowed: Sequence[str]) -> bool:
+        """Report every key of a table that it does not have, and return whether it has any."""
+        unknown = [key for key in table if key not in allowed]
+        for key in unknown:
+            near = nearest(key, allowed)
+            self[str(key)].report(f"unknown key.{near} Allowed: {', '.join(allowed)}")
+        return bool(unknown)
+
+
+Reader = Callable[[object, Location], object]
 
 
 def items(value: object) -> list[object]:
@@ -60,64 +88,68 @@ def is_finite(value: object) -> TypeGuard[SupportsFloat]:
         return False
 
 
-def unknown_keys(table: Mapping[str, object], allowed: Sequence[str], path: str) -> Problems:
-    """Return a problem for every key of a table that it does not have."""
-    return [
-        Problem(
-            f"{path}.{key}", f"unknown key.{nearest(key, allowed)} Allowed: {', '.join(allowed)}"
-        )
-        for key in table
-        if key not in allowed
-    ]
+def located(value: object, at: Location) -> list[tuple[object, Location]]:
+    """Return the items of a list, or one value, each with its location."""
+    listed = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+    return [(each, at[i] if listed else at) for i, each in enumerate(items(value))]
 
 
-def read_column(value: object, path: str, problems: Problems) -> str | None:
+def read_key(
+    table: Mapping[str, object],
+    key: str,
+    reader: Callable[[object, Location], Meaning],
+    at: Location,
+    default: Meaning,
+) -> Meaning:
+    """Read what a table has for a key: the default where it has nothing."""
+    value = table.get(key)
+    return default if value is None else reader(value, at[key])
+
+
+def read_column(value: object, at: Location) -> str | None:
     """Read the name of a column."""
     if isinstance(value, str):
         return value
-    problems.append(Problem(path, f"must be the name of a column, not {shown(value)}"))
+    at.report(f"must be the name of a column, not {shown(value)}")
     return None
 
 
-def read_names(value: object, path: str, problems: Problems) -> tuple[str, ...]:
+def read_names(value: object, at: Location) -> tuple[str, ...]:
     """Read a name, or a list of names."""
-    every = items(value)
-    for i, name in enumerate(every):
-        if not isinstance(name, str):
-            listed = isinstance(value, Sequence)
-            message = f"must be a name{'' if listed else ' or a list of names'}, not {shown(name)}"
-            problems.append(Problem(f"{path}[{i}]" if listed else path, message))
-    return tuple(name for name in every if isinstance(name, str))
+    names = []
+    for name, where in located(value, at):
+        if isinstance(name, str):
+            names.append(name)
+        else:
+            where.report(f"must be a name or a list of names, not {shown(name)}")
+    return tuple(names)
 
 
-def read_value(value: object, path: str, problems: Problems) -> Value:
+def read_value(value: object, at: Location) -> Value:
     """Read one value of a column: text, a number, true or false."""
     compound = isinstance(value, Sized) and not isinstance(value, (str, bytes))
     meaning = None if compound else canonical(value)
     if meaning is None:
         what = "must not be missing" if not compound else f"must be one value, not {shown(value)}"
-        problems.append(Problem(path, what))
+        at.report(what)
     return meaning
 
 
-def read_values(value: object, path: str, problems: Problems) -> tuple[Value, ...]:
+def read_values(value: object, at: Location) -> tuple[Value, ...]:
     """Read one value, or a list of at least one."""
-    every = items(value)
+    every = located(value, at)
     if not every:
-        problems.append(Problem(path, "must hold at least one value"))
-    listed = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
-    paths = [f"{path}[{i}]" if listed else path for i in range(len(every))]
-    return tuple(read_value(each, at, problems) for each, at in zip(every, paths, strict=True))
+        at.report("must hold at least one value")
+    return tuple(read_value(each, where) for each, where in every)
 
 
-def read_word(words: type[Word]) -> Callable[[object, str, Problems], Word]:
+def read_word(words: type[Word]) -> Callable[[object, Location], Word]:
     """Return the reader of a closed vocabulary."""
 
-    def read(value: object, path: str, problems: Problems) -> Word:
+    def read(value: object, at: Location) -> Word:
         if isinstance(value, str) and value in list(words):
             return words(value)
-        message = f"{shown(value)} is not allowed.{nearest(value, words)} {one_of(words)}"
-        problems.append(Problem(path, message))
+        at.report(f"{shown(value)} is not allowed.{nearest(value, words)} {one_of(words)}")
         return next(iter(words))
 
     return read
@@ -131,7 +163,7 @@ def one_of(words: Sequence[str] | type[StrEnum]) -> str:
 
 def read_number(
     low: float = -math.inf, high: float = math.inf, *, inside: bool = False, whole: bool = False
-) -> Callable[[object, str, Problems], float]:
+) -> Callable[[object, Location], float]:
     """Return the reader of a number between two limits, which are allowed unless ``inside``."""
     what = f"must be {_allowed(low, high, 'whole number' if whole else 'number')}"
 
@@ -142,36 +174,31 @@ def read_number(
             return False
         return low < number < high if inside else low <= number <= high
 
-    def read(value: object, path: str, problems: Problems) -> float:
+    def read(value: object, at: Location) -> float:
         number = value.item() if hasattr(value, "item") and not isinstance(value, Sized) else value
         if is_number(number) and fits(number):
             return int(number) if whole else as_double(value)
-        problems.append(Problem(path, f"{what}, not {shown(value)}"))
+        at.report(f"{what}, not {shown(value)}")
         return 1 if whole else 0.5
 
     return read
 
 
-def read_numbers(value: object, path: str, problems: Problems) -> tuple[float, ...]:
+def read_numbers(value: object, at: Location) -> tuple[float, ...]:
     """Read a finite number, or a list of them; ascending, each once."""
-    every = items(value)
-    listed = isinstance(value, Sequence) and not isinstance(value, str)
-    read = read_number(inside=True)
+    every, read = located(value, at), read_number(inside=True)
     if not every:
-        problems.append(Problem(path, "must hold at least one number"))
-    paths = (f"{path}[{i}]" if listed else path for i in range(len(every)))
-    return tuple(sorted({read(each, at, problems) for each, at in zip(every, paths, strict=True)}))
+        at.report("must hold at least one number")
+    return tuple(sorted({read(each, where) for each, where in every}))
 
 
-def read_range(value: object, path: str, problems: Problems) -> tuple[float, float]:
+def read_range(value: object, at: Location) -> tuple[float, float]:
     """Read two ascending finite numbers."""
     every = items(value)
     ends = [as_double(end) for end in every if is_finite(end)]
     if len(every) == len(ends) == 2 and ends[0] < ends[1]:
         return ends[0], ends[1]
-    problems.append(
-        Problem(path, f"must be two ascending numbers, [low, high], not {shown(value)}")
-    )
+    at.report(f"must be two ascending numbers, [low, high], not {shown(value)}")
     return (0.0, 1.0)
 
 
@@ -185,7 +212,7 @@ _RANGE = re.compile(r"(?P<stem>.*?)(?P<first>\d+)-(?P=stem)(?P<last>\d+)", re.DO
 _MOST_REPLICATES = 10_000
 _RULES = {
     "brr": "balanced repeated replication",
-    "fay": "with Fay's coefficient: fay 0.3",
+    "fay": "with Fay's coefficient below 1: fay 0.3",
     "jk1": "the jackknife without strata",
     "jkn": "the jackknife within strata, with the factor of every replicate or of all: jkn 0.5",
     "acs": "successive differences, as of the American Community Survey",
@@ -206,9 +233,9 @@ class ReplicateWeights:
     def factors(self) -> tuple[float, ...]:
         """Return the factor of every replicate's squared deviation from the full estimate.
 
-        >>> read_replicates("w1-w80; acs", "", []).factors[0]
+        >>> read_replicates("w1-w80; acs", Location()).factors[0]
         0.05
-        >>> round(read_replicates("w1-w4; fay 0.5", "", []).factors[0], 3)
+        >>> round(read_replicates("w1-w4; fay 0.5", Location()).factors[0], 3)
         1.0
         """
         n = len(self.columns)
@@ -220,7 +247,7 @@ class ReplicateWeights:
         return (of_rule[self.rule],) * n
 
 
-def read_replicates(value: object, path: str, problems: list[Problem]) -> ReplicateWeights | None:
+def read_replicates(value: object, at: Location) -> ReplicateWeights | None:
     """Read the columns of replicate weights and their rule."""
     named, _, rule = str(value).rpartition(";")
     word, *numbers = rule.replace(",", " ").split() or [""]
@@ -230,17 +257,17 @@ def read_replicates(value: object, path: str, problems: list[Problem]) -> Replic
     except ValueError:
         found = ReplicateWeights(columns, "", (), str(value))
     wanted = {"fay": (1,), "jkn": (1, len(columns))}.get(found.rule, (0,))
-    if not isinstance(value, str) or found.rule not in _RULES or len(found.numbers) not in wanted:
-        problems.append(Problem(path, f"must be {ALLOWED}, not {shown(value)}"))
+    below = 1 if found.rule == "fay" else math.inf
+    if (
+        not isinstance(value, str)
+        or found.rule not in _RULES
+        or len(found.numbers) not in wanted
+        or not all(0 <= number < below for number in found.numbers)
+    ):
+        at.report(f"must be {ALLOWED}, not {shown(value)}")
         return None
     if not 1 < len(columns) <= _MOST_REPLICATES or len(set(columns)) < len(columns):
-        message = f"names {len(columns)} columns; name two or more, each once, not {quote(named)}"
-        problems.append(Problem(path, message))
-    if any(not each >= 0 for each in found.numbers) or (
-        found.rule == "fay" and found.numbers[0] >= 1
-    ):
-        problems.append(Problem(path, "has a coefficient of 0 to 1 (fay), or factors of 0 or more"))
-        return None
+        at.report(f"names {len(columns)} columns; name two or more, each once, not {quote(named)}")
     return found
 
 
@@ -279,9 +306,8 @@ def split(text: str, separator: str) -> list[str]:
     return re.split(rf"(?<!\\){re.escape(separator)}", text)
 
 
-def parse_text(texts: Texts, path: str, problems: list[Problem]) -> str:
+def parse_text(texts: Texts, _at: Location) -> str:
     """Read a name or a value."""
-    del path, problems
     return unescape(texts[0])
 
 
@@ -290,51 +316,22 @@ def write_text(value: object) -> list[str]:
     return [escape(value)]
 
 
-def parse_number(texts: Texts, path: str, problems: list[Problem]) -> float | str:
+def parse_number(texts: Texts, _at: Location) -> float | str:
     """Read a number, an int if written so; other text is returned, and refused by the reader."""
-    del path, problems
     for kind in (int, float):
         with contextlib.suppress(ValueError):
             return kind(texts[0])
     return texts[0]
 
 
-def parse_numbers(
-    texts: Texts, path: str, problems: list[Problem]
-) -> float | str | list[float | str]:
+def parse_numbers(texts: Texts, at: Location) -> float | str | list[float | str]:
     """Read numbers, or a word, separated by commas."""
-    numbers = [parse_number([part], path, problems) for part in parse_names(texts, path, problems)]
+    numbers = [parse_number([part], at) for part in parse_names(texts, at)]
     return numbers[0] if len(numbers) == 1 else numbers
 
 
-def parse_minimum(
-    texts: Texts, path: str, problems: list[Problem], *, share: bool = False
-) -> float | str | None:
-    """Read the number, or the percentage as a share, of a flag that takes both; None without it.
-
-    >>> texts = ["30", "2%"]
-    >>> parse_minimum(texts, "", []), parse_minimum(texts, "", [], share=True)
-    (30, 0.02)
-    """
-    given = [text.strip() for text in texts if text.strip().endswith("%") == share]
-    if len(given) > 1:
-        problems.append(Problem(path, _TWICE))
-    if not given or not share:
-        return parse_number(given, path, problems) if given else None
-    try:
-        return float(Decimal(given[0].removesuffix("%")) / 100)
-    except InvalidOperation:
-        return given[0]
-
-
-def write_percentage(value: float) -> list[str]:
-    """Write a share as a percentage, 0.07 as 7%."""
-    return [f"{(Decimal(repr(float(value))) * 100).normalize():f}%"]
-
-
-def parse_names(texts: Texts, path: str, problems: list[Problem]) -> list[str]:
+def parse_names(texts: Texts, _at: Location) -> list[str]:
     """Read names separated by commas, in one flag or several."""
-    del path, problems
     return [unescape(part) for text in texts for part in split(text, ",")]
 
 
@@ -344,19 +341,15 @@ def write_names(values: Value | Sequence[Value]) -> list[str]:
     return [",".join(map(escape, every))] if every else []
 
 
-def parse_sensitive(
-    texts: Texts, path: str, problems: list[Problem]
-) -> list[str | dict[str, object]]:
+def parse_sensitive(texts: Texts, at: Location) -> list[str | dict[str, object]]:
     """Read ``COL``, ``COL=V1,V2``, ``COL:40,60``, ``COL:40,60:left`` or ``COL: A > B > C``."""
-    return [_feature(text, f"{path}[{i}]", problems) for i, text in enumerate(texts)]
+    return [_feature(text, at[i]) for i, text in enumerate(texts)]
 
 
-def parse_listed_features(
-    texts: Texts, path: str, problems: list[Problem]
-) -> list[str | dict[str, object]]:
+def parse_listed_features(texts: Texts, at: Location) -> list[str | dict[str, object]]:
     """Read ``A,B:1,2,C``, where numbers after ``B:`` are cut points of B, and the forms of one.
 
-    >>> parse_listed_features(["sex,age:40,60,race"], "", [])
+    >>> parse_listed_features(["sex,age:40,60,race"], Location())
     ['sex', {'column': 'age', 'cuts': [40.0, 60.0]}, 'race']
     """
     listed: list[str] = []
@@ -370,19 +363,19 @@ def parse_listed_features(
             special = re.search(_SPECIAL, part)
             begun = special[0] if special else ""
             listed.append(part)
-    return parse_sensitive(listed, path, problems)
+    return parse_sensitive(listed, at)
 
 
 _SPECIAL = r"(?<!\\)[=:]"
 
 
-def _feature(text: str, path: str, problems: list[Problem]) -> str | dict[str, object]:
+def _feature(text: str, at: Location) -> str | dict[str, object]:
     special = re.search(_SPECIAL, text)
     if special is None:
         return unescape(text)
     column, rest = unescape(text[: special.start()]), text[special.end() :]
     if special[0] == "=":
-        return {"column": column, "values": parse_names([rest], path, problems)}
+        return {"column": column, "values": parse_names([rest], at)}
     if len(order := split(rest, ">")) > 1:
         return {"column": column, "order": [unescape(part).strip() for part in order]}
     points, *closed = split(rest, ":")
@@ -390,11 +383,10 @@ def _feature(text: str, path: str, problems: list[Problem]) -> str | dict[str, o
         return {"column": column, "cuts": rest}
     cuts = [_finite(part) for part in split(points, ",")]
     if any(isinstance(cut, str) for cut in cuts) or len(closed) > 1:
-        message = (
+        at.report(
             f"the cut points after {quote(column + ':')} must be numbers, not {quote(rest)}; "
             r"if the colon belongs to the column's name, write \:"
         )
-        problems.append(Problem(path, message))
         return column
     table: dict[str, object] = {"column": column, "cuts": cuts}
     return table | ({"closed": closed[0]} if closed else {})
@@ -421,15 +413,16 @@ def _feature_texts(feature: str | Mapping[str, Any]) -> list[str]:
 
 
 def parse_positive(
-    texts: Texts, path: str, problems: list[Problem], columns: Sequence[str] = ()
+    texts: Texts, at: Location, columns: Sequence[str] = ()
 ) -> list[str] | dict[str, float] | dict[str, list[str]]:
     """Read values separated by commas, or a cut (``>50000``).
 
     Values after the name of a column of outcomes and ``=`` are those of this column.
 
-    >>> parse_positive([">50000"], "", [])
+    >>> at = Location("positive")
+    >>> parse_positive([">50000"], at)
     {'above': 50000.0}
-    >>> parse_positive(["y=yes,1", "p=a"], "", [], ["y", "p"]), parse_positive(["y=1"], "", [])
+    >>> parse_positive(["y=yes,1", "p=a"], at, ["y", "p"]), parse_positive(["y=1"], at)
     ({'y': ['yes', '1'], 'p': ['a']}, ['y=1'])
     """
     by_column: dict[str, list[str]] = {}
@@ -441,11 +434,11 @@ def parse_positive(
         by_column.setdefault(column, []).append(unescape(rest[0] if named else part))
     if "" not in by_column:
         return by_column
-    values = parse_names(texts, path, problems)
-    cuts = [number for value in values if (number := _cut(value)) is not None]
+    values = parse_names(texts, at)
+    cut_off = (_finite(cut[1]) for value in values if (cut := re.fullmatch(_CUT, value)))
+    cuts = [number for number in cut_off if isinstance(number, float)]
     if cuts and len(values) > 1:
-        message = f"a cut such as {quote(f'>{cuts[0]:g}')} stands alone, without other values"
-        problems.append(Problem(path, message))
+        at.report(f"a cut such as {quote(f'>{cuts[0]:g}')} stands alone, without other values")
     return {"above": cuts[0]} if cuts else values
 
 
@@ -460,7 +453,7 @@ def write_positive(value: Value | Sequence[Value] | Mapping[str, Any]) -> list[s
     ]
 
 
-def parse_reference(texts: Texts, path: str, problems: list[Problem]) -> str | dict[str, str]:
+def parse_reference(texts: Texts, at: Location) -> str | dict[str, str]:
     """Read a word (others, overall, largest, best), or ``COL=VALUE`` once or more."""
     named: dict[str, str] = {}
     for text in texts:
@@ -469,10 +462,10 @@ def parse_reference(texts: Texts, path: str, problems: list[Problem]) -> str | d
             return column
         if not value:
             wanted = "either one word, or COL=VALUE once for each column"
-            problems.append(Problem(path, f"cannot use {quote(text)} here; give {wanted}"))
+            at.report(f"cannot use {quote(text)} here; give {wanted}")
         elif column in named:
             either = dict.fromkeys((quote(named[column]), quote(value[0])))
-            problems.append(Problem(f"{path}.{column}", f"{_TWICE}: {' or '.join(either)}"))
+            at[column].report(f"{_TWICE}: {' or '.join(either)}")
         else:
             named[column] = value[0]
     return named
@@ -485,32 +478,19 @@ def write_reference(value: str | Mapping[str, Value | Sequence[Value]]) -> list[
     return [str(value)]
 
 
-def parse_margins(texts: Texts, path: str, problems: list[Problem]) -> dict[str, float]:
+def parse_margins(texts: Texts, at: Location) -> dict[str, float]:
     """Read ``RATE=MARGIN``."""
     margins: dict[str, float] = {}
     for text in texts:
         name, _, margin = (part.strip() for part in text.rpartition("="))
         number = _finite(margin)
         if name in margins:
-            problems.append(Problem(f"{path}.{name}", _TWICE))
+            at[name].report(_TWICE)
         if not name or isinstance(number, str):
-            message = f"cannot read {quote(text)}; write RATE=MARGIN, such as accuracy=0.01"
-            problems.append(Problem(path, message))
+            at.report(f"cannot read {quote(text)}; write RATE=MARGIN, such as accuracy=0.01")
         else:
             margins[name] = number
     return margins
-
-
-def write_rules(rules: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Write the limits of rules; what else a rule holds has no text form."""
-    return [" or ".join(map(_limit, [rule, *rule.get("alternatives", ())])) for rule in rules]
-
-
-def _limit(rule: Mapping[str, object]) -> str:
-    metric, low, high = rule["metric"], rule.get("at_least"), rule.get("at_most")
-    if low is not None and high is not None:
-        return f"{_text(low)} <= {metric} <= {_text(high)}"
-    return f"{metric} >= {_text(low)}" if high is None else f"{metric} <= {_text(high)}"
 
 
 def _text(value: object) -> str:
@@ -525,29 +505,23 @@ def _finite(text: str) -> float | str:
     return value if math.isfinite(value) else text
 
 
-def _cut(value: str) -> float | None:
-    cut = re.fullmatch(_CUT, value)
-    bound = _finite(cut[1]) if cut else ""
-    return bound if isinstance(bound, float) else None
-
-
-def parse_words(texts: Texts, path: str, problems: list[Problem]) -> object:
+def parse_words(texts: Texts, at: Location) -> object:
     """Read ``KEY=TEXT``; a key of a group's name has its feature and value: ``groups.sex.F``.
 
-    >>> parse_words(["noun=applicants", "groups.sex.F=women"], "words", [])
+    >>> parse_words(["noun=applicants", "groups.sex.F=women"], Location("words"))
     {'noun': 'applicants', 'groups': {'sex': {'F': 'women'}}}
     """
     table: dict[str, Any] = {}
     for text in texts:
         key, equals, word = text.partition("=")
         if not equals:
-            problems.append(Problem(path, f"must be KEY=TEXT, not {shown(text)}"))
+            at.report(f"must be KEY=TEXT, not {shown(text)}")
         first, *names = key.split(".", 2)
         place = table
         for part, name in pairwise([first, *names]):
             place = place.setdefault(part, {})
             if not isinstance(place, dict):
-                problems.append(Problem(f"{path}.{part}", f"is text already, besides {name}"))
+                at[part].report(f"is text already, besides {name}")
                 return table
         place[[first, *names][-1]] = word
     return table

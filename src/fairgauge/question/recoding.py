@@ -17,7 +17,6 @@ from typing import TypeAlias
 from fairgauge.errors import (
     MOST_CELLS,
     DataError,
-    Problem,
     SpecError,
     form_of,
     listing,
@@ -25,7 +24,7 @@ from fairgauge.errors import (
     quote,
     shown,
 )
-from fairgauge.question.readers import Problems, items, read_value
+from fairgauge.question.readers import Location, items, read_value
 from fairgauge.start.records import dataclass
 from fairgauge.values import Json, Value, is_number, name_of, plain_number, sort_key, typed_texts
 
@@ -199,22 +198,22 @@ def plain_recodings(recodings: Recodings) -> Json:
     }
 
 
-def read_recodings(value: object, path: str, problems: Problems) -> Recodings:
+def read_recodings(value: object, at: Location) -> Recodings:
     """Read tables of categories, the paths of files of them, and texts of TOML.
 
     What several of them state of one column is joined. Their order does not matter.
     """
     given: dict[str, list[object]] = {}
     for item in items(value):
-        for column, categories in _tables(item, path, problems).items():
+        for column, categories in _tables(item, at).items():
             given.setdefault(column, []).append(categories)
     return tuple(
-        Recoding(column, _categories(column, each, f"{path}.{column}", problems))
+        Recoding(column, _categories(column, each, at[column]))
         for column, each in sorted(given.items())
     )
 
 
-def _tables(item: object, path: str, problems: Problems) -> Mapping[str, object]:
+def _tables(item: object, at: Location) -> Mapping[str, object]:
     from fairgauge.question.file_formats import Unreadable, loads, parse  # not for --help
 
     try:
@@ -230,42 +229,42 @@ def _tables(item: object, path: str, problems: Problems) -> Mapping[str, object]
             if isinstance(item, Mapping) and isinstance(item.get("recode"), Mapping):
                 item = item["recode"]  # [recode.sex], as in the file of a whole audit
     except SpecError as error:
-        problems += error.problems
+        at.problems += error.problems
         return {}
     except Unreadable as error:
-        problems.append(Problem(path, f"{error}; {_FORMS}"))
+        at.report(f"{error}; {_FORMS}")
         return {}
     if not isinstance(item, Mapping):
-        problems.append(Problem(path, f"{_FORMS}, not {shown(item)}"))
+        at.report(f"{_FORMS}, not {shown(item)}")
         return {}
     return {str(column): categories for column, categories in item.items()}
 
 
 def _categories(
-    column: str, given: Iterable[object], path: str, problems: Problems
+    column: str, given: Iterable[object], at: Location
 ) -> tuple[tuple[str, tuple[Value, ...]], ...]:
     category_of: dict[str, str] = {}
     found: dict[str, list[Value]] = {}
-    for key, values in (pair for each in given for pair in _listed(each, path, problems).items()):
+    for key, values in (pair for each in given for pair in _listed(each, at).items()):
         name = str(key)
         kept = found.setdefault(name, [])
         for i, each in enumerate(items(values)):
-            value = read_value(each, f"{path}.{name}[{i}]", problems)
+            value = read_value(each, at[name][i])
             before = category_of.setdefault(name_of(value), name)
             if before != name:
                 message = f"{quote(name_of(value))} of {quote(column)} is in {quote(before)}, too"
-                problems.append(Problem(f"{path}.{name}", f"{message}; list it once"))
+                at[name].report(f"{message}; list it once")
             elif name_of(value) not in map(name_of, kept):
                 kept.append(value)
     names = sorted(found, key=lambda name: (name == UNKNOWN, name))
     return tuple((name, tuple(sorted(found[name], key=sort_key))) for name in names)
 
 
-def _listed(categories: object, path: str, problems: Problems) -> Mapping[object, object]:
+def _listed(categories: object, at: Location) -> Mapping[object, object]:
     # the values that are listed for every category; nothing where that is a problem
     if not isinstance(categories, Mapping) or not categories:
         message = 'must map categories to their values, such as {"Male": ["M", "male"]}, not '
-        problems.append(Problem(path, f"{message}{shown(categories)}"))
+        at.report(f"{message}{shown(categories)}")
         return {}
     return categories
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Decide, Insufficient
 from fairgauge.errors import Problem, SpecError, quote, shown
-from fairgauge.question.readers import items, read_names, read_word, unknown_keys
+from fairgauge.question.readers import Location, items, read_key, read_names, read_word
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import canonical, is_number, name_of
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
-
-Read = TypeVar("Read")
 
 _LIMIT_KEYS = ("metric", "at_least", "at_most", "between")
 _KEYS = (*_LIMIT_KEYS, "alternatives", "features", "groups", "insufficient", "decide")
@@ -51,8 +50,8 @@ class Rule:
     """
 
     metric: str
-    low: float = -math.inf
-    high: float = math.inf
+    low: float = -inf
+    high: float = inf
     features: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     decide: Decide = Decide.INTERVAL
@@ -106,7 +105,7 @@ class Rule:
 
         12 of 20 are four fifths of 15 of 20, but 0.6 / 0.75 is 0.7999999999999999.
         """
-        slack = _ROUNDING * max(1.0, abs(value))
+        slack = _ROUNDING * max(1.0, abs(value)) if math.isfinite(value) else 0.0
         return self.low - slack <= value <= self.high + slack
 
     def to_dict(self) -> dict[str, Any]:
@@ -173,17 +172,18 @@ def rule(
     >>> print(fg.rule("DI", at_least=0.9, alternatives="DPPL <= 0.05", decide="significant"))
     DI >= 0.9 or DPPL <= 0.05
     """
-    return _made({
+    return _made_of({
         "metric": metric, "at_least": at_least, "at_most": at_most, "between": between,
         "alternatives": alternatives, "features": features, "groups": groups, "decide": decide,
         "insufficient": insufficient,
     })  # fmt: skip
 
 
-def _made(keys: Mapping[str, object]) -> Rule:
-    made, problems = check_rule(keys, "rule")
+def _made_of(keys: Mapping[str, object]) -> Rule:
+    at = Location("rule")
+    made = check_rule(keys, at)
     if made is None:
-        raise SpecError(problems)
+        raise SpecError(at.problems)
     return made
 
 
@@ -196,7 +196,18 @@ def parse_rule(text: str) -> Rule:
     metric, low, high = _split_limit(first)
     at_least, at_most = (None if math.isinf(end) else end for end in (low, high))
     limit = {"metric": metric, "at_least": at_least, "at_most": at_most}
-    return _made(limit | ({"alternatives": others} if others else {}))
+    return _made_of(limit | ({"alternatives": others} if others else {}))
+
+
+def write_rules(rules: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Write the limits of rules; what else a rule holds has no text form."""
+    return [
+        " or ".join(
+            str(Rule(each["metric"], each.get("at_least", -inf), each.get("at_most", inf)))
+            for each in (rule, *rule.get("alternatives", ()))
+        )
+        for rule in rules
+    ]
 
 
 def limits_of(text: str) -> tuple[float, float]:
@@ -216,117 +227,103 @@ def _split_limit(text: str) -> tuple[str, float, float]:
     if one := re.fullmatch(_ONE_SIDED, stripped):
         bound = float(one["bound"])
         above = one["sign"] == ">="
-        return (one["metric"], bound, math.inf) if above else (one["metric"], -math.inf, bound)
+        return (one["metric"], bound, inf) if above else (one["metric"], -inf, bound)
     message = "write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
     if (percent := re.search(_PERCENT, stripped)) is not None:
         message = f"shares are written as {float(percent['number']) / 100:g}, not in per cent"
     raise SpecError(Problem("rule", f"cannot read {quote(text)}; {message}"))
 
 
-def read_rules(value: object, path: str, problems: list[Problem]) -> tuple[Rule, ...]:
+def read_rules(value: object, at: Location) -> tuple[Rule, ...]:
     """Read rules, their keys or their texts, in a list or alone."""
     rules: list[Rule] = []
     for i, item in enumerate(items(value)):
-        at = f"{path}[{i}]"
-        rule = _read_rule(item, at, problems)
+        rule = _read_rule(item, at[i])
         if rule is not None and rule in rules:
-            message = f"is the same rule as {path}[{rules.index(rule)}]; remove one of them"
-            problems.append(Problem(at, message))
+            same = at[rules.index(rule)].path
+            at[i].report(f"is the same rule as {same}; remove one of them")
         if rule is not None:
             rules.append(rule)
     return tuple(rules)
 
 
-def _read_rule(item: object, path: str, problems: list[Problem]) -> Rule | None:
+def _read_rule(item: object, at: Location) -> Rule | None:
     if isinstance(item, Rule):
         return item
     if isinstance(item, str):
         try:
             return parse_rule(item)
         except SpecError as error:
-            problems += [p._replace(path=p.path.replace("rule", path, 1)) for p in error.problems]
+            at.problems += [
+                p._replace(path=p.path.replace("rule", at.path, 1)) for p in error.problems
+            ]
             return None
-    if not isinstance(item, Mapping):
-        message = "must be a rule, such as 'selection_rate.ratio >= 0.8', not "
-        problems.append(Problem(path, f"{message}{shown(item)}"))
-        return None
-    unknown = unknown_keys(item, _KEYS, path)
-    rule, wrong = check_rule(item, path)
-    # a misspelt key is one mistake, not also a rule without a limit or a metric
-    absent = {path} if "metric" in item else {path, f"{path}.metric"}
-    problems += unknown + [problem for problem in wrong if not (unknown and problem.path in absent)]
-    return rule
+    if isinstance(item, Mapping):
+        return check_rule(item, at)
+    at.report(f"must be a rule, such as 'selection_rate.ratio >= 0.8', not {shown(item)}")
+    return None
 
 
-def check_rule(keys: Mapping[str, object], path: str) -> tuple[Rule | None, list[Problem]]:
-    """Make a rule from the keys of a specification, or return everything that is wrong with it."""
-    problems: list[Problem] = []
-    metric, own = read_metric(keys.get("metric"), f"{path}.metric", problems)
-    low, high = _bounds(keys, path, problems)
-
-    def given(
-        key: str, reader: Callable[[object, str, list[Problem]], Read], default: Read
-    ) -> Read:
-        value = keys.get(key)
-        return default if value is None else reader(value, f"{path}.{key}", problems)
-
+def check_rule(keys: Mapping[str, object], at: Location) -> Rule | None:
+    """Make a rule from the keys of a specification; None where something is wrong with it."""
+    if at.report_unknown_keys(keys, _KEYS):
+        return None  # a misspelt key is one mistake, not also a rule without a limit or a metric
+    before = len(at.problems)
+    metric, own = read_metric(keys.get("metric"), at["metric"])
+    low, high = _bounds(keys, at)
     rule = Rule(
         metric,
         low,
         high,
-        given("features", read_names, ()),
-        given("groups", read_names, ()),
-        given("decide", read_word(Decide), Decide.INTERVAL),
-        given("insufficient", read_word(Insufficient), Insufficient.REPORT),
+        read_key(keys, "features", read_names, at, ()),
+        read_key(keys, "groups", read_names, at, ()),
+        read_key(keys, "decide", read_word(Decide), at, Decide.INTERVAL),
+        read_key(keys, "insufficient", read_word(Insufficient), at, Insufficient.REPORT),
         own,
-        _alternatives(keys.get("alternatives"), f"{path}.alternatives", problems),
+        read_key(keys, "alternatives", _read_alternatives, at, ()),
     )
     if metric:
-        problems += _too_narrow(rule, path)
-        problems += _contradictions(rule, path)
-    return (None if problems else rule), problems
+        _check_scope(rule, at)
+        _check_limits(rule, at)
+    return None if len(at.problems) > before else rule
 
 
-def _alternatives(value: object, path: str, problems: list[Problem]) -> tuple[Rule, ...]:
-    # read the alternatives of a rule: texts, or tables with a metric and its limits alone
+def _read_alternatives(value: object, at: Location) -> tuple[Rule, ...]:
+    # texts, or tables with a metric and its limits alone
     found = []
-    for i, item in enumerate(items(value) if value is not None else []):
-        at = f"{path}[{i}]"
-        if isinstance(item, Mapping) and (unknown := unknown_keys(item, _LIMIT_KEYS, at)):
-            problems += unknown
+    for i, item in enumerate(items(value)):
+        if isinstance(item, Mapping) and at[i].report_unknown_keys(item, _LIMIT_KEYS):
             continue
-        limit = _read_rule(item, at, problems)
+        limit = _read_rule(item, at[i])
         if limit is not None and limit != Rule(limit.metric, limit.low, limit.high, own=limit.own):
-            problems.append(Problem(at, "takes a metric and its limits alone"))
+            at[i].report("takes a metric and its limits alone")
         elif limit is not None:
             found.append(limit)
     return tuple(found)
 
 
-def _contradictions(rule: Rule, path: str) -> Iterator[Problem]:
+def _check_limits(rule: Rule, at: Location) -> None:
     # what a limit can never fail, or cannot be decided by: significance, or together
     for each in rule.limits:
         metric = each.definition
         if rule.decide is Decide.SIGNIFICANT and (metric is None or math.isnan(metric.neutral)):
-            message = f"{each.metric} has no value of no difference to be significantly away from"
-            yield Problem(f"{path}.decide", message)
+            no_neutral = "has no value of no difference to be significantly away from"
+            at["decide"].report(f"{each.metric} {no_neutral}")
         if rule.alternatives and metric is not None and metric.scope not in _OF_GROUPS:
-            message = f"{each.metric} is no number of a single group, and has no alternatives"
-            yield Problem(f"{path}.alternatives", message)
+            no_number = "is no number of a single group, and has no alternatives"
+            at["alternatives"].report(f"{each.metric} {no_number}")
     low, high = rule.row.range
     limits = [limit for limit in (rule.low, rule.high) if math.isfinite(limit)]
     if limits and rule.low <= low and high <= rule.high:
-        message = (
+        percent = next((limit for limit in limits if not low <= limit <= high), math.nan)
+        hint = f"; {percent:g}% is written as {percent / 100:g}"
+        at.report(
             f"can never fail: {rule.metric} is between {low:g} and {high:g}, and every value of it "
-            "is allowed"
+            f"is allowed{hint if low <= percent / 100 <= high else ''}"
         )
-        beyond = next((limit for limit in limits if not low <= limit <= high), None)
-        if beyond is not None and low <= beyond / 100 <= high:
-            message += f"; {beyond:g}% is written as {beyond / 100:g}"
-        yield Problem(path, message)
 
 
-def _too_narrow(rule: Rule, path: str) -> Iterator[Problem]:
+def _check_scope(rule: Rule, at: Location) -> None:
     from fairgauge.catalogue.comparisons import RowMetric  # not for --help
 
     metric = rule.definition
@@ -334,20 +331,16 @@ def _too_narrow(rule: Rule, path: str) -> Iterator[Problem]:
         return
     of = metric.one_per if isinstance(metric, RowMetric) else metric.scope
     if of == "table":
-        for key in ("features", "groups"):
-            if getattr(rule, key):
-                message = f"{metric.name} is one number of the whole table; remove {key}"
-                yield Problem(f"{path}.{key}", message)
+        for key in (key for key in ("features", "groups") if getattr(rule, key)):
+            at[key].report(f"{metric.name} is one number of the whole table; remove {key}")
     elif of == "feature" and rule.groups:
         rates = [rate.name for rate in metric.statistics]
         others = f", or set a rule on {rates[0]} or {rates[0]}.difference" if rates else ""
-        message = f"{metric.name} is one number of all groups of a feature; remove groups{others}"
-        yield Problem(f"{path}.groups", message)
+        one = "is one number of all groups of a feature; remove groups"
+        at["groups"].report(f"{metric.name} {one}{others}")
 
 
-def read_metric(
-    asked: object, path: str, problems: list[Problem]
-) -> tuple[str, Statistic | Metric | None]:
+def read_metric(asked: object, at: Location) -> tuple[str, Statistic | Metric | None]:
     """Return the name of a metric, or of a rate, and itself where it is a user's own."""
     from fairgauge.catalogue.lookup import (  # not for --help
         AmbiguousName,
@@ -358,7 +351,7 @@ def read_metric(
     from fairgauge.catalogue.own import metric_or_name
 
     if asked is None:
-        problems.append(Problem(path, "is missing"))
+        at.report("is missing")
         return "", None
     try:
         found = metric_or_name(asked)
@@ -366,44 +359,46 @@ def read_metric(
             return found.name, found if is_own(found) else None
         return find_metric(found).name, None
     except AmbiguousName as error:
-        problems.append(Problem(path, str(error)))
+        at.report(str(error))
     except LookupError as unknown:
         try:
             return find_rate(str(asked)).name, None
         except LookupError as error:
             of_rate = isinstance(error, AmbiguousName)
-            problems.append(Problem(path, str(error if of_rate else unknown)))
+            at.report(str(error if of_rate else unknown))
     return "", None
 
 
-def _bounds(asked: Mapping[str, object], path: str, problems: list[Problem]) -> tuple[float, float]:
+def _bounds(asked: Mapping[str, object], at: Location) -> tuple[float, float]:
     low, high = asked.get("at_least"), asked.get("at_most")
     between = asked.get("between")
-    before = len(problems)
+    before = len(at.problems)
     if between is not None:
         if low is not None or high is not None:
-            problems.append(Problem(path, "takes either between, or at_least and at_most"))
+            at.report("takes either between, or at_least and at_most")
         if not isinstance(between, Sequence) or len(between) != 2:
-            problems.append(Problem(f"{path}.between", "must be two numbers: [low, high]"))
-            return -math.inf, math.inf
+            at["between"].report("must be two numbers: [low, high]")
+            return -inf, inf
         low, high = between
     if low is None and high is None:
-        problems.append(Problem(path, "has no limit; give at_least, at_most or between"))
-    ends = []
-    for key, value, none in (("at_least", low, -math.inf), ("at_most", high, math.inf)):
-        end = none if value is None else math.nan
-        if value is not None:
-            with suppress(OverflowError):
-                end = float(value) if is_number(value) else math.nan
-        if math.isnan(end):
-            problems.append(Problem(f"{path}.{key}", f"must be a number, not {shown(value)}"))
-        ends.append(end)
-    if len(problems) > before:
-        return -math.inf, math.inf
-    lowest, highest = ends
+        at.report("has no limit; give at_least, at_most or between")
+    lowest, highest = (
+        none if value is None else _end(value, at[key])
+        for key, value, none in (("at_least", low, -inf), ("at_most", high, inf))
+    )
+    if len(at.problems) > before:
+        return -inf, inf
     if lowest > highest:
-        message = f"is impossible: at least {lowest:g} and at most {highest:g}"
-        problems.append(Problem(path, message))
+        at.report(f"is impossible: at least {lowest:g} and at most {highest:g}")
     if math.isinf(lowest) and math.isinf(highest):
-        problems.append(Problem(path, "allows every value; give a finite limit"))
+        at.report("allows every value; give a finite limit")
     return lowest, highest
+
+
+def _end(value: object, at: Location) -> float:
+    # infinity is a limit, too: of a text such as ``inf <= DI``, which then allows every value
+    with suppress(OverflowError):
+        if is_number(value) and not math.isnan(value):
+            return float(value)
+    at.report(f"must be a number, not {shown(value)}")
+    return math.nan

@@ -11,7 +11,7 @@ from fairgauge.errors import Problem, SpecError, refuse, shown
 from fairgauge.question.file_formats import parse
 from fairgauge.question.option_types import one_or_many
 from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
-from fairgauge.question.readers import items
+from fairgauge.question.readers import Location, items
 from fairgauge.values import Json
 
 Config: TypeAlias = "str | Path | Mapping[str, Any] | None"
@@ -108,10 +108,10 @@ def overridden(keys: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
     found = {**keys, **given}
     for name in ("recode", "where"):
         if keys.get(name) is not None and given.get(name) is not None:
-            of, problems = BY_NAME[name].type, list[Problem]()
-            columns = {each.column for each in cast("Any", of.read(given[name], name, []))}
-            former = cast("Any", of.read(keys[name], name, problems))
-            refuse(problems)
+            of, at = BY_NAME[name].type, Location(name)
+            columns = {e.column for e in cast("Any", of.read(given[name], Location(name)))}
+            former = cast("Any", of.read(keys[name], at))
+            refuse(at.problems)
             kept = tuple(each for each in former if each.column not in columns)
             found[name] = [*([of.plain(kept)] if kept else []), *items(given[name])]
     return found

@@ -24,6 +24,7 @@ from fairgauge.question.features import Above, ByColumn, separated
 from fairgauge.question.option_types import NamedReferences
 from fairgauge.question.options import BY_NAME, Spec, flag_of
 from fairgauge.question.presets import Preset, find_preset, preset
+from fairgauge.question.readers import Location
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.values import Value, is_one_of, matches, name_of, sort_key
 
@@ -74,13 +75,14 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
 
     Raises SpecError (with a path, what is allowed and the nearest name for every mistake).
     """
-    problems: list[Problem] = []
+    at = Location()
+    problems = at.problems
     given: dict[str, Any] = {}  # every reader returns the type of its field
     for name, value in separated(_with_preset(options)).items():
         if name not in BY_NAME:
             problems.append(_unknown_option(name))
         elif value is not None:
-            given[name] = BY_NAME[name].type.read(value, name, problems)
+            given[name] = BY_NAME[name].type.read(value, at[name])
     misread = {_option(problem) for problem in problems}
     spec = replace(base or Spec(), **given)
     if base is None and spec.score and "score_range" in given and "threshold" not in given:
@@ -167,13 +169,13 @@ def read_part(names: Collection[str], options: Mapping[str, object]) -> Spec:
     Other options of an audit may stand in a file that several functions share, and are passed over.
     """
     options = _with_preset(options) if "preset" in names else options
-    problems: list[Problem] = [_unknown_option(name) for name in options if name not in BY_NAME]
+    at = Location(problems=[_unknown_option(name) for name in options if name not in BY_NAME])
     given: dict[str, Any] = {  # every reader returns the type of its field
-        name: BY_NAME[name].type.read(options[name], name, problems)
+        name: BY_NAME[name].type.read(options[name], at[name])
         for name in names
         if options.get(name) is not None
     }
-    refuse(problems)
+    refuse(at.problems)
     return replace(Spec(), **given)
 
 
@@ -331,7 +333,7 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
         *((each.column in names, "probabilities", f"{quote(each.column)} is given by its column and by probabilities, too") for each in spec.sensitive),
         *((True, f"intersections[{i}]", f"{quote(name)} is not recorded, and the joint probabilities with other columns are not given; audit it alone, in the rows of one group of the others at a time (where, --where 'sex = F')")
           for i, columns in enumerate(spec.intersections) for name in sorted(names & set(columns))),
-        (spec.task is enums.Task.REGRESSION, "probabilities", "are for shares of rows: the average of an amount is not estimated from them. Name columns of recorded groups (sensitive), or add a column that states which amounts are favourable, and name it as the prediction, without task regression"),
+        (spec.task is enums.Task.REGRESSION, "probabilities", "are for shares of rows: averages of amounts are not estimated from them, because amounts weighted by probabilities make differences too small. Name columns of recorded groups (sensitive), such as those of a random sample who were asked, or add a column that states which amounts are favourable, and name it as the prediction, without task regression"),
         (spec.of_people, "person", f"{apart}; count each decision (per_person each)"),
         (spec.candidate, "candidate", f"{apart}; audit the decisions of each model by itself"),
         (spec.method is not enums.Method.DEFAULT, "method", f"{apart}; remove it: they have methods of their own"),

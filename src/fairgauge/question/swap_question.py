@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from fairgauge.errors import Problem, SpecError, alternatives, nearest, quote, refuse
 from fairgauge.identity import name_of_values
 from fairgauge.question.options import Spec
-from fairgauge.question.readers import read_column, read_values
+from fairgauge.question.readers import Location, read_column, read_key, read_values
 from fairgauge.question.specification import read_part
 from fairgauge.start.records import dataclass
 from fairgauge.values import Json, Value
@@ -93,11 +93,10 @@ class SwapQuestion:
 def check_swap_options(given: Collection[str]) -> None:
     """Check the names of options that are given beside those of a specification file."""
     allowed = (*COLUMNS, "placebo", *SHARED)
-    unknown = [name for name in given if name not in allowed and name not in _REFUSED]
-    message = f"Allowed: {', '.join(allowed)}"
+    names = ", ".join(allowed)
     refuse([
-        Problem(name, f"is no option of pairs.{nearest(name, allowed)} {message}")
-        for name in unknown
+        Problem(name, f"is no option of pairs.{nearest(name, allowed)} Allowed: {names}")
+        for name in given if name not in (*allowed, *_REFUSED)
     ])  # fmt: skip
 
 
@@ -108,12 +107,12 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     but for those that would change the design.
     """
     options = {name: value for name, value in options.items() if value is not None}
-    problems = [
-        Problem(name, f"remove it: {why}") for name, why in _REFUSED.items() if name in options
-    ]
-    own = {name: read_column(options[name], name, problems) for name in COLUMNS if name in options}
-    given = options.get("placebo")
-    placebo = () if given is None else read_values(given, "placebo", problems)
+    at = Location()
+    problems = at.problems
+    for name in (name for name in _REFUSED if name in options):
+        at[name].report(f"remove it: {_REFUSED[name]}")
+    own = {name: read_key(options, name, read_column, at, None) for name in COLUMNS}
+    placebo = read_key(options, "placebo", read_values, at, ())
     rest = {name: v for name, v in options.items() if name not in (*COLUMNS, "placebo")}
     spec = Spec()
     try:

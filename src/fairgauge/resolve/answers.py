@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import SUM, Axis
-from fairgauge.enums import Role
+from fairgauge.enums import ReferenceRule, Role, Task
 from fairgauge.errors import Problem, cells, nearest, quote, refuse, values_held
-from fairgauge.identity import GroupId, group_names
+from fairgauge.identity import group_names
 from fairgauge.question.options import flag_of
 from fairgauge.question.swap_question import SwapQuestion, named_reference
-from fairgauge.resolve.group_counts import unknown_levels
-from fairgauge.start.records import dataclass
-from fairgauge.stats.arrays import Array, Index, Mask
-from fairgauge.values import is_one_of, match, name_of, spelling
+from fairgauge.resolve.group_counts import cross_groups, unknown_levels
+from fairgauge.resolve.outcomes import outcome_masks
+from fairgauge.start.records import dataclass, replace
+from fairgauge.stats.arrays import Array, Index
+from fairgauge.values import is_one_of, name_of
 
 _MOST_NAMED = 3
 
@@ -74,18 +74,18 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     Raises ``SpecError``: with everything that is wrong with the table.
     """
     (table,) = cube.tables
-    axes: dict[Role, int] = {}
-    axes |= {axis.role: i for i, axis in enumerate(table.axes) if axis.role is not Role.FEATURE}
-    features = [i for i, axis in enumerate(table.axes) if axis.role is Role.FEATURE]
+    axes: dict[Role, int] = {axis.role: i for i, axis in enumerate(table.axes)}
     codes = table.codes
     answer = axes.get(Role.SCORE, axes.get(Role.PREDICTION, 0))
     answered = codes[:, answer] >= 0
-    if question.decides:  # a refusal that is written as a text is no decision
-        answered &= ~unknown_values(cube, table.axes[answer], question)[codes[:, answer]]
     rows = table.sums[cube.plan.cases]
     problems: list[Problem] = []
 
-    groups, group = _groups(cube, table.axes, codes, features, question)
+    # the reference and groups that are excluded are found by name, below
+    every = replace(question.spec, reference=ReferenceRule.OTHERS, exclude_groups=())
+    crossing = cross_groups(cube, question.feature, every)
+    groups = group_names(crossing.groups)
+    group = crossing.groups_of(table.codes_of([part.axis for part in crossing.parts]))
     reasons = {
         f"missing {role}": codes[:, axes[role]] < 0
         for role in (Role.ITEM, Role.VARIANT, Role.MODEL, Role.FAMILY)
@@ -114,12 +114,15 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     kept &= ~np.isin(group, left_out)
     unfavourable: tuple[str, ...] = ()
     if question.decides:
-        axis = table.axes[axes[Role.PREDICTION]]
-        favourable = _positive(cube, axis, question, problems)
-        sums = rows * favourable[codes[:, axes[Role.PREDICTION]]]
-        if not axis.cuts:
-            refused = ~unknown_values(cube, axis, question) & (favourable == 0)
-            unfavourable = tuple(name_of(cube.levels[axis][i]) for i in np.flatnonzero(refused))
+        levels_of = cube.levels[table.axes[answer]]
+        # a refusal to answer that is written as a text is no decision
+        unknown = unknown_levels(table.axes[answer], levels_of, every, Role.PREDICTION)
+        answered &= ~np.append(unknown, True)[codes[:, answer]]
+        (masks,) = outcome_masks(cube, every, Task.BINARY)
+        sums = rows * np.append(masks.predictions, False)[codes[:, answer]]
+        if not table.axes[answer].cuts:
+            refused = np.flatnonzero(~unknown & ~masks.predictions)
+            unfavourable = tuple(name_of(levels_of[i]) for i in refused)
     else:
         sums = table.sums[SUM]
     problems += _unknown_groups(question, groups)
@@ -159,8 +162,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         unfavourable=unfavourable,
         excluded=excluded,
     )
-    problems = [*_not_comparable(answers, question)]
-    refuse(problems)
+    refuse([*_not_comparable(answers, question)])
     return answers
 
 
@@ -176,27 +178,6 @@ def _names(cube: Cube, axis: Axis) -> tuple[str, ...]:
     return tuple(axis.names(cube.levels[axis]))
 
 
-def _groups(
-    cube: Cube, axes: Sequence[Axis], codes: Index, features: Sequence[int], question: SwapQuestion
-) -> tuple[tuple[str, ...], Index]:
-    # the names of all groups, and the group of every counted cell; -1 where it has none
-    unknown = np.zeros(len(codes), dtype=np.bool_)
-    for i in features:
-        unknown |= unknown_values(cube, axes[i], question)[codes[:, i]]
-    combinations, group = _distinct(codes[:, features])
-    group = np.where(unknown, -1, group)
-    parts = [axes[i].parts(cube.levels[axes[i]]) for i in features]
-    ids = [
-        GroupId.of(*(part[c] for part, c in zip(parts, row, strict=True)))
-        if min(row) >= 0
-        else None
-        for row in combinations.tolist()
-    ]
-    known = [each for each in ids if each is not None]
-    called = iter(group_names(known))
-    return tuple("" if each is None else next(called) for each in ids), group
-
-
 def _two_groups(
     variant: Index,
     group: Index,
@@ -206,63 +187,16 @@ def _two_groups(
 ) -> Iterator[Problem]:
     both, _ = _distinct(np.stack([variant, group], axis=1))
     several, count = np.unique(both[:, 0], return_counts=True)
-    mixed = several[count > 1].tolist()
-    for v in mixed[:_MOST_NAMED]:
+    for v in several[count > 1].tolist()[:_MOST_NAMED]:
         of = [quote(groups[g]) for g in both[both[:, 0] == v, 1].tolist()]
-        last = mixed[_MOST_NAMED:] and v == mixed[_MOST_NAMED - 1]
-        more = f" (so are {len(mixed) - _MOST_NAMED} more variants)" if last else ""
         yield Problem(
             "variant",
             f"{quote(variants[v])} is in several groups of {' * '.join(question.feature)}, "
-            f"{' and '.join(of[:2])}; give each its own variant, or one group{more}",
+            f"{' and '.join(of[:2])}; give each its own variant, or one group",
         )
 
 
-def _positive(
-    cube: Cube, axis: Axis, question: SwapQuestion, problems: list[Problem]
-) -> NDArray[np.float64]:
-    if axis.cuts:
-        return np.array([0.0, 1.0, 0.0])
-    levels, asked = cube.levels[axis], question.spec.positive_of(axis.column)
-    column = quote(axis.column)
-    if not question.spec.names_values:
-        problems.append(Problem("positive", "name the favourable decisions (--positive VALUE)"))
-        asked = (1,)
-    elif not asked:
-        if not all(is_one_of(level, (0, 1)) for level in levels):
-            has = cells(map(name_of, levels))
-            message = f"name the favourable decision (--positive VALUE); column {column} has {has}"
-            problems.append(Problem("positive", message))
-        asked = (1,)
-    else:
-        for value in asked:
-            try:
-                match(value, levels)
-            except LookupError as error:
-                near = nearest(name_of(value), map(name_of, levels))
-                message = str(error) or f"column {column} has no {quote(name_of(value))}.{near}"
-                problems.append(Problem("positive", message))
-    favourable = [float(is_one_of(level, asked)) for level in levels]
-    known = ~unknown_values(cube, axis, question)[:-1]
-    for i, level in enumerate(levels):
-        alike = [name_of(v) for v in asked if spelling(name_of(v)) == spelling(name_of(level))]
-        if known[i] and not favourable[i] and alike:
-            problems.append(Problem("positive", (
-                f"{quote(name_of(level))} in column {column} differs from {quote(alike[0])} in "
-                "case, blanks or encoding alone; name it, too, if it is favourable, else recode it "
-                "(--recode)"
-            )))  # fmt: skip
-    return np.array([*favourable, 0.0])
-
-
-def unknown_values(cube: Cube, axis: Axis, question: SwapQuestion) -> Mask:
-    """Return whether every level of an axis means that a value is unknown; last, a missing one."""
-    levels = [None] * (len(axis.cuts) + 1) if axis.cuts else cube.levels[axis]
-    return np.append(unknown_levels(axis, levels, question.spec, axis.role), True)
-
-
 def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[Problem]:
-    known = [name for name in groups if name]
     feature = " * ".join(question.feature)
     asked = [("placebo", name_of(value)) for value in question.placebo]
     asked += [("exclude_groups", name) for name in question.spec.exclude_groups]
@@ -270,9 +204,9 @@ def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[P
     if reference is not None:
         asked.append(("reference", reference))
     for option, name in asked:
-        if not is_one_of(name, known):
-            near = nearest(name, known)
-            yield Problem(option, f"no {quote(name)} in {feature}.{near} {values_held(known)}")
+        if not is_one_of(name, groups):
+            near = nearest(name, groups)
+            yield Problem(option, f"no {quote(name)} in {feature}.{near} {values_held(groups)}")
     if reference is not None and reference in question.spec.exclude_groups:
         yield Problem("reference", f"{quote(reference)} is an excluded group; name another")
     if reference is not None and is_one_of(reference, question.placebo):

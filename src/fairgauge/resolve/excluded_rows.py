@@ -41,11 +41,6 @@ def missing_group(column: str) -> str:
     return f"missing {column}{apart}"
 
 
-def contradictory_group(column: str) -> str:
-    """Return the reason that people lack a group of a sensitive feature: their rows differ."""
-    return f"contradictory {column}"
-
-
 def excluded_group(column: str) -> str:
     """Return the reason that rows are in a group of a sensitive feature that is excluded."""
     return f"group of {column} that is excluded"
@@ -134,7 +129,7 @@ def excluded_rows(
             apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)
             if not spec.groups_missing:
                 differ = dict(cube.conflicts).get(axis.column, 0)
-                groups = contradictory_group(axis.column), missing_group(axis.column)
+                groups = f"contradictory {axis.column}", missing_group(axis.column)
                 without = zip(groups, (differ, missing - differ), strict=True)
                 reasons |= {reason: n for reason, n in without if n}
             if excluded := int(rows[apart].sum()):

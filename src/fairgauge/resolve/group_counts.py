@@ -19,6 +19,7 @@ from fairgauge.errors import (
     Problem,
     SpecError,
     alternatives,
+    collecting,
     nearest,
     quote,
     refuse,
@@ -302,17 +303,13 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
     cube = with_one_stratum(cube)
     problems: list[Problem] = []
     groupings = group_columns(cube, spec)
-    features = [
-        _arranged(
-            cube,
-            name,
-            _crossing(cube, [groupings[c] for c in feature.columns], spec, problems),
-            problems,
-            reference=_named_references(spec).get(name),
-            all_decided=spec.profile.as_smclarify,
-        )
-        for name, feature in spec.recorded.items()
-    ]
+    features = []
+    for name, feature in spec.recorded.items():
+        with collecting(problems):
+            crossing = _cross([groupings[column] for column in feature.columns], cube, spec)
+            named = _named_references(spec).get(name)
+            counted = _arranged(cube, name, crossing, _reference_group(name, crossing, named))
+            features.append(replace(counted, all_decided=spec.profile.as_smclarify))
     refuse(problems)
     return features
 
@@ -324,16 +321,22 @@ def group_columns(cube: Cube, spec: Spec) -> dict[str, Grouping]:
     Raises ``DataError``: missing values where the specification treats them as errors.
     """
     problems: list[Problem] = []
-    groupings = {
-        axis.column: _grouping(axis, cube, spec, problems)
-        for axis in cube.plan.axes
-        if axis.role is Role.FEATURE
-        and any(axis.column in feature.columns for feature in spec.audited.values())
-    }
+    columns = {column for feature in spec.audited.values() for column in feature.columns}
+    groupings: dict[str, Grouping] = {}
+    for axis in cube.plan.axes:
+        if axis.role is Role.FEATURE and axis.column in columns:
+            with collecting(problems):
+                groupings[axis.column] = _grouping(axis, cube, spec)
     refuse(problems)
     if spec.missing is Missing.ERROR:
         refuse_missing(cube)
     return groupings
+
+
+def cross_groups(cube: Cube, columns: Sequence[str], spec: Spec) -> Crossing:
+    """Return the groups of one feature of some columns."""
+    groupings = group_columns(cube, spec)
+    return _cross([groupings[column] for column in columns], cube, spec)
 
 
 def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> Index:
@@ -350,7 +353,7 @@ def count_everyone(cube: Cube) -> GroupCounts:
     cube = with_one_stratum(cube)
     first = np.zeros(1, dtype=np.int64)
     whole = Crossing((), (EVERYONE,), first, first, first, np.ones((1, 1), dtype=bool))
-    return _arranged(cube, "", whole, [])
+    return _arranged(cube, "", whole, None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -487,9 +490,7 @@ def _sizes(parts: Sequence[Grouping]) -> list[int]:
     return [len(part.groups) - EXCLUDED for part in parts]
 
 
-def _crossing(
-    cube: Cube, parts: Sequence[Grouping], spec: Spec, problems: list[Problem]
-) -> Crossing:
+def _cross(parts: Sequence[Grouping], cube: Cube, spec: Spec) -> Crossing:
     # cross the groups of columns; of an intersection, only combinations that occur are groups
     if len(parts) == 1:
         groups = tuple(map(GroupId.of, parts[0].groups))
@@ -508,7 +509,7 @@ def _crossing(
         for cell in positions.T.tolist()
     ]
     excluded = np.zeros(len(crossed), dtype=bool)
-    excluded[_excluded_groups(crossed, group_names(crossed), spec, problems)] = True
+    excluded[_excluded_groups(crossed, spec)] = True
     group_of = np.where(excluded, EXCLUDED, np.cumsum(~excluded) - 1)
     kept = tuple(crossed[i] for i in np.flatnonzero(~excluded).tolist())
     own = values[:, :, None]
@@ -516,40 +517,41 @@ def _crossing(
     return Crossing(tuple(parts), kept, present, group_of, unknown, fits)
 
 
-def _excluded_groups(
-    groups: Sequence[GroupId], names: Sequence[str], spec: Spec, problems: list[Problem]
-) -> list[int]:
+def _excluded_groups(groups: Sequence[GroupId], spec: Spec) -> list[int]:
     # the groups that are excluded by name; a name of two groups is a problem
+    names = group_names(groups)
     excluded: list[int] = []
     for i, text in enumerate(spec.exclude_groups):
         meant = positions_named(text, groups, names)
         if len(meant) > 1:
-            either = alternatives(quote(names[at]) for at in meant)
-            message = f"{quote(text)} is the name of {len(meant)} groups; write {either}"
-            problems.append(Problem(f"exclude_groups[{i}]", message))
+            raise _ambiguous(f"exclude_groups[{i}]", text, [names[at] for at in meant])
         excluded += meant
     return excluded
 
 
-def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Grouping:
+def _ambiguous(path: str, text: str, names: Sequence[str]) -> SpecError:
+    either = alternatives(map(quote, names))
+    message = f"{quote(text)} is the name of {len(names)} groups; write {either}"
+    return SpecError(Problem(path, message))
+
+
+def _grouping(axis: Axis, cube: Cube, spec: Spec) -> Grouping:
     levels = cube.levels[axis]
     feature = spec.feature(axis.column)
     groups = axis.parts(levels)
     if feature.values:
-        groups, group_of = _value_sets(feature.values, levels, axis.column, problems)
+        groups, group_of = _value_sets(feature.values, levels, axis.column)
     else:
         group_of = np.arange(len(levels))
     unknown = unknown_levels(axis, levels, spec)
     if unknown.any():
         group_of, groups = _without(unknown, group_of, groups)
-    ids = list(map(GroupId.of, groups))
-    without = _excluded_groups(ids, group_names(ids), spec, problems)
-    excluded = np.isin(group_of, without)
+    excluded = np.isin(group_of, _excluded_groups(list(map(GroupId.of, groups)), spec))
     if excluded.any():
         group_of, groups = _without(excluded, group_of, groups)
         group_of = np.where(excluded, EXCLUDED, group_of)
     group_of = np.where(unknown, _DROPPED, group_of)
-    reference = _named_reference(axis, spec, levels, groups, group_of, problems)
+    reference = _named_reference(axis, spec, levels, groups, group_of)
     missing = _DROPPED
     if spec.profile.as_smclarify:
         missing = OTHER
@@ -580,29 +582,24 @@ def _without(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Ind
 
 
 def _value_sets(
-    sets: Sequence[Sequence[Value]], levels: Sequence[Value], column: str, problems: list[Problem]
+    sets: Sequence[Sequence[Value]], levels: Sequence[Value], column: str
 ) -> tuple[list[Part], Index]:
     group_of = np.full(len(levels), OTHER)
     groups: list[Part] = []
     for i, values in enumerate(sets):
-        found = [_find(value, levels, column, "sensitive", problems) for value in values]
+        found = [_find(value, levels, column, "sensitive") for value in values]
         for level in found:
             at = [j for j, each in enumerate(levels) if each is level]
             if (group_of[at] != OTHER).any():  # 1 and "1" are two values, and mean one level
                 message = f"value {quote(name_of(level))} of {quote(column)} is listed twice"
-                problems.append(Problem("sensitive", message))
+                raise SpecError(Problem("sensitive", message))
             group_of[at] = i
-        groups.append(ValueSet(tuple(value for value in found if value is not None)))
+        groups.append(ValueSet(tuple(found)))
     return groups, group_of
 
 
 def _named_reference(
-    axis: Axis,
-    spec: Spec,
-    levels: Sequence[Value],
-    groups: list[Part],
-    group_of: Index,
-    problems: list[Problem],
+    axis: Axis, spec: Spec, levels: Sequence[Value], groups: list[Part], group_of: Index
 ) -> int | None:
     # the position of the group that is the reference; a value of no group becomes one
     asked = _named_references(spec).get(axis.column)
@@ -614,54 +611,34 @@ def _named_reference(
     meant = position_of_value(value, ids, group_names(ids))
     if meant is not None:
         return meant
-    if name in spec.exclude_groups:
-        problems.append(_left_out(axis, name, "exclude_groups"))
-        return None
-    level = _find(value, () if axis.cuts else levels, axis.column, "reference", problems)
-    if level is None:
-        return None
-    at = next(j for j, each in enumerate(levels) if each is level)
-    if group_of[at] == _DROPPED:
-        problems.append(_left_out(axis, name, "unknown"))
-        return None
+    option, at = "exclude_groups", -1
+    if name not in spec.exclude_groups:
+        level = _find(value, () if axis.cuts else levels, axis.column, "reference")
+        option, at = "unknown", next(j for j, each in enumerate(levels) if each is level)
+    if at < 0 or group_of[at] == _DROPPED:
+        message = f"{quote(name)} is excluded from {quote(axis.column)} by {option}"
+        raise SpecError(Problem("reference", message))
     if group_of[at] == OTHER:
         group_of[at] = len(groups)
-        groups.append(ValueSet((level,)))
+        groups.append(ValueSet((levels[at],)))
     return int(group_of[at])
 
 
-def _left_out(axis: Axis, name: str, option: str) -> Problem:
-    message = f"{quote(name)} is excluded from {quote(axis.column)} by {option}"
-    return Problem("reference", message)
-
-
-def _find(
-    value: Value, levels: Sequence[Value], column: str, path: str, problems: list[Problem]
-) -> Value:
+def _find(value: Value, levels: Sequence[Value], column: str, path: str) -> Value:
     try:
         return match(value, levels)
     except LookupError as error:
-        name = name_of(value)
-        known = [name_of(level) for level in levels]
+        name, known = name_of(value), [name_of(level) for level in levels]
         message = str(error) or (
             f"column {quote(column)} has no value {quote(name)}.{nearest(name, known)} "
             f"{values_held(known)}"
         )
         if path == "reference" and value in list(ReferenceRule):
             message += f"; as a rule it stands alone (reference={value!r}, --reference {value})"
-        problems.append(Problem(path, message))
-        return None
+        raise SpecError(Problem(path, message)) from None
 
 
-def _arranged(
-    cube: Cube,
-    feature: str,
-    crossing: Crossing,
-    problems: list[Problem],
-    *,
-    reference: Value | tuple[Value, ...] = None,
-    all_decided: bool = False,
-) -> GroupCounts:
+def _arranged(cube: Cube, feature: str, crossing: Crossing, reference: int | None) -> GroupCounts:
     plan = cube.plan
     outcome = [plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
     every = _dense(cube, crossing, outcome)
@@ -677,13 +654,12 @@ def _arranged(
         counts={measure: dense[:known] for measure, dense in counts.items()},
         crossing=crossing,
         excluded=counts["n"][-1, 0],
-        named_reference=_reference_group(feature, crossing, reference, problems),
+        named_reference=reference,
         histogram=_histogram(cube, crossing),
         unknown={measure: dense[known:-1] for measure, dense in counts.items()},
         clusters=_cluster_cells(cube, crossing, outcome),
         unknown_clusters=_cluster_cells(cube, crossing, outcome, known=False),
         design=_sample_design(cube, crossing, outcome, varied),
-        all_decided=all_decided,
         centre=centre_of(plan),
     )
 
@@ -708,7 +684,7 @@ def _named_references(spec: Spec) -> dict[str, Value | tuple[Value, ...]]:
 
 
 def _reference_group(
-    feature: str, crossing: Crossing, asked: Value | tuple[Value, ...], problems: list[Problem]
+    feature: str, crossing: Crossing, asked: Value | tuple[Value, ...]
 ) -> int | None:
     # the group that is named, or that of the named values of all columns; None without
     parts, groups = crossing.parts, crossing.groups
@@ -718,24 +694,21 @@ def _reference_group(
             meant = [i for i, group in enumerate(groups) if group.has_values(asked)]
         else:
             meant = positions_named(str(asked), groups, names)
-        if len(meant) == 1:
-            return meant[0]
-        text = name_of_values(asked)
-        message = f"no group of {quote(feature)} is {quote(text)}.{nearest(text, names)}"
-        if meant:
-            either = alternatives(quote(names[at]) for at in meant)
-            message = f"{quote(text)} is the name of {len(meant)} groups; write {either}"
-        problems.append(Problem(f"reference.{feature}", message))
-        return None
+        text, path = name_of_values(asked), f"reference.{feature}"
+        if not meant:
+            message = f"no group of {quote(feature)} is {quote(text)}.{nearest(text, names)}"
+            raise SpecError(Problem(path, message))
+        if len(meant) > 1:
+            raise _ambiguous(path, text, [names[at] for at in meant])
+        return meant[0]
     named = [part.groups[part.reference] for part in parts if part.reference is not None]
     if not parts or len(named) < len(parts):
         return None
     reference = GroupId.of(*named)
-    if reference in groups:
-        return groups.index(reference)
-    message = f"no row is in {quote(reference.name())}, the reference of {quote(feature)}"
-    problems.append(Problem("reference", message))
-    return None
+    if reference not in groups:
+        message = f"no row is in {quote(reference.name())}, the reference of {quote(feature)}"
+        raise SpecError(Problem("reference", message))
+    return groups.index(reference)
 
 
 def _histogram(cube: Cube, crossing: Crossing) -> Histogram | None:

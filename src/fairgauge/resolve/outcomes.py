@@ -13,9 +13,9 @@ import numpy as np
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.cube import Cube, Sums, levels_with_cases
 from fairgauge.cube.plan import SQUARES, SUM, Axis, centre_of
-from fairgauge.enums import ClassKind, Favourable, Role, Task
+from fairgauge.enums import ClassKind, DiagnosticCode, Favourable, Role, Task
 from fairgauge.errors import (
     DataError,
     Problem,
@@ -29,8 +29,8 @@ from fairgauge.errors import (
     values_held,
 )
 from fairgauge.question.category_words import is_adverse, is_no, is_undecided, is_yes, may_be_value
-from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import ByColumn
+from fairgauge.question.loan_actions import no_decisions
 from fairgauge.question.options import flag_of
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
@@ -48,6 +48,8 @@ _CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
 class OutcomeMasks:
     """The positive levels of label and prediction, as masks over the levels of their axes.
 
+    ``open_labels, open_predictions`` are those that count as negative, and may be no decision; None
+    where there are none.
     ``turned`` is the sum of the ends of the scores' range where they are scores of a negative
     value: the score of the positive is what is left of it.
     """
@@ -57,6 +59,8 @@ class OutcomeMasks:
     threshold: float | None = None
     class_scope: ClassScope = NO_CLASS
     turned: float | None = None
+    open_labels: Mask | None = None
+    open_predictions: Mask | None = None
 
     @property
     def of_no_class(self) -> OutcomeMasks:
@@ -118,12 +122,47 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(of_predictions, prediction_levels)
-        return (OutcomeMasks(labels, mask, turned=turned),)
+        of_open = [_open_levels(cube, each, spec) for each in (label, prediction)]
+        return (OutcomeMasks(labels, mask, None, NO_CLASS, turned, *of_open),)
     bins = np.arange(prediction.bins)
+    open_labels = _open_levels(cube, label, spec)
     return tuple(
-        OutcomeMasks(labels, (bins > i) == of_positive, threshold, turned=turned)
+        OutcomeMasks(
+            labels, (bins > i) == of_positive, threshold, turned=turned, open_labels=open_labels
+        )
         for i, threshold in enumerate(prediction.cuts)
     )
+
+
+def refused_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
+    """Return the values of an outcome that count as not positive, with their cases."""
+    asked = spec.positive_of(axis.column) or (1,)
+    # of people, whose decisions count as one, how many rows have each is not known any more
+    return [
+        each
+        for each in levels_with_cases(cube, axis)
+        if (each[1] or spec.of_people) and not is_one_of(each[0], asked)
+    ]
+
+
+def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
+    """Return those of them whose names or codes are of no decision."""
+    asked, refused = spec.positive_of(axis.column) or (1,), refused_levels(cube, axis, spec)
+    none = no_decisions(axis.column, cube.levels[axis], asked)
+    if len(refused) == 1 and may_be_value(name_of(refused[0][0])):
+        return []  # of two outcomes, one is meant
+    return [each for each in refused if each[0] in none]
+
+
+def _open_levels(cube: Cube, axis: Axis | None, spec: Spec) -> Mask | None:
+    # unless who asks accepts that they count as negative
+    code = str(DiagnosticCode.UNDECIDED_OUTCOMES)
+    if axis is None or axis.bins or not spec.names_values or len(cube.levels[axis]) <= _TWO:
+        return None
+    if not {code, f"{code}:{axis.column}"}.isdisjoint(spec.accept):
+        return None
+    undecided = [value for value, _ in undecided_levels(cube, axis, spec)]
+    return np.array([v in undecided for v in cube.levels[axis]]) if undecided else None
 
 
 def _refuse_two_codings(cube: Cube, spec: Spec) -> None:
@@ -196,7 +235,8 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
             raise SpecError(Problem("positive", _which_is_positive(spec, present)))
         _check_predictions(spec, present)
         return (1,)
-    nobody = not any(is_one_of(level, spec.positive) for levels in present for level in levels)
+    every = list(dict.fromkeys(level for levels in present for level in levels))
+    beside = spec.positive if any(is_one_of(level, spec.positive) for level in every) else ()
     problems = []
     for value in spec.positive:
         for levels in present:
@@ -205,18 +245,18 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
             except LookupError as error:
                 problems += [Problem("positive", str(error))] if str(error) else []
         if all(not is_one_of(value, levels) for levels in present):
-            message = _no_such_value(
-                value, present[0], axis.column, spec, beside=spec.positive, nobody=nobody
-            )
+            message = _no_such_value(value, present[0], axis.column, spec, beside)
             problems.append(Problem("positive", message))
-    if not problems and _is_in_other_words(spec.positive, present):
+    # labels of one outcome alone may be all that there are
+    decided = [v for v in present[0] if may_be_value(name_of(v)) or not is_undecided(v)]
+    absent = all(not is_one_of(value, present[0]) for value in spec.positive)
+    if not problems and absent and len(present) == _TWO and len(decided) >= _TWO:
         problems.append(Problem(
             "positive",
             f"{_no_such_value(spec.positive[0], present[0], axis.column, spec)}: none of its "
             "outcomes would be favourable, and each favourable prediction wrong; "
             f"{_of_each_column(spec, present)}",
         ))  # fmt: skip
-    every = list(dict.fromkeys(level for levels in present for level in levels))
     # of a part of the rows the others may have unfavourable ones
     all_named = len(every) > 1 and all(is_one_of(level, spec.positive) for level in every)
     if not spec.where and all_named and len(spec.positive) > 1:
@@ -227,13 +267,6 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
     refuse(problems)
     _check_predictions(spec, present)
     return spec.positive
-
-
-def _is_in_other_words(positive: Sequence[Value], present: list[Sequence[Value]]) -> bool:
-    # labels of one outcome alone may be all that there are
-    decided = [v for v in present[0] if may_be_value(name_of(v)) or not is_undecided(v)]
-    none = all(not is_one_of(value, present[0]) for value in positive)
-    return len(present) == _TWO and len(decided) >= _TWO and none
 
 
 def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
@@ -292,32 +325,13 @@ def _no_such_value(
     column: str,
     spec: Spec,
     beside: Sequence[Value] = (),
-    *,
-    nobody: bool = False,
 ) -> str:
-    # that a column lacks a value; ``nobody`` that no outcome is one of those beside it
-    asked = name_of(value)
+    asked, names = name_of(value), [name_of(level) for level in levels]
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]
-    meant = nearest(asked, [name_of(level) for level in levels])
-    why = f" in {_rows_with(stated[:1])}." if stated else f".{meant}"
-    leave = "" if nobody else if_absent(value, beside, meant)
-    if not levels and len(beside) > 1:
-        leave = (
-            "; if labels have other words for the outcomes than predictions, name the favourable "
-            "values of each column (--positive COLUMN=VALUE)"
-        )
-    if nobody and not (stated or meant):
-        leave = (
-            f"; if nobody has it in {_rows_with(spec.where)}, groups cannot differ: choose rows "
-        )
-        leave += "in which somebody has it"
-    has = values_held(map(name_of, levels))
-    return f"column {quote(column)} has no value {quote(asked)}{why} {has}{leave}"
-
-
-def _rows_with(conditions: Sequence[RowCondition]) -> str:
-    texts = " and ".join(each.to_text() for each in conditions)
-    return f"the rows with {texts} (where)" if conditions else "these rows"
+    meant = nearest(asked, names)
+    why = f" in the rows with {stated[0].to_text()} (where)." if stated else f".{meant}"
+    leave = if_absent(value, beside, meant)
+    return f"column {quote(column)} has no value {quote(asked)}{why} {values_held(names)}{leave}"
 
 
 def _mask(wanted: Sequence[Value], levels: Sequence[Value]) -> Mask:

@@ -85,9 +85,11 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     sums = {"rows": np.concatenate([np.ones(len(people)), unnamed])}
     if open_.any():
         sums["open"] = np.concatenate([open_, np.zeros_like(unnamed)])
+    of_counting = of[counting]
+    counted = np.maximum(np.bincount(of_counting, own["rows"][counting], len(people)), 1)
     for moment in plan.moments:
         unknown = np.any([c < 0 for a, c in outcomes.items() if a.column in moment.columns], axis=0)
-        mean = _means(of, counting, own, moment.name, len(people))
+        mean = np.bincount(of_counting, own[moment.name][counting], len(people)) / counted
         every_sum = [np.where(unknown, 0.0, mean), table.sums[moment.name][~named]]
         sums[moment.name] = np.concatenate(every_sum)
     further = int(table.sums["rows"].sum() - sums["rows"].sum())
@@ -148,11 +150,6 @@ def _decisions(
     np.maximum.at(found, of[held], place[known[axis][held]])
     open_ = np.isin(np.arange(people), of[~complete]) & (best > favour[-1]) & (best < 0)
     return {axis: by_size[found]}, at_best, open_
-
-
-def _means(of: Index, at: Mask, sums: Mapping[str, Array], measure: str, people: int) -> Array:
-    total, rows = (np.bincount(of[at], sums[m][at], people) for m in (measure, "rows"))
-    return total / np.maximum(rows, 1)
 
 
 def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,9 @@ from fairgauge.errors import DataError, Problem, closest, listing, nearest, quot
 from fairgauge.identity import FeatureId, is_named, texts_of
 from fairgauge.question.presets import preset
 from fairgauge.question.recoding import has_categories, ranges_of
-from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
-from fairgauge.resolve.group_counts import GroupCounts, count_groups
+from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.references import large_groups
 from fairgauge.results.disadvantage import adverse_sign
 from fairgauge.results.estimates import Group
@@ -88,18 +86,6 @@ def idle_recodings(cubes: Sequence[Cube], spec: Spec) -> list[Problem]:
     return problems
 
 
-def group_texts(features: Iterable[GroupCounts]) -> dict[FeatureId, set[str]]:
-    """Return what a user may write for the groups of every feature."""
-    return {
-        counts.feature_id: {
-            text
-            for name, group in zip(counts.groups, counts.group_ids, strict=True)
-            for text in texts_of(name, group)
-        }
-        for counts in features
-    }
-
-
 def uncrossed_features(spec: Spec) -> Iterator[Diagnostic]:
     """Warn that all features together, or two of them, are not a table where a preset has one."""
     if not spec.preset or not preset(spec.preset).intersect:
@@ -117,69 +103,46 @@ def uncrossed_features(spec: Spec) -> Iterator[Diagnostic]:
         )
 
 
-def unmatched_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of groups and unknown values in the question that the data need not have."""
-    groups: Mapping[FeatureId, Collection[str]] = {}
-    if spec.words.groups:  # excluded ones among them
-        groups = group_texts(count_groups(cube, replace(spec, exclude_groups=())))
-    groups = _with_estimated(spec, groups)
+def unmatched_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of unknown values in the question that the data need not have."""
     axes = [a for a in cube.plan.axes if a.role is Role.FEATURE and not a.cuts]
     levels = [level for axis in axes for level in cube.levels[axis]]
     for i, value in enumerate(() if spec.where else spec.unknown):  # other rows may have them
         if not is_one_of(value, levels):
             yield unmatched(f"unknown[{i}]", name_of(value), map(name_of, levels))
-    for feature, words in spec.words.groups.items():
-        written = groups[spec.audited[feature]]
-        for name in words if not isinstance(words, str) else ():
-            if name not in written:
-                yield unmatched(f"words.groups.{feature}", name, written)
 
 
-def unmatched_rules(
-    spec: Spec, groups: Mapping[FeatureId, Collection[str]], path: str = "rules"
-) -> Iterator[Diagnostic]:
-    """Warn of the groups of rules that the data do not have: such a rule is not evaluated.
-
-    A rule that names features has its groups in each of them.
-    """
-    groups = _with_estimated(spec, groups)
-    for at, _, name, features in _named_groups(spec, path):
-        names = {text for feature in features for text in groups[feature]}
-        if name not in names:
-            yield unmatched(at, name, names)
-
-
-def rules_on_references(
+def idle_rules(
     spec: Spec, features: Iterable[GroupCounts], path: str = "rules"
 ) -> Iterator[Diagnostic]:
-    """Warn of the groups of rules that are the named reference: such a rule is not evaluated."""
-    by_id = {counts.feature_id: counts for counts in features}
-    for at, rule, name, scope in _named_groups(spec, path):
-        meant = [
-            i == counts.named_reference
-            for counts in map(by_id.get, scope)
-            if counts is not None
-            for i, (group, of) in enumerate(zip(counts.groups, counts.group_ids, strict=True))
-            if name in texts_of(group, of)
+    """Warn of the groups of rules that are not evaluated: not there, or the named reference.
+
+    A rule that names features has its groups in each of them, otherwise in any.
+    """
+    # what may be written for the groups of every feature, with whether it is the reference
+    written = {FeatureId((of.name,)): [(g, False) for g in of.groups] for of in spec.probabilities}
+    written |= {
+        counts.feature_id: [
+            (text, i == counts.named_reference)
+            for i, (name, group) in enumerate(zip(counts.groups, counts.group_ids, strict=True))
+            for text in texts_of(name, group)
         ]
-        of_groups = rule.definition is not None and rule.definition.scope == "group"
-        if of_groups and meant and all(meant):
-            yield Diagnostic.warning(DiagnosticCode.UNMATCHED, path=at, name=name, reference=True)
-
-
-def _named_groups(spec: Spec, path: str) -> Iterator[tuple[str, Rule, str, list[FeatureId]]]:
-    # a rule that names features has its groups in each of them, otherwise in any
+        for counts in features
+    }
     for i, rule in enumerate(spec.rules):
         named = [[of] for name, of in spec.audited.items() if is_named(rule.features, name, of)]
+        of_groups = rule.definition is not None and rule.definition.scope == "group"
         for j, name in enumerate(rule.groups):
-            for features in named or [[*spec.audited.values()]]:
-                yield f"{path}[{i}].groups[{j}]", rule, name, features
-
-
-def _with_estimated(
-    spec: Spec, groups: Mapping[FeatureId, Collection[str]]
-) -> dict[FeatureId, Collection[str]]:
-    return {**groups, **{FeatureId((each.name,)): each.groups for each in spec.probabilities}}
+            for scope in named or [[*spec.audited.values()]]:
+                at = f"{path}[{i}].groups[{j}]"
+                groups = [each for feature in scope for each in written[feature]]
+                meant = [is_reference for text, is_reference in groups if text == name]
+                if not meant:
+                    yield unmatched(at, name, {text for text, _ in groups})
+                elif of_groups and all(meant):
+                    yield Diagnostic.warning(
+                        DiagnosticCode.UNMATCHED, path=at, name=name, reference=True
+                    )
 
 
 def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import RANGE
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import Favourable, Profile, ReferenceKind, ReferenceRule, Task
-from fairgauge.identity import MissingValue, Part
+from fairgauge.identity import MissingValue
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Histogram, as_reference
@@ -78,10 +79,9 @@ class CountsBySide:
         self._slots = 1 + len(counted.strata)
         self._centre = counted.centre
         self._counts = with_others(counts)
+        self._outcome, self._profile = outcome, profile
         self._states = _states(self._counts, outcome, profile)
-        self._open = None
-        if "open" in counted.counts and not profile.as_smclarify:
-            self._open = _states(with_others(counted.counts["open"]), outcome, profile)
+        self._open = counted.counts.get("open")
         # a column that is not given has the place of missing values alone
         known = [slice(-1 if size > 1 else None) for size in counts.shape[2:]]
         sums = _moments(counted.counts, measure)
@@ -137,15 +137,24 @@ class CountsBySide:
     def states(self, which: Index, slots: Index | int = 0, *, open_missing: bool) -> Array:
         """Return the rows of sides by label and prediction: positive, negative or missing.
 
-        With ``open_missing``, both are missing of people whose decision an unknown one could
-        change.
+        With ``open_missing``, those are missing that may be no decision, and both of people whose
+        decision an unknown one could change.
         """
-        states = np.array(self._states[which, slots])
-        if open_missing and self._open is not None:
-            open_ = self._open[which, slots]
+        if not open_missing or self._profile.as_smclarify:
+            return np.array(self._states[which, slots])
+        states = np.array(self._possible[which, slots])
+        if self._open is not None:
+            every = _states(with_others(self._open), self._outcome, self._profile, possible=True)
+            open_ = every[which, slots]
             states -= open_
             states[:, -1, -1] += open_.sum(axis=(1, 2))
         return states
+
+    @cached_property
+    def _possible(self) -> Array:
+        if self._outcome.open_labels is None and self._outcome.open_predictions is None:
+            return self._states
+        return _states(self._counts, self._outcome, self._profile, possible=True)
 
     def _joint(self, raw: Array) -> Array:
         labels, predictions = (
@@ -236,13 +245,22 @@ def _by_label(counts: Array, positive: Mask) -> Array:
     return stacked
 
 
-def _states(counts: Array, outcome: OutcomeMasks, profile: Profile) -> Array:
+def _states(
+    counts: Array, outcome: OutcomeMasks, profile: Profile, *, possible: bool = False
+) -> Array:
     states = counts
-    for axis, positive in ((2, outcome.labels), (3, outcome.predictions)):
+    for axis, positive, undecided in (
+        (2, outcome.labels, outcome.open_labels),
+        (3, outcome.predictions, outcome.open_predictions),
+    ):
         known = np.take(states, range(states.shape[axis] - 1), axis=axis)
-        yes = np.compress(positive, known, axis=axis).sum(axis=axis)
-        no = np.compress(~positive, known, axis=axis).sum(axis=axis)
         missing = np.take(states, -1, axis=axis)
+        negative = ~positive
+        if possible and undecided is not None:
+            negative = negative & ~undecided
+            missing = missing + np.compress(undecided, known, axis=axis).sum(axis=axis)
+        yes = np.compress(positive, known, axis=axis).sum(axis=axis)
+        no = np.compress(negative, known, axis=axis).sum(axis=axis)
         if profile.as_smclarify:
             no, missing = no + missing, np.zeros_like(missing)
         states = np.stack([yes, no, missing], axis=axis)
@@ -532,13 +550,10 @@ def admissible_groups(counts: GroupCounts, spec: Spec) -> Mask:
 
 def of_known_people(counts: GroupCounts) -> Mask:
     """Return which groups are of people whose category is known in every column."""
-    known = [not any(map(is_unknown_part, each.parts)) for each in counts.group_ids]
-    return np.array(known, dtype=bool)
-
-
-def is_unknown_part(part: Part) -> bool:
-    """Return whether a group is of rows that have no value of a column."""
-    return isinstance(part, MissingValue)
+    missing = (
+        any(isinstance(part, MissingValue) for part in each.parts) for each in counts.group_ids
+    )
+    return ~np.fromiter(missing, dtype=bool)
 
 
 def large_groups(counts: GroupCounts, spec: Spec) -> Mask:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TypeVar
 
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.cells import Need
@@ -14,7 +13,7 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import GroupKind, Profile, ReferenceRule, Role, Task
-from fairgauge.errors import Problem, SpecError, cells, nearest, quote, refuse
+from fairgauge.errors import Problem, cells, collecting, nearest, quote, refuse
 from fairgauge.identity import texts_of
 from fairgauge.question.specification import Spec, strata_alone, unmet_need
 from fairgauge.reasons import Reason, ReasonCode
@@ -172,9 +171,6 @@ def protection_obstacle(metric: Metric, spec: Spec) -> Reason | None:
     return None
 
 
-Resolved = TypeVar("Resolved")
-
-
 @dataclass(frozen=True, eq=False)
 class Resolution:
     """What a specification means in the counts.
@@ -209,21 +205,15 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
     Raises ``DataError``: missing values where the specification treats them as errors.
     """
     problems: list[Problem] = []
-
-    def collected(make: Callable[[], Resolved]) -> Resolved | None:
-        try:
-            return make()
-        except SpecError as error:
-            problems.extend(error.problems)
-            return None
-
     cube, mean_weight = in_mean_weights(cube)
     task = decide_task(cube, spec)
-    metrics = collected(lambda: asked_metrics(cube, spec, task))
-    outcomes = collected(lambda: outcome_masks(cube, spec, task))
-    features = collected(lambda: resolve_groups(cube, spec))
-    if metrics is None or outcomes is None or features is None:
-        raise SpecError(problems)
+    with collecting(problems):
+        metrics = asked_metrics(cube, spec, task)
+    with collecting(problems):
+        outcomes = outcome_masks(cube, spec, task)
+    with collecting(problems):
+        features = resolve_groups(cube, spec)
+    refuse(problems)
     features = [replace(feature, mean_weight=mean_weight) for feature in features]
     return Resolution(spec, task, outcomes, tuple(features), tuple(metrics), cube, mean_weight)
 

@@ -24,7 +24,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import Grouping, group_columns
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.results.subgroup_search import SearchedFeature
-from fairgauge.scan.row_codes import CodedRows
+from fairgauge.scan.row_codes import CodedRows, numbers_of
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.stats.arrays import Index
 from fairgauge.values import is_number, is_one_of, name_of
@@ -241,9 +241,9 @@ def _values(part: Grouping, cube: Cube) -> _MadeFeature:
     cuts: tuple[float, ...] = part.axis.cuts
     if cuts:
         made = SearchedValues.CUTS
-    elif _are_many_numbers(groups):
-        cuts = _fifths(groups, group_of, rows)
-        groups, group_of = _cut(groups, group_of, cuts)
+    elif (numbers := _many_numbers(groups)) is not None:
+        cuts = _fifths(numbers, group_of, rows)
+        groups, group_of = _cut(groups, numbers, group_of, cuts)
         made = SearchedValues.QUINTILES
     ids = [GroupId.of(group) for group in groups]
     names = list(group_names(ids))
@@ -266,47 +266,30 @@ def _values(part: Grouping, cube: Cube) -> _MadeFeature:
     return _MadeFeature(feature, part.axis, of_level, of_value)
 
 
-def _are_many_numbers(groups: Sequence[Part]) -> bool:
+def _many_numbers(groups: Sequence[Part]) -> Array | None:
+    # the number of each group, NaN of missing values; None of few numbers, and of other values
     values = [group.values for group in groups if isinstance(group, ValueSet)]
-    return len(values) > _MOST_NUMBERS and all(
-        len(value) == 1 and is_number(value[0]) for value in values
-    )
+    if len(values) <= _MOST_NUMBERS or not all(len(v) == 1 and is_number(v[0]) for v in values):
+        return None
+    return numbers_of([each.values[0] if isinstance(each, ValueSet) else None for each in groups])
 
 
-def _number_of(group: Part) -> float:
-    assert isinstance(group, ValueSet)
-    (number,) = group.values
-    assert isinstance(number, (int, float))
-    return float(number)
-
-
-def _fifths(groups: Sequence[Part], group_of: Index, rows: Array) -> tuple[float, ...]:
-    at = np.array([i for i, group in enumerate(groups) if isinstance(group, ValueSet)])
-    numbers = np.array([_number_of(groups[i]) for i in at.tolist()])
+def _fifths(numbers: Array, group_of: Index, rows: Array) -> tuple[float, ...]:
     inside = group_of >= 0
-    weights = np.bincount(group_of[inside], rows[inside], len(groups))[at]
-    order = np.argsort(numbers)
-    numbers, below = numbers[order], np.cumsum(weights[order])
-    positions = np.searchsorted(below, np.array(_FIFTHS) * below[-1])
-    cuts = np.unique(numbers[positions])
-    return tuple(cuts[cuts < numbers[-1]].tolist())
+    weights = np.bincount(group_of[inside], rows[inside], len(numbers))
+    order = np.argsort(numbers)[: np.count_nonzero(~np.isnan(numbers))]  # NaN is last
+    ascending, below = numbers[order], np.cumsum(weights[order])
+    cuts = np.unique(ascending[np.searchsorted(below, np.array(_FIFTHS) * below[-1])])
+    return tuple(cuts[cuts < ascending[-1]].tolist())
 
 
 def _cut(
-    groups: Sequence[Part], group_of: Index, cuts: tuple[float, ...]
+    groups: Sequence[Part], numbers: Array, group_of: Index, cuts: tuple[float, ...]
 ) -> tuple[list[Part], Index]:
     # the intervals in place of numbers; missing values stay a group of their own
     intervals: list[Part] = [*bins(cuts)]
     rest = [group for group in groups if not isinstance(group, ValueSet)]
-    edges = np.array(cuts)
-    position = np.array(
-        [
-            np.searchsorted(edges, _number_of(group), side="left")
-            if isinstance(group, ValueSet)
-            else len(intervals)
-            for group in groups
-        ]
-    )
+    position = np.where(np.isnan(numbers), len(intervals), np.searchsorted(cuts, numbers))
     position = np.append(position, len(position))  # missing values, where no row has any
     return [*intervals, *rest], np.where(group_of < 0, group_of, position[np.maximum(group_of, 0)])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -153,13 +154,10 @@ class UnrecordedGroups:
         groups = self._known_groups(table)
         _, which = np.unique(self._cell_codes(table), return_inverse=True)
         which = which.reshape(-1)
-        cells, size = int(which.max(initial=0)) + 1, len(self.asked.groups)
-        p, known = np.zeros((cells, size)), np.zeros((cells, size))
-        np.add.at(p, which, self._sums(table))
-        if groups is not None:
-            some = groups >= 0
-            np.add.at(known, (which[some], groups[some]), table.cases[some])
-        return _means(p), known
+        shape = int(which.max(initial=0)) + 1, len(self.asked.groups)
+        some = np.zeros(len(which), dtype=bool) if groups is None else groups >= 0
+        of = (which[some], _UNKNOWN if groups is None else groups[some])
+        return _means(_added(shape, which, self._sums(table))), _added(shape, of, table.cases[some])
 
     def cells(self, rate: Rate, outcome: OutcomeMasks, *, everyone: bool = False) -> RateCells:
         """Return the rows of a rate under an outcome: of those with probabilities, or of all rows.
@@ -175,26 +173,20 @@ class UnrecordedGroups:
         unique, which = np.unique(codes, return_inverse=True)
         which = which.reshape(-1)
         weights, sums = self._weights(table)[used], self._sums(table)[used]
-        shape = (len(unique), kinds)
-        n, p = np.zeros(shape), np.zeros((len(unique), len(self.asked.groups)))
-        np.add.at(n, (which, kind), weights)
-        np.add.at(p, which, sums)
-        by_kind = np.zeros((kinds, p.shape[1]))
-        np.add.at(by_kind, kind, sums)
-        p = _means(p)
+        shape, size = (len(unique), kinds), len(self.asked.groups)
+        squares = known = None
+        if "w2" in table.sums:
+            squares = _added(shape, (which, kind), table.sums["w2"][used])
+        if (groups := self._known_groups(table)) is not None:
+            some = groups[used] >= 0
+            of = (which[some], kind[some], groups[used][some])
+            known = _added((*shape, size), of, weights[some])
+        n = _added(shape, (which, kind), weights)
+        p = _means(_added((len(unique), size), which, sums))
+        by_kind = _added((kinds, size), kind, sums)
         cells = self._cells
         proxies, strata = unique % len(cells), unique // len(cells)
-        digits = digits_of([cells[c] for c in proxies.tolist()], p.shape[1])
-        squares = None
-        if "w2" in table.sums:
-            squares = np.zeros(shape)
-            np.add.at(squares, (which, kind), table.sums["w2"][used])
-        known = None
-        groups = self._known_groups(table)
-        if groups is not None:
-            some = groups[used] >= 0
-            known = np.zeros((*shape, p.shape[1]))
-            np.add.at(known, (which[some], kind[some], groups[used][some]), weights[some])
+        digits = digits_of([cells[c] for c in proxies.tolist()], size)
         clusters = self._clusters(rate, outcome, unique, everyone=everyone)
         of_strata = strata if self._strata else None
         beside, open_ = self._beside(rate, outcome)
@@ -205,8 +197,8 @@ class UnrecordedGroups:
         kind, groups = self._kinds(table, rate, outcome), self._known_groups(table)
         if groups is None:
             groups = np.full(len(kind), _UNKNOWN)
-        beside = np.zeros((OTHER + 2, len(self.groups) + 1))
-        np.add.at(beside, (kind, groups), self._weights(table))  # the last ones are of none
+        shape = (OTHER + 2, len(self.groups) + 1)  # the last ones are of none
+        beside = _added(shape, (kind, groups), self._weights(table))
         open_ = (groups == _UNKNOWN) & ((kind == COUNTED) | (kind == AMONG))
         return beside[:OTHER], round(float(table.cases[open_].sum()))
 
@@ -308,6 +300,12 @@ class UnrecordedGroups:
         groups = self._known_groups(table)
         known = np.full(len(table.codes), _UNKNOWN) if groups is None else groups
         return cluster[used], cell, kind[used], self._weights(table)[used], known[used]
+
+
+def _added(shape: tuple[int, ...], at: Any, values: Array) -> Array:
+    total = np.zeros(shape)
+    np.add.at(total, at, values)
+    return total
 
 
 def _means(sums: Array) -> Array:

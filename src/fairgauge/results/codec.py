@@ -2,11 +2,9 @@
 
 A field of a result is stated once, in its class: its name is the key, its type states how it is
 written, read and described. What a type does not state stands beside it in `Annotated`: another
-`Key`, a record that is written `Inline`, a number that is a `Share`. A class whose JSON differs
-from its fields names another dataclass that is saved in its place, as the return type of its
-method ``saved_as``, and is made from it again by ``of_saved``; values that follow from the fields
-are listed in ``DERIVED``. Of a ``SPARSE`` class only what differs from its
-default is written.
+`Key`, a record that is written `Inline`, a number that is a `Share`. A class that is written under
+other keys than its fields is registered by `save_inline`; values that follow from the fields are
+listed in ``DERIVED``. Of a ``SPARSE`` class only what differs from its default is written.
 """
 
 # Why no library (November 2026; msgspec 0.22, cattrs 26.2, pydantic 2): our JSON is flat. Scopes,
@@ -69,18 +67,6 @@ class Restored:
 
     key: str
     type: Any
-    read: Callable[[Any], Any]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StoredAs:
-    """A value in whose place a dataclass is saved, as `saved_as` of its class would return it.
-
-    For classes that know nothing of results.
-    """
-
-    record: type
-    write: Callable[[Any], Any]
     read: Callable[[Any], Any]
 
 
@@ -266,26 +252,29 @@ class _Record:
     nulls: Plain
 
 
+_INLINE: dict[type, _Record] = {}
+
+
+def save_inline(
+    kind: type,
+    keys: Mapping[str, Any],
+    write: Callable[[Any], Plain],
+    read: Callable[[Saved], Any],
+) -> None:
+    """Have the values of a class written `Inline` under keys that are not its fields.
+
+    ``keys``: the type of the value of every key; the first one is null where there is no value.
+    ``write, read``: return the plain values of these keys, and a value of the class from them.
+    """
+    codecs = {key: _codec(hint) for key, hint in keys.items()}
+    _INLINE[kind] = _Record(write, read, nulls=dict.fromkeys(keys), properties=lambda definitions: {
+        key: codec.schema(definitions) for key, codec in codecs.items()})  # fmt: skip
+
+
 @cache
 def _record(kind: type) -> _Record:
-    if hasattr(kind, "saved_as"):
-        saved = _record(get_type_hints(kind.saved_as)["return"])
-        last: list[tuple[Any, Plain]] = [(None, {})]
-
-        def write_saved(value: Any) -> Plain:
-            known, written = last[0]  # many records of a report have one and the same scope
-            if value is not known:
-                written = saved.write(value.saved_as())
-                if not {list, dict} & {type(each) for each in written.values()}:
-                    last[0] = value, written
-            return {**written}
-
-        return _Record(
-            write=write_saved,
-            read=lambda values: kind.of_saved(saved.read(values)),  # type: ignore[attr-defined]
-            properties=saved.properties,
-            nulls=saved.nulls,
-        )
+    if kind in _INLINE:
+        return _INLINE[kind]
     hints = get_type_hints(kind, include_extras=True)
     parts = [_part(each.name, hints[each.name]) for each in saved_fields(kind)]
     for name in getattr(kind, "DERIVED", ()):
@@ -363,14 +352,6 @@ def _part(name: str, hint: Any) -> _Keyed:
     return _Keyed(take, properties, {key: codec.none}, name, codec.write, name, codec)
 
 
-def _stored(stored: StoredAs) -> _Record:
-    record: Any = stored.record
-    saved = _record(record)
-    return _Record(write=lambda value: saved.write(stored.write(value)),
-        read=lambda values: stored.read(saved.read(values)), properties=saved.properties,
-        nulls=saved.nulls)  # fmt: skip
-
-
 def _restored(name: str, restored: Restored) -> _Keyed:
     codec = _codec(restored.type)
 
@@ -382,8 +363,7 @@ def _restored(name: str, restored: Restored) -> _Keyed:
 
 def _inline(name: str, hint: Any) -> _Keyed:
     kind, nullable = _without_none(_bare(hint))
-    stored = next((mark for mark in _marks(hint) if isinstance(mark, StoredAs)), None)
-    record = _record(kind) if stored is None else _stored(stored)
+    record = _record(kind)
     first = next(iter(record.nulls))
 
     def take(values: Saved) -> Any:

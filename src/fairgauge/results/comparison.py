@@ -141,9 +141,8 @@ class Candidate:
 
     @property
     def overturned(self) -> bool:
-        every: tuple[DisparityChange | MarginTest, ...]
-        every = (*self.disparities, *self.margins, *self.groups)
-        return any(each.overturned for each in every)
+        tests = (*self.margins, *self.groups)
+        return any(each.overturned for each in self.disparities) or any(e.overturned for e in tests)
 
     def withheld(self, why: WhyWithheld) -> Candidate:
         return with_verdict(replace(self,
@@ -396,10 +395,6 @@ class Change(ResultOfMetrics):
         return None if any(c.change_p_adjusted is not None for c in self.changes) else self.refused
 
     @property
-    def incomplete(self) -> bool:
-        return bool(self.why_incomplete)
-
-    @property
     def why_incomplete(self) -> tuple[WhyIncomplete, ...]:
         """Return why something may have got worse that two reports could not be compared in.
 
@@ -507,35 +502,28 @@ def with_joint_names(old: Report, new: Report) -> tuple[Report, Report]:
     What one calls "A & B & C" may be another group in the other.
     """
     groups: Groups = {}
-    for report in (old, new):
-        subjects: tuple[Estimate | Group, ...] = (*report.groups, *report.estimates)
-        for each in subjects:
-            if each.feature_id is None:
-                continue
+    for each in (*old.groups, *old.estimates, *new.groups, *new.estimates):
+        if each.feature_id is not None:
             of_feature = groups.setdefault(each.feature_id, {})
             if each.group_id is not None and each.group is not None:
-                of_feature.setdefault(each.group_id, each.group)
+                of_feature[each.group_id] = each.group
     features = dict(zip(groups, feature_names(list(groups)), strict=True))
     for of_feature in groups.values():
         of_feature.update(zip(of_feature, group_names(list(of_feature)), strict=True))
-    return _renamed(old, features, groups), _renamed(new, features, groups)
 
-
-def _renamed(report: Report, features: Mapping[FeatureId, str], groups: Groups) -> Report:
-    def in_joint_names(each: Named) -> Named:
-        if each.feature_id is None:
+    def renamed(each: Named) -> Named:
+        if each.feature_id not in groups:
             return each
-        feature = features.get(each.feature_id)
-        group = groups.get(each.feature_id, {}).get(each.group_id) if each.group_id else None
-        return replace(each, feature=feature or each.feature, group=group or each.group)
+        names = groups[each.feature_id]
+        if isinstance(each, Estimate) and each.reference and each.reference.group_id:
+            group = names.get(each.reference.group_id, each.reference.group)
+            each = replace(each, reference=replace(each.reference, group=group))
+        group = each.group if each.group_id is None else names.get(each.group_id, each.group)
+        return replace(each, feature=features[each.feature_id], group=group)
 
-    def with_reference(each: Estimate) -> Estimate:
-        reference = each.reference
-        if each.feature_id is None or reference is None or reference.group_id is None:
-            return each
-        name = groups[each.feature_id].get(reference.group_id, reference.group)
-        return replace(each, reference=replace(reference, group=name))
+    def of_report(report: Report) -> Report:
+        return replace(report, groups=tuple(map(renamed, report.groups)),
+            estimates=tuple(map(renamed, report.estimates)),
+            verdicts=tuple(map(renamed, report.verdicts)))  # fmt: skip
 
-    return replace(report, groups=tuple(map(in_joint_names, report.groups)),
-        estimates=tuple(with_reference(in_joint_names(estimate)) for estimate in report.estimates),
-        verdicts=tuple(map(in_joint_names, report.verdicts)))  # fmt: skip
+    return of_report(old), of_report(new)

@@ -24,6 +24,6 @@ def function_at(path: str) -> Any:
 
 
 def in_words(path: str, *described: object) -> str:
-    """Return what a function of `fairgauge.render.words` writes, ``module:function``."""
-    text: str = function_at(f"fairgauge.render.words.{path}")(*described)
+    """Return what a function of `fairgauge.render` writes, ``module:function``."""
+    text: str = function_at(f"fairgauge.render.{path}")(*described)
     return text

@@ -60,6 +60,15 @@ def disparity(row: Metric | Statistic) -> Hashable:
     return tests if len(tests) > 1 else next(iter(tests), row.name)
 
 
+def compared_number(metric: object) -> Statistic | None:
+    """Return the number of each group that a metric compares, or itself where it is such a number.
+
+    None of what compares all groups at once, or rows without a number of their own.
+    """
+    of = metric.of if isinstance(metric, Contrast) else metric
+    return of if isinstance(of, Statistic) else None
+
+
 def is_ratio(row: Metric | Statistic) -> bool:
     """Return whether a metric is the ratio of a number of a group to that of its reference."""
     if isinstance(row, RowMetric):

@@ -21,11 +21,16 @@ ALIKE = "row of their group with another outcome"
 """What all rows lack where all have one outcome."""
 
 
+STRATUM = "stratum"
+"""What numbers need, beside outcomes, that are adjusted for strata."""
+
+
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """Rows that something casts doubt on, and the numbers that stand on them.
 
-    ``needs, only``: the outcomes that a number must all need to stand on it, and whether no others.
+    ``needs, only``: the outcomes, or a stratum, that a number must all need to stand on it, and
+        whether no other outcomes.
     ``features``: the features whose groups it is of; None where it is of all.
     """
 
@@ -37,7 +42,9 @@ class Doubt:
 
     def concerns(self, needs: Collection[str], feature: str | None) -> bool:
         """Return whether a number that needs some outcomes, of a feature, stands on it."""
-        of_outcomes = self.needs == {*needs} if self.only else self.needs <= {*needs}
+        of_outcomes = self.needs <= {*needs} and (
+            not self.only or self.needs >= {*needs} - {STRATUM}
+        )
         return of_outcomes and (self.features is None or feature in self.features)
 
 

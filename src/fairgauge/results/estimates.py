@@ -31,8 +31,6 @@ from fairgauge.results.scopes import (
     Diagnostic,
     Interval,
     Reference,
-    SavedFeatureId,
-    SavedGroupId,
     Scope,
 )
 from fairgauge.start.records import dataclass, field
@@ -89,9 +87,9 @@ class Estimate(OfRow[Metric]):
     metric: str
     set: str
     feature: str | None
-    feature_id: SavedFeatureId = None
+    feature_id: Inline[FeatureId | None] = None
     group: str | None
-    group_id: SavedGroupId = None
+    group_id: Inline[GroupId | None] = None
     reference: Inline[Reference | None]
     scope: Inline[Scope] = OVERALL
     class_scope: Inline[ClassScope] = NO_CLASS
@@ -153,7 +151,7 @@ class Estimate(OfRow[Metric]):
 
     @property
     def says(self) -> str:
-        return in_words("verdict_sentences:describe", self)
+        return in_words("words.verdict_sentences:describe", self)
 
     def __str__(self) -> str:
         return self.says or repr(self)  # which has the reason why there is no value
@@ -245,9 +243,9 @@ class Group:
     """The counts and rates of one group; of "others" and of all together by ``reference_kind``."""
 
     feature: str
-    feature_id: SavedFeatureId = None
+    feature_id: Inline[FeatureId | None] = None
     group: str
-    group_id: SavedGroupId = None
+    group_id: Inline[GroupId | None] = None
     reference_kind: ReferenceKind | None = None
     scope: Inline[Scope] = OVERALL
     class_scope: Inline[ClassScope] = NO_CLASS
@@ -445,7 +443,7 @@ class Finding:
 
     @property
     def says(self) -> str:
-        return in_words("verdict_sentences:describe_finding", self)
+        return in_words("words.verdict_sentences:describe_finding", self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

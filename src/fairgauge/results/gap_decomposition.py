@@ -20,7 +20,7 @@ from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.disadvantage import favourable_in, favourable_of, is_worse_off
 from fairgauge.results.disparities import distance
 from fairgauge.results.disparities import gap as difference
-from fairgauge.results.doubts import WhyWithheld
+from fairgauge.results.doubts import STRATUM, WhyWithheld
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.shown_result import CountedData, ResultKind, ResultOfMetrics, ShownResult
@@ -218,14 +218,11 @@ class Gap:
         return GapVerdict.INCONCLUSIVE if self.doubted and verdict.is_pass else verdict
 
     def withheld(self, why: WhyWithheld) -> Gap:
-        if why(self.estimate.definition.needs, self.estimate.feature) is None:
+        if why({*self.estimate.definition.needs, STRATUM}, self.estimate.feature) is None:
             return self
-        if not self.verdict.is_pass:
-            return replace(self, doubted=True)
-        return replace(
-            self, doubted=True, verdict=GapVerdict.INCONCLUSIVE,
-            reason=WhyInconclusive.UNCLEAR_VALUES,
-        )  # fmt: skip
+        made = replace(self, doubted=True)
+        unclear = {"verdict": GapVerdict.INCONCLUSIVE, "reason": WhyInconclusive.UNCLEAR_VALUES}
+        return replace(made, **unclear) if self.verdict.is_pass else made
 
     @property
     def verdict_with_controls(self) -> GapVerdict:
@@ -346,12 +343,8 @@ class Decomposition(ResultOfMetrics):
         """Return a gap with its regression, of a ratio with that of the difference of its rate."""
         if gap.adjusted or gap.no_regression:
             return gap
-        alike = (
-            each
-            for each in self.gaps
-            if (each.adjusted or each.no_regression) and test_of(each) == test_of(gap)
-        )
-        same = next(alike, gap)
+        fitted = (each for each in self.gaps if each.adjusted or each.no_regression)
+        same = next((each for each in fitted if test_of(each) == test_of(gap)), gap)
         return replace(
             gap, adjusted=same.adjusted, controls=same.controls,
             left_out=same.left_out, confounded=same.confounded,

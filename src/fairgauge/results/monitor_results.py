@@ -16,7 +16,7 @@ from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import OfRow
-from fairgauge.results.describers import function_at
+from fairgauge.results.describers import in_words
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
 from fairgauge.results.verdicts import exit_code
 from fairgauge.start.records import dataclass
@@ -199,8 +199,7 @@ class MonitoredComparison(OfRow[Metric | Statistic]):
 
     @property
     def says(self) -> str:
-        text: str = function_at("fairgauge.render.documents.monitored:describe_comparison")(self)
-        return text
+        return in_words("documents.monitored:describe_comparison", self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -378,8 +377,7 @@ class HistoryFinding:
 
     @property
     def says(self) -> str:
-        text: str = function_at("fairgauge.render.documents.monitored:finding_text")(self)
-        return text
+        return in_words("documents.monitored:finding_text", self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

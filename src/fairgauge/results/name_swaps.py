@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from fairgauge.enums import Status
 from fairgauge.results.codec import Finite, Share, Version
-from fairgauge.results.describers import function_at
+from fairgauge.results.describers import in_words
 from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ShownResult
@@ -64,10 +64,8 @@ class SwapNote:
 
     @property
     def message(self) -> str:
-        said: str = function_at("fairgauge.render.page:stated")(
-            "fairgauge.statements.swaps:note_statement", str(self.code), self
-        )
-        return said
+        stated_by = "fairgauge.statements.swaps:note_statement"
+        return in_words("page:stated", stated_by, str(self.code), self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,10 +168,8 @@ class SwapDifference:
 
     @property
     def says(self) -> str:
-        said: str = function_at("fairgauge.render.page:stated")(
-            "fairgauge.statements.swaps:swap_statement", "says", self
-        )
-        return said
+        stated_by = "fairgauge.statements.swaps:swap_statement"
+        return in_words("page:stated", stated_by, "says", self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -252,7 +252,7 @@ class Report(ResultOfMetrics):
         """
         verdicts = unmet(self.verdicts, inconclusive)
         if verdicts or not self.verdicts:
-            message = in_words("verdict_sentences:describe_unmet", self, verdicts)
+            message = in_words("words.verdict_sentences:describe_unmet", self, verdicts)
             raise RulesNotMet(message, verdicts)
         return self
 

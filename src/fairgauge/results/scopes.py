@@ -24,10 +24,11 @@ from fairgauge.enums import (
 )
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Parameter
-from fairgauge.results.codec import Finite, Form, Inline, Key, Parameters, Schema, StoredAs
+from fairgauge.results.codec import Finite, Form, Key, Parameters, Schema, save_inline
 from fairgauge.results.definitions import OfRow
-from fairgauge.results.describers import function_at
+from fairgauge.results.describers import in_words
 from fairgauge.start.records import dataclass, field, replace
+from fairgauge.values import Saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +73,6 @@ class ClassScope:
         """Return the scope of the class that the worst of several is; else itself."""
         return replace(self, kind=ClassKind.CLASS) if self.kind is ClassKind.WORST else self
 
-    def saved_as(self) -> SavedClassScope:
-        """Return what is saved: the worst of several classes has a key of its own."""
-        name, worst = (self.name, None) if self.is_single else (None, self.name)
-        return SavedClassScope(self.kind, name, worst, self.average)
-
-    @classmethod
-    def of_saved(cls, saved: SavedClassScope) -> ClassScope:
-        """Read what `saved_as` returned."""
-        name = saved.worst_class if saved.class_ is None else saved.class_
-        return cls(saved.class_scope, name, saved.average)
-
-
-@dataclass(frozen=True, slots=True)
-class SavedClassScope:
-    """The keys of a `ClassScope`: a class is named under another key than the worst of several."""
-
-    class_scope: ClassKind
-    class_: str | None
-    worst_class: str | None
-    average: Average | None
-
 
 NO_CLASS = ClassScope()
 
@@ -108,31 +88,6 @@ class Reference:
     def __str__(self) -> str:
         """Return the name of the group, or the word of the kind where it is not one group."""
         return str(self.kind) if self.group is None else self.group
-
-    def saved_as(self) -> SavedReference:
-        """Return what is saved: the word of the kind stands where no group has a name."""
-        values = None if self.group_id is None else self.group_id.to_plain()
-        return SavedReference(str(self), self.kind, values)
-
-    @classmethod
-    def of_saved(cls, saved: SavedReference) -> Reference:
-        """Read what `saved_as` returned."""
-        if saved.kind in _UNNAMED:
-            return cls(saved.kind)
-        group_id = None if saved.values is None else GroupId.read("", saved.values)
-        return cls(saved.kind, saved.reference, group_id)
-
-
-_UNNAMED = (ReferenceKind.OTHERS, ReferenceKind.OVERALL)
-
-
-@dataclass(frozen=True, slots=True)
-class SavedReference:
-    """The keys of a `Reference`: its name is never null, so that null is no reference."""
-
-    reference: str
-    kind: Annotated[ReferenceKind, Key("reference_kind")]
-    values: Annotated[GroupValues, Key("reference_values")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +176,7 @@ class Diagnostic(OfRow[Metric | Statistic | None]):
 
     @property
     def message(self) -> str:
-        text: str = function_at("fairgauge.render.grammar:describe_diagnostic")(self)
-        return text
+        return in_words("grammar:describe_diagnostic", self)
 
     def __str__(self) -> str:
         return self.message
@@ -233,46 +187,57 @@ _INTERVAL: Schema = {"type": "object",
     "properties": {"low": _NUMBER, "high": _NUMBER, "closed": {"enum": [str(c) for c in Closed]}},
     "required": ["low", "high", "closed"], "additionalProperties": False}  # fmt: skip
 _SET: Schema = {"type": "array", "items": {"type": ["string", "number", "boolean"]}}
-GroupValues = Annotated[
-    Any,
-    Form(
-        write=lambda values: values,
-        read=lambda values: values,
-        schema={
-            "anyOf": [
-                {"type": "array", "items": {"anyOf": [_SET, _INTERVAL, {"type": "null"}]}},
-                {"type": "null"},
-            ]
-        },
-    ),
-]
+_VALUES: Schema = {
+    "anyOf": [
+        {"type": "array", "items": {"anyOf": [_SET, _INTERVAL, {"type": "null"}]}},
+        {"type": "null"},
+    ]
+}
+GroupValues = Annotated[Any, Form(lambda values: values, lambda values: values, _VALUES)]
 """What a group is in each column of its feature: values, an interval, or null where missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class _SavedFeature:
-    columns: Annotated[tuple[str, ...] | None, Key("feature_columns")]
+def _read_reference(keys: Saved) -> Reference:
+    kind, values = ReferenceKind(keys["reference_kind"]), keys["reference_values"]
+    if kind in (ReferenceKind.OTHERS, ReferenceKind.OVERALL):
+        return Reference(kind)
+    group_id = None if values is None else GroupId.read("", values)
+    return Reference(kind, keys["reference"], group_id)
 
 
-@dataclass(frozen=True, slots=True)
-class _SavedGroup:
-    kind: Annotated[GroupKind, Key("group_kind")]
-    values: Annotated[GroupValues, Key("group_values")]
-
-
-SavedFeatureId = Annotated[
-    Inline[FeatureId | None],
-    StoredAs(
-        _SavedFeature,
-        write=lambda feature: _SavedFeature(feature.columns),
-        read=lambda saved: FeatureId(saved.columns),
+save_inline(
+    ClassScope,
+    {"class_scope": ClassKind, "class": str | None, "worst_class": str | None,
+     "average": Average | None},
+    write=lambda of: {
+        "class_scope": str(of.kind), "class": of.name if of.is_single else None,
+        "worst_class": None if of.is_single else of.name, "average": of.average and str(of.average),
+    },
+    read=lambda keys: ClassScope(
+        ClassKind(keys["class_scope"]),
+        keys["worst_class"] if keys["class"] is None else keys["class"],
+        None if keys["average"] is None else Average(keys["average"]),
     ),
-]
-SavedGroupId = Annotated[
-    Inline[GroupId | None],
-    StoredAs(
-        _SavedGroup,
-        write=lambda group: _SavedGroup(group.kind, group.to_plain()),
-        read=lambda saved: GroupId.read(saved.kind, saved.values),
-    ),
-]
+)  # fmt: skip
+# the name of a reference is never null, so that null is no reference: the word of its kind
+save_inline(
+    Reference,
+    {"reference": str, "reference_kind": ReferenceKind, "reference_values": GroupValues},
+    write=lambda of: {
+        "reference": str(of), "reference_kind": str(of.kind),
+        "reference_values": of.group_id and of.group_id.to_plain(),
+    },
+    read=_read_reference,
+)  # fmt: skip
+save_inline(
+    FeatureId,
+    {"feature_columns": tuple[str, ...] | None},
+    write=lambda feature: {"feature_columns": [*feature.columns]},
+    read=lambda keys: FeatureId(tuple(keys["feature_columns"])),
+)
+save_inline(
+    GroupId,
+    {"group_kind": GroupKind, "group_values": GroupValues},
+    write=lambda group: {"group_kind": str(group.kind), "group_values": group.to_plain()},
+    read=lambda keys: GroupId.read(GroupKind(keys["group_kind"]), keys["group_values"]),
+)

@@ -12,14 +12,7 @@ from fairgauge.catalogue.comparisons import Contrast, Metric, RowMetric, is_of_a
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, Favourable, Outcome
-from fairgauge.results.disadvantage import (
-    OPPOSITES,
-    adverse_sign,
-    event_of,
-    favourable_in,
-    favourable_of,
-    other_group,
-)
+from fairgauge.results import disadvantage
 from fairgauge.results.disparities import disparity, gap
 from fairgauge.results.estimates import Estimate, Finding
 from fairgauge.results.report import Report
@@ -80,7 +73,7 @@ class StatedComparison:
             and isinstance(some, Rate)
             and isinstance(every, Rate)
             and every.among == ALL
-            and some.among in OPPOSITES
+            and some.among in disadvantage.OPPOSITES
         )
 
 
@@ -91,11 +84,11 @@ def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[Stat
     judges, unless it fails only for groups that are better off and another one is worse off.
     """
     groups = {(each.feature, each.group) for each in report.groups}
-    favourable = favourable_of(report.spec)
+    favourable = disadvantage.favourable_of(report.spec)
 
     def stated(contrast: Estimate) -> StatedComparison:
         rules = [each for each in report.verdicts if _is_of_same_rate(each, contrast)]
-        return _stated(contrast, favourable, other_group(groups, contrast), rules)
+        return _stated(contrast, favourable, disadvantage.other_group(groups, contrast), rules)
 
     return [_gravest(finding, stated) for finding in findings]
 
@@ -131,11 +124,13 @@ def _stated(
 ) -> StatedComparison:
     row = contrast.definition.of if isinstance(contrast.definition, Contrast) else None
     of_shares = _is_of_shares(row, contrast.class_scope)
-    event = event_of(row) if of_shares and isinstance(row, Rate) else None
+    event = disadvantage.event_of(row) if of_shares and isinstance(row, Rate) else None
     adverse = 0
     of = contrast.definition if isinstance(contrast.definition, RowMetric) else row
     if of is not None and (row is None or of_shares or not row.is_share):
-        adverse = adverse_sign(of, favourable_in(favourable, contrast.class_scope))
+        adverse = disadvantage.adverse_sign(
+            of, disadvantage.favourable_in(favourable, contrast.class_scope)
+        )
     turned = adverse * gap(contrast) < 0 and other is not None
     worse, subject = turned or adverse * gap(contrast) > 0, other if turned else contrast.group
     failed: list[Verdict] = []
@@ -161,7 +156,7 @@ def _is_of_shares(row: Statistic | None, scope: ClassScope) -> bool:
     # whether shares are compared; in one class, only of a decision or an outcome
     if not isinstance(row, Rate) or scope.kind is ClassKind.AVERAGE:
         return False
-    return scope.kind is ClassKind.NONE or event_of(row) is not None
+    return scope.kind is ClassKind.NONE or disadvantage.event_of(row) is not None
 
 
 def _people(
@@ -171,7 +166,7 @@ def _people(
     positive = event in (TP + FP, TP + FN)  # its opposite is as much more often as it is less often
     place = contrast.feature, contrast.class_scope.name, contrast.threshold
     less_often = ((gap(contrast) < 0) != turned) == positive
-    of = event if positive else OPPOSITES[event]
+    of = event if positive else disadvantage.OPPOSITES[event]
     return (*place, of, sides[turned], sides[not turned], less_often)
 
 

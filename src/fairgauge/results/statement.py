@@ -9,6 +9,7 @@ import math
 from typing import Annotated, Any, ClassVar, Literal
 
 from fairgauge.results.codec import Finite, Key
+from fairgauge.results.scopes import Interval
 from fairgauge.start.records import dataclass, field, replace
 
 Harm = Literal["worse", "better"]
@@ -81,6 +82,11 @@ class Range:
     high: float
     level: float = 0.95
     joint: bool = False
+
+    @classmethod
+    def of(cls, interval: Interval | None, *, joint: bool = False) -> Range | None:
+        """Return an interval as it is stated; None where there is none."""
+        return None if interval is None else cls(*interval, interval.level, joint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,10 +14,8 @@ from fairgauge.results.codec import Finite, Inline, Share
 from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.scopes import Interval, Reference
 from fairgauge.results.shown_result import CountedResult, ResultKind, ShownResult
-from fairgauge.results.verdicts import exit_code
+from fairgauge.results.verdicts import exit_code, gravest
 from fairgauge.start.records import dataclass, replace
-
-_BY_SEVERITY = (Outcome.PASS, Outcome.NOT_EVALUATED, Outcome.INCONCLUSIVE, Outcome.FAIL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +80,7 @@ class ThresholdEffect:
     @property
     def outcome(self) -> Outcome:
         """Return what goal and kept rate come to together."""
-        return _worst(self.goal_outcome, self.kept_outcome)
+        return gravest((self.goal_outcome, self.kept_outcome))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +144,7 @@ class ThresholdChoice(CountedResult):
     @property
     def exit_code(self) -> int:
         """Return 1 where the chosen threshold fails, or all do, 3 undecided, 0 otherwise."""
-        return exit_code(_worst(*(feature.outcome for feature in self.features)))
+        return exit_code(gravest(feature.outcome for feature in self.features))
 
     def __getitem__(self, feature: str) -> FeatureThresholds:
         """Return the thresholds for the groups of a feature.
@@ -164,7 +162,3 @@ class ThresholdChoice(CountedResult):
     @property
     def kept_rate(self) -> Statistic:
         return self.catalogue.rate_row(self.kept)
-
-
-def _worst(*outcomes: Outcome) -> Outcome:
-    return max(outcomes, key=_BY_SEVERITY.index)

@@ -9,6 +9,7 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Favourable, Outcome, ScopeKind
 from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
+from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Parameter, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline
@@ -16,9 +17,9 @@ from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import in_words
 from fairgauge.results.disadvantage import adverse_sign, favourable_in
 from fairgauge.results.disparities import is_ratio
-from fairgauge.results.doubts import WhyWithheld
+from fairgauge.results.doubts import STRATUM, WhyWithheld
 from fairgauge.results.estimates import Estimate
-from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval, SavedFeatureId, SavedGroupId
+from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval
 from fairgauge.start.records import dataclass, replace
 
 
@@ -36,9 +37,9 @@ class Verdict(OfRow[Metric | Statistic]):
     rule: str
     metric: str
     feature: str | None
-    feature_id: SavedFeatureId = None
+    feature_id: Inline[FeatureId | None] = None
     group: str | None
-    group_id: SavedGroupId = None
+    group_id: Inline[GroupId | None] = None
     mirror: str | None = None
     class_scope: Inline[ClassScope] = NO_CLASS
     threshold: Finite | None = None
@@ -55,7 +56,7 @@ class Verdict(OfRow[Metric | Statistic]):
             low, high = limits_of(self.rule)
             if self.definition is None or self.value is None or not low <= self.value <= high:
                 return self
-            doubt = why(self.definition.needs, self.feature)
+            doubt = why(_needs(self.definition), self.feature)
             if doubt is None or self.reason.get("open_rows"):
                 return self  # more rows would else make a pass of it
             open_ = {"open_rows": doubt["rows"], "what": doubt["what"], "unit": doubt.get("unit")}
@@ -67,14 +68,19 @@ class Verdict(OfRow[Metric | Statistic]):
             each.outcome for each in alternatives
         }:
             return replace(self, alternatives=alternatives)
-        reason = self.reason if alternatives else why(self.definition.needs, self.feature)
+        reason = self.reason if alternatives else why(_needs(self.definition), self.feature)
         if reason is None:
             return self
         return replace(self, outcome=Outcome.INCONCLUSIVE, reason=reason, alternatives=alternatives)
 
     @property
     def says(self) -> str:
-        return in_words("verdict_sentences:describe_verdict", self)
+        return in_words("words.verdict_sentences:describe_verdict", self)
+
+
+def _needs(definition: Metric | Statistic) -> frozenset[str]:
+    pooled = isinstance(definition, Metric) and definition.scope == "pooled"
+    return frozenset({*definition.needs, *[STRATUM] * pooled})
 
 
 def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate | None:
@@ -204,6 +210,13 @@ def overall(verdicts: Iterable[Verdict]) -> Outcome:
 GRAVEST_FIRST = (
     Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
 )  # fmt: skip
+
+
+def gravest(outcomes: Iterable[Outcome]) -> Outcome:
+    """Return the gravest of some outcomes."""
+    return min(outcomes, key=GRAVEST_FIRST.index)
+
+
 _DIGITS = 9
 """Of distances that are compared: beyond these they differ by rounding alone."""
 
@@ -217,7 +230,7 @@ class RuleResult:
 
     @property
     def outcome(self) -> Outcome:
-        return min((verdict.outcome for verdict in self.verdicts), key=GRAVEST_FIRST.index)
+        return gravest(verdict.outcome for verdict in self.verdicts)
 
     @property
     def worst(self) -> Verdict:

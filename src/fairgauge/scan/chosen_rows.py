@@ -78,6 +78,15 @@ def count_by(source: Source, plan: Plan, column: str, limit: int) -> dict[str, C
             f"{unknown:,} rows have no {quote(column)}, count or weight, and belong to no period; "
             "fill in or remove them first"
         )
+    held = {
+        (axis.column, name)
+        for axis in cube.plan.axes
+        for name, cases in zip(
+            axis.names(cube.levels[axis]), cube.cases_by_level[axis], strict=False
+        )
+        if cases
+    }
+    gone = {each[:2] for each in cube.left_out if each[1]} - held
     found = {}
     for i, level in enumerate(levels):
         kept = np.arange(len(levels) + 1) == i
@@ -85,7 +94,7 @@ def count_by(source: Source, plan: Plan, column: str, limit: int) -> dict[str, C
         rows = int(tables[0].sums["rows"].sum())
         # rows that are excluded are of no period; groups without a row are stated with the last
         last = i + 1 == len(levels)
-        left_out = tuple(each for each in cube.left_out if each[1] and last)
+        left_out = tuple(each for each in cube.left_out if last and each[:2] in gone)
         period = replace(cube, plan=plan, tables=tables, rows=rows, left_out=left_out)
         found[name_of(level)] = _without_absent(period)
     return found
@@ -220,12 +229,15 @@ class _ChosenRows:
             every, chosen = (
                 next(table for table in of if axis in table.axes) for of in (cube.tables, tables)
             )
-            codes = every.codes[:, every.axes.index(axis)]
-            gone = ~np.isin(codes, [-1, *chosen.codes[:, chosen.axes.index(axis)].tolist()])
-            names = axis.names(cube.levels[axis])
-            for code in np.unique(codes[gone]).tolist():
-                rows, cases = (int(every.sums[m][codes == code].sum()) for m in measures)
-                yield axis.column, names[code], rows, cases
+            of_rows, of_chosen = (of.codes[:, of.axes.index(axis)] for of in (every, chosen))
+            for code, name in enumerate(axis.names(cube.levels[axis])):
+                rows, cases = (
+                    int(every.sums[m][of_rows == code].sum())
+                    - int(chosen.sums[m][of_chosen == code].sum())
+                    for m in measures
+                )
+                if rows:
+                    yield axis.column, name, rows, cases
 
     @property
     def streams(self) -> bool:

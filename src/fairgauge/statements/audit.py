@@ -32,22 +32,12 @@ from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_named
 from fairgauge.question.options import BY_NAME, DESIGN
 from fairgauge.question.presets import find_preset
+from fairgauge.question.readers import Location
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
+from fairgauge.results import disparities
 from fairgauge.results.disadvantage import AMOUNTS
-from fairgauge.results.disparities import (
-    NOTED_ALONE,
-    after_adjusting,
-    distance,
-    gap,
-    is_ratio,
-    is_significant,
-    shares_compared,
-    shown_adjusted_alone,
-    significant_strata,
-    singled_out,
-    with_both_sides,
-)
+from fairgauge.results.disparities import gap
 from fairgauge.results.doubts import UNSTATED
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
@@ -55,6 +45,7 @@ from fairgauge.results.scopes import OVERALL
 from fairgauge.results.stated_comparison import stated_comparisons
 from fairgauge.results.statement import Page, Range, Statement, Table, fact
 from fairgauge.results.verdicts import (
+    GRAVEST_FIRST,
     before_counting,
     is_of_both_sides,
     judged_estimate,
@@ -62,10 +53,7 @@ from fairgauge.results.verdicts import (
 )
 from fairgauge.statements.compared import (
     Compared,
-    event,
     is_used_partly,
-    measure,
-    page,
     step,
     swapped,
     unit_of,
@@ -81,15 +69,13 @@ ON_ONE_SIDE = (ReasonCode.ANSWERS_CONTRADICT, ReasonCode.UNSHOWN_PROBABILITIES,
 def audit_page(report: Any) -> Page:
     """Return the first page of an audit."""
     made = _Audit(report)
-    places = (made.headline, made.verdict, made.looked_at, made.found, made.certain, made.limits,
-              made.steps)  # fmt: skip
-    every = [statement for place in places for statement in place()]
     repeated = bool(made.notes[DiagnosticCode.REPEATED_ID])
-    held = page("audit", report.spec, every, repeated=repeated, values=made.values)
-    return replace(held, grid=made.grid())
+    return replace(made.page(repeated=repeated), grid=made.grid())
 
 
 class _Audit(Compared):
+    kind = "audit"
+
     def __init__(self, report: Any) -> None:
         super().__init__(report, report.groups)
         self.report, self.strata = report, strata_named(report.spec.get("strata"))
@@ -119,13 +105,18 @@ class _Audit(Compared):
 
     @cached_property
     def _significant(self) -> list[Any]:
-        return [each for each in self.report.estimates if is_significant(each)]
+        return [each for each in self.report.estimates if disparities.is_significant(each)]
 
     def _change(self, finding: Any) -> AfterAdjusting | None:
         same = finding.adjusted is None or finding.adjusted.key == finding.estimate.key
         if same or self.strata_leave_nothing:
             return None
-        return after_adjusting(finding.estimate, finding.adjusted)
+        return disparities.after_adjusting(finding.estimate, finding.adjusted)
+
+    def statements(self) -> Iterator[Statement]:
+        for place in (self.headline, self.verdict, self.looked_at, self.found, self.certain,
+                      self.limits, self.steps):  # fmt: skip
+            yield from place()
 
     # ---- headline and verdict
 
@@ -137,7 +128,8 @@ class _Audit(Compared):
             also = tuple(
                 s
                 for _, e, s in self.led[1:]
-                if e.is_of_some_in(each) and not could_undo(self.report, e.contrast, e.row)
+                if (e.is_of_some_in(each) and not could_undo(self.report, e.contrast, e.row))
+                or _is_contrary(s, found)
             )
             change, facts = self._change(finding), self._estimators(finding.estimate.feature)
             few = {d.feature for d in self.notes[DiagnosticCode.STRATA_INSUFFICIENT]}
@@ -171,7 +163,7 @@ class _Audit(Compared):
         if not self.is_tested:
             alone = [(d.feature, d["group"]) for d in self.notes[DiagnosticCode.ONE_GROUP]]
             return nothing("nothing_tested", one_group=alone)
-        for whole, pooled in shown_adjusted_alone(estimates)[:1]:
+        for whole, pooled in disparities.shown_adjusted_alone(estimates)[:1]:
             found = self.statement(pooled, "adjusted_alone", sources=self._place(pooled))
             facts |= {"among": self._among(whole, pooled)}
             adjusted_for = (self.strata or "",)
@@ -224,8 +216,8 @@ class _Audit(Compared):
     @staticmethod
     def _among(whole: Any, pooled: Any) -> list[float] | None:
         # the shares of both sides within strata that both are in, unless almost all are
-        shares = shares_compared(whole, pooled)
-        return None if min(shares) > 1 - NOTED_ALONE else list(shares)
+        shares = disparities.shares_compared(whole, pooled)
+        return None if min(shares) > 1 - disparities.NOTED_ALONE else list(shares)
 
     def _failed_alone(self) -> Statement | None:
         # the gravest fail where no finding has it: it may not remain among all
@@ -388,7 +380,7 @@ class _Audit(Compared):
         of = like.of if like and not several else None
         events: Any = None if of is None else (of.event, of.among)
         if events and self.cuts:  # a rule is about each threshold
-            events = tuple(event(self.spec, e.kind, e.positive) if e and e.op == "from" else e
+            events = tuple(self.event(e.kind, e.positive) if e and e.op == "from" else e
                            for e in events)  # fmt: skip
         each_class = bool(of and of.class_ and rule.worst.class_scope.kind is ClassKind.CLASS)
         if events and each_class:
@@ -440,8 +432,7 @@ class _Audit(Compared):
         return replace(found, verdict=outcome, facts=found.facts | facts | {"than_all": better})
 
     def _harm_of(self, verdict: Any) -> Any:
-        row = verdict.definition
-        row = row if isinstance(row, Statistic) else getattr(row, "of", None)
+        row = disparities.compared_number(verdict.definition)
         beyond = verdict.value and verdict.value - getattr(verdict.definition, "neutral", math.nan)
         if not isinstance(row, Rate) or not beyond or math.isnan(beyond):
             return None
@@ -484,9 +475,7 @@ class _Audit(Compared):
         # a verdict as it is judged: of its own group, in the numbers of its limits
         contrast, judged = self._estimate(verdict), self._judged(verdict)
         facts = judged.facts | {"two": verdict.mirror is not None}
-        ends = verdict.interval and Range(
-            verdict.interval.low, verdict.interval.high, verdict.interval.level
-        )
+        ends = Range.of(verdict.interval)
         judged = replace(judged, value=verdict.value, interval=ends, facts=facts)
         if contrast is None or contrast.reference is None or contrast.group is None:
             return judged
@@ -512,7 +501,7 @@ class _Audit(Compared):
             yield fact("rounded_counts", "diagnostics", min_cell=note["min_cell"])
         if spec.get("where"):
             outcomes = {spec.get(role) for role in OUTCOMES}
-            held = [e for e in read_conditions(spec["where"], "where", []) if not e.holds(None)]
+            held = [e for e in read_conditions(spec["where"], Location()) if not e.holds(None)]
             keeps = [(e.column, e.keeps_missing(outcomes)) for e in held]
             yield fact("conditions", "spec.where",
                 conditions=list(BY_NAME["where"].type.write(spec["where"])),
@@ -533,18 +522,16 @@ class _Audit(Compared):
         classes = (e.class_scope.name for e in groups if e.class_scope.kind is ClassKind.CLASS)
         yield fact("question", "spec", task=str(task), features=list(dict.fromkeys(features)),
             within=self.strata, weight=spec.get("weight"),
-            decision=event(spec, "decision", True) if decided and binary else None,
-            outcome=event(spec, "outcome", True) if labelled and binary else None,
+            decision=self.event("decision", True) if decided and binary else None,
+            outcome=self.event("outcome", True) if labelled and binary else None,
             prediction=spec.get("prediction") or spec.get("score"), label=spec.get("label"),
             classes=list(dict.fromkeys(classes)))  # fmt: skip
         side = str(self.favourable)
         if binary and (decided or labelled) and side != "neither":
-            of_ = event(spec, "decision" if decided else "outcome", True)
-            assumed = bool(self.notes[DiagnosticCode.ASSUMED_POSITIVE])
-            asked = bool(spec.get("positive"))
-            yield fact(
-                "taken_as_better", "spec", event=of_, assumed=assumed, asked=asked, side=side
-            )
+            yield fact("taken_as_better", "spec",
+                event=self.event("decision" if decided else "outcome", True),
+                assumed=bool(self.notes[DiagnosticCode.ASSUMED_POSITIVE]),
+                asked=bool(spec.get("positive")), side=side)  # fmt: skip
         for note in self.notes[DiagnosticCode.NOT_FAVOURABLE][:1]:
             rows = note["rows"] or [0] * len(note["values"])  # of people no rows are counted
             counted = sorted(zip(rows, note["values"], strict=True), key=lambda each: -each[0])
@@ -588,13 +575,13 @@ class _Audit(Compared):
         change = self._change(finding)
         if change is None or found.of is None or found.of.kind not in _IN_WORDS:
             return None
-        inside = with_both_sides(
+        inside = disparities.with_both_sides(
             e
             for e in self.report.estimates
             if e.scope.kind is ScopeKind.STRATUM
             and e.key == replace(finding.estimate, scope=e.scope).key
         )
-        differ, way = significant_strata(inside), gap(finding.estimate)
+        differ, way = disparities.significant_strata(inside), gap(finding.estimate)
         parts = tuple(
             self.statement(
                 e,
@@ -606,7 +593,7 @@ class _Audit(Compared):
         )
         adjusted = self.statement(finding.adjusted, "adjusted")
         return replace(found, code="adjusted", interval=adjusted.interval, value=adjusted.value,
-            parts=parts, shown=is_significant(finding.adjusted),
+            parts=parts, shown=disparities.is_significant(finding.adjusted),
             adjusted_for=(str(finding.adjusted_for),), facts={"change": str(change),
                 "concluded": change in CONCLUDED, "strata": len(inside),
                 "every": [self._stratum(e, found) for e in inside],
@@ -627,10 +614,10 @@ class _Audit(Compared):
         pairs = [pair for pair in report.pairs if pair.significant]
         for pair in pairs[:_MOST_FINDINGS]:
             yield Statement(code="pair_differs", shown=True,
-                of=measure(self.spec, pair.definition, pair.class_scope), sources=("pairs",),
+                of=self.measure(pair.definition, pair.class_scope), sources=("pairs",),
                 who=self.side(pair.feature, pair.group, rate=pair.rate_group),
                 than=self.side(pair.feature, pair.other, rate=pair.rate_other))  # fmt: skip
-        adjusted = shown_adjusted_alone(report.estimates)
+        adjusted = disparities.shown_adjusted_alone(report.estimates)
         for whole, pooled in adjusted[:_MOST_FINDINGS]:
             yield self.statement(pooled, "shown_adjusted", adjusted_for=(self.strata or "",),
                 sources=(*self._place(whole), *self._place(pooled)),
@@ -672,7 +659,7 @@ class _Audit(Compared):
                 and e.reference
                 and e.status is Status.OK
                 and isinstance(e.definition, Contrast)
-                and not is_ratio(e.definition)
+                and not disparities.is_ratio(e.definition)
                 and None not in (e.rate_group, e.rate_reference)
             ]
             if means:
@@ -825,10 +812,9 @@ class _Audit(Compared):
             and (spec.get("prediction") or spec.get("score"))
             and self.report.task is Task.BINARY
         ):
-            refused = event(spec, "decision", self.favourable == "negative")
-            yield fact(
-                "outcome_known", "spec.label", refused=refused, outcome=event(spec, "outcome", True)
-            )
+            refused = self.event("decision", self.favourable == "negative")
+            outcome = self.event("outcome", True)
+            yield fact("outcome_known", "spec.label", refused=refused, outcome=outcome)
         columns = [f["column"] for f in spec.get("sensitive", ())] + [
             p["name"] for p in spec.get("probabilities", ())
         ]
@@ -941,12 +927,11 @@ class _Audit(Compared):
             first = each.contrast if in_words else finding.estimate
         for note in self.notes[DiagnosticCode.WITHIN_STRATA][: first is None]:
             first = self._of_note(note)
-        for _, adjusted in shown_adjusted_alone(self.report.estimates)[: first is None]:
+        for _, adjusted in disparities.shown_adjusted_alone(self.report.estimates)[: first is None]:
             first = adjusted
         if first is None or any(map(self.spec.get, ("probabilities", *DESIGN))):
             return
-        definition = first.definition
-        row = definition.of if isinstance(definition, Contrast) else None
+        row = disparities.compared_number(first.definition)
         if self._can_decompose() and row is not None and has_decomposition(row):
             usual = usual_rate(
                 decided=bool(self.spec.get("prediction") or self.spec.get("score")),
@@ -1018,7 +1003,7 @@ class _Audit(Compared):
         of_hits = row.of == TP
         n = (found.who.n or 0) - found.who.hits if of_hits else found.who.hits
         return replace(found, code="read_cases",
-            facts={"n": n, "event": event(self.report.spec, "decision", not of_hits)})  # fmt: skip
+            facts={"n": n, "event": self.event("decision", not of_hits)})  # fmt: skip
 
     def _cheapest(self) -> Statement | None:
         found = [
@@ -1046,8 +1031,15 @@ _IN_WORDS = (*_SHARES, "mean")
 OUTCOMES = ("label", "prediction", "score")
 _NOT_BESIDE = (ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES, ReasonCode.FAVOURABLE_UNSTATED)
 _OF_ZERO = (ReasonCode.RATIO_MAY_BE_ZERO, ReasonCode.RATIO_NOT_ABOVE_ZERO)
-_GRAVEST = ("fail", "inconclusive", "not_evaluated", "pass")
 _BESIDE = (*ON_ONE_SIDE, ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES)
+
+
+def _is_contrary(one: Statement, other: Statement) -> bool:
+    # whether the median of a column is lower for the side whose average of it is higher
+    of = {each.of.name: each.of.column for each in (one, other) if each.of}
+    sides = [[(side and side.feature, side and side.values) for side in pair]
+             for pair in ((one.who, one.than), (other.than, other.who))]  # fmt: skip
+    return of.keys() == {"label", "median"} and len({*of.values()}) == 1 and sides[0] == sides[1]
 
 
 def _apart(s: Any) -> float:
@@ -1077,16 +1069,12 @@ def _people_of(feature: Any, own: Statement) -> tuple[Any, ...]:
 
 def _gravity_of(verdict: Any) -> tuple[int, bool]:
     # how grave a verdict is: the gravest first, fails that remain before others
-    outcome = str(before_counting(verdict))
-    return _place(outcome), verdict.remains is False
+    return GRAVEST_FIRST.index(before_counting(verdict)), verdict.remains is False
 
 
 def _gravity(row: list[Statement | None]) -> tuple[int, bool]:
-    return min((_place(s.verdict), s.facts["alone"]) for s in row if s)
-
-
-def _place(outcome: str | None) -> int:
-    return _GRAVEST.index(outcome) if outcome in _GRAVEST else len(_GRAVEST)
+    places = ((GRAVEST_FIRST.index(Outcome(s.verdict or "")), s.facts["alone"]) for s in row if s)
+    return min(places)
 
 
 def _advantage(row: list[Statement | None]) -> float:
@@ -1149,15 +1137,15 @@ def could_undo(report: Report, contrast: Estimate, row: Statistic) -> bool:
     if low * (1 - of_low) + of_low > high * (1 - of_high):
         return True
     (rate, more), (other, fewer) = sorted(sides, key=lambda side: -side[1])
-    interval = singled_out(contrast).interval
+    interval = disparities.singled_out(contrast).interval
     if not uneven or interval is None or contrast.definition.neutral in interval:
         return uneven
     share = (more - fewer) / (1 - fewer)
     if more - fewer < _HARDLY_MORE or rate == other:
         return False
     moved = share * ((rate < other) - rate) / (other - rate)  # of the way to no difference
-    nearest = min(distance(replace(contrast, value=end)) for end in interval)
-    return moved * distance(contrast) >= nearest
+    nearest = min(disparities.distance(replace(contrast, value=end)) for end in interval)
+    return moved * disparities.distance(contrast) >= nearest
 
 
 def _sizes(report: Report, contrast: Estimate) -> tuple[float, float]:

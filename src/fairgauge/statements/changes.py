@@ -26,22 +26,17 @@ from fairgauge.enums import (
 )
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import FEWEST_ROWS, ReasonCode
+from fairgauge.results import disparities
 from fairgauge.results.changes import Became, DisparityChange, RateChange
-from fairgauge.results.comparison import Candidate, Change, MarginTest, Origin, counted
+from fairgauge.results.comparison import Candidate, Change, MarginTest, counted
 from fairgauge.results.disadvantage import other_group
-from fairgauge.results.disparities import is_ratio, is_reference_first, is_significant
-from fairgauge.results.scopes import Interval
 from fairgauge.results.statement import Harm, Measure, Page, Range, Side, Statement
 from fairgauge.statements.compared import (
     Compared,
     Rates,
-    event,
     inverse,
-    measure,
-    page,
     side_of,
     step,
-    whole,
 )
 
 _OUTCOMES = ("label", "prediction", "score")
@@ -74,7 +69,8 @@ def _best(change: Change) -> Candidate:
 
 
 class _Changes(Compared):
-    """The statements of one candidate, or of the new report."""
+    # of one candidate, or of the new report
+    kind = "comparison"
 
     def __init__(self, change: Change, candidate: Candidate) -> None:
         of_reports = change.new is not None
@@ -109,7 +105,7 @@ class _Changes(Compared):
         if candidate.verdict in _BETTER:  # what makes it so is stated first
             self.shown.sort(key=lambda s: s.facts["way"] != Direction.CLOSER)
 
-    def page(self) -> Page:
+    def statements(self) -> list[Statement]:
         c = self.change
         statements = [self.headline()]
         if c.new is None:
@@ -138,11 +134,9 @@ class _Changes(Compared):
         if len(c.candidates) > 1:
             others = [one.name for one in c.candidates if one is not self.candidate]
             statements.append(step("of_the_best", name=self.candidate.name, others=others))
-        statements += [*self.certain(), *self.limits(), *self.steps()]
-        return page("comparison", c.spec, statements, values=self.values)
+        return [*statements, *self.certain(), *self.limits(), *self.steps()]
 
     def headline(self) -> Statement:
-        """Return the first change that is shown, or that none is."""
         c, best = self.change, self.candidate
         went = counted(self.asked)
         facts = {
@@ -162,8 +156,7 @@ class _Changes(Compared):
                          parts=parts, sources=(f"{self.place}.verdict",))  # fmt: skip
 
     def changed(self, one: DisparityChange, code: str = "changed", **more: Any) -> Statement:
-        of = one.definition.of if isinstance(one.definition, Contrast) else one.definition
-        row = of if isinstance(of, Statistic) else None
+        row = disparities.compared_number(one.definition)
         mine, theirs = self.rates_of(one, row)
         who, than = self.side(one.feature, one.group), self.reference(one)
         adverse, turned = self.adverse(row, one.class_scope), False
@@ -172,7 +165,7 @@ class _Changes(Compared):
         if mine and theirs:
             after = mine[1]["rate"] - theirs[1]["rate"]
             far = after or (mine[0]["rate"] - theirs[0]["rate"])
-            if one.after is not None and not is_significant(one.after):
+            if one.after is not None and not disparities.is_significant(one.after):
                 far = (mine[0]["rate"] - theirs[0]["rate"]) or far  # who was worse off before
             of_two = other_group(self.named, one) is not None
             turned = adverse * after < 0 and than.kind == "group" and of_two
@@ -188,7 +181,7 @@ class _Changes(Compared):
         return Statement(
             code=code, who=None if one.feature is None else who, than=than, was=was,
             of=Measure("number", one.definition.title) if row is None
-            else measure(self.spec, row, one.class_scope, one.threshold),
+            else self.measure(row, one.class_scope, one.threshold),
             by=one.by, value=one.new, shown=one.significant or one.changed or one.other_side,
             harm=harm, interval=ends,
             facts={
@@ -205,15 +198,13 @@ class _Changes(Compared):
     def oriented(
         self, one: DisparityChange, ends: tuple[float, float], *, turned: bool
     ) -> tuple[float, float] | None:
-        """Return an interval of a metric as one of the side that is stated less the other."""
-        if is_reference_first(one.definition):
+        if disparities.is_reference_first(one.definition):
             ends = (-ends[1], -ends[0])
         return inverse(ends, one.by) if turned else ends
 
     def rates_of(
         self, one: DisparityChange, row: Statistic | None
     ) -> tuple[Rates | None, Rates | None]:
-        """Return the rates of both sides, before and after; None where they are not known."""
         whole_scope = one.scope.kind is ScopeKind.OVERALL and one.class_scope.is_single
         if row is None or not row.is_share or not whole_scope or is_of_all_groups(one.definition):
             return None, None
@@ -229,7 +220,7 @@ class _Changes(Compared):
                 rate, n = getattr(e, f"rate_{name}"), getattr(e, f"n_{name}")
                 if rate is None:
                     return None, None
-                held.append({"rate": rate, **({} if e.bounds else whole(rate, n, row, self.spec))})
+                held.append(self.counted(rate, None if e.bounds else n, row))
             sides.append((held[0], held[1]))
         return sides[0], sides[1]
 
@@ -241,15 +232,13 @@ class _Changes(Compared):
         return None
 
     def shifted(self, one: RateChange, **facts: Any) -> Statement:
-        """Return a rate of all rows, or of a group, before and after."""
         row = one.definition
         old, new = self.both(one) or ({}, {})
         who = self.side(one.feature, one.group) if one.feature else Side("rows")
         return Statement(
             code="shifted", who=replace(who, **new), value=one.change,
             was=(replace(who, **old), Side("population")),
-            of=measure(self.spec, row, one.class_scope, one.threshold),
-            interval=None if one.interval is None else _range(one.interval),
+            of=self.measure(row, one.class_scope, one.threshold), interval=Range.of(one.interval),
             facts={"old": self.old, "new": self.new, "share": row.is_share, **facts},
         )  # fmt: skip
 
@@ -275,12 +264,11 @@ class _Changes(Compared):
             if not held:
                 continue
             metric, scope = held[0].definition, held[0].class_scope
-            row = metric.of if isinstance(metric, Contrast) else None
-            is_plain = isinstance(row, Statistic) and scope.is_single
+            row = disparities.compared_number(metric) if isinstance(metric, Contrast) else None
             yield Statement(
                 code="rule_now", verdict=str(outcome),
-                of=measure(self.spec, row, scope) if is_plain else None,
-                by="ratio" if is_ratio(metric) else "difference",
+                of=self.measure(row, scope) if row is not None and scope.is_single else None,
+                by="ratio" if disparities.is_ratio(metric) else "difference",
                 parts=tuple(Statement(code="whose", who=side_of(e.feature, e.group)
                                       if e.feature and e.group else None) for e in held),
                 facts={"text": rule, "limits": limits_of(rule), "significant": False,
@@ -290,7 +278,8 @@ class _Changes(Compared):
 
     def of_reports(self) -> Iterator[Statement]:
         c = self.change
-        for name, origin in self.reports():
+        for name in ("old", "new"):
+            origin: Any = getattr(c, name)
             yield Statement(code="origin", sources=(name,), facts={
                 "name": name, "file": origin.name or origin.source,
                 "rows": origin.rows, "cases": origin.cases, "used": origin.used,
@@ -311,13 +300,9 @@ class _Changes(Compared):
             "excluded": c.old.excluded, "undecided": best.undecided,
         })  # fmt: skip
         if self.spec.get("label") and c.task is not Task.MULTICLASS:
-            yield step("positive", event=event(self.spec, "outcome", True),
+            yield step("positive", event=self.event("outcome", True),
                        side=str(self.favourable),
                        assumed=self.spec.get("positive") in (None, []))  # fmt: skip
-
-    def reports(self) -> Iterator[tuple[str, Origin]]:
-        if self.change.new is not None:
-            yield from (("old", self.change.old), ("new", self.change.new))
 
     def verdict(self) -> Iterator[Statement]:
         c = self.candidate
@@ -363,7 +348,6 @@ class _Changes(Compared):
             yield Statement(code="not_within", verdict=why, parts=tuple(parts))
 
     def what_remains(self) -> Iterator[Statement]:
-        """Yield which differences between groups the candidate has, whatever they were before."""
         known = [
             one for one in self.asked
             if one.new_interval is not None and one.status is Status.OK
@@ -381,22 +365,18 @@ class _Changes(Compared):
         )  # fmt: skip
 
     def wronged_anew(self) -> Iterator[Statement]:
-        """Yield who loses the better decision although their outcome is the better one, by group.
-
-        A margin allows for some in every group, whom rates of a whole group do not show.
-        """
+        # a margin allows for some in every group, whom rates of a whole group do not show
         good = self.favourable is not Favourable.NEGATIVE
         if not self.spec.get("label") or self.favourable is Favourable.NEITHER:
             return
         parts = self.moved("positive" if good else "negative", good=good)
         if parts:
             yield Statement(code="wronged_anew", parts=parts, facts={
-                "event": event(self.spec, "decision", good),
-                "among": event(self.spec, "outcome", good), "old": self.old, "new": self.new,
+                "event": self.event("decision", good), "among": self.event("outcome", good),
+                "old": self.old, "new": self.new,
             }, sources=(f"{self.place}.reclassified",))  # fmt: skip
 
     def moved(self, among: str, *, good: bool = True) -> tuple[Statement, ...]:
-        """Return how many of each group of the first feature are decided otherwise."""
         every = [e for e in self.candidate.reclassified
                  if e.among == among and e.threshold is None and e.feature and e.n]  # fmt: skip
         moved = [(e, (e.lost, e.gained) if good else (e.gained, e.lost))
@@ -408,7 +388,6 @@ class _Changes(Compared):
         )[:_MOST_CANDIDATES]  # fmt: skip
 
     def beyond(self) -> Iterator[Statement]:
-        """Yield of how many differences, and groups' own rates, the margins have an outcome."""
         c = self.candidate
         if c.verdict is CandidateVerdict.NONE:
             return
@@ -438,8 +417,7 @@ class _Changes(Compared):
                 s = self.shifted(t.change, margin=t.margin, outcome=_margin(t)[2], by=t.by,
                                  overturned=t.overturned)  # fmt: skip
                 if t.adjusted is not None and len(self.change.candidates) > 1:
-                    held = t.adjusted  # the interval that decides
-                    s = replace(s, interval=Range(held.low, held.high, held.level, joint=True))
+                    s = replace(s, interval=Range.of(t.adjusted, joint=True))  # which decides
                 yield replace(s, sources=(f"{self.place}.margins[{i}]",))
 
     def accuracy(self) -> Iterator[Statement]:
@@ -455,7 +433,7 @@ class _Changes(Compared):
             if e.among == "all" and e.threshold is None and e.feature is None:
                 yield Statement(code="reclassified", parts=self.moved("all"), facts={
                     "n": e.n, "changed": e.gained + e.lost, "old": self.old, "new": self.new,
-                    "event": event(self.spec, "decision", True),
+                    "event": self.event("decision", True),
                 }, sources=(f"{self.place}.reclassified[{i}]",))  # fmt: skip
                 return
 
@@ -553,17 +531,13 @@ def in_order(found: Iterable[Statement]) -> list[Statement]:
     )
 
 
-def _range(interval: Interval) -> Range:
-    return Range(interval.low, interval.high, interval.level)
-
-
 def _distance(one: DisparityChange) -> Range | None:
     # the interval of the change of the distance of two shares; None of anything else
     row = one.definition.of if isinstance(one.definition, Contrast) else None
-    if one.crossed or one.by == "ratio" or row is None or not getattr(row, "is_share", False):
+    if one.crossed or one.by == "ratio" or row is None or not row.is_share:
         return None
     if one.before is None:
-        return None if one.distance_adjusted is None else _range(one.distance_adjusted)
+        return Range.of(one.distance_adjusted)
     if one.interval is None:
         return None
     low, high = one.interval

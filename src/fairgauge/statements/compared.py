@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
-from fairgauge.catalogue.comparisons import Contrast, RowMetric, is_of_all_groups
+from fairgauge.catalogue.comparisons import RowMetric, is_of_all_groups
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
@@ -16,21 +16,7 @@ from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Task, Unco
 from fairgauge.question.features import strata_columns
 from fairgauge.question.presets import find_preset
 from fairgauge.resolve.excluded_rows import missing_stratum
-from fairgauge.results.disadvantage import (
-    adverse_sign,
-    event_of,
-    favourable_in,
-    favourable_of,
-    is_of_fit,
-    other_group,
-)
-from fairgauge.results.disparities import (
-    gap,
-    is_ratio,
-    is_reference_first,
-    is_significant,
-    singled_out,
-)
+from fairgauge.results import disadvantage, disparities
 from fairgauge.results.statement import Event, EventKind, Measure, Page, Range, Side, Statement
 
 EVENTS: dict[Any, tuple[EventKind, bool]] = {TP + FP: ("decision", True),
@@ -38,7 +24,9 @@ EVENTS: dict[Any, tuple[EventKind, bool]] = {TP + FP: ("decision", True),
 }  # fmt: skip
 
 
-Rates = tuple[dict[str, Any], dict[str, Any]]
+Counted = dict[str, Any]
+"""The number of a side, with the rows that it counts where it is a share of whole rows."""
+Rates = tuple[Counted, Counted]
 
 
 def words_of(spec: Mapping[str, Any], *, repeated: bool = False) -> dict[str, Any]:
@@ -117,17 +105,17 @@ def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any
             "mean", row.of.name.casefold(), column=columns[own], beside=columns["label"], **at
         )
     of_one = at["average"] is None and (
-        at["class_"] is None or (isinstance(row, Rate) and event_of(row))
+        at["class_"] is None or (isinstance(row, Rate) and disadvantage.event_of(row))
     )
     among = EVENTS.get(getattr(row, "among", None)) if isinstance(row, Rate) else None
     # of a user's own rate a saved result holds no cells
     if isinstance(row, Rate) and not row.own and of_one and (among or row.among == ALL):
         whom = among and event(spec, *among, scope, threshold)
-        if (cells := event_of(row)) is not None:
+        if (cells := disadvantage.event_of(row)) is not None:
             return Measure(
                 "share", row.title, event(spec, *EVENTS[cells], scope, threshold), whom, **at
             )
-        if is_of_fit(row):
+        if disadvantage.is_of_fit(row):
             return Measure("fit" if row.of == TP + TN else "misfit", row.title, among=whom, **at)
     of_decisions = not row.is_share and (spec.get("score") or spec.get("prediction"))
     column = columns["prediction"] if of_decisions else ""
@@ -145,6 +133,9 @@ def side_of(feature: Any, group: Any, feature_id: Any = None, group_id: Any = No
 class Compared:
     """What the comparisons of one result have in common: groups, words, which side is better."""
 
+    kind = ""
+    """The kind of its first page, which its `statements` make."""
+
     def __init__(
         self, result: Any, groups: Iterable[Any] = (), spec: Mapping[str, Any] | None = None
     ) -> None:
@@ -161,7 +152,27 @@ class Compared:
             for g in self.groups
             if getattr(g, "reference_kind", None) is not ReferenceKind.OTHERS
         }
-        self.favourable = favourable_of(self.spec)
+        self.favourable = disadvantage.favourable_of(self.spec)
+
+    def statements(self) -> Iterable[Statement]:
+        """Return what is stated of the result, in order."""
+        return ()
+
+    def page(self, **words: Any) -> Page:
+        """Return the first page."""
+        return page(self.kind, self.spec, self.statements(), values=self.values, **words)
+
+    def event(self, kind: EventKind, positive: bool) -> Event:
+        return event(self.spec, kind, positive)
+
+    def measure(self, row: Any, scope: Any = None, threshold: Any = None) -> Measure:
+        return measure(self.spec, row, scope, threshold)
+
+    def counted(self, rate: float | None, n: float | None, row: Any) -> Counted:
+        """Return a number, with the rows that a share counts, where it is of whole rows."""
+        if rate is None or not n or not isinstance(row, Rate) or self.spec.get("weight"):
+            return {"rate": rate}
+        return {"rate": rate, "hits": round(rate * n), "n": round(n)}
 
     def side(self, feature: str | None, group: str | None, **counted: Any) -> Side:
         return replace(side_of(feature, group, *self.ids.get((feature, group), ())), **counted)
@@ -180,16 +191,16 @@ class Compared:
         reference = each.reference
         if reference is None:
             return Side("population", each.feature, **counted)
-        if (other := reference.group or other_group(self.named, each)) is not None:
+        if (other := reference.group or disadvantage.other_group(self.named, each)) is not None:
             return self.side(each.feature, other, **counted)
         of_all = reference.kind is ReferenceKind.OVERALL
         return Side("everyone" if of_all else "others", each.feature, **counted)
 
-    def counts(self, each: Any, row: Statistic) -> tuple[dict[str, Any], dict[str, Any]]:
+    def counts(self, each: Any, row: Statistic) -> Rates:
         """Return the number of both sides, with the rows that it counts where these are whole."""
         place = (each.feature, each.scope, each.class_scope.of_class, each.threshold)
 
-        def held(groups: Iterable[Any], test: Any) -> dict[str, Any] | None:
+        def held(groups: Iterable[Any], test: Any) -> Counted | None:
             of = (g for g in groups if (g.feature, g.scope, g.class_scope, g.threshold) == place)
             group = next(filter(test, of), None)
             rate = None if group is None else group.rates.get(row.name)
@@ -202,7 +213,7 @@ class Compared:
 
         reference = each.reference
         mine = held(self.groups, lambda g: g.group == each.group) or {"rate": each.rate_group}
-        theirs: dict[str, Any] = {"rate": each.rate_reference}
+        theirs: Counted = {"rate": each.rate_reference}
         if reference is not None and reference.group is not None:
             return mine, held(self.groups, lambda g: g.group == reference.group) or theirs
         total = held(self.totals, lambda g: g.reference_kind is ReferenceKind.OVERALL)
@@ -219,16 +230,14 @@ class Compared:
         """Return a rate before and after, with the rows that it counts; None if either is not."""
         if one.old is None or one.new is None:
             return None
-        old, new = (
-            {"rate": v, **whole(v, one.n, one.definition, self.spec)} for v in (one.old, one.new)
-        )
+        old, new = (self.counted(rate, one.n, one.definition) for rate in (one.old, one.new))
         return old, new
 
     def adverse(self, of: Any, scope: Any) -> int:
         """Return the sign of a difference that harms; 0 where neither does."""
         if not isinstance(of, Statistic | RowMetric):
             return 0
-        return adverse_sign(of, favourable_in(self.favourable, scope))
+        return disadvantage.adverse_sign(of, disadvantage.favourable_in(self.favourable, scope))
 
     def _measure_of(self, metric: Any) -> Measure:
         label = str(self.spec.get("label") or "label")
@@ -253,48 +262,39 @@ class Compared:
     ) -> Statement:
         """Return a comparison as a statement, from the worse-off side if it can be turned."""
         several_cuts = more.pop("several_cuts", False)
-        of = each.definition.of if isinstance(each.definition, Contrast) else each.definition
-        row = of if isinstance(of, Statistic) else None  # of all groups at once: a spread
-        mine: dict[str, Any] = {"rate": each.rate_group}
-        theirs: dict[str, Any] = {"rate": each.rate_reference}
+        row = disparities.compared_number(each.definition)  # None of all groups at once: a spread
         if row is not None and self.groups and hasattr(self.groups[0], "rates"):
             mine, theirs = self.counts(each, row)
-        elif row is not None:
-            mine |= whole(each.rate_group, each.n_group, row, self.spec)
-            theirs |= whole(each.rate_reference, each.n_reference, row, self.spec)
+        else:
+            mine = self.counted(each.rate_group, each.n_group, row)
+            theirs = self.counted(each.rate_reference, each.n_reference, row)
         who, than = self.side(each.feature, each.group, **mine), self.reference(each, **theirs)
-        adverse, far = self.adverse(of, each.class_scope), gap(each)
-        held = each if alone or (row is None and each.simultaneous is None) else singled_out(each)
-        by: Any = "ratio" if is_ratio(each.definition) else "difference"
-        ends = None if held.interval is None else (held.interval.low, held.interval.high)
-        value = each.value
-        if is_reference_first(each.definition):
-            ends = ends and (-ends[1], -ends[0])
+        harmed = self.adverse(row or each.definition, each.class_scope) * disparities.gap(each)
+        harm: Any = None if harmed == 0 else "worse" if harmed > 0 else "better"
+        joint = not alone and each.simultaneous is not None
+        held = each if alone or not (joint or row) else disparities.singled_out(each)
+        ends, value = Range.of(held.interval, joint=joint), each.value
+        if disparities.is_reference_first(each.definition):
+            ends = ends and replace(ends, low=-ends.high, high=-ends.low)
             value = None if value is None else -value
-        turned = turn and adverse * far < 0 and than.kind == "group"
-        if turned:
-            who, than, ends, far = than, who, ends and inverse(ends, by), -far
-            if value is not None:
-                value = -value if by == "difference" else 1 / value if value else math.inf
-        harmed = adverse * far * (-1 if turned else 1)
-        harm: Any = None if harmed == 0 else "worse" if turned or harmed > 0 else "better"
-        level = held.interval.level if held.interval else 0.95
         measured = (
             self._measure_of(each.definition)
             if row is None
-            else measure(self.spec, row, each.class_scope, each.threshold if several_cuts else None)
+            else self.measure(row, each.class_scope, each.threshold if several_cuts else None)
         )
-        joint = not alone and each.simultaneous is not None
+        far = disparities.gap(each)
         exact = measured.classes and not self.spec.get("weight")
         facts = {
             "across": each.group is None or is_of_all_groups(each.definition),
             "worst_class": each.class_scope.kind is ClassKind.WORST,
             "exact": exact and getattr(each, "bounds", None) is None,
         } | more.pop("facts", {})
-        found = Statement(code=code, who=who, than=than, of=measured, by=by, value=value, harm=harm,
-            interval=ends and Range(*ends, level, joint=joint), shown=is_significant(each),
-            way=None if None not in (who.rate, than.rate) else (far > 0) - (far < 0), facts=facts,
-        )  # fmt: skip
+        found = Statement(code=code, who=who, than=than, of=measured, value=value, harm=harm,
+            by="ratio" if disparities.is_ratio(each.definition) else "difference", interval=ends,
+            shown=disparities.is_significant(each), facts=facts,
+            way=None if None not in (who.rate, than.rate) else (far > 0) - (far < 0))  # fmt: skip
+        if turn and harm == "better" and than.kind == "group":
+            found = swapped(found)
         return replace(found, **more)
 
 
@@ -312,13 +312,6 @@ def swapped(s: Statement) -> Statement:
         s, who=s.than, than=s.who, value=value, harm=harm, way=None if s.way is None else -s.way,
         interval=ends and s.interval and replace(s.interval, low=ends[0], high=ends[1]),
     )  # fmt: skip
-
-
-def whole(rate: float | None, n: float | None, row: Any, spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the rows that a share counts, where it is of whole rows."""
-    if rate is None or not n or not isinstance(row, Rate) or spec.get("weight"):
-        return {}
-    return {"hits": round(rate * n), "n": round(n)}
 
 
 def inverse(ends: tuple[float, float], by: str) -> tuple[float, float] | None:

@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
-from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ReferenceRule
 from fairgauge.question.rules import limits_of
-from fairgauge.results.disparities import is_reference_first
+from fairgauge.results.disparities import compared_number, is_reference_first
 from fairgauge.results.monitor_results import (
     SMALLEST_GROUP,
     Currently,
@@ -24,7 +23,7 @@ from fairgauge.results.monitor_results import (
     PooledPeriods,
 )
 from fairgauge.results.statement import Measure, Page, Range, Side, Statement
-from fairgauge.statements.compared import Compared, measure, page, step, whole
+from fairgauge.statements.compared import Compared, step
 
 _MOST_ALARMS, _MOST_FOUND = 2, 5
 
@@ -51,7 +50,7 @@ def open_states(report: MonitorReport) -> list[Statement]:
 
 
 class _Monitor(Compared):
-    """The statements of one monitor, each comparison as its group is compared with the other."""
+    kind = "monitor"
 
     def __init__(self, report: MonitorReport) -> None:
         super().__init__(report, dict.fromkeys((e.feature, e.group) for e in report.comparisons))
@@ -67,29 +66,27 @@ class _Monitor(Compared):
         was: PooledPeriods | None = None,
         **facts: Any,
     ) -> Statement:
-        of = each.definition.of if isinstance(each.definition, Contrast) else each.definition
-        row = of if isinstance(of, Statistic) and each.class_ is None else None
+        row = compared_number(each.definition) if each.class_ is None else None
         than = self.side(each.feature, each.reference)
         if self.of_others and each.reference == ReferenceRule.OTHERS:
             than = Side("others", each.feature)
 
-        def counted(held: Point | PooledPeriods) -> tuple[dict[str, Any], dict[str, Any]]:
-            sides = (held.rate_group, held.n_group), (held.rate_reference, held.n_reference)
-            mine, theirs = ({"rate": rate, **whole(rate, n, row, self.spec)} for rate, n in sides)
-            return mine, theirs
-
         who, before, ends = self.side(each.feature, each.group), None, None
+
+        def sides(held: Point | PooledPeriods) -> tuple[Side, Side]:
+            mine = self.counted(held.rate_group, held.n_group, row)
+            theirs = self.counted(held.rate_reference, held.n_reference, row)
+            return replace(who, **mine), replace(than, **theirs)
+
         if was is not None and was.rate_group is not None:
-            mine, theirs = counted(was)
-            before = replace(who, **mine), replace(than, **theirs)
+            before = sides(was)
         if now is not None:
-            mine, theirs = counted(now)
-            who, than = replace(who, **mine), replace(than, **theirs)
+            who, than = sides(now)
             ends = None if now.low is None or now.high is None else Range(now.low, now.high)
         across, first = is_of_all_groups(each.definition), is_reference_first(each.definition)
         return Statement(
             code=code, who=who, than=than if each.reference else None, was=before,
-            of=Measure("number", each.definition.title) if row is None else measure(self.spec, row),
+            of=Measure("number", each.definition.title) if row is None else self.measure(row),
             by=each.definition.by if isinstance(each.definition, Contrast) else "difference",
             value=None if now is None else now.value, interval=ends,
             sources=(f"comparisons[{self.report.comparisons.index(each)}]",),
@@ -139,7 +136,7 @@ class _Monitor(Compared):
             verdict=alarm.currently and str(alarm.currently), sources=(f"{place}.alarm.now",),
         )  # fmt: skip
 
-    def page(self) -> Page:
+    def statements(self) -> list[Statement]:
         r, length = self.report, self.report.length
         every = len(r.comparisons)
         statements = [of[0] for of in self.alarmed[:_MOST_ALARMS]]
@@ -177,9 +174,7 @@ class _Monitor(Compared):
             statements.append(
                 Statement(code="interval", interval=stated[0], facts={"together": together})
             )
-        statements += self.excluded()
-        return page("monitor", r.spec, [*statements, *self.limits(), *self.steps()],
-                    values=self.values)  # fmt: skip
+        return [*statements, *self.excluded(), *self.limits(), *self.steps()]
 
     def looked_at(self) -> Iterator[Statement]:
         r = self.report
@@ -210,7 +205,6 @@ class _Monitor(Compared):
                             sources=("comparisons",), facts={"n": len(r.comparisons)})  # fmt: skip
 
     def nearest(self) -> Iterator[Statement]:
-        """Yield the numbers of now of the comparison that is nearest to an alarm."""
         r = self.report
         each = next((e for e in r.gravest if e.last is not None), None)
         if each is None or each.last is None:
@@ -236,7 +230,7 @@ class _Monitor(Compared):
             "share": (each.evidence or 0.0) / each.threshold})  # fmt: skip
 
     def doubtful(self) -> list[tuple[str, str]]:
-        """Return when rows may be wrong: lately, in those of an alarm, or so that none pass."""
+        # when rows may be wrong: lately, in those of an alarm, or so that none pass
         r = self.report
         of_last = (r.concerning(r.periods[-1]) if r.periods else ()) + r.faults
         since = min((e.alarm.since for e in r.alarms if e.alarm is not None), default=None)
@@ -250,7 +244,6 @@ class _Monitor(Compared):
         return spans
 
     def undecided(self) -> Iterator[Statement]:
-        """Yield how much of what is monitored is not decided, and why."""
         r = self.report
         every = len(r.comparisons)
         if not r.periods:

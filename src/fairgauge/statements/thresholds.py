@@ -7,35 +7,25 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import Better, DiagnosticCode, Outcome, Status
 from fairgauge.question.rules import parse_rule
 from fairgauge.reasons import Reason
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disadvantage import other_group
-from fairgauge.results.disparities import is_reference_first
+from fairgauge.results.disparities import compared_number, is_reference_first
 from fairgauge.results.statement import By, Harm, Page, Range, Side, Statement
 from fairgauge.results.threshold_choice import FeatureThresholds, ThresholdChoice, ThresholdEffect
-from fairgauge.statements.compared import (
-    Compared,
-    event,
-    excluded_rows,
-    inverse,
-    measure,
-    page,
-    step,
-)
+from fairgauge.results.verdicts import GRAVEST_FIRST
+from fairgauge.statements.compared import Compared, excluded_rows, step, swapped
 
 _MOST_FEATURES = 3
-_WORST = (Outcome.PASS, Outcome.NOT_EVALUATED, Outcome.INCONCLUSIVE, Outcome.FAIL)
 _STRONGLY = 0.05
 """By how much a rate of wrong decisions grows strongly: by as many of 100 as the usual margin."""
 
 
 def thresholds_page(choice: ThresholdChoice) -> Page:
     """Return the first page of a choice of thresholds, of the worst feature in detail."""
-    made = _Thresholds(choice)
-    return page("thresholds", choice.spec, made.statements(), values=made.values)
+    return _Thresholds(choice).page()
 
 
 def group_rates(choice: ThresholdChoice) -> list[Statement]:
@@ -55,8 +45,10 @@ def grown_error(choice: ThresholdChoice, effect: ThresholdEffect) -> RateChange 
 
 
 class _Thresholds(Compared):
+    kind = "thresholds"
+
     def __init__(self, choice: ThresholdChoice) -> None:
-        self.of = max(choice.features, key=lambda each: _WORST.index(each.outcome))
+        self.of = min(choice.features, key=lambda each: GRAVEST_FIRST.index(each.outcome))
         super().__init__(choice, [(self.of.feature, group) for group in self.of.groups])
         self.choice, self.effect = choice, self.of.common
         self.goal = parse_rule(choice.goal)
@@ -64,7 +56,7 @@ class _Thresholds(Compared):
         assert definition is not None  # no choice is made of another
         self.definition: Any = definition
         self.by: By = getattr(self.goal.row, "by", "difference")
-        self.row = definition.of if isinstance(definition, Contrast) else definition
+        self.row: Any = compared_number(definition) or definition
         self.place = f"features[{choice.features.index(self.of)}]"
         self.asked = {"title": choice.kept_rate.title, "kept": choice.kept, "margin": choice.margin,
             "share": choice.kept_rate.is_share, "today": choice.today, "goal": choice.goal,
@@ -112,7 +104,7 @@ class _Thresholds(Compared):
         }
 
     def deciding(self, of: FeatureThresholds, effect: ThresholdEffect) -> list[tuple[str, float]]:
-        """Return the groups that do not wholly meet the goal, and the rows of each."""
+        # the groups that do not wholly meet the goal, and the rows of each
         low = -math.inf if self.goal.low is None else self.goal.low
         high = math.inf if self.goal.high is None else self.goal.high
         rows = {
@@ -146,11 +138,11 @@ class _Thresholds(Compared):
                 yield replace(self.rate_change(rate, each.common), code="grown_error")
         limits = {"limits": (self.goal.low, self.goal.high), "text": choice.goal, "others": False}
         by = self.by
-        of = measure(self.spec, self.row)
+        of = self.measure(self.row)
         yield Statement(code="threshold_question",
             parts=(Statement(code="asked", of=of, by=by, facts=limits),), facts={**self.asked,
                 "features": [each.feature for each in choice.features], "score": choice.score,
-                "accepts": str(choice.accepts), "event": event(self.spec, "decision", True)},
+                "accepts": str(choice.accepts), "event": self.event("decision", True)},
             sources=("goal", "kept", "margin", "today"))  # fmt: skip
         excluded = tuple(excluded_rows(choice.diagnostics))
         yield Statement(code="halves", facts={"n": choice.data.rows, "excluded": bool(excluded)},
@@ -166,7 +158,6 @@ class _Thresholds(Compared):
         yield from self.steps(facts)
 
     def found(self) -> Iterator[Statement]:
-        """Yield who is worse off today, what a threshold changes for them, and the price."""
         effect, today = self.effect, self.point(self.choice.today)
         yield replace(today, code="today" if today.code == "then" else today.code)
         if effect is None:
@@ -185,7 +176,6 @@ class _Thresholds(Compared):
                 yield self.rate_change(each)
 
     def certainty(self) -> Iterator[Statement]:
-        """Yield the intervals that decide, and what no rate allows for."""
         cuts = [self.choice.today, *([] if self.effect is None else [self.effect.threshold])]
         points = [self.point(cut) for cut in dict.fromkeys(cuts)]
         yield from points
@@ -196,7 +186,6 @@ class _Thresholds(Compared):
         return min(self.of.frontier, key=lambda each: abs(each.threshold - threshold))
 
     def point(self, threshold: float) -> Statement:
-        """Return the metric of the goal at a threshold, from the side that is worse off."""
         point = self.nearest(threshold)
         one = DisparityChange(metric=self.definition.name, definition=self.definition,
             feature=self.of.feature, group=point.group, reference=point.reference,
@@ -209,22 +198,17 @@ class _Thresholds(Compared):
             return Statement(code="point_insufficient", who=who, facts=facts, sources=source)
         if is_reference_first(self.definition):
             who, than = than, who
-        ends, by = point.disparity_interval, self.by
-        range_ = ends and (ends.low, ends.high)
-        neutral = self.definition.neutral
+        ends, neutral = point.disparity_interval, self.definition.neutral
         far = (neutral if point.disparity is None else point.disparity) - neutral
-        adverse = self.adverse(self.row, one.class_scope)
-        differs = range_ is not None and not range_[0] <= neutral <= range_[1]
-        if turned := adverse * far < 0 and other_group(self.named, one) is not None:
-            who, than, far = than, who, -far
-            range_ = range_ and inverse(range_, by)
-        harm: Harm | None = None if adverse * far == 0 else "better"
-        if adverse * far and (turned or adverse * far > 0):
-            harm = "worse"
-        return Statement(code="then", who=who, than=than, of=measure(self.spec, self.row), by=by,
-            value=point.disparity, shown=differs, harm=harm, way=(far > 0) - (far < 0),
-            interval=range_ and ends and Range(*range_, ends.level), verdict=str(point.outcome),
-            facts=facts, sources=source)  # fmt: skip
+        harmed = self.adverse(self.row, one.class_scope) * far
+        harm: Harm | None = None if harmed == 0 else "worse" if harmed > 0 else "better"
+        found = Statement(code="then", who=who, than=than, of=self.measure(self.row), by=self.by,
+            shown=ends is not None and neutral not in ends, harm=harm, interval=Range.of(ends),
+            way=(far > 0) - (far < 0), verdict=str(point.outcome), facts=facts, sources=source,
+        )  # fmt: skip
+        if harm == "better" and other_group(self.named, one) is not None:
+            found = swapped(found)
+        return replace(found, value=point.disparity)
 
     def changed(self, effect: ThresholdEffect, i: int) -> Statement:
         one = effect.disparities[i]
@@ -244,19 +228,18 @@ class _Thresholds(Compared):
             who=replace(who, **mine[1]) if mine and known else who,
             than=replace(than, **theirs[1]) if theirs and known else than,
             was=(replace(who, **mine[0]), replace(than, **theirs[0])) if mine and theirs else None,
-            of=measure(self.spec, self.row), by=self.by, value=one.new, facts={**self.times(effect),
+            of=self.measure(self.row), by=self.by, value=one.new, facts={**self.times(effect),
                 "metric": one.definition.title, "old_value": one.old, "new_value": one.new},
             sources=(f"{self.place}.common.disparities[{i}]",))  # fmt: skip
 
     def rate_change(self, one: RateChange, effect: ThresholdEffect | None = None) -> Statement:
-        """Return a rate of all rows, or of a group, at both thresholds."""
         effect = effect or self.effect
         assert effect is not None
         old, new = self.both(one) or ({}, {})
         who = self.side(one.feature, one.group) if one.feature else Side("rows")
         return Statement(code="rate_change", who=replace(who, **new),
             was=(replace(who, **old), Side("population")) if old else None,
-            of=measure(self.spec, one.definition), value=one.change, facts={**self.times(effect),
+            of=self.measure(one.definition), value=one.change, facts={**self.times(effect),
                 "metric": one.definition.title, "old_value": one.old, "new_value": one.new},
             sources=(f"{self.place}.common.rates",))  # fmt: skip
 

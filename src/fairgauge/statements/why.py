@@ -6,23 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import DiagnosticCode, GapPartKind, GapVerdict, WhyInconclusive
 from fairgauge.results.disadvantage import adverse_sign
-from fairgauge.results.disparities import NOTED_ALONE
+from fairgauge.results.disparities import NOTED_ALONE, compared_number
 from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, StratumGap, test_of
 from fairgauge.results.scopes import Interval
 from fairgauge.results.statement import Page, Range, Side, Statement
-from fairgauge.statements.compared import (
-    Compared,
-    inverse,
-    is_used_partly,
-    measure,
-    page,
-    step,
-    whole,
-)
+from fairgauge.statements.compared import Compared, inverse, is_used_partly, step, swapped
 
 MISSING_ROWS = (
     WhyInconclusive.MISSING_OUTCOMES, WhyInconclusive.MISSING_GROUPS, WhyInconclusive.NOT_COUNTED,
@@ -62,14 +52,9 @@ def strata_that_differ(gap: Gap) -> list[StratumGap]:
     return gap.differing_strata if named else []
 
 
-def _row(gap: Gap) -> Statistic | None:
-    metric = gap.estimate.definition
-    row = metric.of if isinstance(metric, Contrast) else metric
-    return row if isinstance(row, Statistic) else None
-
-
 class _Why(Compared):
-    """The statements of a decomposition, each gap read from the side that is worse off."""
+    # each gap is read from the side that is worse off
+    kind = "why"
 
     def __init__(self, found: Decomposition) -> None:
         estimates = [gap.estimate for gap in found.gaps]
@@ -79,7 +64,7 @@ class _Why(Compared):
         self.found = found
         self.ids = {(e.feature, e.group): (e.feature_id, e.group_id) for e in estimates}
 
-    def page(self) -> Page:
+    def statements(self) -> list[Statement]:
         found = self.found
         once: dict[object, tuple[int, Gap]] = {}
         for i, gap in found.described():
@@ -118,8 +103,7 @@ class _Why(Compared):
         level = Range(0, 0, found.confidence)
         statements += [Statement(code="interval", interval=level, sources=("confidence",))]
         statements += [step("arithmetic"), step("result_of_treatment"), step("elsewhere")]
-        statements += self.steps([gap for _, gap in once.values()])
-        return page("why", found.spec, statements, values=self.values)
+        return [*statements, *self.steps([gap for _, gap in once.values()])]
 
     def base(self, gap: Gap, code: str = "gap", *, turn: bool = True) -> Statement:
         s = self.statement(gap.estimate, code, alone=True, turn=turn)
@@ -129,7 +113,6 @@ class _Why(Compared):
         )
 
     def is_turned(self, gap: Gap) -> bool:
-        """Return whether a gap is read from its reference."""
         own = self.side(gap.estimate.feature, gap.estimate.group).values
         who = self.statement(gap.estimate, alone=True).who
         return who is not None and who.values != own
@@ -155,46 +138,41 @@ class _Why(Compared):
             },
         )  # fmt: skip
 
-    def one_sided(self, gap: Gap, above: float) -> tuple[tuple[Side, float], ...]:
-        """Return how much of each side is in no stratum with both, if more than a share is."""
-        sides = (self.side(gap.estimate.feature, gap.estimate.group), gap.support.share_group), (
-            self.reference(gap.estimate), gap.support.share_reference)  # fmt: skip
-        return tuple((side, 1 - share) for side, share in sides if 1 - share > above)
+    def one_sided(self, gap: Gap, above: float) -> tuple[tuple[Side, float, float], ...]:
+        # the rows of each side in no stratum with both, of all, if more than a share is
+        rows = [(each.n_group, each.n_reference) for each in gap.strata]
+        sides = self.side(gap.estimate.feature, gap.estimate.group), self.reference(gap.estimate)
+        shares = gap.support.share_group, gap.support.share_reference
+        return tuple(
+            (side, sum(n[i] for n in rows if not all(n)), sum(n[i] for n in rows))
+            for i, side in enumerate(sides)
+            if 1 - shares[i] > above
+        )
 
     def outlying(self, gap: Gap) -> Iterator[Statement]:
-        """Yield the strata that are unlike all others."""
-        turned, row = self.is_turned(gap), _row(gap)
+        turned, row = self.is_turned(gap), compared_number(gap.estimate.definition)
         for each in gap.strata:
             if row is None or not each.outlying:
                 continue
-            mine, theirs = (
-                {"rate": rate, **whole(rate, n, row, self.spec)}
-                for rate, n in ((each.rate_group, each.n_group),
-                                (each.rate_reference, each.n_reference))
-            )  # fmt: skip
-            who = self.side(gap.estimate.feature, gap.estimate.group, **mine)
-            than = self.reference(gap.estimate, **theirs)
-            ends = None if each.interval is None else (each.interval.low, each.interval.high)
-            if turned:
-                who, than, ends = than, who, ends and inverse(ends, "difference")
-            sign, neutral = -1 if turned else 1, gap.estimate.definition.neutral or 0.0
-            over_all = (gap.estimate.value or 0.0) - neutral
+            mine = self.counted(each.rate_group, each.n_group, row)
+            theirs = self.counted(each.rate_reference, each.n_reference, row)
+            over_all = (gap.estimate.value or 0.0) - base_neutral(gap)
             beside = over_all if gap.is_shown else each.others or 0.0
-            yield Statement(
-                code="in_stratum", who=who, than=than, adjusted_for=gap.columns,
-                of=measure(self.spec, row, gap.estimate.class_scope),
-                value=sign * (each.difference or 0.0),
-                interval=Range(*ends, gap.estimate.confidence or 0.95) if ends else None,
-                shown=ends is not None and not ends[0] <= 0 <= ends[1],
+            found = Statement(
+                code="in_stratum", value=each.difference or 0.0, adjusted_for=gap.columns,
+                who=self.side(gap.estimate.feature, gap.estimate.group, **mine),
+                than=self.reference(gap.estimate, **theirs),
+                of=self.measure(row, gap.estimate.class_scope), interval=Range.of(each.interval),
+                shown=each.interval is not None and 0 not in each.interval,
                 facts={
                     "stratum": tuple(each.stratum.items()),
                     "opposite": (each.difference or 0.0) * beside < 0,
-                    "others": None if each.others is None else sign * each.others,
+                    "others": -each.others if turned and each.others is not None else each.others,
                 },
             )  # fmt: skip
+            yield swapped(found) if turned else found
 
     def largest(self, gap: Gap) -> tuple[tuple[tuple[tuple[str, str], ...], float], ...]:
-        """Return the strata in which the difference is largest, and how large it is there."""
         sign = -1 if self.is_turned(gap) else 1
         shown = gap.differing_strata[:_MOST_STRATA]
         sizes = [sign * (each.difference or 0.0) for each in shown]
@@ -213,7 +191,6 @@ class _Why(Compared):
         return value, Range(*pair, ends.level)
 
     def of_gap(self, at: int, gap: Gap) -> Iterator[Statement]:
-        """Yield a gap, its parts, and the strata that stand out."""
         base, place = self.base(gap), f"gaps[{at}]"
         if gap.overall is not None:
             over_all = self.base(replace(gap, estimate=gap.overall), "over_all")
@@ -251,7 +228,6 @@ class _Why(Compared):
         yield from list(self.outlying(gap))[:_MOST_STRATA]
 
     def certain(self, at: int, gap: Gap, *, several: bool) -> Iterator[Statement]:
-        """Yield how certain it is what becomes of the first gap."""
         base, place = self.base(gap), f"gaps[{at}]"
         facts = {**base.facts, "several": several, "gap": base}
         if gap.verdict is GapVerdict.NO_GAP and gap.support.strata > 1:
@@ -268,7 +244,7 @@ class _Why(Compared):
                 **facts, "n": support.strata_untested, "of": support.strata_used})  # fmt: skip
 
     def steps(self, gaps: Sequence[Gap]) -> Iterator[Statement]:
-        """Yield what to do next: first what to complete, then which cases to read."""
+        # what to do next: first what to complete, then which cases to read
         found, first = self.found, gaps[0]
         columns = first.adjusted_for if first.controls else first.columns
         lacking = dict.fromkeys(
@@ -303,11 +279,11 @@ class _Why(Compared):
             yield step("state_margin")
 
     def worse_strata(self, gap: Gap) -> list[StratumGap]:
-        """Return the strata that show a difference against those who are worse off."""
+        # those that show a difference against who is worse off
         remains = _quoted(gap) in _REMAIN or gap.reason in _DIFFER
         size = gap.part(GapPartKind.WITHIN).value if gap.verdict in _REMAIN else gap.estimate.value
         sign = 0.0 if size is None else size - base_neutral(gap)
-        row = _row(gap)
+        row = compared_number(gap.estimate.definition)
         if not gap.is_shown and row is not None:
             sign = adverse_sign(row, self.favourable)
         return [

@@ -18,8 +18,6 @@ Limits: TypeAlias = tuple[Array, Array]
 
 _PAIRWISE = 8
 """Numbers from which on numpy adds pairs first."""
-BLOCK = 4_000_000
-"""Random numbers drawn at once; more strata are worked off in blocks."""
 
 as_floats = partial(np.asarray, dtype=np.float64)
 _shape = attrgetter("shape")

@@ -114,13 +114,25 @@ def crossed_difference(
     if family is not None:
         of_families = _variance_of_families(by_item, shares)
         items = Variance((of_families,), most_degrees=of_families[1])
+    terms = []  # the mean squares of item by name on either side, of complete ones over its cells
+    for mask in (in_group, ~in_group):
+        _, items_of = np.unique(item[mask], return_inverse=True)
+        _, names_of = np.unique(name[mask], return_inverse=True)
+        fit = _name_fit(items_of, names_of, y[mask], weight[mask])
+        terms.append((fit.squares, fit.degrees_of_freedom, int(mask.sum())))
+    if complete:
+        residual = Variance(tuple((s / df / n if df else 0.0, df) for s, df, n in terms))
+    else:
+        df = sum(df for _, df, _ in terms)
+        squares = sum(squares for squares, _, _ in terms)
+        residual = Variance(((squares / df / scale if df else 0.0, df),))
     return CrossedDifference(
         value=value,
         mean_group=float(np.average(y[in_group], weights=weight[in_group])),
         mean_reference=float(np.average(y[~in_group], weights=weight[~in_group])),
         names=_names(_name_fit(item, name, y, weight), of_name, by_name, 1 / scale),
         items=items,
-        residual=_residual(item, name, in_group, y, weight, scale, complete=complete),
+        residual=residual,
         of_names=_squares(of_name),
     )
 
@@ -176,30 +188,6 @@ def _variance_of_families(sums: Array, shares: Array) -> tuple[float, float]:
     return factor * _squares(sums), float(np.trace(squares) ** 2 / (squares**2).sum())
 
 
-def _residual(
-    item: Index,
-    name: Index,
-    in_group: Mask,
-    y: Array,
-    weight: Array,
-    scale: float,
-    *,
-    complete: bool,
-) -> Variance:
-    sides = [_interaction(item[m], name[m], y[m], weight[m]) for m in (in_group, ~in_group)]
-    if complete:
-        cells = [int(m.sum()) for m in (in_group, ~in_group)]  # items times names
-        return Variance(
-            tuple(
-                (squares / df / n if df else 0.0, df)
-                for (squares, df), n in zip(sides, cells, strict=True)
-            )
-        )
-    df = sum(df for _, df in sides)
-    squares = sum(squares for squares, _ in sides)
-    return Variance(((squares / df / scale if df else 0.0, df),))
-
-
 def _deviations_within_items(item: Index, y: Array, weight: Array) -> Array:
     total = np.bincount(item, weight)
     return y - (np.bincount(item, weight * y) / np.where(total > 0, total, 1.0))[item]
@@ -236,13 +224,6 @@ def _name_fit(item: Index, name: Index, y: Array, weight: Array) -> _NameFit:
     rank = int(np.linalg.matrix_rank(normal, hermitian=True))
     residuals = centred - _deviations_within_items(item, effects[name], weight)
     return _NameFit(effects, covariance, float(weight @ residuals**2), len(y) - items - rank)
-
-
-def _interaction(item: Index, name: Index, y: Array, weight: Array) -> tuple[float, int]:
-    _, item = np.unique(item, return_inverse=True)
-    _, name = np.unique(name, return_inverse=True)
-    fit = _name_fit(item, name, y, weight)
-    return fit.squares, fit.degrees_of_freedom
 
 
 def name_effects(item: Index, name: Index, y: Array) -> Array:

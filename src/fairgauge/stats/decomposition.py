@@ -55,13 +55,6 @@ class GapParts(NamedTuple):
     sparse: Mask
 
 
-class StratumParts(NamedTuple):
-    """What each stratum contributes to composition and within; arrays of shape (..., S)."""
-
-    composition: Array
-    within: Array
-
-
 @quiet
 def decompose(
     x_d: ArrayLike,
@@ -214,17 +207,14 @@ def _rate_means(
 ) -> tuple[_Means, Array, Array]:  # fmt: skip
     # rows are effective ones; ``of_both`` are the rates of both sides together, ``w_d`` and ``w_a``
     # the shares of the strata
-    common = n_d > 0
-    prior = (w_d + w_a) / 2
-    p_d, p_a = (
-        np.where(common, (x + _PRIOR_ROWS / 2 * prior) / (n + _PRIOR_ROWS * prior), 0.0)
-        for x, n in ((x_d, n_d), (x_a, n_a))
-    )
-    v_d, v_a = (
-        np.where(common, _rate_variance(x, n, of_both, prior), 0.0)
-        for x, n in ((x_d, n_d), (x_a, n_a))
-    )
-    return _Means.of(w_d, w_a, p_d, p_a), v_d, v_a
+    common, rows = n_d > 0, _PRIOR_ROWS * (w_d + w_a) / 2
+    means, variances = [], []
+    for x, n in ((x_d, n_d), (x_a, n_a)):
+        means.append(np.where(common, (x + rows / 2) / (n + rows), 0.0))
+        rate = (x + of_both + rows / 2) / (n + 1 + rows)  # never 0 or 1
+        variance = rate * (1 - rate) / np.maximum(n - 0.5, 0.5)
+        variances.append(np.where(common, variance, 0.0))
+    return _Means.of(w_d, w_a, *means), variances[0], variances[1]
 
 
 @quiet
@@ -257,15 +247,17 @@ def mean_variances(
 
 
 @quiet
-def stratum_parts(x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike) -> StratumParts:
+def stratum_parts(
+    x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike
+) -> tuple[Array, Array]:
     """Return what each stratum contributes to the composition and within of a difference.
 
     Composition is measured from the mean rate of all strata, so that it does not depend on where
     rates are measured from (Oaxaca and Ransom 1999): a group that is crowded into strata with low
     rates has negative contributions there. Strata that one side alone has contribute 0.
 
-    >>> found = stratum_parts([30, 20], [100, 100], [60, 5], [200, 50])
-    >>> found.composition.round(4).tolist(), found.within.round(4).tolist()
+    >>> composition, within = stratum_parts([30, 20], [100, 100], [60, 5], [200, 50])
+    >>> composition.round(4).tolist(), within.round(4).tolist()
     ([-0.0158, -0.0292], [0.0, 0.035])
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
@@ -275,7 +267,7 @@ def stratum_parts(x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike
     mean_share, mean_rate = (w_d + w_a) / 2, (r_d + r_a) / 2
     from_mean = mean_rate - np.asarray((mean_share * mean_rate).sum(-1))[..., None]
     composition = np.where(common, (w_d - w_a) * from_mean, 0.0)
-    return StratumParts(composition, mean_share * (r_d - r_a))
+    return composition, mean_share * (r_d - r_a)
 
 
 def _common_strata(n_d: Array, n_a: Array) -> tuple[Mask, Array, Array]:
@@ -289,12 +281,6 @@ def _total(counts: Array) -> Array:
 
 def _rates(x: Array, n: Array) -> Array:
     return np.where(n > 0, x / np.where(n > 0, n, 1.0), 0.0)
-
-
-def _rate_variance(x: Array, n: Array, of_both: Array, prior: Array) -> Array:
-    # the variance of a rate in each stratum, from a rate that is never 0 or 1
-    rate = (x + of_both + _PRIOR_ROWS / 2 * prior) / (n + 1 + _PRIOR_ROWS * prior)
-    return np.asarray(rate * (1 - rate) / np.maximum(n - 0.5, 0.5))
 
 
 # ---- the means that every part is made of -------------------------------------------------------

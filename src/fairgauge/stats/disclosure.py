@@ -43,30 +43,6 @@ def range_of_rounded(published: Array, base: int) -> Limits:
     return np.maximum(published - base + 1, 0.0), published + base - 1
 
 
-def inferred_ranges(low: Array, high: Array, first: int = 0, last: int | None = None) -> Limits:
-    """Return what an attacker infers about the persons who were added in some periods.
-
-    ``low, high``: shape (T, n): the published range of every cell after every period.
-    ``first, last``: the periods, the first and the last of them included (default all).
-
-    Two arrays of shape (n,), NaN throughout where no table agrees with everything published.
-
-    Of at most 9 persons before, and 11 to 29 after, at least 2 were added:
-
-    >>> low, high = inferred_ranges(np.array([[0.0], [11.0]]), np.array([[9.0], [29.0]]), 1)
-    >>> low.tolist(), high.tolist()
-    ([2.0], [29.0])
-    """
-    least = np.maximum.accumulate(low, axis=0)
-    most = np.minimum.accumulate(high[::-1], axis=0)[::-1]
-    if (least > most).any():
-        return np.full(low.shape[1], np.nan), np.full(low.shape[1], np.nan)
-    last = len(low) - 1 if last is None else last
-    none = np.zeros(low.shape[1])
-    before = (least[first - 1], most[first - 1]) if first else (none, none)
-    return np.maximum(least[last] - before[1], 0.0), most[last] - before[0]
-
-
 def disclosed(low: Array, high: Array, minimum: int) -> Mask:
     """Return which inferred ranges disclose a small count, one of 1 to ``minimum`` - 1 persons.
 
@@ -94,11 +70,16 @@ def disclosed_by_history(low: Array, high: Array, minimum: int) -> Mask:
     >>> disclosed_by_history(low, high, 10).tolist()
     [True, False]
     """
+    least = np.maximum.accumulate(low, axis=0)
+    most = np.minimum.accumulate(high[::-1], axis=0)[::-1]
+    if (least > most).any():  # no table agrees with everything published
+        return np.ones(low.shape[1], dtype=bool)
     learned = np.zeros(low.shape[1], dtype=bool)
-    for first in range(len(low)):
-        for last in range(first, len(low)):
-            least, most = inferred_ranges(low, high, first, last)
-            learned |= np.isnan(least) | disclosed(least, most, minimum)
+    nobody = learned.astype(np.float64)
+    for last in range(len(low)):
+        for fewest, greatest in ((nobody, nobody), *zip(least[:last], most[:last], strict=True)):
+            added = np.maximum(least[last] - greatest, 0.0), most[last] - fewest
+            learned |= disclosed(*added, minimum)
     return learned
 
 

@@ -99,10 +99,6 @@ class GroupMixture:
         return np.asarray(self._maximise(np.zeros((1, 0, shares.size)), shares.ravel())[0])
 
     @cached_property
-    def _log_likelihood(self) -> float:
-        return float(self._log_likelihoods(self.theta[None])[0])
-
-    @cached_property
     def unidentified(self) -> Masks:
         """Return the groups whose probabilities are in a fixed proportion to those of others."""
         gram = (self.p * self.n.sum(axis=1, keepdims=True)).T @ self.p
@@ -159,10 +155,7 @@ class GroupMixture:
             position = np.cumsum(self._held) - 1
             some = self._held[cell]
             of_entry = scores[position[cell[some]], kind[some]] * weight[some, None]
-            _, which = np.unique(cluster[some], return_inverse=True)
-            sums = np.zeros((which.max(initial=0) + 1, scores.shape[-1]))
-            np.add.at(sums, which, of_entry)
-            meat = sums.T @ sums * (len(sums) / max(len(sums) - 1, 1))
+            meat, _ = _variance_between_clusters(cluster[some], of_entry)
         return np.asarray(basis @ inverse @ meat @ inverse @ basis.T)
 
     def variance(self, side: Masks) -> float:
@@ -310,7 +303,7 @@ class GroupMixture:
         rows = constraint(inside).reshape(len(inside), 1, self.kinds * self.groups)
         start = 0.9 * self.theta.ravel() + 0.1 / self.kinds
         best = self._log_likelihoods(self._maximise(rows, start))
-        drop = 2 * np.maximum(self._log_likelihood - best, 0.0)
+        drop = 2 * np.maximum(float(self._log_likelihoods(self.theta[None])[0]) - best, 0.0)
         roots = np.sign(inside - estimate) * np.sqrt(drop)
         at = int(np.searchsorted(inside, estimate))
         return np.insert(inside, at, estimate), np.insert(roots, at, 0.0)
@@ -404,10 +397,6 @@ class StratifiedMixture:
     def denominator(self, side: Masks) -> float:
         """Return the expected weight of the rows among which the rate of a side is a share."""
         return sum(part.denominator(side) for part in self.parts if part.sizes[side].sum() > 0)
-
-    def variance(self, side: Masks) -> float:
-        """Return the variance of the rate of a side."""
-        return float(self.covariance(side[None])[0, 0])
 
     def covariance(self, sides: Masks) -> Array:
         """Return the covariance of the rates of sides."""

@@ -34,9 +34,6 @@ _ADDED = 1.0
 _ROUNDING = 1e-9
 _SQUARED = 4.0
 """Relative variance of squared weights over that of weights, where it is small (delta method)."""
-SPARSE_CLASS = 5
-"""Labels, and predictions, that each class of a macro average needs for an interval to be adequate;
-for kappa, all classes together but the most frequent."""
 
 
 class WeightSums(NamedTuple):
@@ -232,7 +229,11 @@ def linearise(
     adjusted = adjusted_cells(share * rows[..., None, None])
     at = adjusted / rows[..., None, None]
     moved = influence(statistic, adjusted)
-    variance, degrees = _moments(at, moved, rows)
+    square, cube, fourth = ((at * moved**power).sum((-1, -2)) for power in (2, 3, 4))
+    unexplained = fourth - square**2 - cube**2 / square
+    varies = unexplained > _ROUNDING * fourth
+    variance = square / rows
+    degrees = np.where(varies, 2 * rows * square**2 / unexplained, np.inf)
     if weights is not None:
         relative = squares / squares.sum((-1, -2), keepdims=True)
         parts = at * np.where(share > 0, relative / share, 1.0) * moved**2 / rows[..., None, None]
@@ -286,45 +287,3 @@ def linearised_interval(found: Linearised, ends: tuple[float, float], z: ArrayLi
         np.where(known, np.minimum(low, value), np.nan),
         np.where(known, np.maximum(high, value), np.nan),
     )
-
-
-def smallest_class(cells: ArrayLike) -> Array:
-    """Return the fewest labels or predictions that any class has.
-
-    An average over classes that counts every class alike (macro) rests on its smallest: below
-    `SPARSE_CLASS` its interval is not adequate, because one row more or less of that class moves
-    the average as much as many rows of another.
-
-    ``cells``: shape (..., K, K)
-
-    >>> float(smallest_class([[20, 3], [1, 6]]))
-    7.0
-    """
-    (table,) = floats(cells)
-    return np.asarray(np.minimum(table.sum(-1), table.sum(-2)).min(-1))
-
-
-def minority_rows(cells: ArrayLike) -> Array:
-    """Return the labels, or predictions if fewer, outside the most frequent class.
-
-    Kappa rests on them: below `SPARSE_CLASS` its interval is not adequate, however many classes
-    there are.
-
-    ``cells``: shape (..., K, K)
-
-    >>> float(minority_rows([[20, 3, 0], [1, 6, 1], [0, 0, 1]]))
-    9.0
-    """
-    (table,) = floats(cells)
-    labels, predictions = table.sum(-1), table.sum(-2)
-    largest = np.maximum(labels.max(-1), predictions.max(-1))
-    return np.asarray(table.sum((-1, -2)) - largest)
-
-
-def _moments(share: Array, moved: Array, rows: Array) -> tuple[Array, Array]:
-    axes = (-1, -2)
-    square, cube, fourth = ((share * moved**power).sum(axes) for power in (2, 3, 4))
-    unexplained = fourth - square**2 - cube**2 / square
-    known = unexplained > _ROUNDING * fourth
-    degrees = np.where(known, 2 * rows * square**2 / unexplained, np.inf)
-    return square / rows, degrees

@@ -37,7 +37,13 @@ def paired_difference(better: ArrayLike, worse: ArrayLike, n: ArrayLike, z: Arra
     better, worse, n, z = floats(better, worse, n, z)
     # the upper limit is the lower one of the exchanged classifications; both are solved at once
     gained, lost = np.stack([better, worse]), np.stack([worse, better])
-    low, other = _furthest(gained, lost, *floats(n, z, gained)[:2])
+    every, level = floats(n, z, gained)[:2]
+
+    def rejected(gap: Array) -> Array:
+        score = tango_score(gained, lost, every, gap)
+        return np.where(np.isnan(score), np.inf, score) - level  # its variance is 0 at -1
+
+    low, other = falling_root(rejected, np.full(every.shape, -1.0), (gained - lost) / every)
     return np.where(n > 0, low, -1.0), np.where(n > 0, -other, 1.0)
 
 
@@ -107,15 +113,6 @@ def paired_p(better: ArrayLike, worse: ArrayLike) -> Array:
     return two_sided(np.where(better + worse > 0, score, 0.0))
 
 
-def _furthest(better: Array, worse: Array, n: Array, z: Array) -> Array:
-
-    def rejected(gap: Array) -> Array:
-        score = tango_score(better, worse, n, gap)
-        return np.where(np.isnan(score), np.inf, score) - z  # its variance is 0 at -1
-
-    return falling_root(rejected, np.full(n.shape, -1.0), (better - worse) / n)
-
-
 def tango_score(better: Array, worse: Array, n: Array, gap: Array) -> Array:
     """Return how many standard deviations the difference lies above ``gap``.
 
@@ -136,6 +133,7 @@ _SHARES = 25
 _STEPS = 20
 
 
+@quiet
 def exact_p(better: float, worse: float, n: float, gap: float) -> float:
     """Return the one-sided p-value of a difference of ``gap`` or more.
 
@@ -149,16 +147,34 @@ def exact_p(better: float, worse: float, n: float, gap: float) -> float:
     >>> round(exact_p(0, 9, 200, -0.02), 4)  # normal approximation: 0.0134
     0.0259
     """
+    from scipy.special import betainc
+    from scipy.stats import binom
+
     rows = round(n)
     least, most = (
         max(float(e), abs(gap)) for e in exact_rate_limits(better + worse, n, _UNSURE / 2)
     )
-    shares = np.linspace(least, most, _SHARES)
+    shares = np.linspace(least, most, _SHARES)[:, None]
     gained, lost = (shares + gap) / 2, (shares - gap) / 2
     # the lower tail is the upper one of the exchanged classifications
     z = -float(tango_score(*map(np.asarray, (better, worse, n, gap))))
-    region = _Region(rows, -gap, z, float(gained[0]), float(gained[-1]), closed=True)
-    return min(1.0, float(region.probability(lost, gained).max()) + _UNSURE)
+    ends = gained[[0, -1], 0]
+    spread = _REACH * np.sqrt(rows * ends * (1 - ends)) + _REACH
+    first, last = max(0.0, rows * ends[0] - spread[0]), min(rows, rows * ends[1] + spread[1])
+    likely = np.arange(math.floor(first), math.ceil(last) + 1, dtype=float)
+    # of each, the fewest rows of the other direction that exceed it: the score rises with them
+    few, many = np.full(likely.shape, -1.0), rows - likely + 1
+    while (many - few > 1).any():
+        middle = np.floor((few + many) / 2)
+        score = tango_score(middle, likely, np.asarray(float(rows)), np.asarray(-gap))
+        exceeds = score >= z - 1e-9
+        many, few = np.where(exceeds, middle, many), np.where(exceeds, few, middle)
+    rest = rows - likely
+    share = np.minimum(np.where(gained < 1, lost / (1 - gained), 0.0), 1.0)
+    above = betainc(many, rest - many + 1, share)
+    above = np.where(many > rest, 0.0, np.where(many <= 0, 1.0, above))
+    p = (binom.pmf(likely, rows, gained) * above).sum(axis=-1)
+    return min(1.0, float(p.max()) + _UNSURE)
 
 
 def exact_upper(better: float, worse: float, n: float, low: float, alpha: float) -> float:
@@ -176,35 +192,3 @@ def exact_upper(better: float, worse: float, n: float, low: float, alpha: float)
         else:
             high = middle
     return high
-
-
-class _Region:
-    """Tables whose score exceeds a critical value, over the likely numbers of ``worse`` rows."""
-
-    def __init__(
-        self, n: int, gap: float, z: float, least: float, most: float, *, closed: bool = False
-    ) -> None:
-        spread = [_REACH * math.sqrt(n * p * (1 - p)) + _REACH for p in (least, most)]
-        first, last = max(0.0, n * least - spread[0]), min(float(n), n * most + spread[1])
-        self.n, self.worse = n, np.arange(math.floor(first), math.ceil(last) + 1, dtype=float)
-        # of each, the fewest ``better`` rows that exceed it: the score rises with them
-        few, many = np.full(self.worse.shape, -1.0), n - self.worse + 1
-        while (many - few > 1).any():
-            middle = np.floor((few + many) / 2)
-            score = tango_score(middle, self.worse, np.asarray(float(n)), np.asarray(gap))
-            exceeds = score >= z - 1e-9 if closed else score > z
-            many = np.where(exceeds, middle, many)
-            few = np.where(exceeds, few, middle)
-        self.fewest = many
-
-    @quiet
-    def probability(self, better: Array | float, worse: Array | float) -> Array:
-        from scipy.special import betainc
-        from scipy.stats import binom
-
-        p, q = (np.asarray(each, dtype=float)[..., None] for each in (better, worse))
-        rest = self.n - self.worse
-        share = np.minimum(np.where(q < 1, p / (1 - q), 0.0), 1.0)
-        above = betainc(self.fewest, rest - self.fewest + 1, share)
-        above = np.where(self.fewest > rest, 0.0, np.where(self.fewest <= 0, 1.0, above))
-        return np.asarray((binom.pmf(self.worse, self.n, q) * above).sum(axis=-1))

@@ -115,7 +115,10 @@ def adjusted_effect(
         np.concatenate([group[held[0]], reference[held[1]]])
         for group, reference in ((x_d, x_a), (n_d, n_a), (q_d, q_a))
     )
-    squared = SquaredWeights(n, x, q) if sampling is None else _squared_weights(sampling, held)
+    squared = SquaredWeights(n, x, q)
+    if sampling is not None:
+        both = zip(sampling.group, sampling.reference, strict=True)
+        squared = SquaredWeights(*(np.concatenate([a[held[0]], b[held[1]]]) for a, b in both))
     levels = [codes[at] for codes in columns]
     rates, mixed = squares is None, np.ones(len(n), dtype=bool)
     if rates:
@@ -138,42 +141,21 @@ def adjusted_effect(
     fitted = _fit(design, x[mixed], n[mixed], rates=rates)
     if fitted is None:
         return WhyNoRegression.SEPARATED
-    cells = _Cells(x, n, squared, mixed, design, held, sampling)
-    return _average_effect(cells, *fitted, collinear, z, degrees, rates=rates, centre=centre)
-
-
-class _Cells(NamedTuple):
-    """The cells of both sides that have rows.
-
-    ``x, n``: successes and trials, or sums and rows.
-    ``squared``: what their rows vary by.
-    ``mixed, design``: which are in the regression, and its design for these.
-    ``held``: which strata have rows of the group, and of the reference.
-    """
-
-    x: Array
-    n: Array
-    squared: SquaredWeights
-    mixed: Mask
-    design: Array
-    held: tuple[Mask, Mask]
-    sampling: Sampling | None
+    return _average_effect(
+        x, n, squared, mixed, design, held, sampling, *fitted, collinear, z, degrees,
+        rates=rates, centre=centre,
+    )  # fmt: skip
 
 
 def _average_effect(
-    cells: _Cells,
-    beta: Array,
-    inverse: Array,
-    collinear: tuple[int, ...],
-    z: float,
-    degrees: float,
-    *,
-    rates: bool,
-    centre: float,
-) -> AdjustedEffect | WhyNoRegression:
+    x: Array, n: Array, squared: SquaredWeights, mixed: Mask, design: Array,
+    held: tuple[Mask, Mask], sampling: Sampling | None, beta: Array, inverse: Array,
+    collinear: tuple[int, ...], z: float, degrees: float, *, rates: bool, centre: float,
+) -> AdjustedEffect | WhyNoRegression:  # fmt: skip
+    # of the cells with rows: ``mixed`` are in the regression, whose ``design`` is of these;
+    # ``held`` are the strata that have rows of the group, and of the reference
     from scipy.special import expit, stdtr
 
-    x, n, squared, mixed, design, held, sampling = cells
     total = float(n.sum())
     of_sides = []  # the mean of every cell on either side, and its slope in the linear predictor
     for on in (design[:, -1], 1.0, 0.0):
@@ -236,12 +218,6 @@ def _average_effect(
         log_odds_error=of_odds,
         collinear=collinear,
     )
-
-
-def _squared_weights(sampling: Sampling, held: tuple[Mask, Mask]) -> SquaredWeights:
-    sides = zip((sampling.group, sampling.reference), held, strict=True)
-    of_sides = [[sums[at] for sums in side] for side, at in sides]
-    return SquaredWeights(*(np.concatenate(sums) for sums in zip(*of_sides, strict=True)))
 
 
 def _mixed_level_cells(x: Array, n: Array, levels: Sequence[Index]) -> Mask:

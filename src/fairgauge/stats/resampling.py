@@ -7,8 +7,6 @@ resampled cells are exactly multinomial, and no rows are needed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,11 +14,7 @@ from numpy.typing import ArrayLike
 from fairgauge.stats.arrays import Array, Limits, floats, quotient, sum_of_cells
 from fairgauge.stats.intervals import tail_of
 
-_ROUNDING = 1e-12
 _PRIOR_ROWS = 0.5
-
-Metric: TypeAlias = Callable[[Array], Array]
-"""From cells of shape (..., K) to values of shape (...)."""
 
 
 def multinomial_cells(counts: ArrayLike, replicates: int, rng: np.random.Generator) -> Array:
@@ -110,10 +104,8 @@ _MOST_DRAWN = 1_000_000_000
 """Rows below which numpy draws multivariate hypergeometric counts."""
 
 
-def random_parts(
-    counts: ArrayLike, rng: np.random.Generator, share: float = 0.5
-) -> tuple[Array, Array]:
-    """Split a table of whole counts into two random parts, by default halves.
+def random_parts(counts: ArrayLike, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Split a table of whole counts into two random halves.
 
     A random part of N rows has cell counts that are multivariate hypergeometric, so that no rows
     are needed to draw one. From 1,000,000,000 rows on, every row is in either part by the toss of
@@ -121,7 +113,6 @@ def random_parts(
 
     ``counts``: whole numbers: any shape; of an odd number of rows, below 1,000,000,000, the second
         half has one more.
-    ``share``: the share of the rows in the first part.
 
     >>> first, second = random_parts([[10, 4], [0, 6]], np.random.default_rng(0))
     >>> int(first.sum()), (first + second).tolist()
@@ -131,8 +122,8 @@ def random_parts(
     total = int(table.sum())
     if total < _MOST_DRAWN:
         flat = table.ravel()
-        drawn = rng.multivariate_hypergeometric(flat, int(total * share), method="marginals")
+        drawn = rng.multivariate_hypergeometric(flat, total // 2, method="marginals")
         first = drawn.reshape(table.shape).astype(np.float64)
     else:
-        first = rng.binomial(table, share).astype(np.float64)
+        first = rng.binomial(table, 0.5).astype(np.float64)
     return first, table - first

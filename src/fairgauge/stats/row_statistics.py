@@ -296,7 +296,16 @@ class Neighbours:
             within = self.tree.query_ball_point(block, radius * (1 + _SAME) + _SAME**2)
             sizes = np.array([len(points) for points in within])
             points = np.fromiter(chain.from_iterable(within), np.int64, sizes.sum())
-            yield Around.of(block, sizes, points, self.points)
+            owner = np.repeat(np.arange(len(block)), sizes)
+            distance = np.sqrt(((self.points[points] - block[owner]) ** 2).sum(axis=1))
+            order = np.lexsort((distance, owner))
+            points, distance = points[order], distance[order]
+            new = np.ones(len(points), dtype=bool)
+            new[1:] = distance[1:] > distance[:-1] * (1 + _SAME) + _SAME**2
+            first = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+            new[first] = True
+            rings = np.flatnonzero(new)
+            yield Around(points, rings, np.searchsorted(rings, first))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -311,20 +320,6 @@ class Around:
     points: Index
     rings: Index
     queries: Index
-
-    @classmethod
-    def of(cls, queries: Array, sizes: Index, points: Index, among: Array) -> Around:
-        """Sort the points around queries, ``sizes`` of them per query, by distance."""
-        owner = np.repeat(np.arange(len(queries)), sizes)
-        distance = np.sqrt(((among[points] - queries[owner]) ** 2).sum(axis=1))
-        order = np.lexsort((distance, owner))
-        points, distance = points[order], distance[order]
-        new = np.ones(len(points), dtype=bool)
-        new[1:] = distance[1:] > distance[:-1] * (1 + _SAME) + _SAME**2
-        first = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-        new[first] = True
-        rings = np.flatnonzero(new)
-        return cls(points, rings, np.searchsorted(rings, first))
 
     def mean(self, counts: Array, sums: Array, k: int) -> Array:
         """Return the mean value of the k nearest rows of every query.

@@ -106,26 +106,19 @@ def both_ends(x1: Array, n1: Array, x2: Array, n2: Array, c: float, other_c: flo
     return low, -high
 
 
-def fewest_exceeding(
-    n: ArrayLike, events: float, total: float, c: float, difference: ArrayLike = 0.0
-) -> Array:
+def fewest_exceeding(n: ArrayLike, events: float, total: float, c: float) -> Array:
     """Return the fewest events of groups of n trials whose signed root exceeds c, given all events.
-
-    The root is that of a ``difference`` of at least 0.
 
     One more than the group can have where none does.
 
     >>> fewest_exceeding([30, 100], 400, 4000, 3.0).tolist()
     [9.0, 20.0]
     """
-    n, difference = floats(n, difference)
+    (n,) = floats(n)
     share = np.floor(np.maximum(n * events / total, n + events - total))
     # a group with no more than its share never exceeds
-    return _fewest(
-        lambda x: signed_root(x, n, events - x, total - n, difference) > c,
-        share,
-        np.minimum(n, events) + 1,
-    )
+    most = np.minimum(n, events) + 1
+    return _fewest(lambda x: signed_root(x, n, events - x, total - n) > c, share, most)
 
 
 def _fewest(exceeds: Callable[[Array], Mask], below: Array, most: Array) -> Array:

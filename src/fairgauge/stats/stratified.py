@@ -201,19 +201,14 @@ class HeterogeneityTest(NamedTuple):
 class Outlying(NamedTuple):
     """Each stratum against all others; arrays of shape (..., S), nan where it is not tested.
 
-    ``difference, error``: of the stratum, and the standard error of its distance from the others.
     ``others``: the mean difference of the other strata.
     ``z``: the distance from it in standard errors.
     ``p``: of no difference from the others.
-    ``degrees``: of the t distribution of z; infinite where the others do not vary.
     """
 
-    difference: Array
-    error: Array
     others: Array
     z: Array
     p: Array
-    degrees: Array
 
 
 @quiet
@@ -338,40 +333,27 @@ def _compare_with_others(strata: _Strata, at: _Tested, degrees: ArrayLike) -> Ou
     rest = [total[..., None] - mine for total, mine in zip(_sums(weight, d), own, strict=True)]
     others = held.sum(-1)[..., None] - held.astype(np.float64)
     _, spread = _spread(rest, others)
-    total, moment = _leave_one_out(weight, d, spread)
+    total, moment = np.zeros_like(spread), np.zeros_like(spread)
+    own_variance = np.where(weight > 0, 1 / weight, np.inf)
+    for s in range(spread.shape[-1]):  # the spread differs with the stratum that is omitted
+        with_spread = 1 / (own_variance + spread[..., s : s + 1])
+        with_spread[..., s] = 0.0
+        total[..., s] = with_spread.sum(-1)
+        moment[..., s] = (with_spread * d).sum(-1)
     mean = moment / total
     variance, enough = at(mean)
     tested = held & enough & (others >= FEWEST_STRATA - 1)
-    error = np.sqrt(variance + spread + 1 / total)
     from scipy.special import stdtr
 
-    z = np.where(tested, (d - mean) / error, np.nan)
+    z = np.where(tested, (d - mean) / np.sqrt(variance + spread + 1 / total), np.nan)
     degrees = np.where(spread > 0, np.minimum(degrees, np.maximum(others - 1, 1.0)), degrees)
     p = np.where(
         np.isinf(degrees),
         two_sided(np.minimum(np.abs(z), 37.0)),
         2 * stdtr(np.maximum(degrees, 1.0), -np.abs(z)),
     )
-    return Outlying(
-        np.where(held, d, np.nan),
-        error,
-        np.where(held & (others > 0), mean, np.nan),
-        z,
-        np.where(tested, p, np.nan),
-        degrees,
-    )
-
-
-def _leave_one_out(weight: Array, d: Array, tau2: Array) -> tuple[Array, Array]:
-    # the spread differs with the stratum that is omitted
-    variance = np.where(weight > 0, 1 / weight, np.inf)
-    total, moment = np.zeros_like(tau2), np.zeros_like(tau2)
-    for s in range(tau2.shape[-1]):
-        with_spread = 1 / (variance + tau2[..., s : s + 1])
-        with_spread[..., s] = 0.0
-        total[..., s] = with_spread.sum(-1)
-        moment[..., s] = (with_spread * d).sum(-1)
-    return total, moment
+    mean = np.where(held & (others > 0), mean, np.nan)
+    return Outlying(mean, z, np.where(tested, p, np.nan))
 
 
 def _spread(sums: Sequence[Array], strata: Array) -> tuple[Array, Array]:

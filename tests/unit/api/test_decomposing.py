@@ -640,3 +640,23 @@ def test_groups_without_a_gap_make_no_gap_to_the_best_group_pass(metric):
     assert (black.verdict, black.reason) == (alone.verdict, alone.reason)
     text = flat(render(found, "text"))
     assert "hold for all gaps together (Holm, whichever group is the best)" in text
+
+
+COMPARED = [("F", "x", 160, 200), ("F", "y", 300, 600), ("F", "z", 180, 1_200),
+            ("M", "x", 1_200, 1_500), ("M", "y", 450, 900), ("M", "z", 90, 600)]  # fmt: skip
+"""Cells with the same rates of both sides in every stratum, of which women are in the worse ones."""
+
+
+@pytest.mark.parametrize(
+    ("metric", "stratum", "alone", "verdict"),
+    [("difference", "q", 1_000, "inconclusive"), ("ratio", "q", 1_000, "inconclusive"),
+     ("difference", "q", 5, "accounted for"), ("ratio", "q", 5, "accounted for"),
+     ("difference", "N/A", 1_000, "inconclusive"), ("difference", None, 1_000, "inconclusive")],
+)  # fmt: skip
+def test_rows_in_no_comparison_could_undo_a_pass(metric, stratum, alone, verdict):
+    """A third of the women, all refused, in a stratum of their own: "accounted for"."""
+    rows = of_strata([*COMPARED, ("F", stratum, 0, alone)])
+    found = decomposed(rows, metrics=f"base_rate.{metric}")
+    assert str(found.gaps[0].verdict) == verdict
+    if stratum == "q":
+        assert f"{alone:,} of the {2_000 + alone:,} people with sex F" in flat(str(found))

@@ -24,9 +24,19 @@ def table(**changed: list[object]) -> pl.DataFrame:
     return pl.DataFrame(columns | changed)
 
 
+def every(value: object, others: list[object], step: int = 20) -> list[object]:
+    """Return values of which every twentieth is another one."""
+    at = (3, 5)  # of one outcome, and of the other
+    return [value if i % step == at[i // step % 2] else other for i, other in enumerate(others)]
+
+
 CLEAN = table()
-P = CLEAN["p"].to_list()
-PLANTED = {  # others in tests/properties/test_doubts_of_every_verb.py
+G, P = CLEAN["g"].to_list(), CLEAN["p"].to_list()
+WORDS = ["yes" if each else "no" for each in P]
+PLANTED = {
+    DiagnosticCode.MISSING_MARKER: ("g", {"g": every("Unknown", G)}, {}),
+    DiagnosticCode.SAME_NAMES: ("g", {"g": every("A ", G, 40)}, {}),
+    DiagnosticCode.UNDECIDED_OUTCOMES: ("p", {"p": every("Pending", WORDS)}, {"positive": "yes"}),
     DiagnosticCode.UNFAVOURABLE_POSITIVE: ("denied", {"denied": P}, {"prediction": "denied"}),
     DiagnosticCode.CODE_AS_FAVOURABLE: (
         "p", {"p": ["D" if each else "A" for each in P]},
@@ -36,6 +46,8 @@ PLANTED = {  # others in tests/properties/test_doubts_of_every_verb.py
         "p", {"y": P}, {"label": "y", "rules": "accuracy >= 0.9"}),
     DiagnosticCode.REVERSED_PREDICTIONS: (
         "p", {"y": [1 - each for each in P[::-1]]}, {"label": "y"}),
+    DiagnosticCode.PREDICTION_NOT_A_LABEL: (
+        "p", {"y": WORDS, "p": every("maybe", WORDS)}, {"label": "y", "positive": "yes"}),
 }  # fmt: skip
 
 
@@ -113,3 +125,43 @@ def test_a_preset_asks_what_a_code_means_before_it_passes(column, positive, othe
         assert fg.audit(pl.DataFrame(rows), **asked, **closed).verdict is Outcome.PASS
     with pytest.raises(fg.SpecError, match="contradicts the preset"):
         fg.audit(pl.DataFrame(rows), **asked, words={"positive": "denied"})
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        DiagnosticCode.MISSING_MARKER,
+        DiagnosticCode.SAME_NAMES,
+        DiagnosticCode.UNDECIDED_OUTCOMES,
+        DiagnosticCode.PREDICTION_NOT_A_LABEL,
+    ],
+    ids=str,
+)
+def test_few_rows_matter_by_what_they_weigh(code):
+    """Ten rows "Pending" of 4,000 that weigh 300 each: exit 0, where empty ones were exit 3."""
+    _, changed, more = PLANTED[code]
+    (column,) = changed.keys() - {"y"}
+    of = WORDS if changed[column][0] in ("yes", "no") else G
+    value = next(each for each in changed[column] if each not in of)
+    changed = changed | {column: every(value, of, 400)}
+    asked = {"prediction": "p", "sensitive": "g", "rules": RULE, "weight": "w"} | more
+    for weight in (1, 300):
+        weights = [weight if each == value else 1 for each in changed[column]]
+        found = fg.audit(table(**changed, w=weights), **asked).verdicts
+        assert (Outcome.PASS in {each.outcome for each in found}) is (weight == 1)
+
+
+@pytest.mark.parametrize(("limit", "verdict"), [(0.835, "pass"), (0.843, "inconclusive")])
+def test_undecided_rows_may_be_any_outcome_as_empty_ones_may(limit, verdict):
+    """35 rows "Pending" of 4,000: too few for a doubt, and enough to change the verdict."""
+    rows = {"g": [*"a" * 4_035, *"b" * 4_000], "p": [None] * 35}
+    for selected in (1_973, 1_755):
+        rows["p"] += ["yes"] * selected + ["no"] * (4_000 - selected)
+    asked = {"prediction": "p", "positive": "yes", "sensitive": "g",
+             "rules": f"selection_rate.ratio >= {limit}"}  # fmt: skip
+    of_empty, pending = (pl.DataFrame(rows).with_columns(pl.col("p").fill_null(pl.lit(v)))
+                         for v in (None, "Pending"))  # fmt: skip
+    assert {str(fg.audit(each, **asked).verdict) for each in (of_empty, pending)} == {verdict}
+    accepted = fg.audit(pending, **asked, accept="undecided_outcomes:p")
+    assert str(accepted.verdict) == "pass"
+    assert numbers(accepted) == numbers(fg.audit(pending, **asked))

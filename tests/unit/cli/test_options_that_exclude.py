@@ -19,8 +19,8 @@ rules = ["selection_rate.ratio >= 0.8"]
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("audit", *SEX, "--table", "groups", "--quiet"), "prints CSV; remove --quiet"),
-        (("audit", *SEX, "--table", "groups", "--full"), "prints CSV; remove --full"),
+        (("audit", *SEX, "--table", "groups", "--quiet"), "prints CSV alone; remove"),
+        (("audit", *SEX, "--table", "groups", "--full"), "prints CSV alone; remove"),
         (("audit", *SEX, "--full", "--format", "html"), WHOLE.format("html")),
         (("check", "--full", "--format", "json"), WHOLE.format("json")),
         (("check", "t.csv", "--n", "n", "--columns", "t.toml"), "give it without --n"),
@@ -44,4 +44,4 @@ def test_counts_where_something_else_is_expected(run, fails, loans, tmp_path):
     other = ("run", "history", "other.cube.json", "--period", "2026-01-02")
     assert message in fails("monitor", *other)
     quiet = fails("monitor", "status", "history", "--quiet", "--format", "json")
-    assert quiet == "--quiet is an option of text, not of json"
+    assert quiet == "--quiet prints one line of text; remove --full and --format"

@@ -3,10 +3,12 @@
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import WhyInconclusive
-from fairgauge.inference.possible import could_undo
+from fairgauge.inference.possible import could_undo, uncompared_limits
 from fairgauge.resolve.resolution import resolve
 
 ASKED = {"label": "y", "prediction": "d", "positive": 1, "sensitive": "g", "strata": "s"}
@@ -40,3 +42,20 @@ def test_what_is_shown_is_undone_where_its_limits_move_across_none(metric, limit
     asked = resolved.features[0], resolved.outcomes[0], estimate, (0, 1), cube.asked
     found = could_undo(*asked, [limits])
     assert found is (WhyInconclusive.MISSING_OUTCOMES if undone else None)
+
+
+@pytest.mark.parametrize("ratio", [False, True])
+@pytest.mark.parametrize("of_reference", [False, True])
+@given(st.floats(0.05, 0.95), st.floats(0.05, 0.95), st.integers(0, 500), st.floats(0, 1))
+def test_rows_of_one_side_alone_may_differ_by_any_rate(ratio, of_reference, own, other, m, share):
+    n, x, y = 1_000, 1_000 * own, m * share
+
+    def contrast(mine, theirs):
+        first, second = (theirs, mine) if of_reference else (mine, theirs)
+        return first / second if ratio else first - second
+
+    within = (contrast(own, other),) * 2
+    ends = uncompared_limits(within, (x, n), (y, m), ratio=ratio, of_reference=of_reference)
+    rates = ((n * other + m * rate) / (n + m) for rate in (0, 1))
+    expected = sorted(contrast((x + y) / (n + m), each) for each in rates)
+    assert np.ravel(ends) == pytest.approx(np.repeat(expected, 2))

@@ -107,6 +107,18 @@ def test_a_value_on_the_limit_is_inside_however_it_is_rounded():
     assert not ratio.allows(least_missed)
 
 
+@pytest.mark.parametrize("decide", ["interval", "point", "significant"])
+@pytest.mark.parametrize("of_group", [40, 4, 2])
+def test_an_infinite_ratio_passes_no_limit(decide, of_group):
+    """Of the reference nobody, so that the ratio, or the upper end of its interval, is infinite."""
+    rule = fg.rule("selection_rate.ratio", at_most=4.0, decide=decide)
+    report = audited(rule, a=(of_group, 60), b=(0, 60))
+    assert verdict(report).interval.high == math.inf
+    assert report.verdict is not Outcome.PASS
+    assert not rule.allows(math.inf)
+    assert not fg.rule("AD", at_least=-0.1).allows(-math.inf)
+
+
 @pytest.mark.parametrize("decide", ["interval", "point"])
 def test_too_few_rows_never_decide(decide):
     report = audited(fg.rule("DI", at_least=0.8, decide=decide), a=(1, 18))

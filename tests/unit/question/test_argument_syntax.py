@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fairgauge.question import readers as argument_syntax
+from fairgauge.question.readers import Location
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,7 @@ def test_a_backslash_escapes_four_characters(text, meant):
 )
 def test_sensitive(text, meant):
     problems = []
-    assert argument_syntax.parse_sensitive([text], "sensitive", problems) == [meant]
+    assert argument_syntax.parse_sensitive([text], Location("sensitive", problems)) == [meant]
     assert problems == []
 
 
@@ -51,7 +52,7 @@ def test_sensitive(text, meant):
 )
 def test_cuts_that_are_no_numbers(text):
     problems = []
-    argument_syntax.parse_sensitive([text], "sensitive", problems)
+    argument_syntax.parse_sensitive([text], Location("sensitive", problems))
     (problem,) = problems
     assert problem.path == "sensitive[0]"
     column, _, rest = text.partition(":")
@@ -77,7 +78,7 @@ def test_cuts_that_are_no_numbers(text):
 )
 def test_positive(texts, meant):
     problems = []
-    assert argument_syntax.parse_positive(texts, "positive", problems) == meant
+    assert argument_syntax.parse_positive(texts, Location("positive", problems)) == meant
     assert problems == []
 
 
@@ -93,7 +94,7 @@ def test_positive(texts, meant):
 )
 def test_reference(texts, meant):
     problems = []
-    assert argument_syntax.parse_reference(texts, "reference", problems) == meant
+    assert argument_syntax.parse_reference(texts, Location("reference", problems)) == meant
     assert problems == []
 
 
@@ -101,6 +102,6 @@ def test_reference(texts, meant):
     ("text", "meant"), [("7", 7), ("0.5", 0.5), ("1e3", 1000.0), ("x", "x"), ("", "")]
 )
 def test_numbers(text, meant):
-    number = argument_syntax.parse_number([text], "seed", [])
+    number = argument_syntax.parse_number([text], Location("seed"))
     assert number == meant
     assert type(number) is type(meant)

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
+from fairgauge.question.readers import Location
 from fairgauge.question.recoding import (
     plain_recodings,
     read_recodings,
@@ -21,7 +22,7 @@ ROWS = pl.DataFrame({"y": [1, 0, 1, 1], "sex": ["M", "male ", "Decline to answer
 
 def problems_of(value):
     problems = []
-    read_recodings(value, "recode", problems)
+    read_recodings(value, Location("recode", problems))
     return [str(each) for each in problems]
 
 
@@ -34,7 +35,7 @@ def test_every_form_is_one_recoding(tmp_path):
     ]  # fmt: skip
     for form in forms:
         problems = []
-        assert plain_recodings(read_recodings(form, "recode", problems)) == SEX, form
+        assert plain_recodings(read_recodings(form, Location("recode", problems))) == SEX, form
         assert problems == []
 
 
@@ -45,7 +46,8 @@ def test_what_is_written_is_read_as_it_was(name):
     recoding = {name: {name: [1, True, 2.5, name]}}
     problems = []
     assert (
-        plain_recodings(read_recodings(write_recodings(recoding), "recode", problems)) == recoding
+        plain_recodings(read_recodings(write_recodings(recoding), Location("recode", problems)))
+        == recoding
     )
     assert problems == []
 

@@ -12,6 +12,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.question.conditions import plain_conditions, read_conditions
+from fairgauge.question.readers import Location
 from fairgauge.question.spec_file import schema
 
 RNG = np.random.default_rng(3)
@@ -118,17 +119,17 @@ def test_every_verb_takes_conditions():
 
 @pytest.mark.parametrize("text", CONDITIONS)
 def test_a_condition_is_written_as_it_is_read(text):
-    (condition,) = read_conditions(text, "where", [])
+    (condition,) = read_conditions(text, Location("where"))
     assert condition.to_text() == text
     plain = plain_conditions((condition,))
-    assert read_conditions(plain, "where", []) == (condition,)
+    assert read_conditions(plain, Location("where")) == (condition,)
     jsonschema.validate({"sensitive": ["sex"], "where": plain}, schema())
 
 
 @pytest.mark.parametrize("value", ["F", "M", None])
 def test_every_row_meets_a_condition_or_its_negation(value):
     (condition,), (negation,) = (
-        read_conditions(text, "where", []) for text in ("sex = F", "sex!=F")
+        read_conditions(text, Location("where")) for text in ("sex = F", "sex!=F")
     )
     assert condition.holds(value) != negation.holds(value)
-    assert condition == read_conditions("sex == F", "where", [])[0]
+    assert condition == read_conditions("sex == F", Location("where"))[0]

@@ -25,7 +25,7 @@ from fairgauge.cli._output import (
     print_or_save,
     prints_lines,
 )
-from fairgauge.cli._spec_flags import Texts, asked, check_options, given_options, question
+from fairgauge.cli._spec_flags import asked, check_options, given_options, question
 from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import FairgaugeError
 from fairgauge.object_stores import is_object
@@ -105,12 +105,8 @@ def count_command(
     from_result: str | None,
     by: str | None,
     quiet: bool,
-    item: str | None,
-    variant: str | None,
-    model: str | None,
-    family: str | None,
     controls: tuple[str, ...],
-    **flags: Texts,
+    **flags: Any,
 ) -> None:
     """Count the rows that an audit needs, and keep the counts instead of the rows.
 
@@ -135,13 +131,13 @@ def count_command(
         from fairgauge.evidence.protection import check_min_cell
 
         check_min_cell(min_cell)
+    roles = {name: flags.pop(name) for name in ("item", "variant", "model", "family")}
     options = asked(config, flags, counts=True)
     if controls:
         options["controls"] = given_options({"strata": controls})["strata"]
     options = controls_as_strata(options)
     if not flags.get("rule") and (left := without_baselines(config)):
         print_message(left, prefix="Warning: ")
-    roles = {"item": item, "variant": variant, "model": model, "family": family}
     options |= {name: column for name, column in roles.items() if column}
     of_answers = bool({"item", "variant"} & options.keys())
     if by is not None:

@@ -22,6 +22,7 @@ from fairgauge.enums import GapVerdict, Missing, Worse
 from fairgauge.errors import DataError, nearest, quote, refuse
 from fairgauge.question.option_types import LISTED_FEATURES
 from fairgauge.question.options import BY_NAME, OF_ROWS
+from fairgauge.question.readers import Location
 from fairgauge.start.records import dataclass, field, replace
 
 Keywords = dict[str, Any]
@@ -135,9 +136,9 @@ def _name_output_table(data: DataArguments, out: Output) -> tuple[DataArguments,
 
 def _features(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> Any:
     del context, option
-    problems: list[Any] = []
-    features = LISTED_FEATURES.parse(texts, "features", problems) if texts else None
-    refuse(problems)
+    at = Location("features")
+    features = LISTED_FEATURES.parse(texts, at) if texts else None
+    refuse(at.problems)
     return features
 
 

@@ -35,6 +35,7 @@ from fairgauge.inference.interval import (
     concatenated,
     decidable,
     each_once,
+    first_reasons,
     insufficient_clusters,
     insufficient_rows,
     insufficient_weights,
@@ -50,7 +51,6 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
 from fairgauge.results.estimates import GroupPair
 from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.contrasts import expected_count, mover_difference, mover_ratio
 from fairgauge.stats.distances import error_dispersion_quantile
@@ -63,7 +63,6 @@ if TYPE_CHECKING:
 _Mover: TypeAlias = "Callable[[Array, Array, Array, Array, Array, Array, Array], Limits]"
 _MOST_PAIRS = 20_000_000
 _PAIRS_AT_ONCE = (IntervalMethod.TUKEY, IntervalMethod.MOVER)
-_UNBOUNDED = Reason.of(ReasonCode.UNBOUNDED)
 _BALL = IntervalMethod.BALL
 
 
@@ -115,35 +114,27 @@ def _spread_interval(metric: Spread, groups: EveryGroup, spec: Spec) -> SlotInte
             x, n = (each.reshape(groups.slots, -1) for each in (share.successes, share.rows))
             one, two = ((x[..., None], n[..., None]), (x[:, None], n[:, None]))
             few = few | (expected_count(*one, *two) < FEWEST_EXPECTED)
-    made = _spread(metric, groups_interval, groups.slots, spec.confidence, few)
-    return made._replace(sparse=groups_interval.sparse, shares=shares)
-
-
-def _spread(
-    metric: Spread,
-    groups_interval: StatisticInterval,
-    slots: int,
-    confidence: float,
-    few: Mask | None = None,
-) -> SlotIntervals:
-    groups = (~np.isnan(groups_interval.estimate)).reshape(slots, -1).sum(axis=1)
+    slots, confidence = groups.slots, spec.confidence
+    known = (~np.isnan(groups_interval.estimate)).reshape(slots, -1).sum(axis=1)
     own, reason = groups_interval.methods, groups_interval.reason
-    if metric.by in ("minimum", "maximum"):
-        limits = _extreme(metric, groups_interval, groups, confidence)
-        return SlotIntervals(limits, (IntervalMethod.SIMULTANEOUS_GROUPS, *own), reason)
+    methods, sparse = (*_PAIRS_AT_ONCE, *own), groups_interval.sparse
+    if not compares:
+        limits = _extreme(metric, groups_interval, known, confidence)
+        methods = (IntervalMethod.SIMULTANEOUS_GROUPS, *own)
+        return SlotIntervals(limits, methods, reason, sparse)
     gap = metric.by == "largest_gap"
     mover = mover_difference if gap else mover_ratio
-    low, high = _most_apart(groups_interval, groups, confidence, confidence, mover, few)
+    low, high = _most_apart(groups_interval, known, confidence, confidence, mover, few)
     if gap:
-        return SlotIntervals((np.fmax(low, 0.0), high), (*_PAIRS_AT_ONCE, *own), reason)
+        return SlotIntervals((np.fmax(low, 0.0), high), methods, reason, sparse, shares)
     if metric.of.range[0] < 0:
         size = len(groups_interval.estimate) // slots
-        least, _ = groups_interval.at(np.repeat(tukey_critical(groups, confidence), size))
+        least, _ = groups_interval.at(np.repeat(tukey_critical(known, confidence), size))
         above = (least > 0) | np.isnan(groups_interval.estimate)
         positive = above.reshape(slots, -1).all(axis=1)
         low, high = (np.where(positive, each, np.nan) for each in (low, high))
-    limits = low, np.fmin(high, 1.0)
-    return SlotIntervals(limits, (*_PAIRS_AT_ONCE, *own), reason or RATIO_MAY_BE_ZERO)
+    limits, reason = (low, np.fmin(high, 1.0)), reason or RATIO_MAY_BE_ZERO
+    return SlotIntervals(limits, methods, reason, sparse, shares)
 
 
 @across_interval.register(Joint)
@@ -248,10 +239,7 @@ def insufficient_groups(metric: Across, groups: EveryGroup, spec: Spec) -> list[
     if isinstance(metric, Spread):
         made = groups.interval(metric.of, spec)
         others += [each.insufficient() for each in (made.sparse, made.constant) if each is not None]
-    return [
-        next((reason for reason in of_group if reason), None)
-        for of_group in zip(few, *others, strict=True)
-    ]
+    return first_reasons(few, *others)
 
 
 def _most_apart(
@@ -342,8 +330,7 @@ MOST_LISTED = 435
 _MOST_COMPARED = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _PairIntervals:
+class _PairIntervals(NamedTuple):
     """Pairs of groups in one rate; arrays of shape (pairs,), but ``groups``, a number."""
 
     groups: int
@@ -353,18 +340,6 @@ class _PairIntervals:
     difference: Limits
     ratio: Limits
     methods: Methods
-
-    def take(self, at: Index) -> _PairIntervals:
-        first, second = self.rates
-        return _PairIntervals(
-            self.groups, self.first[at], self.second[at], (first[at], second[at]),
-            (self.difference[0][at], self.difference[1][at]),
-            (self.ratio[0][at], self.ratio[1][at]), self.methods,
-        )  # fmt: skip
-
-    def by_size(self) -> Index:
-        distance = np.nan_to_num(np.maximum(-self.difference[1], 0.0))
-        return np.lexsort((self.rates[0] - self.rates[1], -distance))
 
 
 def pairwise(
@@ -379,11 +354,7 @@ def pairwise(
     if size < FEWEST_GROUPS or math.comb(size, 2) > _MOST_COMPARED:
         return []
     every = ((rate, _compare_pairs(rate, groups, family.level)) for rate in rates)
-    kept = [
-        (rate, compared.take(compared.by_size()[:MOST_LISTED]))
-        for rate, compared in every
-        if compared.groups >= FEWEST_GROUPS
-    ]
+    kept = [(rate, compared) for rate, compared in every if compared.groups >= FEWEST_GROUPS]
     tested = _test_pairs(kept, groups)
     return [
         pair
@@ -414,13 +385,17 @@ def _compare_pairs(rate: Rate, groups: FeatureGroups, confidence: float) -> _Pai
     numbers = (interval.estimate, *interval.at(c))
     sides = [each[i] for i in (first, second) for each in numbers]
     correlated = (*sides, interval.correlation(interval, first, second))
+    difference = mover_difference(*correlated)
+    distance = np.nan_to_num(np.maximum(-difference[1], 0.0))
+    at = np.lexsort((sides[0] - sides[3], -distance))[:MOST_LISTED]  # those that differ most
+    ratio = mover_ratio(*(each[at] for each in correlated))
     return _PairIntervals(
         groups=len(known),
-        first=first,
-        second=second,
-        rates=(sides[0], sides[3]),
-        difference=mover_difference(*correlated),
-        ratio=mover_ratio(*correlated),
+        first=first[at],
+        second=second[at],
+        rates=(sides[0][at], sides[3][at]),
+        difference=(difference[0][at], difference[1][at]),
+        ratio=ratio,
         methods=each_once(IntervalMethod.TUKEY, IntervalMethod.MOVER, *interval.methods),
     )
 

@@ -44,18 +44,16 @@ from fairgauge.inference.interval import (
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import Limits
 from fairgauge.stats.multinomial import (
-    SPARSE_CLASS,
     ClassStatistic,
     WeightSums,
     linearise,
     linearised_interval,
-    minority_rows,
-    smallest_class,
     whole_correlation,
 )
 
 _UNBOUNDED = Reason.of(ReasonCode.UNBOUNDED)
 _TRIAL = np.linspace(0.0, 1.0, 11)
+_FEWEST_IN_CLASS = 5
 
 
 def is_of_agreement(statistic: Statistic) -> bool:
@@ -157,11 +155,14 @@ def correlation_with_whole(statistic: Averaged | Kappa, compared: Comparisons) -
 
 
 def _sparseness(statistic: Averaged | Kappa, evidence: Evidence) -> Sparseness | None:
+    # a macro average rests on its smallest class, kappa on all but the most frequent one
     cases = _table(evidence.cases)
+    sums = np.stack([cases.sum(-1), cases.sum(-2)])  # of labels, and of predictions
     if isinstance(statistic, Kappa):
-        return Sparseness(ReasonCode.FEW_IN_MINORITY, minority_rows(cases), SPARSE_CLASS)
+        minority = cases.sum((-1, -2)) - sums.max((0, -1))
+        return Sparseness(ReasonCode.FEW_IN_MINORITY, minority, _FEWEST_IN_CLASS)
     if statistic.how is Average.MACRO:
-        return Sparseness(ReasonCode.SPARSE_CLASS, smallest_class(cases), SPARSE_CLASS)
+        return Sparseness(ReasonCode.SPARSE_CLASS, sums.min((0, -1)), _FEWEST_IN_CLASS)
     return None
 
 

@@ -36,7 +36,7 @@ from fairgauge.inference.one.drawn_tables import TOO_MANY_STRATA, resampled_comp
 from fairgauge.inference.two.contrast_intervals import insufficient_sides, of_share, unless_thin
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.stats.arrays import Index, Limits, quotient
+from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.distances import (
     HALF_A_ROW,
     Ball,
@@ -65,16 +65,17 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
     held[: max(0, _TWO - held.sum())] |= True
     a, d = (a[:, held], d[:, held]) if held.sum() >= _TWO else (a, d)
     size, kinds = a.shape
-    rows = d.sum(axis=1), a.sum(axis=1)
+    rows, apart = (d.sum(axis=1), a.sum(axis=1)), np.ones(size)
+    if of_norm:
+        apart = _share_outside_group(metric, compared)
     if of_norm and kinds == _TWO:
         methods: Methods = (IntervalMethod.BALL, IntervalMethod.NEWCOMBE)
         assert by != "kl"
         assert by != "js"
-        apart = _share_outside_group(compared, lambda side: _categories(metric, side))
-        low, high, p, floor = two_shares(a, d, by, spec.confidence)
+        low, high, p, expected = two_shares(a, d, by, spec.confidence)
         return Intervals(
             low * apart, high * apart, p, [methods] * size, insufficient_rows(rows),
-            expected=floor * apart,
+            expected=expected * apart,
         )  # fmt: skip
 
     def of_pair(i: int) -> Ball:
@@ -92,40 +93,27 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
 
     at = resampled_comparisons(compared, 2 * kinds, spec)
     at = at[(a.sum(axis=1) > 0)[at] & (d.sum(axis=1) > 0)[at]]
-    if of_norm:
-        apart = _share_outside_group(compared, lambda side: _categories(metric, side))
-        return _ball_limits(of_pair, at, apart, _BALL, rows)
-    methods = (IntervalMethod.CHI_SQUARE, IntervalMethod.JEFFREYS)
-    made = _ball_limits(of_pair, at, np.ones(size), methods, rows)
-    assert made.expected is not None
-    value = metric.value(compared.group.side, compared.reference.side, spec.profile)
-    return replace(made, corrected=np.maximum(value - made.expected, 0.0))
-
-
-def _ball_limits(
-    made: Callable[[int], Ball],
-    at: Index,
-    apart: Array,
-    methods: Methods,
-    rows: tuple[Array, Array],
-) -> Intervals:
-    # ``apart`` is by how much the distance to a whole is that to all others of it, which lies
-    # between the group and them
-    numbers = np.full((4, len(apart)), np.nan)
+    numbers = np.full((4, size), np.nan)
     for i in at.tolist():
-        numbers[:, i] = made(i)
+        numbers[:, i] = of_pair(i)
     low, high, p, expected = numbers
-    return Intervals(
-        low * apart, high * apart, p, [methods] * len(apart), insufficient_rows(rows),
+    methods = _BALL if of_norm else (IntervalMethod.CHI_SQUARE, IntervalMethod.JEFFREYS)
+    made = Intervals(
+        low * apart, high * apart, p, [methods] * size, insufficient_rows(rows),
         TOO_MANY_STRATA, expected * apart,
     )  # fmt: skip
+    if of_norm:
+        return made
+    value = metric.value(compared.group.side, compared.reference.side, spec.profile)
+    return replace(made, corrected=np.maximum(value - expected, 0.0))
 
 
-def _share_outside_group(compared: Comparisons, read: Callable[[Evidence], Array]) -> Array:
+def _share_outside_group(metric: Distance, compared: Comparisons) -> Array:
     # the share of the other rows in the reference, 1 where that does not hold the group
     if compared.rest is None:
         return np.ones(len(compared.margin))
-    ours, whole = (read(each).sum(axis=1) for each in (compared.group, compared.reference))
+    sides = compared.group, compared.reference
+    ours, whole = (_categories(metric, each).sum(axis=1) for each in sides)
     return np.asarray(1 - quotient(ours, whole))
 
 

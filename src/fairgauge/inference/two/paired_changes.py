@@ -240,8 +240,6 @@ def correlation(covariance: Array, one: Array, two: Array) -> Array:
 
 At: TypeAlias = "Callable[[ArrayLike], Limits]"
 """Limits at a normal critical value."""
-_Mover: TypeAlias = "Callable[..., Limits]"
-"""The limits of a difference of two numbers with limits, and of their correlation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,17 +248,27 @@ class Quantity:
 
     ``value``: array of shape (n,).
     ``at``: its limits.
-    ``influence``: array of the shape of the table: derivatives by its counts; None of scores.
+    ``influence``: array of the shape of the table: derivatives by its counts; None where unknown.
     """
 
     value: Array
     at: At
     influence: Array | None = None
 
-    def between_halves(self, r: Array) -> Quantity:
-        """Return the difference of the first half of the sides to the second; ``r`` correlates."""
+    def between_halves(self, table: PairedTable, *, inside: bool) -> Quantity:
+        """Return the difference of the first half of the sides to the second.
+
+        Both are correlated where they share clusters, or rows (``inside``).
+        """
         pairs = len(self.value) // 2
         ours, theirs = self.value[:pairs], self.value[pairs:]
+        r = np.zeros(pairs)
+        if inside or table.clusters is not None:
+            assert self.influence is not None
+            one, two = table.part(slice(None, pairs)), table.part(slice(pairs, None))
+            a, b = np.split(self.influence, 2)
+            shared = one.covariance(a, b, other=two)
+            r = correlation(shared, one.covariance(a, a), two.covariance(b, b))
 
         def at(z: ArrayLike) -> Limits:
             low, high = self.at(np.tile(np.broadcast_to(_z(z), pairs), 2))
@@ -286,41 +294,36 @@ class Quantity:
         return Quantity(-self.value, at, influence)
 
 
-def constant(value: float, size: int = 1) -> Quantity:
-    """Return a number without sampling variation; infinite where it lies on one side alone."""
-    every = np.full(size, value)
-    return Quantity(every, lambda _: (every, every))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class StatisticChange:
     """What becomes of a statistic of every side, from the model in use to the candidate.
 
-    ``table``: the rows; None of scores.
-    ``old, new``: its value under each model; arrays of shape (n,).
+    ``table``: the rows.
     ``rows``: the effective rows that it rests on, the fewer of both.
     ``difference, ratio``: of new and old; the ratio as a logarithm.
     ``total, log_total``: the sum of new and old, and of their logarithms: on which side of "no
         difference" a disparity lies.
-    ``methods, ratio_methods``: how the intervals are made.
+    ``methods``: how the intervals are made.
     ``tested``: the p-value of no change by a test of its own; None where the limits are inverted.
     ``models``: its value and limits under each model.
     ``discordant``: rows that are decided differently; None of other numbers than rates.
     """
 
-    table: PairedTable | None
-    old: Array
-    new: Array
+    table: PairedTable
     rows: Array
     difference: Quantity
     ratio: Quantity
     total: Quantity
     log_total: Quantity
     methods: tuple[IntervalMethod, ...]
-    ratio_methods: tuple[IntervalMethod, ...]
     tested: Array | None
     models: tuple[Quantity, Quantity]
     discordant: Discordant | None = None
+
+    @property
+    def values(self) -> tuple[Array, Array]:
+        """Return its value under each model."""
+        return self.models[0].value, self.models[1].value
 
     @property
     def p_value(self) -> Array:
@@ -367,70 +370,46 @@ def statistic_change(
         for a, b in ((h_old, h_old), (h_new, h_new), (h_old, h_new))
     )
     r = correlation(both, var_old, var_new)
-    methods = each_once(IntervalMethod.MOVER, *new.methods)
-    rows = np.minimum(old.n, new.n)
-    change = correlated_change(models, r, rows, methods, mover_shared_difference, table)
-    of = discordant_rows(statistic, table)
-    if of is None:
-        return change
-    clustered = np.isfinite(of.degrees).any()
-    methods = (*([IntervalMethod.JACKKNIFE] if clustered else []), IntervalMethod.SCORE)
-    return replace(
-        change,
-        rows=of.n,
-        difference=replace(change.difference, at=of.difference),
-        ratio=replace(change.ratio, at=of.log_ratio),
-        discordant=of,
-        methods=methods,
-        ratio_methods=methods,
-        tested=of.p_value(),
-    )
 
-
-def correlated_change(
-    models: tuple[Quantity, Quantity],
-    r: Array,
-    rows: Array,
-    methods: tuple[IntervalMethod, ...],
-    mover: _Mover,
-    table: PairedTable | None = None,
-) -> StatisticChange:
-    """Return what becomes of a number, from its limits under both models and their correlation."""
-    logs = (logarithm(models[0]), logarithm(models[1]))
-
-    def joined(pair: tuple[Quantity, Quantity], sign: int, *, equal_is_0: bool = False) -> Quantity:
+    def joined(pair: tuple[Quantity, Quantity], sign: int) -> Quantity:
         """Return new plus or less old; a sum is the difference to the negative of the old one."""
-        old, new = pair
+        before, after = pair
+        assert before.influence is not None
+        assert after.influence is not None
 
         def at(z: ArrayLike) -> Limits:
-            low, high = old.at(z)
+            low, high = before.at(z)
             if sign > 0:
                 low, high = -high, -low
-            return mover(new.value, *new.at(z), -sign * old.value, low, high, -sign * r)
+            less = -sign * before.value, low, high, -sign * r
+            return mover_shared_difference(after.value, *after.at(z), *less)
 
         with np.errstate(invalid="ignore"):
-            value = new.value + sign * old.value
-            if equal_is_0:  # also of logarithms of 0
-                value = _equal(new.value, old.value)
-            if new.influence is None or old.influence is None:
-                return Quantity(value, at)
-            return Quantity(value, at, new.influence + sign * old.influence)
+            value = after.value + sign * before.value
+            return Quantity(value, at, after.influence + sign * before.influence)
 
+    logs = (logarithm(models[0]), logarithm(models[1]))
+    difference, ratio = joined(models, -1), joined(logs, -1)
+    rows, tested = np.minimum(old.n, new.n), None
+    methods = each_once(IntervalMethod.MOVER, *new.methods)
+    of = discordant_rows(statistic, table)
+    if of is not None:
+        clustered = np.isfinite(of.degrees).any()
+        methods = (*([IntervalMethod.JACKKNIFE] if clustered else []), IntervalMethod.SCORE)
+        difference, ratio = replace(difference, at=of.difference), replace(ratio, at=of.log_ratio)
+        rows, tested = of.n, of.p_value()
     return StatisticChange(
-        table, models[0].value, models[1].value, rows,
-        joined(models, -1), joined(logs, -1, equal_is_0=True), joined(models, 1), joined(logs, 1),
-        methods, methods, None, models,
+        table, rows, difference, ratio, joined(models, 1), joined(logs, 1), methods, tested, models,
+        of,
     )  # fmt: skip
 
 
 @quiet
 def logarithm(of: Quantity) -> Quantity:
     """Return the logarithm of a number; its influences are 0 where it is infinite."""
-    influence = of.influence
-    if influence is not None:
-        influence = np.nan_to_num(
-            quotient(influence, of.value[:, None, None, None]), posinf=0.0, neginf=0.0
-        )
+    assert of.influence is not None
+    by_value = quotient(of.influence, of.value[:, None, None, None])
+    influence = np.nan_to_num(by_value, posinf=0.0, neginf=0.0)
     return Quantity(np.log(of.value), lambda z: logs_of(of.at(z)), influence)
 
 
@@ -488,30 +467,20 @@ def discordant_rows(statistic: Statistic, table: PairedTable) -> Discordant | No
     # the influence of a row on the change: its own change, less the mean
     own = new.astype(float) - old.astype(float) - mean.reshape(-1, 1, 1, 1)
     of_rows = np.where(counted, of_each.reshape(-1, 1, 1, 1), 0.0)
-    effective, degrees = _effective_rows(
-        table,
-        of_rows,
-        np.broadcast_to(own, table.weights.shape),
-        (gained + lost - (gained - lost) ** 2) * (gained + lost > 0),
-    )
+    # effective rows have the variance of the change where one row has ``spread``: Kish's number
+    # where no row changes, and at most the geometric mean of both, because few discordant rows show
+    # too little of the spread of their weights
+    spread = (gained + lost - (gained - lost) ** 2) * (gained + lost > 0)
+    kish = quotient(1.0, (table.squares * of_rows**2).sum(axis=(1, 2, 3)))
+    moved = of_rows * np.broadcast_to(own, table.weights.shape)
+    rows = quotient(spread, table.correction * table.covariance(moved, moved))
+    rows = np.where(rows > kish, np.sqrt(rows * kish), rows)
+    rows = np.where((spread > 0) & np.isfinite(rows), rows, kish)
+    effective = np.where(np.isfinite(rows), rows, 0.0)
     if table.clusters is None and (table.squares == table.weights).all():
         effective = n
     both, gained, lost = (np.nan_to_num(part * effective) for part in (both, gained, lost))
-    return Discordant(both, gained, lost, effective, degrees)
-
-
-def _effective_rows(
-    table: PairedTable, of_rows: Array, own: Array, spread: Array
-) -> tuple[Array, Array]:
-    # they have the variance of the change where one row has ``spread``: Kish's number where no row
-    # changes, and at most the geometric mean of both, because few discordant rows show too little
-    # of the spread of their weights
-    kish = quotient(1.0, (table.squares * of_rows**2).sum(axis=(1, 2, 3)))
-    variance = table.correction * table.covariance(of_rows * own, of_rows * own)
-    rows = quotient(spread, variance)
-    rows = np.where(rows > kish, np.sqrt(rows * kish), rows)
-    rows = np.where((spread > 0) & np.isfinite(rows), rows, kish)
-    return np.where(np.isfinite(rows), rows, 0.0), table.degrees
+    return Discordant(both, gained, lost, effective, table.degrees)
 
 
 def _fixed_denominator(statistic: Statistic, table: PairedTable) -> tuple[Mask, Mask] | None:
@@ -538,12 +507,14 @@ class DisparityChanges:
     ``shift``: the change of the disparity: new less old; of ratios, of their logarithms.
     ``level``: the sum of both disparities, whose sign is the side of "no difference" that both lie
         on.
-    ``models``: the disparity under each model, where it may change sides.
+    ``values``: the disparity under each model.
+    ``models``: it with its limits, where it may change sides.
     ``rows``: effective rows of group and reference.
     """
 
     shift: Quantity
     level: Quantity
+    values: tuple[Array, Array]
     rows: tuple[Array, Array]
     methods: tuple[IntervalMethod, ...]
     models: tuple[Quantity, Quantity] | None = None
@@ -579,30 +550,17 @@ def disparity_changes(
     """
     by_ratio = metric.by == "ratio"
     made = []
-    models = [logarithm(of) for of in sides.models] if by_ratio else sides.models
+    of_models = [logarithm(of) for of in sides.models] if by_ratio else sides.models
     both = (sides.ratio, sides.log_total) if by_ratio else (sides.difference, sides.total)
-    for of in (*both, *models):
-        quantity = of.between_halves(correlation_of_halves(sides.table, of, inside=inside))
+    for of in (*both, *of_models):
+        quantity = of.between_halves(sides.table, inside=inside)
         made.append(quantity if metric.order == "group - reference" else quantity.negated())
-    methods = sides.ratio_methods if by_ratio else sides.methods
-    pairs = len(sides.rows) // 2
-    rows = (sides.rows[:pairs], sides.rows[pairs:])
-    methods = each_once(IntervalMethod.MOVER, *methods)
-    return DisparityChanges(made[0], made[1], rows, methods, (made[2], made[3]))
-
-
-def correlation_of_halves(table: PairedTable | None, of: Quantity, *, inside: bool) -> Array:
-    """Return the correlation of a number of two sides, in halves: 0 where they share no rows."""
-    pairs = len(of.value) // 2
-    if not inside and (table is None or table.clusters is None):
-        return np.zeros(pairs)
-    if table is None or of.influence is None:
-        raise NoInterval(ReasonCode.SHARED_ROWS, of="group and reference")
-    first, second = slice(None, pairs), slice(pairs, None)
-    one, two = table.part(first), table.part(second)
-    ours, theirs = of.influence[first], of.influence[second]
-    shared = one.covariance(ours, theirs, other=two)
-    return correlation(shared, one.covariance(ours, ours), two.covariance(theirs, theirs))
+    rows, others = np.split(sides.rows, 2)
+    methods = each_once(IntervalMethod.MOVER, *sides.methods)
+    ours, theirs = np.split(np.array(sides.values), 2, axis=1)
+    old, new = metric.of_values(ours, theirs, Profile.DOCUMENTED)
+    models = made[2], made[3]
+    return DisparityChanges(made[0], made[1], (old, new), (rows, others), methods, models)
 
 
 def distance_limits(shift: Limits, level: Limits) -> Limits:
@@ -635,10 +593,6 @@ def _z(z: ArrayLike) -> Array:
     return np.asarray(z, dtype=float)
 
 
-def _equal(one: Array, two: Array) -> Array:
-    return np.where(one == two, np.where(np.isinf(one), np.nan, 0.0), one - two)
-
-
 @quiet
 def logs_of(limits: Limits) -> Limits:
     """Return the logarithms of limits of a number that is not negative."""
@@ -653,7 +607,7 @@ _METHODS = (IntervalMethod.SIMULTANEOUS, IntervalMethod.INFLUENCE)
 
 def combined_changes(
     metric: Combined, changes: Sequence[StatisticChange], *, inside: bool
-) -> tuple[DisparityChanges, tuple[Array, Array]]:
+) -> DisparityChanges:
     """Return what becomes of the larger, or of the mean, of the sizes of several contrasts.
 
     ``changes`` hold for each contrast all groups, and then the reference of each, which holds the
@@ -663,19 +617,17 @@ def combined_changes(
     # the size of a difference is the larger of it and of its negative
     parts = [(np.array([i, i + 1]), np.array([i + 1, i])) for i in range(0, 2 * len(changes), 2)]
     comparisons = [
-        (_Coordinates(metric.title, changes, np.array([i, pairs + i]), inside=inside), parts)
+        (_Coordinates(changes, np.array([i, pairs + i]), inside=inside), parts)
         for i in range(pairs)
     ]
     # of two decisions, statistics are rates of the rows of either label, which are independent
-    dependent = any(
-        each.table is None or each.table.clusters is not None or each.table.classes
-        for each in changes
-    )
+    table = changes[0].table
+    dependent = table.clusters is not None or table.classes
     shift, old, new = _largest(comparisons, metric.how, dependent=dependent)
-    rows = np.min([change.rows for change in changes], axis=0)
-    level = constant(np.inf, pairs)
-    made = DisparityChanges(shift, level, (rows[:pairs], rows[pairs:]), _METHODS)
-    return made, (old, new)
+    rows, others = np.split(np.min([change.rows for change in changes], axis=0), 2)
+    above = np.full(pairs, np.inf)  # sizes lie on one side of "no difference" alone
+    level = Quantity(above, lambda _: (above, above))
+    return DisparityChanges(shift, level, (old, new), (rows, others), _METHODS)
 
 
 _Items = tuple[Index, Index]
@@ -689,14 +641,10 @@ class _Coordinates:
     ``covariance``: of all of them under the model in use, then under the candidate.
     """
 
-    def __init__(
-        self, title: str, changes: Sequence[StatisticChange], sides: Index, *, inside: bool
-    ) -> None:
+    def __init__(self, changes: Sequence[StatisticChange], sides: Index, *, inside: bool) -> None:
         table = changes[0].table
         models = [change.models[which] for which in range(2) for change in changes]
         influences = [each.influence for each in models if each.influence is not None]
-        if table is None or len(influences) < len(models):
-            raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=title)
         self.values = np.reshape([each.value[sides] for each in models], (2, -1))
         size = self.values.shape[1]
         found = table.covariances(np.stack([h[sides] for h in influences]), sides, inside=inside)

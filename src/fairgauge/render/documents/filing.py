@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
@@ -27,7 +27,7 @@ from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.document import DocumentParts
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
-from fairgauge.render.grammar import describe_diagnostic, describe_reason
+from fairgauge.render.grammar import describe_diagnostic, describe_reason, spoken
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called
@@ -46,7 +46,12 @@ from fairgauge.resolve.question_checks import FEW_PUBLISHED
 from fairgauge.results.disparities import is_of_other_rows, is_ratio
 from fairgauge.results.estimates import Estimate, Group, RateValue
 from fairgauge.results.report import Report
-from fairgauge.results.sections import FeatureResults, reference_group, sections_of
+from fairgauge.results.sections import (
+    FeatureResults,
+    reference_group,
+    sections_of,
+    size_of_rate,
+)
 
 _BLOCKS = re.compile("\0(\\d+)\0")
 _RATE, _RATIO, _REJECTED = "selection_rate", "selection_rate.ratio", "rejection_share"
@@ -75,6 +80,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
     parts = DocumentParts(report)
     whole = partial(parts.blocks, root=report, each=of)
 
+    signatures = tree.SignOff(tuple(spoken().terms["record"]["roles"]))
     published = tables_to_publish(report)
     blocks = {
         "tables": lambda: [
@@ -87,7 +93,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
         "adverse_impact": lambda: whole("shortfall"),
         "comparisons": lambda: whole("compared"),
         "not_stated": lambda: whole("not_stated"),
-        "signatures": lambda: [tree.SignOff(("Made by", "Responsible"))],
+        "signatures": lambda: [signatures],
         "statements": lambda: [tree.Items(of.statements)],
         "published": lambda: [tree.Items(of.publishes)],
         **more,
@@ -95,7 +101,9 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
     yield from whole("kit")
     replaced = question.preset_reference_replaced(report.spec)
     own = replaced and question.reference_words(of.options["reference"])
-    facts = {"own": own, "to": question.only_reference(report.spec), "absent": _absent(of, report)}
+    estimated = _estimated(report)
+    facts = {"own": own, "to": question.only_reference(report.spec), "absent": _absent(of, report),
+             "features": [*map(called, estimated)]}  # fmt: skip
     for name in ("reference_replaced", "not_estimated"):
         yield from parts.blocks(name, report, **facts)
     if warnings := opening_warnings(report_warnings(report.diagnostics)):
@@ -109,7 +117,8 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
             .render(
                 kit=of,
                 stated=stated,
-                estimated=bool(report.spec.get("probabilities")),
+                some_estimated=bool(estimated),
+                estimated={*estimated} >= {each.feature for each in report.groups},
                 amounts=report.spec.get("task") == Task.REGRESSION,
                 **made,
             )
@@ -118,6 +127,8 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
         raise SpecError(Problem(f"preset {of.name}", f"filing.md.j2: {error}")) from None
     for part in re.split(r"\n\s*\n", text):
         yield from _block(part.strip(), held)
+    if not any(isinstance(block, tree.SignOff) for blocks in held for block in blocks):
+        yield signatures
     yield from whole("quoted")
 
 
@@ -139,14 +150,19 @@ def _block(text: str, held: list[tuple[tree.Block, ...]]) -> Iterator[tree.Block
         yield tree.Paragraph(" ".join(lines))
 
 
+def _estimated(report: Report) -> list[str]:
+    # the features whose groups are known by probabilities
+    return [each["name"] for each in report.spec.get("probabilities", ())]
+
+
 def _absent(of: Preset, report: Report) -> list[str]:
     # the metrics of a preset that cannot be estimated from probabilities
-    there = {each.metric for each in report.estimates}
-    asked = [each for each in report.spec["metrics"] if each in of.options["metrics"]]
+    features = _estimated(report)
+    there = {each.metric for each in report.estimates if each.feature in features}
     return [
         of.terms.get(each) or metric_words(report.catalogue.metric(each))
-        for each in asked * bool(report.spec.get("probabilities"))
-        if each not in there
+        for each in report.spec["metrics"] * bool(features)
+        if each in of.options["metrics"] and each not in there
     ]
 
 
@@ -205,7 +221,7 @@ def _selections(section: FeatureResults, of: Preset, report: Report) -> Iterator
         return
     terms, rate = terms_of(report), section.rate_row(_RATE)
     weight = report.spec.get("weight") and called(report.spec["weight"])
-    estimated = section.feature in [each["name"] for each in report.spec.get("probabilities", ())]
+    estimated = section.feature in _estimated(report)
     heads = ["n", rate_heading(rate), rate.title]
     if weight:
         heads = ["unweighted rows", f"sum of {weight}", f"weighted {rate.title}"]
@@ -217,7 +233,7 @@ def _selections(section: FeatureResults, of: Preset, report: Report) -> Iterator
     def cells(group: Group) -> Iterator[_Row]:
         found = group.rates[_RATE]
         if estimated:
-            yield {"head": f"estimated {rate.title}", **_rate_cell(rate, found)}
+            yield {"head": f"estimated {rate.title}", **_rate_cell(rate, found, of=False)}
         else:
             n, people = found.weighted_denominator, numbers.count(found.denominator)
             beside = numbers.count(found.numerator) if n is None else f"{n:,.1f}"
@@ -225,7 +241,7 @@ def _selections(section: FeatureResults, of: Preset, report: Report) -> Iterator
             yield from ({"head": h, "value": v} for h, v in zip(heads, values, strict=True))
         if rejected:
             other, share = section.rate_row(_REJECTED), group.rates[_REJECTED]
-            own = _rate_cell(other, share) if estimated else {"value": numbers.percent(share.value)}
+            own = _rate_cell(other, share, of=False) if estimated else {"value": numbers.percent(share.value)}
             yield {"head": terms.get(_REJECTED) or other.title, **own}
         for metric in metrics:
             own = {"value": "reference"}
@@ -250,7 +266,7 @@ def _selections(section: FeatureResults, of: Preset, report: Report) -> Iterator
         "open": any(map(_is_open, every)), "estimated": estimated,
         "rounded": question.rounding_sentence(report),
         "weightless": question.weightless_rows(report),
-        "sums": None if estimated else _sums(groups),
+        "lacking": 0 if estimated else _lacking(groups),
     }  # fmt: skip
 
 
@@ -278,11 +294,10 @@ def _unknown(report: Report, feature: str | None) -> Iterator[tuple[str, str]]:
             yield name, numbers.count(each.get("cases") or each["rows"])
 
 
-def _sums(groups: Iterable[Group]) -> tuple[float, float, float]:
-    # a check of the published tables holds their rows against these sums
-    known = [(each.n, r) for each in groups if (r := each.rates[_RATE]).denominator is not None]
-    people = sum(rate.denominator or 0 for _, rate in known)
-    return people, sum(r.numerator or 0 for _, r in known), sum(n for n, _ in known) - people
+def _lacking(groups: Iterable[Group]) -> float:
+    # how many people of the groups have no known selection
+    rates = ((group.n, group.rates[_RATE].denominator) for group in groups)
+    return sum(n - known for n, known in rates if known is not None)
 
 
 def _in_brackets(text: str | None) -> str:
@@ -320,6 +335,7 @@ def gap_tables(report: Report) -> list[tree.Table]:
         ours = [e for e in _of_all_rows(section) if e.metric in asked and is_ratio(e.definition)]
         groups = sum(group.reference_kind is None and group.n > 0 for group in section.groups)
         limit = of.category_limit if groups <= 2 else None
+        hidden = _withheld(each for each in section.inside if each.metric == asked[0])
         for first in (each for each in ours if each.metric == asked[0]):
             facts = {
                 "group": called(first.group),
@@ -327,10 +343,11 @@ def gap_tables(report: Report) -> list[tree.Table]:
                 "what": of.terms.get(first.metric.removesuffix(".ratio"), first.metric),
                 "limit": f"{100 * (of.category_limit or 0):.4g}%", "several": groups > 2,
                 "limited": of.category_limit is not None, "amount": called(report.spec["label"]),
-                "column": "", "without": 0, "unit": question.unit(report),
+                "column": "", "without": 0, "withheld": False, "unit": question.unit(report),
             }  # fmt: skip
             same = [e for e in ours if e.group == first.group]
-            rows = [_gap_row(e, of, None, _is_of_few(e), None) for e in same]
+            few = [{*_cells(e)} if _is_of_few(e) else set() for e in same]
+            rows = [_gap_row(e, of, None, f, None) for e, f in zip(same, few, strict=True)]
             whole.append({**facts, "rows": rows})
             inside = [
                 each
@@ -338,12 +355,12 @@ def gap_tables(report: Report) -> list[tree.Table]:
                 if (each.metric, each.group) == (first.metric, first.group)
             ]
             if column is not None and inside:
-                hidden = _withheld(inside)
-                inside.sort(key=lambda e: -abs(0.0 if e in hidden else _gap(e) or 0.0))
+                inside.sort(key=lambda e: -abs(0.0 if hidden & {*_cells(e)} else _gap(e) or 0.0))
+                rows = [_gap_row(e, of, column, hidden & {*_cells(e)}, limit) for e in inside]
                 facts |= {
-                    "column": called(column),
-                    "rows": [_gap_row(e, of, column, e in hidden, limit) for e in inside],
-                }
+                    "column": called(column), "rows": rows, "few": FEW_PUBLISHED,
+                    "withheld": any(hidden & {*_cells(e)} for e in inside),
+                }  # fmt: skip
                 absent = report.data.excluded.get("missing stratum", 0)
                 by_category.append({**facts, "without": absent})
     return _tables(report, "gap", (*whole, *by_category))
@@ -354,16 +371,36 @@ def _of_all_rows(section: FeatureResults) -> list[Estimate]:
     return [*section.estimates, *missing]
 
 
+_Cell: TypeAlias = tuple[str, str | None]
+
+
+def _cells(each: Estimate) -> dict[_Cell, int]:
+    # the people of the two averages of a comparison, by group and category
+    sides = (str(each.group), each.n_group), (reference_name(each.reference), each.n_reference)
+    return {(name, each.stratum): people or 0 for name, people in sides}
+
+
 def _is_of_few(each: Estimate) -> bool:
-    return min(each.n_group or 0, each.n_reference or 0) < FEW_PUBLISHED
+    return any(0 < people < FEW_PUBLISHED for people in _cells(each).values())
 
 
-def _withheld(inside: list[Estimate]) -> list[Estimate]:
-    # the categories of few people, and where it is one another: all others give it
-    few = [each for each in inside if _is_of_few(each)]
-    rest = [each for each in inside if each not in few]
-    rest.sort(key=lambda each: min(each.n_group or 0, each.n_reference or 0))
-    return [*few, *rest[: len(few) == 1]]
+def _withheld(inside: Iterable[Estimate]) -> set[_Cell]:
+    # the averages of few people, and others of their group: with one alone, or of so few together,
+    # that of all categories would give them
+    of: dict[str, dict[_Cell, int]] = defaultdict(dict)
+    for each in inside:
+        for cell, people in _cells(each).items():
+            of[cell[0]][cell] = people
+    hidden = set()
+    for sizes in of.values():
+        order = sorted(filter(sizes.get, sizes), key=sizes.__getitem__)
+        least = sum(sizes[cell] < FEW_PUBLISHED for cell in order)
+        while 0 < least < len(order) and (
+            least < 2 or sum(map(sizes.__getitem__, order[:least])) < FEW_PUBLISHED
+        ):
+            least += 1
+        hidden |= {*order[:least]}
+    return hidden
 
 
 def _gap(each: Estimate) -> float | None:
@@ -375,7 +412,7 @@ def _percent(value: float | None) -> str:
 
 
 def _gap_row(
-    each: Estimate, of: Preset, column: str | None, hidden: bool, limit: float | None
+    each: Estimate, of: Preset, column: str | None, hidden: set[_Cell], limit: float | None
 ) -> _Row:
     below, gap = "", None if hidden else _gap(each)
     if hidden:
@@ -391,8 +428,8 @@ def _gap_row(
     if column is None:
         return row | dict.fromkeys(("rate_group", "rate_reference", "reached"))
     rate = compared_rate(each.definition)
-    for side in ("rate_group", "rate_reference"):
-        value = None if hidden else getattr(each, side)
+    for side, cell in zip(("rate_group", "rate_reference"), _cells(each), strict=True):
+        value = None if cell in hidden else getattr(each, side)
         row[side] = "-" if value is None or rate is None else rate_text(rate, value)
     reached = None
     if limit is not None:
@@ -404,8 +441,20 @@ def _gap_row(
 
 
 def stratum_rows(part: Any) -> list[_Row]:
-    """Return the rows of selections among those of all rates of every stratum."""
-    return [{**e, "n": f"(n = {e['n']})"} for e in part.strata_rows() if e["name"] == _RATE]
+    """Return the rows of selections among those of all rates of every stratum.
+
+    Last stand the people of no stratum, so that those of all rows are those of the audit.
+    """
+    rows = [{**e, "n": f"(n = {e['n']})"} for e in part.strata_rows() if e["name"] == _RATE]
+    known: dict[str, float] = defaultdict(float)
+    for each in part.of.groups_inside:
+        known[each.group] += size_of_rate(each, _RATE)
+    of = {each.group: size_of_rate(each, _RATE) - known[each.group] for each in part.groups}
+    if any(of.values()) and rows:
+        shown = dict.fromkeys(each["group"] for each in rows)
+        rows += [{"stratum": _UNKNOWN[1], "group": group, "value": "-",
+                  "n": f"(n = {numbers.count(of[group])})"} for group in shown]  # fmt: skip
+    return rows
 
 
 def _people_and_rates(of: Preset, report: Report) -> Iterator[_Row]:
@@ -430,11 +479,11 @@ def _people_and_rates(of: Preset, report: Report) -> Iterator[_Row]:
         yield {"title": called(feature), "rows": rows}
 
 
-def _rate_cell(rate: Statistic, found: RateValue) -> _Row:
-    ends = found.interval and metric_range(rate, *found.interval)
+def _rate_cell(rate: Statistic, found: RateValue, *, of: bool = True) -> _Row:
+    ends = found.interval and " to ".join(rate_text(rate, end) for end in found.interval)
     reason = describe_reason(found.reason) if found.reason else ""
-    of = f"n = {numbers.count(found.denominator)}" if found.denominator else ""
-    below = "; ".join(filter(None, (ends or reason, of)))
+    people = f"n = {numbers.count(found.denominator)}" if found.denominator and of else ""
+    below = "; ".join(filter(None, (ends or reason, people)))
     value = "-" if found.value is None else rate_text(rate, found.value)
     return {"value": value, "below": _in_brackets(below)}
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.enums import DiagnosticCode, IntervalMethod, Level, Outcome, Status
-from fairgauge.errors import Problem
 from fairgauge.question.options import BY_NAME, OPTIONS, Option, Spec
+from fairgauge.question.readers import Location
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.grammar import (
     describe_diagnostic,
@@ -241,9 +241,9 @@ def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
         value = spec.get(option.name)
         if value is None or value == []:  # not asked; reports of version 1 have empty lists
             continue
-        problems: list[Problem] = []
-        value = option.type.plain(option.type.read(value, option.name, problems))
-        if problems:
+        at = Location(option.name)
+        value = option.type.plain(option.type.read(value, at))
+        if at.problems:
             return None
         if value != usual[option.name]:
             flags = _flags(option, value)
@@ -267,10 +267,9 @@ def _flags(option: Option, value: Any) -> list[str] | None:
 
 
 def _parsed(option: Option, texts: Sequence[str]) -> object:
-    problems: list[Problem] = []
-    value = option.type.parse(texts, option.name, problems)
-    meaning = option.type.read(value, option.name, problems)
-    return None if problems else option.type.plain(meaning)
+    at = Location(option.name)
+    meaning = option.type.read(option.type.parse(texts, at), at)
+    return None if at.problems else option.type.plain(meaning)
 
 
 def _as_text(value: object) -> object:

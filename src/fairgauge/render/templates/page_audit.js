@@ -292,7 +292,8 @@ const countRows = async (q, table, report = () => {}) => {
     for (const [row, n, cases] of held.values()) add(codesOf(row), n, cases);
   }
   const rows = [...cells.values()].sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0)), unit = q.count ? "cases" : q.person ? "people" : "rows";
-  const byGroup = new Map();
+  const byGroup = new Map(), unclear = outcomes.map((o, k) => ["undecided_outcomes", `undecided_outcomes:${o.name}`].some((each) => q.accept.includes(each)) ? []
+    : undecidedCodes(o, range(o.levels.length).filter((code) => state[k][code] && rows.some((r) => r.codes[columns.length + k] === code)), o.names.filter((_, code) => !state[k][code])));
   for (const { codes, cases, open } of rows) {
     const own = columns.map((c, i) => (codes[i] < 0 || c.groupless[codes[i]] ? -1 : codes[i])), key = own.join();
     const cell = byGroup.get(key) ?? byGroup.set(key, { codes: own, states: zero(), open: zero() }).get(key);
@@ -300,6 +301,9 @@ const countRows = async (q, table, report = () => {}) => {
     cell.states[l][d] += cases;
     cell.open[l][d] -= open;
     cell.open[2][2] += open;
+    const [y, p] = [l, d].map((at, k) => (at < 2 && unclear[q.label ? k : 0].includes(codes[columns.length + (q.label ? k : 0)]) ? 2 : at));
+    cell.open[l][d] -= cases - open;
+    cell.open[y][p] += cases - open;
   }
   return { columns, outcomes, state, rows, unit, conflicts, coded, copies: copiesOf(q, table, rows, axes, conflicts), cells: [...byGroup.values()], without, open: rows.reduce((a, r) => a + r.open, 0), read: rows.reduce((a, r) => a + r.cases, 0), fileRows: table.fileRows ?? table.rows };
 };
@@ -336,12 +340,14 @@ const countPeople = async (q, table, columns, state, codesOf, add, pause, coded)
 
 // ---- features: one for each column and each crossing; groups sorted by code, kinds of rows without a group beside them
 const featuresOf = (counts, crossed) => [...counts.columns.map((_, i) => [i]), ...crossed].map((columns) => {
-  const found = new Map(), without = new Map();
+  // a name that only people with another name too have is a group of nobody
+  const nobody = columns.length === 1 && counts.unit === "people" ? counts.columns[columns[0]].groupless.flatMap((no, code) => (no ? [] : [{ key: String(code), codes: [code], states: zero(), open: zero() }])) : [];
+  const found = new Map(nobody.map((g) => [g.key, g])), without = new Map();
   counts.cells.forEach(({ codes, states, open }) => {
     const own = columns.map((i) => codes[i]), key = own.join(), to = own.includes(-1) ? without : found;
     to.set(key, { key, codes: own, states: plus(to.get(key)?.states ?? zero(), states), open: plus(to.get(key)?.open ?? zero(), open) });
   });
-  const groups = [...found.values()].filter((g) => rowsOf(g.states) > 0).sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0));
+  const groups = [...found.values()].filter((g) => nobody.length || rowsOf(g.states) > 0).sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0));
   for (const g of groups) {
     g.values = g.codes.map((c, i) => [counts.columns[columns[i]].name, counts.columns[columns[i]].names[c]]);
     g.name = g.values.map(([, value]) => value).join(" & ");
@@ -472,19 +478,20 @@ const isNoAction = (o, code) => {
   return /^(application withdrawn|file closed for incompleteness|loan purchased|purchased loan|preapproval request)/i.test(name)
     || (/action[ _-]?(taken|type)/i.test(o.name) && /^[4-8]$/.test(name));
 };
-// outcomes that count as not positive, though of no decision, or favourable by name, as checks/outcome_checks.py finds them
-const unlikeRefusals = (o, good, refused, q) => {
-  const codes = o.levels.map((_, code) => code), asked = codes.filter(good).map((code) => o.names[code]), several = refused.length > 1, zero = (name) => meaning(name) === 0;
-  if (!several && refused.length && mayBeValue(o.names[refused[0]])) return [[], []];  // of two outcomes, one is meant
-  const none = noOutcomes(o.levels), beside = codes.some((code) => zero(o.levels[code])) && asked.every((name) => meaning(name) === 1);
-  const harm = asked.some((name) => isAdverse(name) || isHarm(name)), harms = harm || q.favourable === "negative" || asked.some((name) => isHarm(name, o.name) || isNo(name) || zero(name));
-  const decided = several && o.names.some((name) => isAdverse(name) || isNo(name) || zero(name));
-  const undecided = refused.filter((code) => none.includes(o.levels[code]) || isNoAction(o, code) || (beside && /^-?[\d.]+$/.test(o.names[code]) && ![0, 1].includes(meaning(o.names[code]))) || (decided && isStage(o.names[code], harm)));
-  return [undecided, refused.filter((code) => {
+// of refused outcomes those that may be no decision; of two outcomes, one is meant
+const undecidedCodes = (o, refused, asked) => {
+  if (o.cuts || (refused.length === 1 && mayBeValue(o.names[refused[0]]))) return [];
+  const none = noOutcomes(o.levels, asked);
+  return refused.filter((code) => none.includes(o.levels[code]) || isNoAction(o, code));
+};
+// and those that are favourable by their names, as checks/outcome_checks.py finds them
+const favouredCodes = (o, refused, asked, q) => {
+  const undecided = undecidedCodes(o, refused, asked), plain = q.favourable !== "negative" && refused.length > 1 && !asked.some((name) => isDenied(name) || isHarm(name, o.name));
+  return o.cuts ? [] : refused.filter((code) => {
     const name = o.names[code];
     return !undecided.includes(code) && /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name))
-      && ((several && !harms && isFavourable(name)) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
-  })];
+      && ((plain && isFavourable(name)) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
+  });
 };
 const doubtOf = (counts, q, features) => {
   const doubts = [], doubted = counts.columns.map(() => new Set()), sizes = counts.columns.map((_, i) => counts.columns[i].levels.map((_, k) =>
@@ -521,8 +528,9 @@ const doubtOf = (counts, q, features) => {
   const rowsAt = (k) => counts.outcomes[k].levels.map((_, code) => counts.rows.reduce((a, r) => a + (r.codes[at(k)] === code ? r.cases : 0), 0));
   counts.outcomes.forEach((o, k) => {
     const sizes_ = rowsAt(k), good = (code) => counts.state[k][code] === 0, refused = o.levels.map((_, code) => code).filter((code) => sizes_[code] && !good(code));
-    const [undecided, approved] = o.cuts ? [[], []] : unlikeRefusals(o, good, refused, q);
-    for (const [code, of] of [["undecided_outcomes", undecided], ["approved_as_refused", approved]]) if (of.length && !accepted(code, o.name)) add(code, `clear ${roles[k]}`, of.reduce((a, at_) => a + sizes_[at_], 0), [roles[k]], null);
+    const asked = o.names.filter((_, code) => good(code));
+    for (const [code, of] of [["undecided_outcomes", undecidedCodes(o, refused, asked)], ["approved_as_refused", favouredCodes(o, refused, asked, q)]])
+      if (of.length && !accepted(code, o.name)) add(code, `clear ${roles[k]}`, of.reduce((a, each) => a + sizes_[each], 0), [roles[k]], null);
     const known = sizes_.reduce((a, b) => a + b, 0), positives = sizes_.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
       add(roles[k] === "label" ? "one_label" : "one_decision", "row of their group with another outcome", counts.read, [roles[k]], null, true);
@@ -548,8 +556,8 @@ const doubtOf = (counts, q, features) => {
     const [labels, decisions] = counts.outcomes, both = counts.rows.filter((r) => r.codes[at(0)] >= 0 && r.codes[at(1)] >= 0 && r.cases);
     const same = both.every((r) => meaning(labels.levels[r.codes[at(0)]]) === meaning(decisions.levels[r.codes[at(1)]])), cases = both.reduce((a, r) => a + r.cases, 0);
     if (same && cases >= FEWEST.rows && new Set(both.map((r) => r.codes[at(0)])).size > 1) add("prediction_is_label", "prediction that differs from the label", cases, ["label", "prediction"]);
-    const every_ = decisions.levels.map((_, c) => c), none = unlikeRefusals(decisions, (c) => counts.state[1][c] === 0, every_.filter((c) => counts.state[1][c] === 1), q).flat();
-    const n = rowsAt(1), strange = every_.filter((c) => !none.includes(c) && !isOneOf(decisions.levels[c], [...labels.levels, ...q.positive]));
+    const n = rowsAt(1), codes = decisions.levels.map((_, c) => c), no = codes.filter((c) => counts.state[1][c] === 1), asked = decisions.names.filter((_, c) => counts.state[1][c] === 0);
+    const none = [...undecidedCodes(decisions, no, asked), ...favouredCodes(decisions, no, asked, q)], strange = codes.filter((c) => !none.includes(c) && !isOneOf(decisions.levels[c], [...labels.levels, ...q.positive]));
     const refused = decisions.levels.filter((_, c) => counts.state[1][c] === 1).length, unclear = strange.filter((c) => !isAdverse(decisions.names[c])).reduce((a, c) => a + n[c], 0);
     if (labels.levels.length > 1 && strange.length < refused && unclear) add("prediction_not_a_label", "clear prediction", unclear, ["prediction"]);
     const every = cellsOf(counts.cells.reduce((a, c) => plus(a, c.states), zero())), ends = (x, m) => (m ? wilson(x, m, critical(0.05)) : [NaN, NaN]);

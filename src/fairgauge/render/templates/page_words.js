@@ -23,6 +23,7 @@ const isUndecided = (value) => {
   return PATTERNS.withdrew.test(text) || (PATTERNS.undecided.test(text) && !isAdverse(value)) || noOutcomeWord(value);
 };
 const isYes = (name) => meaning(name) === 1 || /^(yes|y|t|true|positive|ja?|oui|s[i\u00ed])$/iu.test(name), isNo = (name) => /^(no|n|f|false|negative|nein|non)$/i.test(name);
+const isDenied = (name) => isAdverse(name) || isNo(name) || meaning(name) === 0;
 const isStage = (name, harm) => PATTERNS.stage.test(plainText(name)) && !(harm && /^a[ck]ti[fv]/.test(plainText(name)));
 const isFavourable = (name) => isYes(plainText(name)) || (PATTERNS.favourable.test(plainText(name)) && !isAdverse(name));
 // a name that is another one misspelt, in another form of its words, or annotated
@@ -63,13 +64,16 @@ const missingNames = (values) => {
   return values.filter((v) => meansMissing(v) || (quantities && exempt(v)));
 };
 // outcomes of no decision, or often codes of missing ones; values as they are typed
-const noOutcomes = (values) => {
+const noOutcomes = (values, asked = []) => {
   const known = values.filter((v) => !isUndecided(v)), names = known.map(String), has = (n) => known.some((v) => meaning(v) === meaning(n));
   let codes = codesOfMissing(names);
   const first = has(0) ? 0 : has(1) ? 1 : 2, successive = [0, 1, 2].map((i) => has(first + i));
   if (successive[0] && successive[1] && !successive[2]) codes = names.filter((v) => ![first, first + 1].some((n) => meaning(v) === meaning(n)));
   else if (!successive.every(Boolean) && known.some((v) => typeof v === "string" && /\p{L}/u.test(v))) codes = names.filter((v) => /^-?\d{1,9}$/.test(v));
   if (names.some((v) => isYes(v.trim())) && names.some((v) => isNo(v.trim()))) codes = [...codes, ...names.filter((v) => /^\p{L}$/u.test(v.trim()) && !isYes(v.trim()) && !isNo(v.trim()))];
+  if (has(0) && asked.length && asked.every((name) => meaning(name) === 1)) codes = [...codes, ...names.filter((v) => /^-?[\d.]+$/.test(v) && ![0, 1].includes(meaning(v)))];
+  const every = values.map(String), refused = every.filter((v) => !asked.some((name) => meaning(name) === meaning(v))), harm = asked.some((name) => isAdverse(name) || isHarm(name));
+  if (asked.length && refused.length > 1 && every.some(isDenied)) codes = [...codes, ...refused.filter((v) => isStage(v, harm))];
   return values.filter((v) => codes.includes(String(v)) || isUndecided(v));
 };
 // a column that names people, of which some stand in several rows (first_rows.py; here also in German)

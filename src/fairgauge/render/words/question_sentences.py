@@ -11,6 +11,7 @@ from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_columns
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.presets import find_preset
+from fairgauge.question.readers import Location
 from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words.display_names import called, file_of, printable
 from fairgauge.render.words.numbers import listing
@@ -220,7 +221,7 @@ def _undecided(report: Report) -> Iterator[dict[str, Any]]:
     # where people are counted in place of rows, it is not known
     spec = report.spec
     columns = {each["column"] for each in spec["sensitive"]}.union(*_intersections(spec).values())
-    for each in read_conditions(spec.get("where") or {}, "where", []):
+    for each in read_conditions(spec.get("where") or {}, Location()):
         rows = report.data.excluded.get(missing_in_condition(each.column), 0)
         if each.column in columns and (rows or (counts_people(spec) and not each.holds(None))):
             yield {"of": each.column, "n": rows}
@@ -255,7 +256,7 @@ def chosen_rows(result: object) -> tuple[str, ...]:
     if not (asked := spec.get("where")):
         return ()
     columns = {spec.get(role) for role in OUTCOMES}
-    open_ones = [each for each in read_conditions(asked, "where", []) if not each.holds(None)]
+    open_ones = [each for each in read_conditions(asked, Location()) if not each.holds(None)]
     kept = [each.column for each in open_ones if each.keeps_missing(columns)]
     absent = [each.column for each in open_ones if not each.keeps_missing(columns)]
     return (_said("chosen", conditions=write(asked), absent=absent, kept=kept),)

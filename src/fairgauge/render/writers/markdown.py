@@ -183,11 +183,17 @@ def _(block: tree.Chart) -> Iterator[str]:
 
 
 @_block.register(tree.DotArrays)  # its sentence states it
-@_block.register(tree.SignOff)
 @_block.register(tree.TimeChart)
 def _(block: tree.Block) -> Iterator[str]:
     del block
     yield from ()
+
+
+@_block.register(tree.SignOff)
+def _(block: tree.SignOff) -> Iterator[str]:
+    title, *heads = spoken().terms["frame"]["signoff"]
+    yield from ["", f"**{title}**"]
+    yield from _rows(["", *heads], [[role, *[""] * len(heads)] for role in block.roles])
 
 
 def _cell(cell: tree.Cell) -> str:

@@ -80,11 +80,14 @@ class _Workbook:
             if text:
                 sheet.write_string(row, 1, _text(text), self.words)
             row += 1
-        terms = spoken().terms
-        sheet.write_string(row + 1, 0, terms["sheet"]["sign"], self.heading)
-        for i, role in enumerate(terms["record"]["roles"], row + 2):
-            sheet.write_string(i, 0, role)
-            sheet.write_blank(i, 1, None, self.line)
+        self._sign_off(sheet, spoken().terms["record"]["roles"], row + 1)
+
+    def _sign_off(self, sheet: Any, roles: Sequence[str], row: int) -> int:
+        sheet.write_string(row, 0, spoken().terms["sheet"]["sign"], self.heading)
+        for row, role in enumerate(roles, row + 1):
+            sheet.write_string(row, 0, role)
+            sheet.write_blank(row, 1, None, self.line)
+        return row + 1
 
     @staticmethod
     def _facts(document: tree.DocumentTree) -> Iterator[tuple[str, str]]:
@@ -117,6 +120,9 @@ class _Workbook:
         for block in blocks:
             if isinstance(block, tree.Table):
                 row = self._table_to_publish(sheet, block, row) + 1
+                continue
+            if isinstance(block, tree.SignOff):
+                row = self._sign_off(sheet, block.roles, row) + 1
                 continue
             pairs: tuple[tuple[str, str], ...] = ()
             match block:

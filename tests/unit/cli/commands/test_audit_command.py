@@ -154,8 +154,8 @@ def test_full_quiet_and_tables(run, fails, loans):
     groups = run("audit", loans, *SEX, "--table", "groups").stdout.splitlines()
     assert groups[0].startswith("feature,group,")
     assert any(line.startswith("sex,overall,overall") for line in groups)
-    assert "choose one" in fails("audit", loans, *SEX, "--full", "--quiet")
-    assert "--quiet is an option of text" in fails(
+    assert "--quiet prints one line" in fails("audit", loans, *SEX, "--full", "--quiet")
+    assert "--quiet prints one line of text" in fails(
         "audit", loans, *SEX, "--quiet", "--format", "json"
     )
     assert "prints CSV" in fails("audit", loans, *SEX, "--table", "groups", "--format", "json")

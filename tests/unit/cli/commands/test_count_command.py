@@ -109,7 +109,7 @@ def test_counts_from_standard_input_are_audited(run, fails, loans):
     ("added", "weights", "note"),
     [
         ("", "", ""),
-        ("1,1,M,1,1\n", "", "Note: 1 case is alone in a cell of the counts: "),
+        ("1,1,M,1,1\n", "", "Note: 1 case alone in a cell of the counts: "),
         ("1,1,M,2,0.5\n", "--weight", ""),
     ],
     ids=["many people a row", "one person", "weights are not people"],

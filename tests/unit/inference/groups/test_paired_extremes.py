@@ -22,7 +22,7 @@ def limits_of(metric, counts):
         rate = find_metric(part.name).of
         intervals = [statistic_interval(rate, Evidence(side, side, None)) for side in sides]
         changes.append(statistic_change(rate, table, *intervals))
-    change, _ = combined_changes(metric, changes, inside=False)
+    change = combined_changes(metric, changes, inside=False)
     return np.ravel(change.shift.at(np.full(1, critical(0.95))))
 
 

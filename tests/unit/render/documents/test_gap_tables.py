@@ -126,6 +126,21 @@ def test_averages_of_few_people_are_withheld():
     table = tables(audited(pl.DataFrame(rows), strata="job"))["Gap of F in average pay, by job"]
     few, many, next_ = ({row[0].text: row for row in table.rows}[job] for job in ("a", "b", "c"))
     for hidden, why in ((few, "(withheld: n < 10)"), (next_, "(withheld)")):
-        assert [cell.text for cell in hidden[3:]] == ["-"] * 4
+        _, _, _, own, men, gap, reached = (cell.text for cell in hidden)
+        assert (own, gap, reached) == ("-", "-", "-")
+        assert men != "-"  # of 30 men
         assert hidden[5].below == why
     assert "-" not in [cell.text for cell in many]
+
+
+def test_an_average_and_a_median_of_opposite_directions_are_both_in_the_headline():
+    men = [3000.0 + i % 90 for i in range(800)] + [7000.0 + i % 90 for i in range(200)]
+    rows = {"sex": ["woman"] * 1000 + ["man"] * 1000,
+            "pay": [3300.0 + i % 90 for i in range(1000)] + men}  # fmt: skip
+    report = fg.audit(rows, preset="eu-pay-transparency", label="pay", sensitive="sex",
+                      reference={"sex": "man"})  # fmt: skip
+    assert str(report.brief().headline) == (
+        "Average pay is lower for workers with sex woman than for workers with sex man, but "
+        "median pay is lower for workers with sex man than for workers with sex woman"
+    )
+    assert "Median von pay" in render(report, "markdown", lang="de").split("\n")[0]
