@@ -305,27 +305,16 @@ def filings(tmp_path_factory):
     polars = pytest.importorskip("polars")
     folder = tmp_path_factory.mktemp("filings")
     frame = polars.DataFrame(FRAME).with_columns(
-        pay=3000 + 40 * polars.int_range(polars.len()) % 700,
-        good=polars.col("hired"),
+        pay=3000 + 40 * polars.int_range(polars.len()) % 700, good=polars.col("hired"),
     )
     n = polars.int_range(polars.len())
     frame = frame.with_columns(
-        age=polars.when(n % 7 > 0).then(
-            polars.when(n % 2 > 0).then(polars.lit("old")).otherwise(polars.lit("young"))
-        ),
+        age=polars.when(n % 7 > 0).then(polars.when(n % 2 > 0).then(polars.lit("old")).otherwise(polars.lit("young"))),
         race=polars.when(n != 5).then("race"),
     )
     for name, preset, asked in (
-        (
-            "lending",
-            "us-lending",
-            HIRING
-            | {
-                "sensitive": ["sex", "age"],
-                "strata": "race",
-                "reference": {"sex": "M", "age": "old"},
-            },
-        ),
+        ("lending", "us-lending", HIRING | {"sensitive": ["sex", "age"], "strata": "race",
+                                            "reference": {"sex": "M", "age": "old"}}),
         ("insurer", "nydfs-cl7-2024", HIRING),
         ("pay", "eu-pay-transparency", PAY),
         ("validity", "hti-1-dsi", HIRING | {"label": "good", "favourable": "positive"}),
