@@ -204,7 +204,8 @@ def favoured_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int
 def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of outcomes that count as not positive, though their names or codes are of no decision.
 
-    Also of those that are favourable by their names. Of people, whose decisions count as one, how many rows have each is not known any more.
+    Also of those that are favourable by their names. Of people, whose decisions count as one, how
+    many rows have each is not known any more.
     """
     if not spec.names_values:  # an order names every value, and numbers are cut
         return

@@ -31,9 +31,7 @@ def adverse_impact(report: Report, spec: Spec) -> tuple[AdverseImpact, ...]:
     return () if rounded or several else tuple(_lines(report, spec.rules, estimated))
 
 
-def _lines(
-    report: Report, rules: Iterable[Rule], estimated: set[str]
-) -> Iterator[AdverseImpact]:
+def _lines(report: Report, rules: Iterable[Rule], estimated: set[str]) -> Iterator[AdverseImpact]:
     sides: dict[tuple[str, str, str | None], tuple[int, int]] = {}  # applicants, and selected
     for each in report.groups:
         rate = each.rates.get(_RATE)

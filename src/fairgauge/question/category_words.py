@@ -72,11 +72,11 @@ def may_be_value(name: str) -> bool:
     return bool(_MAY_BE_VALUE.fullmatch(_bare(name)))
 
 
-EVERYONES = re.compile(
+OF_ALL_PEOPLE = re.compile(
     r"\b(sex|gender|race|ethnic\w*|age|nationality|geschlecht|herkunft|alter|sexo|genero|raza|etnia|edad"
     r"|sexe|genre|origine)\b|^(fe)?male$|^(wo)?m[ae]n$|^(frau|mann|mujer|hombre|femme|homme)$"
 )
-"""Columns, and values of columns, of which everyone has one: nobody's is none."""
+"""Columns, and values of columns, in which nobody is of no group."""
 _TWO = 2
 
 
@@ -86,7 +86,7 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
     >>> may_be_group("None", "religion", ["None", "Hindu"]), may_be_group("None", "Sex", ["None"])
     (True, False)
     """
-    if any(EVERYONES.search(_plain(each)) for each in (column, *names)):
+    if any(OF_ALL_PEOPLE.search(_plain(each)) for each in (column, *names)):
         return False
     opposite = len(names) <= _TWO or "+" in names
     return _bare(name) in {"none", "nil"} or (name.strip() == "-" and opposite)
@@ -287,7 +287,7 @@ def _is_form_of_word(one: str, two: str) -> bool:
 
 
 def _is_misspelt(one: str, two: str, edits: int) -> bool:
-    # that so many letters are other ones, left out, too many, or swapped
+    # that so many letters are wrong, missing, too many, or swapped
     if one == two or not edits:
         return one == two
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))

@@ -241,7 +241,11 @@ def _selections(section: FeatureResults, of: Preset, report: Report) -> Iterator
             yield from ({"head": h, "value": v} for h, v in zip(heads, values, strict=True))
         if rejected:
             other, share = section.rate_row(_REJECTED), group.rates[_REJECTED]
-            own = _rate_cell(other, share, of=False) if estimated else {"value": numbers.percent(share.value)}
+            own = (
+                _rate_cell(other, share, of=False)
+                if estimated
+                else {"value": numbers.percent(share.value)}
+            )
             yield {"head": terms.get(_REJECTED) or other.title, **own}
         for metric in metrics:
             own = {"value": "reference"}

@@ -74,7 +74,7 @@ def script_of(computed: Mapping[str, Any], language: str = "en", *, form: bool =
         "ui": {key: text for key, text in words.items() if key in shown},
         "keys": KEYS,
         "patterns": category_words.sources(_WORDS, _PATTERNS),
-        "everyones": category_words.EVERYONES.pattern,
+        "of_all_people": category_words.OF_ALL_PEOPLE.pattern,
     }
     texts = script_texts(language, _TEXTS).replace("</", "<\\/")
     head = f"const data={escaped(data)},RATES=data.rates,TEXTS={{{language}:{texts}}};\n"
