@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from math import sqrt
 
 from fairgauge.enums import DiagnosticCode, ScopeKind
 from fairgauge.question.presets import preset
-from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.results.estimates import AdverseImpact
 from fairgauge.results.report import Report
@@ -19,19 +18,19 @@ _RATE = "selection_rate"
 def adverse_impact(report: Report, spec: Spec) -> tuple[AdverseImpact, ...]:
     """Return a line for every group that is compared, where a preset asks for it.
 
-    Of weighted, sampled or rounded counts and of estimated groups there is none, nor of several thresholds or
-    classes: these tests are of people who were counted once.
+    Of weighted, sampled or rounded counts and of estimated groups there is none, nor of several
+    thresholds or classes: these tests are of people who were counted once.
     """
     counted = not (spec.weight or spec.cluster or spec.design)
     if spec.preset is None or not preset(spec.preset).adverse_impact or not counted:
         return ()
     rounded = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
     several = len({(each.class_, each.threshold) for each in report.groups}) > 1
+    return () if rounded or several else tuple(_lines(report, spec))
+
+
+def _lines(report: Report, spec: Spec) -> Iterator[AdverseImpact]:
     estimated = {each.name for each in spec.probabilities}
-    return () if rounded or several else tuple(_lines(report, spec.rules, estimated))
-
-
-def _lines(report: Report, rules: Iterable[Rule], estimated: set[str]) -> Iterator[AdverseImpact]:
     sides: dict[tuple[str, str, str | None], tuple[int, int]] = {}  # applicants, and selected
     for each in report.groups:
         rate = each.rates.get(_RATE)
@@ -51,48 +50,42 @@ def _lines(report: Report, rules: Iterable[Rule], estimated: set[str]) -> Iterat
             for stratum in sorted(strata, key=str)
             if (feature, group, stratum) in sides and (feature, reference, stratum) in sides
         ]
-        if (feature, group, None) in sides and (feature, reference, None) in sides and tables:
-            limits = [
-                (rule.low, rule.high)
-                for rule in rules
-                if rule.metric == f"{_RATE}.ratio"
-                and (not rule.features or feature in rule.features)
-                and (not rule.groups or group in rule.groups)
-            ]
-            yield _line(feature, group, reference, tables, limits)
-
-
-def _line(
-    feature: str,
-    group: str,
-    reference: str,
-    tables: list[tuple[int, int, int, int]],
-    limits: list[tuple[float, float]],
-) -> AdverseImpact:
-    n, selected, n_reference, others = ([*each] for each in zip(*tables, strict=True))
-    both = [s + t for s, t in zip(selected, others, strict=True)]
-    expected, variance = expected_selections(n, n_reference, both)
-    people, held, people_, held_ = map(sum, (n, selected, n_reference, others))
-    shortfall = expected - held
-    one_other = (held + 1) / people * people_ / (held_ - 1) if held_ > 1 and held < people else None
-    ratio = held / people * people_ / held_ if held_ and people else None
-    turned = None
-    if limits and ratio is not None and one_other is not None:
-        turned = any((a <= ratio <= b) != (a <= one_other <= b) for a, b in limits)
-    return AdverseImpact(
-        feature=feature,
-        group=group,
-        reference=reference,
-        tables=len(tables),
-        n=people,
-        n_reference=people_,
-        selected=held,
-        selected_reference=held_,
-        expected=expected,
-        shortfall=shortfall,
-        standard_deviations=shortfall / sqrt(variance) if variance else None,
-        p=exact_selection_test(n, n_reference, selected, others),
-        ratio=ratio,
-        ratio_of_one_other=one_other,
-        turned=turned,
-    )
+        everyone = (feature, group, None) in sides and (feature, reference, None) in sides
+        if not (everyone and tables):
+            continue
+        limits = [
+            (rule.low, rule.high)
+            for rule in spec.rules
+            if rule.metric == f"{_RATE}.ratio"
+            and (not rule.features or feature in rule.features)
+            and (not rule.groups or group in rule.groups)
+        ]
+        n, selected, n_reference, others = ([*each] for each in zip(*tables, strict=True))
+        both = [s + t for s, t in zip(selected, others, strict=True)]
+        expected, variance = expected_selections(n, n_reference, both)
+        people, held, people_, held_ = map(sum, (n, selected, n_reference, others))
+        shortfall = expected - held
+        one_other = (
+            (held + 1) / people * people_ / (held_ - 1) if held_ > 1 and held < people else None
+        )
+        ratio = held / people * people_ / held_ if held_ and people else None
+        turned = None
+        if limits and ratio is not None and one_other is not None:
+            turned = any((a <= ratio <= b) != (a <= one_other <= b) for a, b in limits)
+        yield AdverseImpact(
+            feature=feature,
+            group=group,
+            reference=reference,
+            tables=len(tables),
+            n=people,
+            n_reference=people_,
+            selected=held,
+            selected_reference=held_,
+            expected=expected,
+            shortfall=shortfall,
+            standard_deviations=shortfall / sqrt(variance) if variance else None,
+            p=exact_selection_test(n, n_reference, selected, others),
+            ratio=ratio,
+            ratio_of_one_other=one_other,
+            turned=turned,
+        )

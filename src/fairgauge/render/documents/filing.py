@@ -179,7 +179,10 @@ def terms_of(report: Report) -> Mapping[str, str]:
         return found.terms
     to = question.only_reference(report.spec)
     ratios = {_RATIO: f"ratio to {to}", f"{_REJECTED}.ratio": f"denial ratio to {to}"}
-    return {**found.terms, **{name: ratios[name] for name in ratios if name in found.terms}}
+    return {
+        **found.terms,
+        **{name: ratios[name] for name in ratios if name in (_RATIO, *found.terms)},
+    }
 
 
 # ---- the tables to publish
@@ -378,7 +381,7 @@ def _of_all_rows(section: FeatureResults) -> list[Estimate]:
 _Cell: TypeAlias = tuple[str, str | None]
 
 
-def _cells(each: Estimate) -> dict[_Cell, int]:
+def _cells(each: Estimate) -> dict[_Cell, float]:
     # the people of the two averages of a comparison, by group and category
     sides = (str(each.group), each.n_group), (reference_name(each.reference), each.n_reference)
     return {(name, each.stratum): people or 0 for name, people in sides}
@@ -391,7 +394,7 @@ def _is_of_few(each: Estimate) -> bool:
 def _withheld(inside: Iterable[Estimate]) -> set[_Cell]:
     # the averages of few people, and others of their group: with one alone, or of so few together,
     # that of all categories would give them
-    of: dict[str, dict[_Cell, int]] = defaultdict(dict)
+    of: dict[str, dict[_Cell, float]] = defaultdict(dict)
     for each in inside:
         for cell, people in _cells(each).items():
             of[cell[0]][cell] = people
