@@ -269,8 +269,11 @@ def _rows(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         derived = row.share is not None or (row.rate is not None and row.n is not None)
         if missing and not (derived or is_none or row.texts.keys() - dashes):
             yield _fault(FaultCode.NUMBERS_MISSING, row, columns=tuple(missing))
-        withheld = _withholds(row, ColumnRole.RATIO) or (
-            row.stated_rate is None and _withholds(row, ColumnRole.SELECTED, ColumnRole.RATE)
+        reason = table.own and "(" in row.texts.get(ColumnRole.RATIO, "")
+        withheld = (
+            reason
+            or _withholds(row, ColumnRole.RATIO)
+            or (row.stated_rate is None and _withholds(row, ColumnRole.SELECTED, ColumnRole.RATE))
         )
         lacks = has_ratios and row.ratio is None and row is not reference and not withheld
         if lacks and row.people and table.is_large(row, min_share):

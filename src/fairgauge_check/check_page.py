@@ -241,7 +241,7 @@ def _facts(check: Check) -> dict[str, Any]:
     tone = tree.Tone.BAD if check.errors else TONES.get(check.verdict, tree.Tone.UNSURE)
     return {
         "unread": left,
-        "verdict": "; ".join((*errors, *decided, *left)).upper(),
+        "summary": "; ".join((*errors, *decided, *left)).upper(),
         "tone": str(tone),
     }
 

@@ -19,17 +19,22 @@ from fairgauge_check.table_files import Grid
 _Found: TypeAlias = "Iterator[Finding | str]"
 """What numbers come to; a text is a column that nothing gives, or empty where it is a table."""
 _Rows: TypeAlias = "Sequence[Mapping[str, str]]"
-_FROM_RATES: Mapping[str, Callable[[float, float], float]] = {
-    r"(selection rate )?difference, pp": lambda p, q: 100 * (p - q),
-    r"ratio to (?!the highest).*": lambda p, q: p / q,
-    r"(selection )?odds ratio": lambda p, q: p * (1 - q) / ((1 - p) * q),
-    r"denials odds ratio": lambda p, q: (1 - p) * q / (p * (1 - q)),
-    r"denial ratio( to .*)?": lambda p, q: (1 - p) / (1 - q),
-    r"denial rate": lambda p, _: 1 - p,
+_Compared: TypeAlias = "tuple[float, Callable[..., tuple[float, float]]]"
+_RATIO: _Compared = (1, lambda x, n, y, m: (x * m, y * n))
+_DIFFERENCE: _Compared = (100, lambda x, n, y, m: (x * m - y * n, n * m))
+_OF_RATES: Mapping[str, _Compared] = {
+    r"(selection rate )?difference(, pp)?": _DIFFERENCE,
+    r"ratio to (?!the highest).*": _RATIO,
+    r"(selection )?odds ratio": (1, lambda x, n, y, m: (x * (m - y), y * (n - x))),
+    r"denials odds ratio": (1, lambda x, n, y, m: (y * (n - x), x * (m - y))),
+    r"denial ratio( to .*)?": (1, lambda x, n, y, m: ((n - x) * m, (m - y) * n)),
+    r"denial rate": (1, lambda x, n, *_: (n - x, n)),
 }
-"""What columns of the tables to publish are, of the rates of a group and of the reference."""
+"""What compares the selections x of n people with y of m, and the scale of it: a number over
+another, which are summed over strata, each divided by its people (Mantel and Haenszel)."""
 _OF_ONE = "denial rate"
 _SMD = re.compile(r"SMD x 100|standardised mean difference.*", re.IGNORECASE)
+_MARKS = re.compile(r"^<|(?<=\d)\?|(?<=\d) pp\b")
 _STRATA = r"Groups of .*, selection rates in %"
 _SIZE = re.compile(r"\(n = ([\d,]+)\)$")
 _MOST_STRATA = 200  # rows of a table of strata, which has no more of them
@@ -37,7 +42,7 @@ _ROUNDED = 1e-9  # how far what is computed in floating point may be off
 
 
 def _held(column: str, row: tuple[int, str] | None, text: str, *values: float) -> Finding:
-    printed, low, high = read_number(text.removeprefix("<")), min(values), max(values)
+    printed, low, high = read_number(_MARKS.sub("", text)), min(values), max(values)
     slack = _ROUNDED * max(1.0, *(abs(each) for each in values if isfinite(each)))
     if (
         printed is not None
@@ -45,9 +50,18 @@ def _held(column: str, row: tuple[int, str] | None, text: str, *values: float) -
         and (text.startswith("<") or float(printed.low) <= high + slack)
     ):
         return None
-    percent = printed is not None and printed.percent
-    return Fault.of(FaultCode.DOES_NOT_FOLLOW, row, column=column, printed=text, percent=percent,
-                    low=low, high=high)  # fmt: skip
+    return _fault(column, row, text, low, high, percent=printed is not None and printed.percent)
+
+
+def _fault(
+    column: str, row: tuple[int, str] | None, text: str, low: float, high: float, **more: bool
+) -> Fault:
+    return Fault.of(FaultCode.DOES_NOT_FOLLOW, row, column=column, printed=text, low=low,
+                    high=high, **more)  # fmt: skip
+
+
+def _compared(head: str) -> _Compared | tuple[float, None]:
+    return next((of for like, of in _OF_RATES.items() if re.fullmatch(like, head)), (1, None))
 
 
 def check_others(table: PublishedTable) -> _Found:
@@ -61,13 +75,12 @@ def check_others(table: PublishedTable) -> _Found:
     [('−31.0', -30)]
     """
     for head in table.rows[0].others if table.own else ():
-        of = next((f for like, f in _FROM_RATES.items() if re.fullmatch(like, head)), None)
+        scale, of = _compared(head)
         if _SMD.fullmatch(head):
             counts = [row.counts or (0, 0) for row in table.groups]
             n, selected = sum(n for n, _ in counts), sum(x for _, x in counts)
             if 0 < selected < n and all(n for n, _ in counts):
-                scale = 100 * n / sqrt(selected * (n - selected))
-                of = lambda p, q, by=scale: by * (p - q)  # noqa: E731
+                scale, of = 100 * n / sqrt(selected * (n - selected)), _DIFFERENCE[1]
         base = [row for row in table.groups if row.others[head] == "reference"]
         for row in table.groups:
             text = row.others[head]
@@ -78,10 +91,8 @@ def check_others(table: PublishedTable) -> _Found:
                 [float(end) for end in each.rates[0]] if each.rates else []
                 for each in (row, *others)
             ]
-            try:
-                values = [of(p, q) for p in rates[0] for q in rates[1]] if of and others else []
-            except ZeroDivisionError:
-                values = []
+            both = [of(p, 1, q, 1) for p in rates[0] for q in rates[1]] if of and others else []
+            values = [scale * over / under for over, under in both if under]
             yield _held(head, (row.number, row.name), text, *values) if values else head
 
 
@@ -128,19 +139,8 @@ def _gaps(grid: Grid, rows: _Rows, *_: Any) -> _Found:
         if least is not None:
             reached = [abs(end) >= least.exact for end in (printed.low, printed.exact)]
             agrees = row[limit] in ("yes",) * any(reached) + ("no",) * (not all(reached))
-            size = float(abs(100 * printed.exact))
-            yield (
-                None
-                if agrees
-                else Fault.of(
-                    FaultCode.DOES_NOT_FOLLOW,
-                    at,
-                    column=limit,
-                    printed=row[limit],
-                    low=size,
-                    high=size,
-                )
-            )
+            ends = (float(abs(100 * printed.exact)),) * 2
+            yield None if agrees else _fault(limit, at, row[limit], *ends)
 
 
 def _quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
@@ -153,7 +153,7 @@ def _quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
 
 def _people(grid: Grid, rows: _Rows, *_: Any) -> _Found:
     known = {i: n.value for i, row in enumerate(rows, 1)
-             if (n := read_number(row["n"])) and row["share"] != "-"}  # fmt: skip
+             if (n := read_number(row["n"])) and row.get("share", "-") != "-"}  # fmt: skip
     for i, people in known.items():
         row = rows[i - 1]
         yield _held("share", (i, row["group"]), row["share"], people / sum(known.values()))
@@ -244,16 +244,6 @@ def _strata(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -
         yield ""
 
 
-_POOLED: Mapping[str, tuple[float, Callable[..., tuple[float, float]]]] = {
-    r"(selection rate )?difference": (100, lambda x, n, y, m: (x * m - y * n, n * m)),
-    r"(selection )?odds ratio": (1, lambda x, n, y, m: (x * (m - y), y * (n - x))),
-    r"denials odds ratio": (1, lambda x, n, y, m: (y * (n - x), x * (m - y))),
-    r"denial ratio( to .*)?": (1, lambda x, n, y, m: ((n - x) * m, (m - y) * n)),
-}
-"""What is summed over strata, each divided by its people (Mantel and Haenszel)."""
-_RATIO = 1, lambda x, n, y, m: (x * m, y * n)
-
-
 def _adjusted(
     grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], others: Sequence[Grid]
 ) -> _Found:
@@ -273,23 +263,27 @@ def _adjusted(
             yield "overall"
         else:
             half = whole.unit / 2
-            ends = float(whole.exact - half), float(whole.exact + half)
-            yield _held("overall", at, row["overall"], *ends)
-        found = _RATIO if ratio else next(
-            (of for like, of in _POOLED.items() if re.fullmatch(like, metric)), None
-        )  # fmt: skip
+            low, high = float(whole.exact - half), float(whole.exact + half)
+            yield _held("overall", at, row["overall"], low, high)
+        scale, of = _RATIO if ratio else _compared(metric)
         base = [name for name, text in cells.items() if text == "reference"]
-        ends = []
-        if found and len(base) == 1 and strata and {row["group"], *base} <= {*strata.header}:
+        ends: list[float] = []
+        counted = table is not None and all(each.counts for each in table.groups)
+        if (
+            of
+            and counted
+            and len(base) == 1
+            and strata
+            and {row["group"], *base} <= {*strata.header}
+        ):
             sides = [[_selections(text) for text in (each[row["group"]], each[base[0]])]
                      for each in rows_of(strata)]  # fmt: skip
-            ends = _pooled(sides, *found)
+            ends = [scale * end for end in _pooled(sides, of)]
         yield _held(last, at, row[last], *ends) if ends else last
 
 
 def _pooled(
     sides: Iterable[Sequence[tuple[int, int, int] | None]],
-    scale: float,
     of: Callable[..., tuple[float, float]],
 ) -> list[float]:
     # the ends of what is pooled over the strata that both sides are in, of the selections possible
@@ -300,7 +294,7 @@ def _pooled(
         over, under = (sum(each[k] / each[2] for each in terms) for k in (0, 1))
         if not under:
             return []
-        ends.append(scale * over / under)
+        ends.append(over / under)
     return ends
 
 
@@ -318,8 +312,7 @@ def _comparisons(
         sides = [[read_number(of[row[side]][name]) for side in ("group", "compared with")]
                  for of in known if {row["group"], row["compared with"]} <= of.keys()
                  and name in of[row["group"]]]  # fmt: skip
-        text = row["value and CI"].replace(" pp", "")
-        (own, other), *more = sides or [(None, None)]
+        (own, other), *more = sides or [[None, None]]
         if more or own is None or other is None or (kind == "ratio" and other.low <= 0):
             yield "value and CI"
             continue
@@ -329,7 +322,8 @@ def _comparisons(
         ends = (low[0] - high[1], high[0] - low[1])
         if kind == "ratio":
             ends = (low[0] / high[1], high[0] / low[1])
-        yield _held("value and CI", (number, row["group"]), text, *map(float, ends))
+        at = number, row["group"]
+        yield _held("value and CI", at, row["value and CI"], *map(float, ends))
     yield from _columns(grid, rows, "value and CI")
 
 

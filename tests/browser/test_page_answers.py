@@ -211,6 +211,15 @@ def test_few_undecided_rows_may_be_any_outcome(tmp_path):
 WITHHELD_AND_NOT = ("inconclusive", "pass")
 
 
+def test_a_part_that_was_appended_again_withholds_a_pass(tmp_path):
+    rows = [f"{i},{'FM'[i % 2]},{'yes' if i % 7 else 'no'}" for i in range(1200)]
+    asked = USUAL | {"favourable": "positive", "rules": ["selection_rate.ratio >= 0.8"]}
+    case = {"text": "\n".join(["line,sex,ok", *rows, *rows[:60]]), "question": asked}
+    (made,) = answers([case], tmp_path)
+    assert {d["code"] for d in made["doubts"]} == {"doubled_rows"}
+    assert {v["outcome"] for v in made["verdicts"]} == {"inconclusive"}
+
+
 def test_a_person_in_several_rows_is_stated_and_withholds_a_pass(tmp_path):
     """1,200 rows of 600 candidates; a requisition of many is no person, nor is a row's own key."""
     rows = [

@@ -143,12 +143,6 @@ def test_a_filing_by_probabilities_is_named_where_nothing_follows_from_its_numbe
     assert "to-file.md" in str(found)
 
 
-def test_what_is_adjusted_for_strata_is_no_ratio_of_printed_rates(tmp_path):
-    asked = {"preset": "ugesp", "prediction": "hired", "positive": 1, "sensitive": "sex"}
-    fg.audit(FRAME, **asked, strata="race").save(tmp_path / "audit.md")
-    assert fg.check(tmp_path / "audit.md").errors == 0
-
-
 def test_an_interval_for_one_ratio_is_not_shown_as_that_of_a_report(tmp_path):
     """The report prints intervals for all its comparisons together; those of a check are named."""
     pandas = pytest.importorskip("pandas")
@@ -305,16 +299,25 @@ def filings(tmp_path_factory):
     polars = pytest.importorskip("polars")
     folder = tmp_path_factory.mktemp("filings")
     frame = polars.DataFrame(FRAME).with_columns(
-        pay=3000 + 40 * polars.int_range(polars.len()) % 700, good=polars.col("hired"),
+        pay=3000 + 40 * polars.int_range(polars.len()) % 700,
+        good=polars.col("hired"),
     )
     n = polars.int_range(polars.len())
     frame = frame.with_columns(
-        age=polars.when(n % 7 > 0).then(polars.when(n % 2 > 0).then(polars.lit("old")).otherwise(polars.lit("young"))),
+        age=polars.Series([None, "old", "young", "old", "young"][i % 5] for i in range(len(frame))),
         race=polars.when(n != 5).then("race"),
     )
     for name, preset, asked in (
-        ("lending", "us-lending", HIRING | {"sensitive": ["sex", "age"], "strata": "race",
-                                            "reference": {"sex": "M", "age": "old"}}),
+        (
+            "lending",
+            "us-lending",
+            HIRING
+            | {
+                "sensitive": ["sex", "age"],
+                "strata": "race",
+                "reference": {"sex": "M", "age": "old"},
+            },
+        ),
         ("insurer", "nydfs-cl7-2024", HIRING),
         ("pay", "eu-pay-transparency", PAY),
         ("validity", "hti-1-dsi", HIRING | {"label": "good", "favourable": "positive"}),
@@ -377,3 +380,26 @@ def test_what_no_printed_number_gives_is_named_and_leaves_a_filing_undecided(fil
     whole = fg.check(filings / f"insurer.{suffix}")
     assert (whole.errors, whole.exit_code, whole.unread) == (0, 0, ())
     assert whole.numbers_checked == 2 + 1 + 3 + 6  # rates, ratio, what they give, shortfall
+
+
+@pytest.mark.parametrize("reference", [None, "others", {"sex": "M"}], ids=str)
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("preset", ["us-lending", "california-crd-2025", "hti-1-dsi"])
+def test_no_filing_has_an_error_whatever_its_rows(tmp_path, preset, weight, reference):
+    numpy, polars = pytest.importorskip("numpy"), pytest.importorskip("polars")
+    for n in (60, 400):
+        rng = numpy.random.default_rng(n)
+        rows = polars.DataFrame({
+            "sex": rng.choice(["F", "M", "X", None], n, p=[0.4, 0.4, 0.1, 0.1]).tolist(),
+            "branch": rng.choice(["a", "b", "c", None], n, p=[0.4, 0.3, 0.2, 0.1]).tolist(),
+            "ok": rng.integers(0, 2, n), "good": rng.integers(0, 2, n),
+            "w": rng.integers(1, 4, n),
+        })  # fmt: skip
+        asked = {"prediction": "ok", "positive": 1, "favourable": "positive", "sensitive": "sex",
+                 "strata": "branch", "weight": weight}  # fmt: skip
+        asked |= {"label": "good"} if preset == "hti-1-dsi" else {}
+        asked |= {"reference": reference} if reference else {}
+        report = fg.audit(rows, preset=preset, **asked)
+        report.save(tmp_path / "filing.md")
+        found = fg.check(tmp_path / "filing.md")
+        assert found.errors == 0, str(found)

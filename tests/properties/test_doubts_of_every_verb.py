@@ -147,8 +147,12 @@ MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
         DiagnosticCode.SAME_NAMES, "g", planted("g", "A ", "a"),
         ("audit", "compare_models", "why", "thresholds", "monitor", "pairs"),
     ),
-    "a stratum that is none": (DiagnosticCode.STRATUM_OF_MISSING, "h", planted("h", "N/A"), ("why",)),
-    "a stratum in two spellings": (DiagnosticCode.SAME_NAMES, "h", planted("h", "X ", "x"), ("why",)),
+    "a stratum that is none": (
+        DiagnosticCode.STRATUM_OF_MISSING, "h", planted("h", "N/A"), ("why",),
+    ),
+    "a stratum in two spellings": (
+        DiagnosticCode.SAME_NAMES, "h", planted("h", "X ", "x"), ("why",),
+    ),
     "decisions that are none": (
         DiagnosticCode.UNDECIDED_OUTCOMES, "p", planted("p", "Pending", "no"),
         ("audit", "compare_models", "why", "find", "monitor", "pairs"),
@@ -372,3 +376,35 @@ def every_number(reference: str, column: str = "g", value: str = "", word: str =
     called = rows.with_columns(pl.col(column, *also).replace(value, word))
     found = fg.audit(called, prediction="p", rules=RULE, strata="h", reference=reference, **ASKED)
     return sorted(number for _, number in numbers(found))
+
+
+@pytest.mark.parametrize("verb", AGED)
+def test_rows_that_weigh_nothing_leave_no_pass(verb):
+    """Half of those of one group that are refused weigh 0, in every period as in some."""
+    ask, passes = VERBS[verb]
+    none = (pl.col("g") == "b") & (pl.col("y") == "no") & (pl.int_range(pl.len()) % 16 < 8)
+    rows = table().with_columns(w=pl.when(none).then(0.0).otherwise(1.0))
+    assert passes(ask(rows.with_columns(w=pl.lit(1.0)), weight="w"))
+    assert not passes(ask(rows, weight="w"))
+
+
+def of_f1(rows: pl.DataFrame, **more: Any) -> Any:
+    return fg.audit(rows, prediction="p", rules="|f1_score.difference| <= 0.5", **ASKED | more)
+
+
+WEIGHED = VERBS | {"audit": (of_f1, VERBS["audit"][1])}
+"""Of F1 there is no worst case."""
+
+
+@pytest.mark.parametrize(("verb", "lacking"), [
+    ("audit", "g"), ("audit", "y"), ("why", "g"), ("thresholds", "g"), ("thresholds", "y"),
+    ("monitor", "g"),
+])  # fmt: skip
+def test_few_missing_values_matter_by_what_they_weigh(verb, lacking):
+    """One row in 600, which weighs 400: exit 0, as though it were one in 600."""
+    ask, passes = WEIGHED[verb]
+    of_few = pl.int_range(pl.len()) % 600 == 1
+    rows = table().with_columns(pl.when(~of_few).then(lacking), w=pl.lit(1.0))
+    heavy = rows.with_columns(w=pl.when(of_few).then(400.0).otherwise("w"))
+    assert passes(ask(rows, weight="w"))
+    assert not passes(ask(heavy, weight="w"))

@@ -26,7 +26,7 @@ from fairgauge.enums import (
     Threshold,
     Uncounted,
 )
-from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
+from fairgauge.errors import CubeError, DataError, SpecError, nearest, quote
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, estimated_groups, measure, reversed_outcomes_of
 from fairgauge.question.options import Options, with_options
@@ -39,7 +39,6 @@ from fairgauge.question.specification import (
     ask_rows,
     check_names,
     refuse_candidates,
-    unmet_need,
 )
 from fairgauge.reasons import Parameter
 from fairgauge.resolve import question_checks
@@ -54,10 +53,10 @@ from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall
-from fairgauge.scan import open_rows, open_source
-from fairgauge.scan.chosen_rows import about_centre, check_cells, with_probabilities
+from fairgauge.rowwise import first_rows
+from fairgauge.scan import chosen_rows, open_rows, open_source
 from fairgauge.scan.input_files import open_files
-from fairgauge.scan.source import Opened, Readable, Source, at_hand, readable
+from fairgauge.scan.source import Opened, Readable, Source, at_hand
 
 if TYPE_CHECKING:
     from fairgauge.question import swap_question
@@ -128,20 +127,9 @@ def audit(
     >>> report["accuracy.difference", "sex", "M"].value
     -0.5
     """
-    asked = with_config(config, options, judges=True)
-    return audited(data, *arrays, later=labels_come_later(config), **asked)
-
-
-def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options]) -> Report:
-    """Audit data by options without a specification file.
-
-    ``later`` is whether labels may come later: rules that need them then wait where no row has one.
-    """
+    options = with_config(config, options, judges=True)
     refuse_candidates(options)
-    if later and not isinstance(data, Cube) and data is not None:
-        cube, source, spec, waiting = _counted_so_far(data, arrays, options)
-    else:
-        (cube, source, spec), waiting = counted(data, arrays, options), ()
+    cube, source, spec = counted(data, arrays, options)
     question_checks.check_known(cube, spec)
     mistakes = with_accepted(likely_mistakes(cube, spec, decide_task(cube, spec)), spec)
     repeated = with_accepted(repeated_rows(data, source, spec, cube), spec)
@@ -175,7 +163,6 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         verdicts=verdicts,
         verdict=overall(verdicts),
         diagnostics=(
-            *waiting,
             *_about_counts(data, cube, spec),
             *counted_people(cube, spec),
             *never_repeats(cube, spec),
@@ -212,36 +199,6 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         expected = adverse_impact(report, spec)
     made = defined_by(report.catalogue, report)
     return replace(made, findings=findings, adverse_impact=expected, counts=cube)
-
-
-def _counted_so_far(
-    data: object, arrays: tuple[object, ...], options: Options
-) -> tuple[Cube, Source | None, Spec, tuple[Diagnostic, ...]]:
-    # the rules that need it stay in the specification, and are not evaluated
-    source, every = open_source(data), ask(**options)
-    label, held = every.label, Opened(source)
-    if label is None:
-        return (*counted(held, arrays, options), ())
-    if label in source.columns:
-        found = counted(held, arrays, options)
-        axis = found[0].plan.axis(Role.LABEL)
-        if axis is None or found[0].cases_by_level[axis][:-1].any():
-            return (*found, ())
-    bare = replace(every, label=None)
-    named = bare.catalogue.row
-    waits = {i for i, each in every.limits if unmet_need(each.own or named(each.metric), bare)}
-    rules = [rule for i, rule in enumerate(every.rules) if i not in waits]
-    recode = {r.column: dict(r.categories) for r in every.recode if r.column in source.columns}
-    bare_options: Options = {**options, "label": None, "rules": rules, "recode": recode}
-    cube, rows, spec = counted(held, arrays, bare_options)
-    unused = set(source.columns) - {column for _, column in every.columns()}
-    warning = Diagnostic.warning(
-        DiagnosticCode.LABELS_LATER,
-        column=label,
-        rules=tuple(str(every.rules[i]) for i in sorted(waits)),
-        nearest=None if label in source.columns else closest(label, sorted(unused)),
-    )
-    return cube, rows, replace(spec, rules=every.rules), (warning,)
 
 
 def late_labels(data: object, spec: Spec) -> tuple[object, str | None]:
@@ -297,9 +254,7 @@ def count(
             warnings.warn(note, UserWarning, stacklevel=2)
     cube, source, spec = counted(data, arrays, asked)
     if source is not None:
-        from fairgauge.rowwise.first_rows import repeated_ids
-
-        for each in repeated_ids(source, spec):
+        for each in first_rows.repeated_ids(source, spec):
             warnings.warn(each.message, UserWarning, stacklevel=2)
     return cube
 
@@ -404,7 +359,7 @@ def check_groups(
     elif at_hand(data):
         # all that is asked of groups, and of rows what states how often they count
         asked = replace(spec, **{name: getattr(Spec(), name) for name in _OF_OUTCOMES})
-        rows = _chosen(with_probabilities(data, asked), spec)
+        rows = chosen_rows.chosen_rows(chosen_rows.with_probabilities(data, asked), spec)
         of_groups = plan(asked)
         whole = plan(spec, median=spec.score_range[0])
         numeric, read = whole.numeric_columns, set(of_groups.numeric_columns)
@@ -413,7 +368,7 @@ def check_groups(
         cube = rows.count(
             replace(of_groups, moments=(*of_groups.moments, *sums), listed=listed), spec.max_groups
         )
-        check_cells(cube, data, asked)
+        chosen_rows.check_cells(cube, data, asked)
     else:
         return None
     question_checks.check_known(cube, asked)
@@ -442,11 +397,9 @@ def copies_of_rows(
     data: object, source: Source, cube: Cube, spec: Spec
 ) -> tuple[tuple[str, int], ...]:
     """Return what `Cube.copies` holds: of files with the same lines, or of rows."""
-    from fairgauge.rowwise.first_rows import copied_files, copied_rows
-
-    if copies := copied_files(data):
+    if copies := first_rows.copied_files(data):
         return ("times", max(map(len, copies))), ("files", sum(map(len, copies)))
-    return copied_rows(source, cube, spec)
+    return first_rows.copied_rows(source, cube, spec)
 
 
 def counted(
@@ -471,32 +424,19 @@ def counted(
         rows = source.count(made, spec.max_groups)
         return {"": count_people(rows, asked, spec) if spec.of_people else rows}
 
-    median = None
-    if spec.threshold is Threshold.MEDIAN:
-        from fairgauge.rowwise.first_rows import median_score
-
-        median = median_score(source, spec)
-    cube = about_centre(count(plan(spec, median)), count)[""]
-    check_cells(cube, source, spec)
+    by_median = spec.threshold is Threshold.MEDIAN
+    median = first_rows.median_score(source, spec) if by_median else None
+    cube = chosen_rows.about_centre(count(plan(spec, median)), count)[""]
+    chosen_rows.check_cells(cube, source, spec)
     cube = replace(cube, question=spec, copies=copies_of_rows(data, source, cube, spec))
     return with_hidden_clusters(cube, cluster_key()), source, spec
 
 
 def _open_data(data: object, options: Options) -> tuple[Source, Spec]:
-    from fairgauge.rowwise.first_rows import with_task
-
     source, named = open_rows(data, options)
     spec = ask_rows(source, **named)
-    source = _chosen(with_probabilities(source, spec), spec)
-    return source, with_task(source, spec)
-
-
-def _chosen(source: Source, spec: Spec) -> Source:
-    if not spec.where:
-        return source
-    from fairgauge.scan.chosen_rows import chosen_rows
-
-    return chosen_rows(source, spec)
+    source = chosen_rows.chosen_rows(chosen_rows.with_probabilities(source, spec), spec)
+    return source, first_rows.with_task(source, spec)
 
 
 def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict[str, Cube]:
@@ -512,13 +452,11 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
         )
 
     def count(asked: Plan) -> dict[str, Cube]:
-        from fairgauge.scan.chosen_rows import count_by
+        return chosen_rows.count_by(source, asked, column, spec.max_groups)
 
-        return count_by(source, asked, column, spec.max_groups)
-
-    cubes = about_centre(count(plan(spec)), count)
+    cubes = chosen_rows.about_centre(count(plan(spec)), count)
     for cube in cubes.values():
-        check_cells(cube, source, spec)
+        chosen_rows.check_cells(cube, source, spec)
     hidden = cluster_key()
     return {
         name: with_hidden_clusters(replace(cube, question=spec), hidden)
@@ -534,12 +472,10 @@ def repeated_rows(
     The last as the first rows show it. ``verb`` is what is done with the rows, where that is not
     an audit.
     """
-    from fairgauge.rowwise.first_rows import notes_of_files, repeated_ids
-
-    yield from notes_of_files(data, [column for _, column in spec.columns()])
+    yield from first_rows.notes_of_files(data, [column for _, column in spec.columns()])
     yield from alike_identifiers(cube, spec)
     if source is not None and not cube.copies:  # of which every identifier stands twice
-        yield from repeated_ids(source, spec, verb)
+        yield from first_rows.repeated_ids(source, spec, verb)
 
 
 def judged(
@@ -552,7 +488,7 @@ def judged(
     by_rows: ByRows | None = None  # where rows can only be counted
     # a table of counts, which are many, is none of rows
     counts = spec.count is not None and cube.cases > _MOST_REPEATED
-    if source is not None and readable(source) and not spec.of_people and not counts:
+    if source is not None and isinstance(source, Readable) and not spec.of_people and not counts:
         from fairgauge.rowwise import RowReader
 
         by_rows = RowReader(source, cube)

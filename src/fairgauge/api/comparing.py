@@ -15,8 +15,8 @@ from fairgauge.checks.missingness_checks import never_repeats
 from fairgauge.checks.outcome_checks import favoured_levels, undecided_outcomes
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube, levels_with_cases
-from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import Axis
+from fairgauge.cube.views import alone, asked_of, candidate_axes
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.errors import DataError, Problem, SpecError, cells, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes

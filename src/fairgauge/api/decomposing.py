@@ -8,14 +8,14 @@ from typing import Any, Unpack, cast
 
 from fairgauge.api.running import started
 from fairgauge.catalogue.closed_forms import has_decomposition, usual_rate
-from fairgauge.catalogue.comparisons import Contrast, RowMetric
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks import missingness_checks
 from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.names import doubtful_names, doubtful_strata
 from fairgauge.checks.outcome_checks import controls_of_groups, strata_of_outcomes
 from fairgauge.checks.rows import OF_OUTCOMES
-from fairgauge.cube import crossed_strata
+from fairgauge.cube import views
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import Level, ReferenceRule, Role, Task
@@ -124,7 +124,11 @@ def why(
     refuse(at.problems)
     counted = data
     if isinstance(data, Cube):
-        counted = _drop_strata(data, strata)
+        held = {each.column for each in strata}  # what is a stratum is no feature
+        sensitive = tuple(f for f in data.asked.sensitive if f.column not in held)
+        crossings = tuple(c for c in data.asked.intersections if not held & set(c))
+        question = replace(data.asked, strata=(), sensitive=sensitive, intersections=crossings)
+        counted = replace(data, question=question)
     elif any(
         e.quantiles for e in read_strata(asked.get("strata"), Location("strata"), quantiles=True)
     ):
@@ -141,9 +145,9 @@ def why(
     _check(spec, strata, margins, cube)
 
     columns, beside = (tuple(e for e in strata if e.control is of) for of in (False, True))
-    asked_cuts = crossed_strata.with_fewer_cuts(cube, strata)  # counts may hold more
-    crossed = crossed_strata.cross_strata(asked_cuts, columns)
-    fitted = crossed_strata.cross_strata(asked_cuts, strata) if beside else None
+    asked_cuts = views.with_fewer_cuts(cube, strata)  # counts may hold more
+    crossed = views.cross_strata(asked_cuts, columns)
+    fitted = views.cross_strata(asked_cuts, strata) if beside else None
     names = [each.column for each in strata]
     resolution = resolve(crossed.without, spec)
     features = resolution.features
@@ -274,21 +278,9 @@ def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, d
     cuts = {}
     for column in (each.column for each in strata if each.quantiles):
         counts = rows.count(plan(replace(by_column, sensitive=(Feature(column),))), _MOST_VALUES)
-        cuts[column] = crossed_strata.quantile_cuts(counts, counts.plan.axes[0], _INTERVALS)
+        cuts[column] = views.quantile_cuts(counts, counts.plan.axes[0], _INTERVALS)
     cut = tuple(replace(each, cuts=cuts.get(each.column, each.cuts)) for each in plain)
     return Opened(source), {**named, "strata": cut}
-
-
-def _drop_strata(cube: Cube, strata: Sequence[Feature]) -> Cube:
-    names = {each.column for each in strata}
-    asked = cube.asked
-    question = replace(
-        asked,
-        strata=(),
-        sensitive=tuple(f for f in asked.sensitive if f.column not in names),
-        intersections=tuple(c for c in asked.intersections if not names & set(c)),
-    )
-    return replace(cube, question=question)
 
 
 def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], cube: Cube) -> None:
@@ -343,10 +335,8 @@ def _wrong_metrics(spec: Spec, margins: Mapping[str, float]) -> Iterator[Problem
             if isinstance(metric, Contrast) and metric.by == "difference":
                 differences[rate.name] = rate
         else:
-            why_not = "quantiles of strata do not add up to that of all; it is no"
-            it_is = why_not if isinstance(metric, RowMetric) and metric.q else "it is no"
             message = (
-                f"{metric.name} has no decomposition: {it_is} difference or ratio of one rate "
+                f"{metric.name} has no decomposition: it is no difference or ratio of one rate "
                 "or mean, such as base_rate.difference"
             )
             if metric.name.startswith("mean_score."):

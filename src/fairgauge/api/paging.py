@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Never, Unpack
 
 from fairgauge.api.audit import audit, count
-from fairgauge.api.loading import load
 from fairgauge.api.running import Run, started
 from fairgauge.catalogue.lookup import find_rate
-from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import AROUND_CODES, CODES, LEAST, NEARBY, OLDEST, YEARS
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse
@@ -186,21 +184,12 @@ def explore(
     return Exploration(explored(run.cube, run.spec, of_rows=found, exact=exact))
 
 
-def explore_report(
-    report: Report, counts: Cube | str | Path | None = None, *, exact: bool = False
-) -> Exploration:
+def explore_report(report: Report, *, exact: bool = False) -> Exploration:
     """Make the page of the counts that a report was made of, with the question of the report."""
-    given = report.counts if counts is None else counts
-    cube = load(given) if isinstance(given, (str, Path)) else given
-    if not isinstance(cube, Cube):
+    cube = report.counts
+    if cube is None:
         raise CubeError(
-            "a report that was read from a file holds no counts; give them: a Cube, or the path of "
-            "a .cube.json (report.explore('people.cube.json'))"
-        )
-    if cube.digest != report.data.fingerprint:
-        raise CubeError(
-            f"the report was made of the counts {report.data.fingerprint}, and these are "
-            f"{cube.digest}; give the counts that it was made of"
+            "a report that was read from a file holds no counts; explore them (fairgauge.explore)"
         )
     spec = ask(base=cube.asked, **{k: v for k, v in report.spec.items() if v not in ([], {})})
     of_rows = [each for each in report.diagnostics if each.code in _OF_ROWS]
@@ -288,9 +277,13 @@ def page_data() -> dict[str, Any]:
             each | {"says": "", "labelled": "label" in find_rate(str(each["name"])).needs}
             for each in rates_data({row: list(compared(row)) for row in map(find_rate, _EXPLORED)})
         ],
-        "presets": {name: _preset(name) for name in page_presets()},
+        "presets": {
+            made.name: {"title": made.title, "words": dict(made.words), "no_limit": made.no_limit,
+                        "options": dict(made.options), "crossed": made.intersect}
+            for made in presets() if made.page
+        },
         "check": _check(),
-    }
+    }  # fmt: skip
 
 
 def _rate(name: str) -> dict[str, Any]:
@@ -318,17 +311,6 @@ def _direction(row: Any, favourable: Favourable) -> dict[str, Any]:
         "sign": adverse or (1 if favours_the_least(row, favourable) else -1),
         "directed": adverse != 0 or has_direction(row, favourable),
         "known": adverse != 0 or better_of(row, favourable) is not Better.NEITHER,
-    }
-
-
-def _preset(name: str) -> dict[str, Any]:
-    made = preset_of(name)
-    return {
-        "title": made.title,
-        "words": dict(made.words),
-        "no_limit": made.no_limit,
-        "options": dict(made.options),
-        "crossed": made.intersect,
     }
 
 

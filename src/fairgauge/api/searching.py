@@ -469,13 +469,9 @@ def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> S
 
 
 def _check_features(spec: Spec, columns: Sequence[str]) -> None:
-    outcomes = {
-        name: getattr(spec, name) for name in ("label", "prediction", "score", "count", "person")
-    }
-    problems = [
+    names = ("label", "prediction", "score", "count", "person")
+    used = [(name, c) for c in columns for name in names if getattr(spec, name) == c]
+    refuse([
         Problem("features", f"{quote(column)} is the {name}, of which subgroups are not made")
-        for column in columns
-        for name, used in outcomes.items()
-        if column == used
-    ]
-    refuse(problems)
+        for name, column in used
+    ])  # fmt: skip

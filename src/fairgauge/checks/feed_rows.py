@@ -20,7 +20,7 @@ from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.group_counts import unknown_levels
-from fairgauge.resolve.outcomes import decide_task
+from fairgauge.resolve.outcomes import decide_task, open_levels
 from fairgauge.values import Value, is_one_of, meaning, name_of
 
 _CHECKED = (
@@ -41,7 +41,7 @@ class FeedRows(NamedTuple):
     ``rows, excluded``: all rows, and by reason those that the question excludes; of a count its
         cases and of persons these, here and below.
     ``read``: the rows that were read, whatever these stand for.
-    ``complete``: whether no value is missing, and none is excluded by name.
+    ``complete``: whether no value is missing, or may be none, and none is excluded by name.
     ``values, missing``: the rows of every value of a column, and of none.
     ``divisor, cells``: the largest number that divides the rows of all cells, and how many cells;
         of rows also where these have a count.
@@ -71,8 +71,10 @@ class FeedRows(NamedTuple):
 def feed_rows(cube: Cube, question: Spec) -> FeedRows:
     """Return the rows that a cube counts, and those that the question excludes, by reason."""
     named = question.unknown or question.exclude_groups
-    complete = not (named or cube.excluded or cases_of_no_weight(cube)) and all(
-        (table.codes >= 0).all() for table in cube.tables
+    complete = (
+        not (named or cube.excluded or cases_of_no_weight(cube))
+        and all((table.codes >= 0).all() for table in cube.tables)
+        and all(open_levels(cube, axis, question) is None for axis in cube.plan.outcomes)
     )
     excluded = {} if complete else excluded_rows(cube, question)
     cases = _in_cases(cube)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube, Sums, counts_together
 from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.cube.plan import OUTCOMES, Axis
+from fairgauge.cube.views import with_one_stratum
 from fairgauge.enums import DiagnosticCode, Role, Uncounted
 from fairgauge.question.recoding import UNKNOWN, has_categories
 from fairgauge.question.specification import Spec
@@ -24,7 +24,7 @@ from fairgauge.stats.significance import homogeneity
 from fairgauge.values import Value, name_of
 
 _HARDLY = 0.1
-"""Rows that conditions leave of a group beside those that they leave out, if these are nearly all."""
+"""What conditions leave of a group beside what they leave out, where that is nearly all."""
 
 
 def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:

@@ -119,18 +119,14 @@ _SHOWING = ("text", "markdown", "html")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """What is printed of a result, and the files that it is written to.
-
-    Attributes
-    ----------
-    full, quiet : whether all of it is printed, or one line with the verdict.
-    chosen : the table of the result that is printed as CSV in place of the result.
-    """
+    """What is printed of a result, and the files that it is written to."""
 
     format: str = "text"
     files: tuple[str, ...] = ()
+    # full, quiet: whether all of it is printed, or one line with the verdict
     full: bool = False
     quiet: bool = False
+    # the table of the result that is printed as CSV in place of the result
     chosen: str | None = None
     lang: str = "en"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import TypedDict
+from typing import Any
 
 import click
 
@@ -14,13 +14,6 @@ from fairgauge.errors import DataError, SpecError, without_secrets
 _LONGEST_MESSAGE = 1_900
 _NOTE = "Note: "
 _NO_NOTES = "fairgauge: no notes"
-
-
-class TerminalStyle(TypedDict, total=False):
-    """Options of a text for a terminal; without them it is plain and of a fixed width."""
-
-    colour: bool
-    width: int
 
 
 class ClosedOutput(Exception):  # noqa: N818 - an event, not an error
@@ -44,7 +37,7 @@ def print_result(text: str) -> None:
         raise DataError(f"cannot write standard output: {error.strerror or error}") from None
 
 
-def terminal_style(format_: str) -> TerminalStyle:
+def terminal_style(format_: str) -> dict[str, Any]:
     """Return colour and width for the terminal; a file or a pipe gets plain text of fixed width."""
     if format_ != "text" or sys.stdout is None or not sys.stdout.isatty():
         return {}
@@ -77,7 +70,8 @@ def print_message(message: Exception | str, prefix: str = "Error: ") -> None:
     if quiet and prefix == _NOTE:
         return
     if isinstance(message, SpecError) and len(message.problems) > 1:
-        text = _list_mistakes([str(problem) for problem in message.problems])
+        mistakes = [f"{len(message.problems)} mistakes in the specification", *message.problems]
+        text = "\n  ".join(map(str, mistakes))
     else:
         text = str(message)
     text = printable(without_secrets(text))
@@ -98,15 +92,3 @@ def printable(text: str) -> str:
         c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode()
         for c in text.replace("\N{NO-BREAK SPACE}", " ")
     )
-
-
-def _list_mistakes(mistakes: list[str]) -> str:
-    lines = [f"{len(mistakes)} mistakes in the specification"]
-    size = len(lines[0])
-    for i, mistake in enumerate(mistakes):
-        size += len(mistake) + 3
-        if i and size > _LONGEST_MESSAGE - 60:
-            lines.append(f"  and {len(mistakes) - i} more")
-            break
-        lines.append(f"  {mistake}")
-    return "\n".join(lines)

@@ -232,6 +232,14 @@ class Cube:
         axes = ", ".join(f"{axis.role} {axis.column}" for axis in self.plan.axes)
         return f"<Cube of {self.rows:,} rows in {cells:,} cells: {axes}>"
 
+    def with_tables(self, axes: Iterable[Axis], tables: Iterable[CountTable]) -> Cube:
+        """Return a cube of the same rows with other tables, over these axes."""
+        axes, tables = tuple(axes), tuple(tables)
+        positions = tuple(tuple(axes.index(axis) for axis in table.axes) for table in tables)
+        plan = replace(self.plan, axes=axes, tables=positions)
+        levels = {axis: self.levels[axis] for axis in axes}
+        return replace(self, plan=plan, levels=levels, tables=tables)
+
     def marginal(self, axes: Sequence[Axis]) -> CountTable:
         """Return the counts by ``axes`` alone, from the smallest table that has them all.
 

@@ -101,24 +101,23 @@ def placeholders(
     text. None is one that a recoding states, such as one that is recoded to itself.
     """
     stated = recoding.names if recoding else ()
-    repeated = [
-        (identifiers[i], int(rows[i]))
-        for i in np.flatnonzero(rows > 1).tolist()
-        if name_of(identifiers[i]) not in stated
-    ]
-    words = [
-        each
-        for each in repeated
-        if means_missing(each[0]) and not re.search(r"[\d@]", str(each[0]))
-    ]
-    others = [each for each in repeated if each not in words]
-    codes = [each for each in others if _CODE.fullmatch(name_of(each[0]))]
-    sizes = sorted((n for each, n in others if (each, n) not in codes), reverse=True)
-    outlying = count_outlying([*sizes, 1], len(identifiers))
-    if outlying:
+    words: list[tuple[Value, int]] = []
+    codes: list[tuple[Value, int]] = []
+    others: list[int] = []
+    for i in np.flatnonzero(rows > 1).tolist():
+        value, n, name = identifiers[i], int(rows[i]), name_of(identifiers[i])
+        if name in stated:
+            continue
+        if means_missing(value) and not re.search(r"[\d@]", name):
+            words.append((value, n))
+        elif _CODE.fullmatch(name):
+            codes.append((value, n))
+        else:
+            others.append(n)
+    sizes = [*sorted(others, reverse=True), 1]
+    if outlying := count_outlying(sizes, len(identifiers)):
         words.append(("", sum(sizes[:outlying])))
-    typical = [*sizes[outlying:], 1][0]
-    return (*words, *(each for each in codes if _is_far_above(each[1], typical)))
+    return (*words, *(each for each in codes if _is_far_above(each[1], sizes[outlying])))
 
 
 def count_outlying(sizes: Sequence[int], identifiers: int) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -190,11 +190,6 @@ class Clusters:
         inside = (self.slots > 0) | self.pooled
         return np.where(inside.reshape(blocks.shape[1], -1).any(axis=1), np.nan, blocks)
 
-    @property
-    def margin(self) -> Clusters:
-        """Return the same sides over all rows."""
-        return replace(self, slots=np.zeros_like(self.slots))
-
 
 class _Members(NamedTuple):
     """How many clusters every side has in every slot; whether any has rows in several groups."""
@@ -358,17 +353,10 @@ class ClustersBySide:
 class DesignBySide(ClustersBySide):
     """Selects how the sides of many comparisons were sampled."""
 
-    def __init__(
-        self,
-        counted: GroupCounts,
-        outcome: OutcomeMasks,
-        spec: Spec,
-        per_class: Sequence[OutcomeMasks] = (),
-    ) -> None:
+    def __init__(self, counted: GroupCounts, *asked: Any) -> None:
         assert counted.design is not None
-        super().__init__(counted, outcome, spec, per_class)
-        self.sides_of = SampledSides
-        self.design = counted.design
+        super().__init__(counted, *asked)
+        self.sides_of, self.design = SampledSides, counted.design
         self._slots = 1 + len(counted.strata)
         self._held: dict[tuple[int, int], tuple[Index, float, float]] = {}
         powers = tuple(f"_{name}" for name in WEIGHTS[1:])
@@ -705,7 +693,7 @@ def _block_sizes(
 ) -> list[Array]:
     sides = [_clusters_of(each, metric) for each in (compared.group, compared.other)]
     if margin:
-        sides = [each.margin for each in sides]
+        sides = [replace(each, slots=np.zeros_like(each.slots)) for each in sides]
     if isinstance(metric, Contrast):
         return [_smallest_blocks(metric.of, each) for each in sides]
     ours = sides[0].block_sizes(lambda side: metric.sizes(side, side)[0])

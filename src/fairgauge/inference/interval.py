@@ -199,11 +199,10 @@ def insufficient_weights(
     """
     if effective is None:
         return [None] * size
+    sides = effective if isinstance(effective, tuple) else (effective,)
     code = ReasonCode.FEW_EFFECTIVE_ROWS
-    if isinstance(effective, tuple):
-        group, reference = (Sparseness(code, each, FEWEST_EFFECTIVE) for each in effective)
-        return group.insufficient(reference)
-    return Sparseness(code, effective, FEWEST_EFFECTIVE).insufficient()
+    first, *second = (Sparseness(code, each, FEWEST_EFFECTIVE) for each in sides)
+    return first.insufficient(*second)
 
 
 def strata_are_thin(rows: Sequence[Array], weights: Array) -> Mask:
@@ -242,10 +241,8 @@ def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
     fields: Certainty = {
         "status": Status.TOO_FEW if too_few else Status.OK,
         "reason": too_few or (None if known else intervals.reason),
-        "expected": None if intervals.expected is None else _finite_value(intervals.expected, at),
-        "corrected": None
-        if intervals.corrected is None
-        else _finite_value(intervals.corrected, at),
+        "expected": _finite_value(intervals.expected, at),
+        "corrected": _finite_value(intervals.corrected, at),
     }
     if known:
         fields["interval"] = Interval(low, high, level, tuple(intervals.methods[at]))
@@ -253,8 +250,8 @@ def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
     return fields
 
 
-def _finite_value(values: Array, at: int) -> float | None:
-    value = values.item(at)
+def _finite_value(values: Array | None, at: int) -> float | None:
+    value = math.nan if values is None else values.item(at)
     return value if math.isfinite(value) else None
 
 
@@ -385,11 +382,6 @@ class StatisticInterval:
     sparse: Sparseness | None = None
     compared: Sparseness | None = None
     constant: ConstantScores | None = None
-
-    @property
-    def clustered(self) -> bool:
-        """Return whether it is robust to clusters."""
-        return self.clusters is not None
 
     def correlation(self, other: StatisticInterval, first: Index, second: Index) -> Array:
         """Return the correlation of some of its values with some of another's, by position.
@@ -660,12 +652,6 @@ class Comparisons:
     def other(self) -> Evidence:
         """Return the side that shares no row with the group."""
         return self.rest or self.reference
-
-    @property
-    def effective_sizes(self) -> tuple[Array, Array] | None:
-        """The effective rows by weight of both sides; None without weights."""
-        sizes = self.group.effective_size, self.reference.effective_size
-        return None if sizes[0] is None or sizes[1] is None else (sizes[0], sizes[1])
 
     @property
     def mirrored(self) -> bool:

@@ -96,15 +96,30 @@ def lacks_more(
     every = np.arange(len(counted.groups))
     others = every == reference if reference < len(every) else every != group
     more = np.zeros(2)
-    for what, missing, open_, n in _missing(counted, spec, every):
-        if not any(need in needs for need in (what, *_OF_DECISIONS * (what != "label"))):
-            continue
-        sums = missing + open_, n
-        lacks, rows = (np.array([each[group], each[others].sum()]) for each in sums)
-        shares = quotient(lacks, rows)
-        if np.ptp(shares) >= MANY_MISSING and homogeneity(lacks, rows)[1] < _HARDLY_CHANCE:
-            more = np.maximum(more, (shares - shares.min()) * rows)
+    for measure in _measures(counted):
+        for what, missing, open_, n in _missing(counted, spec, every, measure):
+            if not any(need in needs for need in (what, *_OF_DECISIONS * (what != "label"))):
+                continue
+            sums = missing + open_, n
+            lacks, rows = (np.array([each[group], each[others].sum()]) for each in sums)
+            shares, alike = quotient(lacks, rows), _design_effect(counted, measure)
+            p = homogeneity(lacks / alike, rows / alike)[1]
+            if np.ptp(shares) >= MANY_MISSING and p < _HARDLY_CHANCE:
+                more = np.maximum(more, (shares - shares.min()) * rows)
     return more
+
+
+def _measures(counted: GroupCounts) -> tuple[Measure, ...]:
+    # few rows may weigh as much as many: weights are in the unit of rows
+    return ("n", "w") if counted.unequally_weighted else ("n",)
+
+
+def _design_effect(counted: GroupCounts, measure: Measure) -> float:
+    # of weights (Kish)
+    if measure == "n":
+        return 1.0
+    n, w, w2 = (float(counted.counts[name][:, 0].sum()) for name in ("n", "w", "w2"))
+    return n * w2 / w**2
 
 
 def differs_without_group(
@@ -119,8 +134,14 @@ def differs_without_group(
     They may have them over all rows, within the strata, or within the levels of one of several
     ``columns``, which state the level of every stratum.
     """
-    if counted.protected or without_group(counted, "n") < MANY_MISSING * counted.every("n"):
+    if counted.protected:
         return False
+    few, light = (
+        without_group(counted, measure) < MANY_MISSING * counted.every(measure)
+        for measure in ("n", "w" if counted.weighted else "n")
+    )
+    if few:  # of too few rows to show their rates
+        return not light
     known, unknown = sides_and_unknown(counted, outcome, spec.profile, "n")
     slots = np.arange(1 + len(counted.strata))
     first = np.zeros_like(slots)
@@ -182,26 +203,31 @@ def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], dict[str,
     A rule on what has no worst case then does not pass for such a group, or beside one.
     """
     every = np.arange(len(counted.groups))
-    return {
-        (counted.feature, need): {
+    by_measure = (_missing(counted, spec, every, measure) for measure in _measures(counted))
+    found = {}
+    for same in zip(*by_measure, strict=True):
+        what, missing, open_, _ = same[0]
+        many = np.any([lacks + held >= MANY_MISSING * n for _, lacks, held, n in same], axis=0)
+        lacking_rows = {
             group: int(lacks)
-            for group, lacks, rows in zip(counted.groups, missing + open_, n, strict=True)
-            if lacks and lacks >= MANY_MISSING * rows
+            for group, lacks, of_many in zip(counted.groups, missing + open_, many, strict=True)
+            if lacks and of_many
         }
-        for what, missing, open_, n in _missing(counted, spec, every)
-        for need in ((what,) if what == "label" else _OF_DECISIONS)
-    }
+        for need in (what,) if what == "label" else _OF_DECISIONS:
+            found[counted.feature, need] = lacking_rows
+    return found
 
 
-def groupless(counted: GroupCounts, spec: Spec) -> dict[str, tuple[int, float]]:
-    """Return how many rows of a feature have no group, and the rows of its smallest large group.
+def groupless(counted: GroupCounts, spec: Spec) -> dict[str, tuple[int, float, float]]:
+    """Return how many rows have no group, as how many they weigh, and those of the smallest group.
 
     Where they are many beside a side, a rule on what has no worst case does not pass.
     """
     rows = round(without_group(counted, "n"))
+    weighing = max(rows, without_group(counted, "w")) if counted.weighted else rows
     large = counted.cases[large_groups(counted, spec)]
     smallest = float(large.min()) if large.size else 0.0
-    return {counted.feature: (rows, smallest)} if rows and not counted.protected else {}
+    return {counted.feature: (rows, weighing, smallest)} if rows and not counted.protected else {}
 
 
 def uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> dict[str, int]:
@@ -258,11 +284,11 @@ def uncounted_rows(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> I
 
 
 def _missing(
-    counted: GroupCounts, spec: Spec, which: Index
+    counted: GroupCounts, spec: Spec, which: Index, measure: Measure = "n"
 ) -> Iterator[tuple[str, Array, Array, Array]]:
     if spec.profile.as_smclarify:
         return
-    cells = counted.counts["n"][: len(counted.groups), 0]
+    cells = counted.counts[measure][: len(counted.groups), 0]
     open_ = counted.counts.get("open", np.zeros_like(cells)[:, None])[: len(counted.groups), 0]
     score = "score" if spec.prediction is None else "prediction"
     for what, axis in (("label", 1), (score, 2)):

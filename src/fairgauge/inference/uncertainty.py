@@ -100,10 +100,6 @@ class Uncertainty:
         """Return the same intervals for other counts, without what was computed."""
         return Uncertainty(self._asked, self._number, self._candidates)
 
-    def stricter(self, parts: int) -> Uncertainty:
-        """Return the one whose intervals of several parts hold simultaneously."""
-        return Uncertainty(stricter(self.spec, parts))
-
     def of_rates(
         self, statistics: Sequence[Statistic], evidence: Evidence, margin: Mask
     ) -> list[Intervals]:
@@ -127,8 +123,10 @@ class Uncertainty:
                 intervals.append(no_intervals(size, attempt))
                 continue
             (low, high), methods = next(limits)
-            reason = attempt.reason or (CLUSTERS_TOO_FEW if attempt.clustered else None)
-            few = [] if attempt.clusters is None else [insufficient_clusters(attempt.clusters)]
+            reason, few = attempt.reason, list[list[Reason | None]]()
+            if attempt.clusters is not None:
+                reason = reason or CLUSTERS_TOO_FEW
+                few.append(insufficient_clusters(attempt.clusters))
             few.append(insufficient_weights(evidence.effective_size, size))
             few += [e.insufficient() for e in (attempt.sparse, attempt.constant) if e is not None]
             limited = Intervals(low, high, none, [methods] * size, first_reasons(*few), reason)
@@ -148,7 +146,9 @@ class Uncertainty:
                 made = jackknife_interval(metric, compared, how.spec)
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
-        weights = insufficient_weights(compared.effective_sizes, len(value))
+        ours, theirs = compared.group.effective_size, compared.reference.effective_size
+        sizes = None if ours is None or theirs is None else (ours, theirs)
+        weights = insufficient_weights(sizes, len(value))
         too_few = [  # weights distort expected counts, and are named before them
             weight if weight and (few is None or few.code is ReasonCode.FEW_EXPECTED) else few
             for few, weight in zip(made.too_few, weights, strict=True)
@@ -163,8 +163,19 @@ class Uncertainty:
         other_levels = closed and compared.group.clusters is None
         if isinstance(metric, Contrast):
             other_levels = not is_drawn(metric, compared, self.spec.method)
+
+        def together(confidence: float) -> Limits:  # over all rows; NaN within strata
+            spec = self._spec_at(confidence)
+            if isinstance(metric, Contrast):
+                comparison = replace(self._with_reference.compared(metric.of, compared), ends=None)
+                wider = contrast_interval(metric, comparison, compared, spec)
+            else:
+                wider = interval(metric, compared, Uncertainty(spec))
+            margin = compared.margin
+            return np.where(margin, wider.low, np.nan), np.where(margin, wider.high, np.nan)
+
         if metric.scope != "table" and other_levels:
-            made = replace(made, together=partial(self._limits_at_level, metric, compared))
+            made = replace(made, together=together)
         return self._simultaneous(made.containing(value, metric.range))
 
     def of_pooled(
@@ -232,19 +243,6 @@ class Uncertainty:
         methods = [made.methods] * slots
         intervals = Intervals(*made.limits, none, methods, first_reasons(*few), reason)
         return self._simultaneous(intervals.containing(spread.value, metric.range))
-
-    def _limits_at_level(
-        self, metric: ComparisonMetric, compared: Comparisons, confidence: float
-    ) -> Limits:
-        # the limits of a metric over all rows at another level; NaN within strata
-        spec = self._spec_at(confidence)
-        if isinstance(metric, Contrast):
-            comparison = self._with_reference.compared(metric.of, compared)
-            made = contrast_interval(metric, replace(comparison, ends=None), compared, spec)
-        else:
-            made = interval(metric, compared, Uncertainty(spec))
-        margin = compared.margin
-        return np.where(margin, made.low, np.nan), np.where(margin, made.high, np.nan)
 
     @property
     def spec_of_comparisons(self) -> Spec:
@@ -330,8 +328,8 @@ def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty
     if metric.how == "mean" and apart and compared.group.clusters is None:
         return _mean_of_absolutes(metric, compared, how)
     number = len(metric.of)
-    stricter = how.stricter(number)
-    parts = [interval(part, compared, stricter) for part in metric.of]
+    strict = Uncertainty(stricter(how.spec, number))
+    parts = [interval(part, compared, strict) for part in metric.of]
     limits = np.array([fold(part.low, part.high) for part in parts])
     low, high = limits.mean(axis=0)
     if metric.how == "worst":  # the upper limit holds for whichever part is furthest

@@ -29,11 +29,10 @@ from fairgauge.stats.group_mixture import (
     lack_of_fit_test,
     merged_cells,
     sharp_bounds,
-    tail_of_sum,
     validated_rates,
 )
 from fairgauge.stats.intervals import as_critical_t, critical, wilson_trials
-from fairgauge.stats.significance import invert
+from fairgauge.stats.significance import chi_square_tail, invert
 
 By = Literal["difference", "ratio"]
 Ends = tuple[float, float]
@@ -145,7 +144,9 @@ class UnrecordedRate:
         """Return the p-value of a test of whether the outcome is linear in the probabilities."""
         mixture = self.mixture
         parts = mixture.parts if isinstance(mixture, StratifiedMixture) else [mixture]
-        return tail_of_sum([lack_of_fit_test(part.p, part.n, part.theta) for part in parts])
+        tests = [lack_of_fit_test(part.p, part.n, part.theta) for part in parts]
+        square, degrees = (sum(each[i] for each in tests) for i in range(2))
+        return float(chi_square_tail(square, degrees)) if degrees else 1.0
 
     @cached_property
     def theta(self) -> Array:

@@ -67,7 +67,7 @@ def rate_records(
     """
     z = critical(level)
     low, high = change.difference.at(z)
-    p_value = change.p_value
+    p_value = change.difference.p_value()
     for i, base in enumerate(bases):
         old, new, value = (as_number(of[i]) for of in (*change.values, change.difference.value))
         if old is None or new is None:
@@ -118,7 +118,8 @@ def changed_disparities(
     shift, above = made.shift.at(z), made.level.at(z)
     away = distance(made.shift.value, made.level.value)
     away_low, away_high = distance_limits(shift, above)
-    p_of_shift, p = made.p_values()
+    p_of_shift = made.shift.p_value()
+    p = np.maximum(p_of_shift, made.level.p_value())  # of a distance that does not change
     sides = [of.at(np.full(len(bases), z)) for of in made.models or ()]
     for i, base in enumerate(bases):
         scaled = math.exp if base.by == "ratio" else float

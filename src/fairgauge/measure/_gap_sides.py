@@ -37,9 +37,9 @@ from fairgauge.stats.stratified import (
 class GapSides:
     """Both sides of a gap in every stratum.
 
-    Successes ``x`` and rows ``n`` are by weight, ``cases`` and ``rows`` without; of means sums take
-    the place of successes, with their ``squares``, about a ``centre``. There is no ``sampling``
-    where rows are independent and alike. ``counts`` are successes and trials of independent rows
+    Successes ``x`` and rows ``n`` are by weight, ``cases`` of both and ``rows`` without; of means
+    sums take the place of successes, with their ``squares``, about a ``centre``. There is no
+    ``sampling`` where rows are independent and alike. ``counts`` are successes and trials of independent rows
     with the same rates, which have the precision that the rows of a stratum have.
     """
 
@@ -49,8 +49,7 @@ class GapSides:
     n_a: Array
     rows_d: Array
     rows_a: Array
-    cases_d: Array
-    cases_a: Array
+    cases: Array
     squares: tuple[Array, Array] | None
     sampling: Sampling | None
     counts: tuple[Array, Array, Array, Array]
@@ -118,7 +117,7 @@ def gap_sides(
     (cases_d, rows_d, _), (cases_a, rows_a, _) = (
         [sums[order] for sums in sums_of(of, each.cases)] for each in evidence
     )
-    cases = rows_d, rows_a, cases_d, cases_a
+    cases = rows_d, rows_a, cases_d + cases_a
     sides = GapSides(x_d, n_d, x_a, n_a, *cases, squares, sampling, counts, centre - about)
     return sides, order
 

@@ -195,24 +195,18 @@ class _Feature:
         for i, side in enumerate(sides):
             of_side = ("group", "reference")[i] if len(sides) > 1 else None
             known = float(self._counts.answers[:, rate.sides[side]].sum())
+            few: tuple[ReasonCode, float] | None = None
             if estimator is Estimator.VALIDATED and known < FEWEST_ROWS:
-                reason = Reason.of(
-                    ReasonCode.FEW_KNOWN_PEOPLE,
-                    people=round(known),
-                    minimum=FEWEST_ROWS,
-                    side=of_side,
-                )
-                return Status.TOO_FEW, reason
-            people = rate.size(side, estimator)
-            if estimator is not Estimator.BOUNDS:
-                people = min(rate.effective_people(side, estimator), people)
-            if not round(people, 1) >= FEWEST_ROWS:
-                reason = Reason.of(
-                    ReasonCode.FEW_EFFECTIVE_PEOPLE,
-                    people=round(people, 1),
-                    minimum=FEWEST_ROWS,
-                    side=of_side,
-                )
+                few = ReasonCode.FEW_KNOWN_PEOPLE, round(known)
+            else:
+                people = rate.size(side, estimator)
+                if estimator is not Estimator.BOUNDS:
+                    people = min(rate.effective_people(side, estimator), people)
+                if not round(people, 1) >= FEWEST_ROWS:
+                    few = ReasonCode.FEW_EFFECTIVE_PEOPLE, round(people, 1)
+            if few is not None:
+                code, number = few
+                reason = Reason.of(code, people=number, minimum=FEWEST_ROWS, side=of_side)
                 return Status.TOO_FEW, reason
         return Status.OK, None
 

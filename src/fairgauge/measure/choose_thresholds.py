@@ -107,6 +107,12 @@ def accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Accepts
     return np.asarray(sums[..., first])
 
 
+def _by_label(of: Array, positive: Mask) -> Array:
+    # counts by label (positive, negative, missing) and bin
+    known = (np.compress(mask, of[..., :-1, :], -2).sum(axis=-2) for mask in (positive, ~positive))
+    return np.stack([*known, of[..., -1, :]], axis=-2)
+
+
 def states_by_threshold(
     counts: GroupCounts, outcome: OutcomeMasks, spec: Spec, cuts: Array, measure: Measure
 ) -> tuple[Array, Array]:
@@ -118,16 +124,11 @@ def states_by_threshold(
     assert histogram is not None
     decision = accepts(outcome, spec)
 
-    def by_label(of: Array) -> Array:
-        known = (np.compress(mask, of[..., :-1, :], axis=-2).sum(axis=-2)
-                 for mask in (outcome.labels, ~outcome.labels))  # fmt: skip
-        return np.stack([*known, of[..., -1, :]], axis=-2)
-
     def states(bins: Array, cells: Array) -> Array:
-        scored, without = by_label(bins), by_label(cells)[..., [-1]]
+        scored, without = (_by_label(of, outcome.labels) for of in (bins, cells))
         yes = accepted(scored, histogram, cuts, decision)
         no = scored.sum(axis=-1, keepdims=True) - yes
-        found = np.stack([yes, no, without + np.zeros_like(yes)], axis=-1)
+        found = np.stack([yes, no, without[..., [-1]] + np.zeros_like(yes)], axis=-1)
         found = np.moveaxis(found, -2, -3)
         if spec.profile.as_smclarify:
             for axis in (-2, -1):
@@ -233,9 +234,12 @@ class Excluded:
         own, others = lacking("n")
         self.ungrouped = round(without_group(counts, "n"))
         self.incomplete = round(float(own.sum()) + others)
-        measure: Measure = "w" if counts.unequally_weighted else "n"
-        self._of_sides = with_others(lacking(measure)[0])
-        self._of_none = float(without_group(counts, measure))
+        measure: Measure = "w" if counts.weighted else "n"
+        # the others may be the only ones that weigh alike, and count as rows
+        n, w = (float(counts.counts[of].sum()) for of in ("n", measure))
+        unit = n / w if w and not counts.unequally_weighted else 1.0
+        self._of_sides = unit * with_others(lacking(measure)[0])
+        self._of_none = unit * float(without_group(counts, measure))
         self._whole = len(own)
 
     def reached(
@@ -340,7 +344,8 @@ class _Chooser:
         self.counts = counts
         self.accepts = accepts(outcome, spec)
         names = ("w", "w2", "n") if self.spec.weight else ("n", "n", "n")
-        self.by_label = np.stack([by_label(histogram.counts[n], outcome.labels) for n in names])
+        of_label = [_by_label(histogram.counts[n], outcome.labels)[:, :2] for n in names]
+        self.by_label = np.stack(of_label)
         assert isinstance(self.spec.threshold, tuple)
         self.cuts = np.unique(np.concatenate([histogram.low, histogram.high, self.spec.threshold]))
         cases = self.by_label[-1]
@@ -785,12 +790,6 @@ class Half:
         table = np.moveaxis(np.stack([both, old - both, new - both, neither], axis=-1), 2, 3)
         missing = np.zeros((*table.shape[:3], 1, 4))
         return np.concatenate([table, missing], axis=3).reshape(*table.shape[:3], 3, 2, 2)
-
-
-def by_label(counts: Array, positive: Mask) -> Array:
-    """Return counts by group, label (positive, negative) and bin; rows without a label are left."""
-    known = counts[:, :-1]
-    return np.stack([known[:, of].sum(axis=1) for of in (positive, ~positive)], axis=1)
 
 
 def with_others_of(counts: Array) -> Array:

@@ -12,14 +12,14 @@ import numpy as np
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Metric
+from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
 from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import AVERAGES, Rate, Statistic, agreement, averaged
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.pairs import asked_of, candidate_axes, pair
 from fairgauge.cube.plan import Axis
+from fairgauge.cube.views import asked_of, candidate_axes, pair
 from fairgauge.enums import Better, ClassKind, Method, Status, Task
 from fairgauge.errors import Problem, refuse
 from fairgauge.inference.interval import NoInterval
@@ -97,7 +97,7 @@ class PairedSlice:
         current, candidate, self._joint = counts
         self.current = Slice(current, outcome, spec, per_class)
         self.candidate = Slice(candidate, outcome, spec, per_class)
-        self.counts = current
+        self.counts, self.class_scope = current, outcome.class_scope
         self.classes = bool(per_class)
         masks = per_class or (outcome,)
         self._outcomes = len(masks) if per_class else 2
@@ -109,10 +109,6 @@ class PairedSlice:
         weighted = "w" in measures
         self._weights = self._states(measures["w"]) if weighted else self._cases
         self._squares = self._states(measures["w2"]) if weighted else self._cases
-
-    @property
-    def class_scope(self) -> ClassScope:
-        return self.current.outcome.class_scope
 
     def change(self, statistic: Statistic, which: Index) -> StatisticChange:
         """Return what becomes of a statistic of some sides; raise `NoInterval` where unknown."""
@@ -411,7 +407,21 @@ class _Models:
     def _comparison_changes(
         self, sliced: PairedSlice, metric: Contrast | Combined, scope: ClassScope
     ) -> MeasuredDisparities:
-        groups, references, bases = _compared(sliced, metric, scope)
+        compared = sliced.current.compared(metric)
+        kept = compared.slots == 0
+        if metric.symmetric:  # two groups that are each other's reference are one comparison
+            kept &= compared.groups != compared.mirrored
+        groups, references = compared.groups[kept], compared.references[kept]
+        base = _base(sliced, metric, scope)
+        bases = [
+            replace(
+                base,
+                group=sliced.counts.groups[compared.groups[k]],
+                reference=compared.each[k],
+                by=metric.by if isinstance(metric, Contrast) else "difference",
+            )
+            for k in np.flatnonzero(kept).tolist()
+        ]
         both = np.concatenate([groups, references])
         inside = bool((references == sliced.current.sides.whole).any())
 
@@ -546,26 +556,6 @@ def _base(sliced: PairedSlice, metric: Metric, scope: ClassScope) -> DisparityCh
         class_scope=scope,
         threshold=_threshold(sliced, metric),
     )
-
-
-def _compared(
-    sliced: PairedSlice, metric: ComparisonMetric, scope: ClassScope
-) -> tuple[Index, Index, tuple[DisparityChange, ...]]:
-    compared = sliced.current.compared(metric)
-    kept = compared.slots == 0
-    if metric.symmetric:  # two groups that are each other's reference are one comparison
-        kept &= compared.groups != compared.mirrored
-    base = _base(sliced, metric, scope)
-    bases = tuple(
-        replace(
-            base,
-            group=sliced.counts.groups[compared.groups[k]],
-            reference=compared.each[k],
-            by=metric.by if isinstance(metric, Contrast) else "difference",
-        )
-        for k in np.flatnonzero(kept).tolist()
-    )
-    return compared.groups[kept], compared.references[kept], bases
 
 
 def _moved(furthest: Array, observed: Array) -> Array:

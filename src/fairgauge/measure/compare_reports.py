@@ -60,7 +60,7 @@ from fairgauge.results.report import Report, read_report
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.results.shown_result import made_now, read_saved
 from fairgauge.results.verdicts import Verdict
-from fairgauge.start.records import dataclass, field, replace
+from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Array, Limits, quiet
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import critical
@@ -425,22 +425,7 @@ def _same_reference(old: Estimate, new: Estimate) -> bool:
     return new.definition.scope == "feature" or old.reference == new.reference
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Stated(Quantity):
-    """A number with its limits at one level, which widen with the normal quantile.
-
-    ``p`` is the p-value of 0.
-    """
-
-    p: Array = field(default_factory=lambda: np.zeros(0))
-
-    def p_value(self, null: float = 0.0) -> Array:
-        """Return the p-value of 0."""
-        assert null == 0.0
-        return self.p
-
-
-def _stated(value: Array, limits: Limits, level: float, p: Array | None = None) -> _Stated:
+def _stated(value: Array, limits: Limits, level: float, p: Array | None = None) -> Quantity:
     # a number with its limits; without a p-value of its own, these are inverted
     z = critical(level)
 
@@ -452,7 +437,7 @@ def _stated(value: Array, limits: Limits, level: float, p: Array | None = None) 
     half = np.where(value > 0, value - limits[0], limits[1] - value)
     inverted = two_sided(np.where(value == 0, 0.0, z * value / half))
     inverted = np.where(np.isnan(limits[0] + limits[1]), np.nan, inverted)
-    return _Stated(value, at, None, inverted if p is None else p)
+    return Quantity(value, at, None, inverted if p is None else p)
 
 
 @quiet

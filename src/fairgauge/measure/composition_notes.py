@@ -11,8 +11,8 @@ import numpy as np
 from fairgauge.catalogue.closed_forms import has_decomposition
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.cube.crossed_strata import cross_strata
 from fairgauge.cube.cube import Cube
+from fairgauge.cube.views import cross_strata
 from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, Task, WhyInconclusive
 from fairgauge.measure._gap_sides import gap_sides, test_of_variation
 from fairgauge.measure.slices import Slice, numbers_of_sides

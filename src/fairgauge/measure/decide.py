@@ -462,8 +462,8 @@ def _many_missing(
         if any(rows):
             yield ReasonCode.MISSING_OUTCOMES, max(rows)
     if False not in bounded:
-        without, smallest = measured.groupless.get(feature, (0, 0.0))
-        if without and without >= MANY_MISSING * (smallest if each.rows is None else each.rows):
+        without, weighing, smallest = measured.groupless.get(feature, (0, 0.0, 0.0))
+        if without and weighing >= MANY_MISSING * (smallest if each.rows is None else each.rows):
             yield ReasonCode.MISSING_GROUPS, without
 
 
@@ -631,12 +631,12 @@ def judge_together(
     verdicts = judge(measured, spec.rules)
     outcomes = interval_decisions(measured, spec.rules)
     family, failed = len(outcomes), 0
-    if family == 1 or not _fails(outcomes):
+    if family == 1 or Outcome.FAIL not in outcomes:
         return verdicts
     while True:
         level = 1 - (1 - spec.confidence) / (family - failed)
         stricter = measure_at(level)
-        rejected = _fails(interval_decisions(stricter, spec.rules))
+        rejected = interval_decisions(stricter, spec.rules).count(Outcome.FAIL)
         if rejected in (failed, family):
             break
         failed = rejected
@@ -656,10 +656,6 @@ def judge_together(
             reason = Reason.of(each.reason.code, **given)
             judged.append(replace(each, remains=False, reason=reason))
     return tuple(judged)
-
-
-def _fails(outcomes: Sequence[Outcome]) -> int:
-    return outcomes.count(Outcome.FAIL)
 
 
 def _open_by_groups(strict: Verdict) -> tuple[Reason] | None:

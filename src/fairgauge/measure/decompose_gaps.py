@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.cube.crossed_strata import CrossedStrata
+from fairgauge.cube.views import CrossedStrata
 from fairgauge.enums import (
     GapPartKind,
     GapVerdict,
@@ -402,7 +402,7 @@ def _gap(
         return bool((sides.tested & towards & shown).any())
 
     def may_differ_alone(verdict: GapVerdict) -> bool:
-        """Return whether rows in strata of one side alone, which are not compared, could undo it."""
+        """Return whether rows in strata of one side alone, in no comparison, could undo it."""
         if sides.common[(sides.n_d > 0) | (sides.n_a > 0)].all():
             return False
         if verdict is GapVerdict.NO_GAP:
@@ -585,7 +585,7 @@ def _decided_by_strata(sides: GapSides, crossed: CrossedStrata) -> bool:
     # one
     if sides.squares is not None:
         return False
-    both = sides.cases_d + sides.cases_a, sides.rows_d + sides.rows_a
+    both = sides.cases, sides.rows_d + sides.rows_a
     for codes in (np.arange(len(both[0])), *crossed.codes):
         positive, rows = (np.bincount(codes, each).astype(np.float64) for each in both)
         if share_determined(positive, rows) >= ALMOST_ALL:

@@ -17,8 +17,8 @@ from fairgauge.catalogue.closed_forms import closed_form, coefficients, quotient
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic, tested_as
 from fairgauge.cube.cube import RANGE, Cube
-from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import GRID, Axis
+from fairgauge.cube.views import alone, asked_of, candidate_axes
 from fairgauge.enums import Closed, Level, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
@@ -277,33 +277,28 @@ def _tables(
     groupings: Sequence[Grouping],
     thresholds: Sequence[float | None],
 ) -> list[_Table]:
-    audited = [each.threshold for each in resolution.outcomes]
+    audited, label = [each.threshold for each in resolution.outcomes], cube.plan.axis(Role.LABEL)
     slides = len(thresholds) > len(audited)
     tables: list[_Table] = []
     for role, places in ((Role.SCORE, thresholds), (Role.PREDICTION, audited)):
         axis = cube.plan.axis(role)
         if role is Role.SCORE and not slides:
             continue
-        at = [thresholds.index(each) for each in places]
-        held = [set(each.columns) for each in tables]
-        tables += [
-            _table(cube, resolution, groupings, columns, axis, places, at)
-            for columns in _widest(cube, groupings, axis)
-            if not any(wider.issuperset(columns) for wider in held)
-        ]
+        at, needed = [thresholds.index(each) for each in places], {a for a in (label, axis) if a}
+        counted = {
+            tuple(i for i, grouping in enumerate(groupings) if grouping.axis in table.axes)
+            for table in cube.tables
+            if needed <= set(table.axes)
+        }
+        wider = [set(each.columns) for each in tables]
+        for columns in sorted(counted - {()}):
+            here = (set(each) for each in counted)
+            if not any(set(columns) < each for each in here) and not any(
+                each.issuperset(columns) for each in wider
+            ):
+                made = _table(cube, resolution, groupings, [*columns], axis, places, at)
+                tables.append(made)
     return tables
-
-
-def _widest(cube: Cube, groupings: Sequence[Grouping], axis: Axis | None) -> list[list[int]]:
-    label = cube.plan.axis(Role.LABEL)
-    needed = {a for a in (label, axis) if a}
-    found = [
-        [i for i, grouping in enumerate(groupings) if grouping.axis in table.axes]
-        for table in cube.tables
-        if needed <= set(table.axes)
-    ]
-    every = {tuple(columns) for columns in found if columns}
-    return [list(one) for one in sorted(every) if not any(set(one) < set(two) for two in every)]
 
 
 def _table(

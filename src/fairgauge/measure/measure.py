@@ -6,7 +6,7 @@ Every metric is one vectorised call over all comparisons, so 2,000 strata cost l
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -91,7 +91,6 @@ from fairgauge.resolve.resolution import (
 from fairgauge.results.disparities import is_significant
 from fairgauge.results.estimates import (
     EVERYONE,
-    Adequate,
     ComparisonKey,
     Estimate,
     Group,
@@ -191,11 +190,6 @@ def measure(
     slices = [each for part in parts for each in part.slices]
     adjusted = tuple(_concluded(adjusted, slices, family.level))
     pairs = [pair for part in parts for pair in part.compare_pairs(family)]
-    worst: dict[ComparisonKey, tuple[WorstCase, ...]] = {}
-    adequate: dict[ComparisonKey, Adequate] = {}
-    for part in parts:
-        worst |= part.worst_cases
-        adequate |= part.adequate
     first = resolution.outcomes[0]
     groups = mark_groups([*(g for part in parts for g in part.groups), *mixed.groups], small)
     diagnostics += few_published(binned, spec, groups)
@@ -214,12 +208,12 @@ def measure(
         ),
         scores=tuple(counts for each in binned for counts in score_counts(each, first)),
         pairs=tuple(pairs),
-        worst_cases=worst,
+        worst_cases={key: of for part in parts for key, of in part.worst_cases.items()},
         unit=spec.unit.get("unit"),
         lacking={key: rows for part in parts for key, rows in part.lacking.items()},
         groupless={key: rows for part in parts for key, rows in part.groupless.items()},
         uncounted=uncounted(cube, binned, spec),
-        adequate=adequate,
+        adequate={key: of for part in parts for key, of in part.adequate.items()},
         group_ids={
             **{of.feature: dict(zip(of.groups, of.group_ids, strict=True))
                for of in resolution.features},
@@ -444,10 +438,17 @@ def _multiclass(
         Slice(counts, outcome, spec, simultaneous=len(outcomes)) for outcome in outcomes
     ]
     of_all: dict[str, Statistic] = {each.name: each for each in (agreement(), KAPPA)}
-    groups, totals = (
-        list(_groups_of_classes(slices, whole, rates, of_all, total=total))
-        for total in (False, True)
-    )
+    names = {rate.name for rate in rates}
+    by_class = [rate for rate in rates if rate is not KAPPA]  # it is one number of all classes
+
+    def groups_of(*, total: bool) -> Iterator[Group]:
+        for each in slices:
+            yield from each.groups(by_class, total=total)
+        yield from whole.groups([of for name, of in of_all.items() if name in names], total=total)
+        for how in AVERAGES:
+            average = ClassScope(ClassKind.AVERAGE, average=how)
+            yield from whole.groups([averaged(of, how) for of in by_class], average, total=total)
+
     estimates: list[Estimate] = []
     for each in (*slices, *simultaneous):
         each.uncertainty.expect(asked.metric for asked in metrics if asked.obstacle is None)
@@ -460,50 +461,22 @@ def _multiclass(
             continue
         statistic = metric.of if isinstance(metric, (Contrast, Spread)) else None
         if statistic is not KAPPA:
-            estimates += _by_class(metric, asked, slices, simultaneous, whole)
+            for each in slices:
+                estimates += _of_slice(each, asked)
+            of_group: dict[tuple[object, ...], list[Estimate]] = {}  # the best one differs by class
+            for part in simultaneous:
+                for estimate in _of_slice(part, asked):
+                    group = None if isinstance(metric, Across) else estimate.group
+                    of_group.setdefault((group, estimate.scope), []).append(estimate)
+            estimates += (_worst_class(metric, of_one) for of_one in of_group.values())
+            if statistic is not None:
+                for how in AVERAGES:
+                    average = ClassScope(ClassKind.AVERAGE, average=how)
+                    estimates += _of_classes(whole, metric, averaged(statistic, how), average)
         if statistic is not None and statistic.name in of_all:
             estimates += _of_classes(whole, metric, of_all[statistic.name], NO_CLASS)
     slices[0].together |= whole.together
-    return groups, totals, estimates
-
-
-def _groups_of_classes(
-    slices: Sequence[Slice],
-    whole: Slice,
-    rates: Sequence[Statistic],
-    of_all: Mapping[str, Statistic],
-    *,
-    total: bool,
-) -> Iterator[Group]:
-    names = {rate.name for rate in rates}
-    by_class = [rate for rate in rates if rate is not KAPPA]  # it is one number of all classes
-    for slice_ in slices:
-        yield from slice_.groups(by_class, total=total)
-    yield from whole.groups([of for name, of in of_all.items() if name in names], total=total)
-    for how in AVERAGES:
-        average = ClassScope(ClassKind.AVERAGE, average=how)
-        yield from whole.groups([averaged(rate, how) for rate in by_class], average, total=total)
-
-
-def _by_class(
-    metric: Metric,
-    asked: AskedMetric,
-    slices: Sequence[Slice],
-    simultaneous: Sequence[Slice],
-    whole: Slice,
-) -> Iterator[Estimate]:
-    for each in slices:
-        yield from _of_slice(each, asked)
-    of_group: dict[tuple[object, ...], list[Estimate]] = {}  # the best one differs by class
-    for part in simultaneous:
-        for estimate in _of_slice(part, asked):
-            group = None if isinstance(metric, Across) else estimate.group
-            of_group.setdefault((group, estimate.scope), []).append(estimate)
-    yield from (_worst_class(metric, of_one) for of_one in of_group.values())
-    if isinstance(metric, (Contrast, Spread)):
-        for how in AVERAGES:
-            average = ClassScope(ClassKind.AVERAGE, average=how)
-            yield from _of_classes(whole, metric, averaged(metric.of, how), average)
+    return [*groups_of(total=False)], [*groups_of(total=True)], estimates
 
 
 def _of_classes(
@@ -553,8 +526,8 @@ def _strata_coverage(part: Slice, metrics: Sequence[AskedMetric]) -> Iterator[Di
         metric = asked.metric
         if asked.obstacle or not isinstance(metric, ConditionalDisparity):
             continue
-        group, reference = part.both(part.sides, metric, part.compared(metric))
-        covered = metric.coverage(group, reference)
+        evidence = part.comparisons(metric, part.compared(metric))
+        covered = metric.coverage(evidence.group.side, evidence.reference.side)
         covered = covered[~np.isnan(covered)]
         least = float(covered.min()) if len(covered) else 1.0
         if least < 1.0:

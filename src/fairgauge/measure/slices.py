@@ -448,16 +448,6 @@ class Slice:
             self._comparisons[key] = Comparisons(group, reference, rest, margin=slots == 0)
         return self._comparisons[key]
 
-    def both(
-        self, sides: CountsBySide, metric: ComparisonMetric, compared: Compared
-    ) -> tuple[ConfusionCounts, ConfusionCounts]:
-        """Return the group and the reference side of every comparison."""
-        pooled = metric.scope == "pooled"
-        return (
-            sides.pick(compared.groups, compared.slots, pooled=pooled),
-            sides.pick(compared.references, compared.slots, pooled=pooled),
-        )
-
     def references(self, metric: Metric | None, by_rows: Array | None = None) -> References:
         """Return what every group is compared with under a metric, as `resolve_references`."""
         return resolve_references(self.counts, self.sides, metric, self.spec, by_rows)

@@ -425,8 +425,7 @@ def _effects(cells: _Cells) -> Array:
     # the effects of variants, beside those of items; their mean is 0
     if not len(cells.y):
         return np.zeros(0)
-    _, variant = np.unique(cells.variant, return_inverse=True)
-    return name_effects(cells.item, variant, cells.y)
+    return name_effects(cells.item, cells.variant, cells.y)
 
 
 def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterator[SwapVariant]:

@@ -27,6 +27,7 @@ from fairgauge.question.rules import Rule
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
 from fairgauge.resolve.resolution import held_exclusions
+from fairgauge.results.doubts import not_counted
 from fairgauge.results.estimates import Measured, as_number
 from fairgauge.results.monitor_results import (
     PERIODS_NOW,
@@ -318,12 +319,9 @@ def _withhold_passes(
 
 def _why_open(each: MonitoredComparison, rule: Rule, measured: Measured) -> Reason | None:
     group = None if each.group == ALL_GROUPS else each.group
-    cases = [
-        case
-        for key, of in measured.worst_cases.items()
-        if key[:3] == (rule.metric, each.feature, group) and key[4].name == each.class_
-        for case in of
-    ]
+    found = ((key, of) for key, of in measured.worst_cases.items() if key[4].name == each.class_)
+    subject = (rule.metric, each.feature, group)
+    cases = [case for key, of in found if key[:3] == subject for case in of]
     for case in cases:
         if case.low < each.low or case.high > each.high:
             code = ReasonCode.MISSING_OUTCOMES if case.outcomes else ReasonCode.MISSING_GROUPS
@@ -332,6 +330,9 @@ def _why_open(each: MonitoredComparison, rule: Rule, measured: Measured) -> Reas
                 low=case.low, high=case.high, by_value=True,
                 without_group=case.without_group or None,
             )  # fmt: skip
+    if lacking := not_counted(measured.uncounted):
+        what, lost, unit = lacking
+        return Reason.of(ReasonCode.NOT_COUNTED, what=what, rows=lost, unit=unit or measured.unit)
     for verdict in judge(measured, [rule]) if not cases else ():
         reason, of_group = verdict.reason, group is None or group in (verdict.group, verdict.mirror)
         if not of_group or verdict.feature != each.feature:

@@ -166,11 +166,14 @@ def check_values(names: Sequence[str], cubes: Sequence[Cube], question: Spec) ->
         ]
         positive = {name_of(v) for v in question.positive_of(axis.column) or BY_DEFAULT[1:]}
         ways = ways_of_writing([*chain(*held), *positive], positive)
+        shared = Counter(chain(*held))  # which of several periods have a value
         right = next((way for way in ways if way & {each.casefold() for each in positive}), set())
         odd = tuple(
             t for t, own in enumerate(held)
             if (len(ways) > 1 and {each.casefold() for each in own} - right)
-            or _is_foreign(t, held, cubes, positive)
+            # no value of any other period; a handful of rows may have none by coincidence
+            or (own and cubes[t].rows > HANDFUL and own.isdisjoint(positive)
+                and max(shared[v] for v in own) == 1 and shared.keys() - own - positive)
         )  # fmt: skip
         if odd and len(odd) < len(held):
             others = [t for t in range(len(held)) if t not in odd]
@@ -193,16 +196,6 @@ def check_values(names: Sequence[str], cubes: Sequence[Cube], question: Spec) ->
             "those that mean the same, below [recode] in the specification",
             {names[t] for t in chain(*columns)},
         )
-
-
-def _is_foreign(
-    t: int, held: Sequence[set[str]], cubes: Sequence[Cube], positive: set[str]
-) -> bool:
-    # whether a period has no value of any other; a handful may have by coincidence
-    others = {*chain(*(own for s, own in enumerate(held) if s != t))} | positive
-    return bool(
-        held[t] and others - positive and held[t].isdisjoint(others) and cubes[t].rows > HANDFUL
-    )
 
 
 def _levels(cube: Cube, axis: Axis) -> list[Value]:

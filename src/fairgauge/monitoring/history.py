@@ -138,10 +138,11 @@ class History:
             self._store.replace(name, cube.to_json())
             return True
         assert held is not None
+        known, new = (f"{e.digest[:_SHOWN_DIGEST]} of {e.rows:,} rows" for e in (held, cube))
         raise CubeError(
-            f"the history {quote(self.name)} holds other counts of {period}: {_short(held)} of "
-            f"{held.rows:,} rows, not {_short(cube)} of {cube.rows:,} rows. Where labels or "
-            "rows were corrected, replace them (fairgauge monitor run ... --replace)"
+            f"the history {quote(self.name)} holds other counts of {period}: {known}, not {new}. "
+            "Where labels or rows were corrected, replace them (fairgauge monitor run ... "
+            "--replace)"
         )
 
     def _check_fits(self, period: Period, cube: Cube) -> None:
@@ -244,10 +245,6 @@ def _file(period: Period) -> str:
 
 def _baseline_file(digest: str) -> str:
     return f"_baseline={digest.removeprefix('sha256:')[:32]}/{COUNTS}"
-
-
-def _short(cube: Cube) -> str:
-    return cube.digest[:_SHOWN_DIGEST]
 
 
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oci", "oss"})

@@ -37,8 +37,6 @@ from fairgauge.start.records import dataclass, fields, replace
 from fairgauge.stats.sequential import Contrasted
 from fairgauge.values import Json
 
-_RULE_KEYS = ("metric", "at_least", "at_most", "between", "within", "of", "features", "groups")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaselineCounts:
@@ -151,7 +149,9 @@ def read_monitor_spec(
     Raises ``SpecError``: everything that is wrong, each with its path: a baseline that cannot be
         read, too.
     """
-    given = {name: value for name, value in (options or {}).items() if value is not None}
+    given: dict[str, Any] = {k: value for k, value in (options or {}).items() if value is not None}
+    problems: list[Problem] = []
+    question: Spec | None
     folder = Path() if isinstance(asked, (Mapping, MonitorSpec)) else Path(asked).parent
 
     def load_baseline(of: object) -> BaselineCounts:
@@ -164,13 +164,20 @@ def read_monitor_spec(
         return BaselineCounts(Path(source).name, cube)
 
     if isinstance(asked, MonitorSpec):
-        return _override_options(asked, given, load_baseline) if given else asked
+        if not given:
+            return asked
+        question = ask(base=asked.question, **given)
+        problems += _not_monitored(question)
+        rules = asked.rules
+        if "rules" in given:
+            rules = _rules(None, question, load_baseline, problems)
+        refuse(problems)
+        return replace(asked, question=question, rules=rules)
     if not isinstance(asked, Mapping):
         asked = read_options(asked)
     keys = dict(asked)
     settings = keys.pop(MONITOR, None)
     settings = {} if settings is None else settings
-    problems: list[Problem] = []
     if not isinstance(settings, Mapping):
         problems.append(Problem(MONITOR, f"must be a table, not {shown(settings)}"))
         settings = {}
@@ -187,18 +194,6 @@ def read_monitor_spec(
     if problems or question is None:
         raise SpecError(problems)
     return MonitorSpec(question, rules, **values)
-
-
-def _override_options(
-    spec: MonitorSpec, options: Mapping[str, Any], load_baseline: Callable[[object], BaselineCounts]
-) -> MonitorSpec:
-    question = ask(base=spec.question, **options)
-    problems = _not_monitored(question)
-    rules = spec.rules
-    if "rules" in options:
-        rules = _rules(None, question, load_baseline, problems)
-    refuse(problems)
-    return replace(spec, question=question, rules=rules)
 
 
 def _question(options: Mapping[str, Any], problems: list[Problem]) -> Spec | None:
@@ -280,7 +275,7 @@ def _rule(
             problems += [Problem(path, each.message) for each in error.problems]
     elif isinstance(keys, Mapping):
         at = Location(path)
-        at.report_unknown_keys((key for key in keys if key != "source"), _RULE_KEYS)
+        at.report_unknown_keys((key for key in keys if key != "source"), [*_RULE["properties"]])
         limits = {k: v for k, v in keys.items() if k not in ("within", "of", "source")}
         if "within" in keys or "of" in keys:
             within, baseline = _near(keys, at, load_baseline)
@@ -397,7 +392,7 @@ _NUMBER: dict[str, Json] = {"type": "number"}
 _NAMES: dict[str, Json] = {
     "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
 }
-_RULE: dict[str, Json] = {"type": "object", "properties": {"metric": {"$ref": "#/$defs/Metric"},
+_RULE: dict[str, Any] = {"type": "object", "properties": {"metric": {"$ref": "#/$defs/Metric"},
         "at_least": _NUMBER, "at_most": _NUMBER,
         "between": {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
         "within": {"description": "Largest distance from the baseline.", **_NUMBER, "minimum": 0},

@@ -145,10 +145,9 @@ def absent_runs(periods: Sequence[Period], until: Period | None) -> list[tuple[s
         after.append(after[-1].following())
     runs: list[list[Period]] = []
     for each in gaps([*periods, *after[2:][-1:]]):
-        if runs and runs[-1][-1].following() == each:
-            runs[-1].append(each)
-        else:
-            runs.append([each])
+        if not runs or runs[-1][-1].following() != each:
+            runs.append([])
+        runs[-1].append(each)
     found = []
     for run in runs:
         lacking = [

@@ -60,7 +60,7 @@ WORD_KEYS: dict[str, str] = {each.name: each.metadata["text"] for each in fields
 """The keys of the table, each with its description."""
 
 
-def _given(value: object, keys: Mapping[str, str], at: Location) -> dict[str, Any]:
+def _read(value: object, keys: Mapping[str, str], at: Location) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         at.report(f"must be a table of {', '.join(keys)}, not {shown(value)}")
         return {}
@@ -72,7 +72,7 @@ def read_words(value: object, at: Location) -> Words:
     """Read the table ``[words]``."""
     if isinstance(value, Words):
         return value
-    given = _given(value, WORD_KEYS, at)
+    given = _read(value, WORD_KEYS, at)
     groups = _groups(given.pop("groups", {}), at["groups"])
     texts = {key: _text(text, at[key]) for key, text in given.items()}
     return Words(**texts, groups=groups)
@@ -137,7 +137,7 @@ def read_document(value: object, at: Location) -> Document:
     """Read the table ``[document]``."""
     if isinstance(value, Document):
         return value
-    texts = _given(value, DOCUMENT_KEYS, at)
+    texts = _read(value, DOCUMENT_KEYS, at)
     for key, text in texts.items():
         if key in _DATES and text and not _is_iso_date(str(text)):
             at[key].report(f"must be a date such as 2026-11-20, not {shown(text)}")

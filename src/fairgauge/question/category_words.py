@@ -43,7 +43,7 @@ def _plain(text: str) -> str:
     >>> _plain("(blank)"), _plain("NotDeclared."), _plain("k. A.")
     ('blank', 'not declared', 'k. a')
     """
-    return _bare(unaccented(parted(text)))
+    return _strip(unaccented(parted(text)))
 
 
 @lru_cache(maxsize=1_024)
@@ -52,7 +52,7 @@ def parted(text: str) -> str:
     return re.sub(r"[\s_-]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))
 
 
-def _bare(text: str) -> str:
+def _strip(text: str) -> str:
     return text.strip().strip("()[]{}<>. ").casefold()
 
 
@@ -69,7 +69,7 @@ _MAY_BE_VALUE = re.compile(r"-|none|nil|new|no[\s_-]?show|open(ed)?")
 
 def may_be_value(name: str) -> bool:
     """Return whether a word for a missing value is as often one: no disability, or no."""
-    return bool(_MAY_BE_VALUE.fullmatch(_bare(name)))
+    return bool(_MAY_BE_VALUE.fullmatch(_strip(name)))
 
 
 OF_ALL_PEOPLE = re.compile(
@@ -89,7 +89,7 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
     if any(OF_ALL_PEOPLE.search(_plain(each)) for each in (column, *names)):
         return False
     opposite = len(names) <= _TWO or "+" in names
-    return _bare(name) in {"none", "nil"} or (name.strip() == "-" and opposite)
+    return _strip(name) in {"none", "nil"} or (name.strip() == "-" and opposite)
 
 
 def is_age(column: str) -> bool:
@@ -112,12 +112,12 @@ def is_unknown(category: str) -> bool:
     >>> is_unknown("Race N/A"), is_unknown("Not avail. (sex)"), is_unknown("Native American (NA)")
     (True, True, False)
     """
-    text = _without_own_words(category)
+    text = _strip_words(category)
     return bool(_words("not_known").search(text) or _words("not_told").search(text))
 
 
-def _without_own_words(category: str) -> str:
-    return _bare(_BESIDE_OWN_WORDS.sub("", _plain(category)))
+def _strip_words(category: str) -> str:
+    return _strip(_BESIDE_OWN_WORDS.sub("", _plain(category)))
 
 
 def means_missing(value: object) -> bool:
@@ -125,14 +125,14 @@ def means_missing(value: object) -> bool:
     return isinstance(value, str) and (
         is_unknown(value)
         or means_no_outcome(value)
-        or bool(_REFUSED.fullmatch(_without_own_words(value)))
+        or bool(_REFUSED.fullmatch(_strip_words(value)))
     )
 
 
 def means_no_outcome(value: object) -> bool:
     """Return whether an outcome is a text that usually means that it is missing."""
     return isinstance(value, str) and (
-        bool(_pattern("marker").search(_bare(value)))
+        bool(_pattern("marker").search(_strip(value)))
         or bool(_words("not_known").search(_plain(value)))
     )
 
@@ -423,7 +423,7 @@ def classes_of_missing(values: Iterable[Value]) -> list[Value]:
     """
     by_name = {name_of(value): value for value in values}
     texts = [name for name, value in by_name.items()
-             if means_no_outcome(value) and _bare(name) not in _ALSO_CLASSES]  # fmt: skip
+             if means_no_outcome(value) and _strip(name) not in _ALSO_CLASSES]  # fmt: skip
     others = [name for name in by_name if name not in texts]
     scale = {f"-{name}" for name in others}
     codes = [name for name in map(name_of, codes_of_missing(others)) if name not in scale]

@@ -105,7 +105,7 @@ class Range:
                     f"{form} has no time zone; compare it with a time that has none: "
                     f"{end.replace(tzinfo=None).isoformat()}"
                 )
-        return _in_utc(moment)
+        return _to_utc(moment)
 
     def to_text(self, column: str) -> str:
         """Return the comparison of a column with it: ``30 < age <= 60``."""
@@ -142,7 +142,7 @@ def _moment(text: str) -> dt.datetime | None:
         return None
 
 
-def _in_utc(moment: dt.datetime) -> dt.datetime:
+def _to_utc(moment: dt.datetime) -> dt.datetime:
     try:
         return moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment
     except OverflowError:  # the last hours of 9999, or the first of the year 1
@@ -162,14 +162,14 @@ def _order(value: float | dt.datetime, end: End) -> int:
     if not isinstance(end, dt.date):  # it is infinite
         return -1 if end > 0 else 1
     if isinstance(end, dt.datetime):
-        end = _in_utc(end)
+        end = _to_utc(end)
         return (value > end) - (value < end)
     return (value.date() > end) - (value.date() < end)
 
 
 def _first_times(end: dt.date) -> tuple[dt.datetime, dt.datetime]:
     if isinstance(end, dt.datetime):
-        return _in_utc(end), _in_utc(end) + dt.timedelta(microseconds=1)
+        return _to_utc(end), _to_utc(end) + dt.timedelta(microseconds=1)
     day = dt.datetime(end.year, end.month, end.day)
     return day, day + dt.timedelta(days=1)
 
@@ -408,15 +408,13 @@ def _read_text(text: str, at: Location) -> Iterator[RowCondition]:
         at.report(f"{_EXPECTED}, not {quote(text)}")
         return
     values: list[Value] = []
-    at = 0
-    while at < len(rest):
-        found = re.compile(_QUOTED_OR_PLAIN).match(rest, at)
-        assert found is not None  # the pattern matches every text
-        word, at = found[1], found.end()
+    for found in re.finditer(_QUOTED_OR_PLAIN, rest):
+        word = found[1]
         if word.startswith('"'):
             with suppress(ValueError):
                 word = json.loads(word)
-        values.append(word if word != MISSING_NAME or found[1] != word else None)
+        if found.start() < len(rest):  # the pattern matches the end, too
+            values.append(word if word != MISSING_NAME or found[1] != word else None)
     parts = _parts(values, at)
     yield RowCondition(written["column"].strip(), parts, negated=written["sign"] == "!=")
 

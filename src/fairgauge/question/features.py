@@ -154,7 +154,7 @@ def _read_features(value: object, at: Location) -> tuple[Feature, ...]:
     features: list[Feature] = []
     for i, item in enumerate(items(value)):
         features += _features_of(item, at[i])
-    return _joined(features, at)
+    return _join_value_sets(features, at)
 
 
 MOST_STRATA = 6
@@ -231,7 +231,7 @@ def _value_sets(values: object, at: Location) -> tuple[tuple[Value, ...], ...]:
     return (values_read,) if values_read else ()
 
 
-def _joined(features: list[Feature], at: Location) -> tuple[Feature, ...]:
+def _join_value_sets(features: list[Feature], at: Location) -> tuple[Feature, ...]:
     columns: dict[str, Feature] = {}
     for feature in features:
         before = columns.get(feature.column)
@@ -475,7 +475,7 @@ def parse_probabilities(texts: Sequence[str], at: Location) -> list[dict[str, ob
         first, *others = split(text, ";")
         name, *columns = split(first, ":")
         groups = _pairs(split(":".join(columns), ","), at[i])
-        table: dict[str, object] = {"name": _read(name), "probabilities": dict(groups)}
+        table: dict[str, object] = {"name": _unescaped(name), "probabilities": dict(groups)}
         for key, value in _pairs(others, at[i]):
             number = re.fullmatch(r"[\d.eE+-]+", value)
             table[key] = float(value) if key == "tolerance" and number else value
@@ -486,7 +486,7 @@ def parse_probabilities(texts: Sequence[str], at: Location) -> list[dict[str, ob
 def _pairs(parts: Sequence[str], at: Location) -> list[tuple[str, str]]:
     pairs = []
     for part in filter(str.strip, parts):
-        key, *value = map(_read, split(part, "="))
+        key, *value = map(_unescaped, split(part, "="))
         if len(value) == 1:
             pairs.append((key, value[0]))
         else:
@@ -499,17 +499,17 @@ def write_probabilities(tables: Sequence[Mapping[str, Any]]) -> list[str]:
     """Write the texts that `parse_probabilities` reads."""
     texts = []
     for table in tables:
-        pairs = [f"{_written(g)}={_written(c)}" for g, c in table["probabilities"].items()]
-        keys = [f"; {k}={_written(table[k])}" for k in _KEYS[2:] if table.get(k) is not None]
-        texts.append(f"{_written(table['name'])}: {', '.join(pairs)}{''.join(keys)}")
+        pairs = [f"{_escaped(g)}={_escaped(c)}" for g, c in table["probabilities"].items()]
+        keys = [f"; {k}={_escaped(table[k])}" for k in _KEYS[2:] if table.get(k) is not None]
+        texts.append(f"{_escaped(table['name'])}: {', '.join(pairs)}{''.join(keys)}")
     return texts
 
 
-def _read(text: str) -> str:
+def _unescaped(text: str) -> str:
     return unescape(text.strip()).replace("\\;", ";")
 
 
-def _written(value: object) -> str:
+def _escaped(value: object) -> str:
     return escape(value).replace(";", r"\;")
 
 

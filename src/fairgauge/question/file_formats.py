@@ -10,8 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Callable, Hashable
-from functools import partial
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Literal
 
@@ -45,21 +44,14 @@ class Unreadable(ValueError):  # noqa: N818 - a reason, which the caller adds to
     """A text is not in its format; the message gives the reason, as the predicate of a sentence."""
 
 
-def _read_toml(text: str) -> object:
-    import tomllib  # most questions are in no file
-
-    return tomllib.loads(text)
-
-
 def loads(text: str, kind: Literal["TOML", "YAML", "JSON"]) -> object:
     """Read a text in a format, in time bounded by its length whatever it holds."""
-    read: dict[str, Callable[[str], object]] = {
-        "TOML": _read_toml,
-        "YAML": _read_yaml,
-        "JSON": partial(json.loads, object_pairs_hook=unique_keys),
-    }
+    import tomllib  # most questions are in no file
+
     try:
-        return _dates_as_text(read[kind](text))
+        if kind == "JSON":
+            return json.loads(text, object_pairs_hook=unique_keys)
+        return _dates_as_text(tomllib.loads(text) if kind == "TOML" else _read_yaml(text))
     except RecursionError:
         raise Unreadable("is nested too deeply") from None
     except ValueError as error:

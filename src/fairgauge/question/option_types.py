@@ -46,7 +46,7 @@ class OptionType:
     schema: Schema  # the JSON Schema of what a specification file may hold
     plain: Callable[[Any], Json] = plain  # the inverse of `read`, for a specification file
     # the reader of the texts of its flag, into what `read` takes
-    parse: Callable[[Sequence[str], str, readers.Problems], object] = readers.parse_text
+    parse: Callable[[Sequence[str], Location], object] = readers.parse_text
     write: Callable[[Any], list[str]] = readers.write_text  # the inverse of `parse`
     metavar: str  # the value of its flag in help
     words: tuple[str, ...] = ()  # the closed vocabulary of its values, if there is one

@@ -16,7 +16,6 @@ from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.question.features import read_features
 from fairgauge.question.readers import Location
 from fairgauge.start.records import MISSING, dataclass, fields
-from fairgauge.values import Json
 
 _FOLDER = Path(__file__).parents[1] / "kits"
 _KIT, _FILING = "kit.toml", "filing.md.j2"
@@ -104,13 +103,6 @@ class Preset:
         stated = given.get("document") or {}
         options = (each for each in self.needs if given.get(each) in (None, [], {}, "others"))
         return (*options, *(f"document.{key}" for key in self.document if not stated.get(key)))
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the preset as plain values."""
-        named = {each.name: getattr(self, each.name) for each in fields(self)}
-        lists = {name: list(value) for name, value in named.items() if isinstance(value, tuple)}
-        dates = {k: v.isoformat() for k, v in named.items() if isinstance(v, dt.date)}
-        return named | lists | dates
 
 
 @cache

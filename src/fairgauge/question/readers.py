@@ -27,6 +27,7 @@ from fairgauge.identity import name_of_values
 from fairgauge.start.records import dataclass
 from fairgauge.values import Value, as_double, canonical, is_number, name_of, sort_key
 
+Default = TypeVar("Default")
 Meaning = TypeVar("Meaning")
 Word = TypeVar("Word", bound=StrEnum)
 
@@ -99,8 +100,8 @@ def read_key(
     key: str,
     reader: Callable[[object, Location], Meaning],
     at: Location,
-    default: Meaning,
-) -> Meaning:
+    default: Default,
+) -> Meaning | Default:
     """Read what a table has for a key: the default where it has nothing."""
     value = table.get(key)
     return default if value is None else reader(value, at[key])

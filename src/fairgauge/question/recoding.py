@@ -245,7 +245,14 @@ def _categories(
 ) -> tuple[tuple[str, tuple[Value, ...]], ...]:
     category_of: dict[str, str] = {}
     found: dict[str, list[Value]] = {}
-    for key, values in (pair for each in given for pair in _listed(each, at).items()):
+    listed: list[tuple[object, object]] = []
+    for categories in given:
+        if isinstance(categories, Mapping) and categories:
+            listed += categories.items()
+        else:
+            message = 'must map categories to their values, such as {"Male": ["M", "male"]}, not '
+            at.report(f"{message}{shown(categories)}")
+    for key, values in listed:
         name = str(key)
         kept = found.setdefault(name, [])
         for i, each in enumerate(items(values)):
@@ -258,15 +265,6 @@ def _categories(
                 kept.append(value)
     names = sorted(found, key=lambda name: (name == UNKNOWN, name))
     return tuple((name, tuple(sorted(found[name], key=sort_key))) for name in names)
-
-
-def _listed(categories: object, at: Location) -> Mapping[object, object]:
-    # the values that are listed for every category; nothing where that is a problem
-    if not isinstance(categories, Mapping) or not categories:
-        message = 'must map categories to their values, such as {"Male": ["M", "male"]}, not '
-        at.report(f"{message}{shown(categories)}")
-        return {}
-    return categories
 
 
 def not_numbers(
@@ -312,14 +310,11 @@ def recoding_flag(line: str) -> str:
 
 def write_recodings(recodings: Mapping[str, Mapping[str, Iterable[Value]]]) -> list[str]:
     """Write each recoding as a line of TOML, which a specification file and the flag take."""
-    return [
-        f"{_key(column)} = {{{', '.join(_line(*each) for each in categories.items())}}}"
-        for column, categories in recodings.items()
-    ]
-
-
-def _line(name: str, values: Iterable[Value]) -> str:
-    return f"{_key(name)} = [{', '.join(map(_text, values))}]"
+    lines = []
+    for column, categories in recodings.items():
+        listed = (f"{_key(n)} = [{', '.join(map(_text, v))}]" for n, v in categories.items())
+        lines.append(f"{_key(column)} = {{{', '.join(listed)}}}")
+    return lines
 
 
 def _key(name: str) -> str:

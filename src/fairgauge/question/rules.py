@@ -172,14 +172,14 @@ def rule(
     >>> print(fg.rule("DI", at_least=0.9, alternatives="DPPL <= 0.05", decide="significant"))
     DI >= 0.9 or DPPL <= 0.05
     """
-    return _made_of({
+    return _make_rule({
         "metric": metric, "at_least": at_least, "at_most": at_most, "between": between,
         "alternatives": alternatives, "features": features, "groups": groups, "decide": decide,
         "insufficient": insufficient,
     })  # fmt: skip
 
 
-def _made_of(keys: Mapping[str, object]) -> Rule:
+def _make_rule(keys: Mapping[str, object]) -> Rule:
     at = Location("rule")
     made = check_rule(keys, at)
     if made is None:
@@ -196,7 +196,7 @@ def parse_rule(text: str) -> Rule:
     metric, low, high = _split_limit(first)
     at_least, at_most = (None if math.isinf(end) else end for end in (low, high))
     limit = {"metric": metric, "at_least": at_least, "at_most": at_most}
-    return _made_of(limit | ({"alternatives": others} if others else {}))
+    return _make_rule(limit | ({"alternatives": others} if others else {}))
 
 
 def write_rules(rules: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -84,7 +84,7 @@ def with_config(
     given = {name: value for name, value in options.items() if value is not None}
     rules = monitor.get("rules") if isinstance(monitor, Mapping) else None
     if rules is not None and keys.get("rules") is None and "rules" not in given:
-        of_baselines = _of_baselines(rules)
+        of_baselines = _baseline_rules(rules)
         if judges:
             message = (
                 "an audit has no baseline to hold rows against; give the rules that it judges by "
@@ -117,7 +117,7 @@ def overridden(keys: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
     return found
 
 
-def _with_monitor(config: Config) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def _split_monitor(config: Config) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     # the keys of a specification, and those of its table of a monitor; empty without it
     if not isinstance(config, (str, Path, Mapping)):
         return {}, {}
@@ -128,13 +128,13 @@ def _with_monitor(config: Config) -> tuple[Mapping[str, Any], Mapping[str, Any]]
 
 def labels_come_later(config: Config) -> bool:
     """Return whether a specification is of a monitor whose rows have their labels later."""
-    return _with_monitor(config)[1].get("labels_within") is not None
+    return _split_monitor(config)[1].get("labels_within") is not None
 
 
 def without_baselines(config: Config) -> str | None:
     """Return a sentence on the rules of a monitor that counts cannot carry; None without any."""
-    keys, monitor = _with_monitor(config)
-    named = [f"{MONITOR}.rules[{i}]" for i in _of_baselines(monitor.get("rules"))]
+    keys, monitor = _split_monitor(config)
+    named = [f"{MONITOR}.rules[{i}]" for i in _baseline_rules(monitor.get("rules"))]
     if not named or keys.get("rules") is not None:
         return None
     return (
@@ -143,7 +143,7 @@ def without_baselines(config: Config) -> str | None:
     )
 
 
-def _of_baselines(rules: object) -> list[int]:
+def _baseline_rules(rules: object) -> list[int]:
     return [
         i
         for i, rule in enumerate(items(rules))
@@ -162,7 +162,7 @@ def read_options(path: str | Path) -> dict[str, object]:
         message = "is a saved result of fairgauge, not a specification; fairgauge.load reads it"
         raise SpecError(Problem(str(path), message))
     if options.get("recode"):
-        options["recode"] = _located(options["recode"], Path(path).parent)
+        options["recode"] = _resolve_paths(options["recode"], Path(path).parent)
     for key in ("sensitive", "probabilities"):
         for each in items(options.get(key)):
             if isinstance(each, dict) and isinstance(each.get("table"), str):
@@ -170,11 +170,11 @@ def read_options(path: str | Path) -> dict[str, object]:
     return options
 
 
-def _located(recode: object, folder: Path) -> object:
+def _resolve_paths(recode: object, folder: Path) -> object:
     if isinstance(recode, str):
         return recode if "=" in recode else str(folder / recode)
     if isinstance(recode, list):
-        return [_located(each, folder) for each in recode]
+        return [_resolve_paths(each, folder) for each in recode]
     if isinstance(recode, dict):
         named = {column: v for column, v in recode.items() if isinstance(v, str)}
         return recode | {column: str(folder / name) for column, name in named.items()}

@@ -78,7 +78,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     at = Location()
     problems = at.problems
     given: dict[str, Any] = {}  # every reader returns the type of its field
-    for name, value in separated(_with_preset(options)).items():
+    for name, value in separated(_add_preset(options)).items():
         if name not in BY_NAME:
             problems.append(_unknown_option(name))
         elif value is not None:
@@ -168,7 +168,7 @@ def read_part(names: Collection[str], options: Mapping[str, object]) -> Spec:
 
     Other options of an audit may stand in a file that several functions share, and are passed over.
     """
-    options = _with_preset(options) if "preset" in names else options
+    options = _add_preset(options) if "preset" in names else options
     at = Location(problems=[_unknown_option(name) for name in options if name not in BY_NAME])
     given: dict[str, Any] = {  # every reader returns the type of its field
         name: BY_NAME[name].type.read(options[name], at[name])
@@ -201,7 +201,7 @@ def _unknown_option(name: str) -> Problem:
     return Problem(name, f"unknown option.{near} Allowed: {', '.join(BY_NAME)}")
 
 
-def _with_preset(options: Mapping[str, object]) -> Mapping[str, object]:
+def _add_preset(options: Mapping[str, object]) -> Mapping[str, object]:
     found = find_preset(options.get("preset"))
     return options if found is None else {**options, **found.options_for(options)}
 
@@ -210,7 +210,7 @@ Rows = tuple[tuple[object, str, str], ...]
 """What contradicts other options of a specification: whether, its path, and what to do."""
 
 
-def _stated(rows: Rows) -> Iterator[Problem]:
+def _problems_of(rows: Rows) -> Iterator[Problem]:
     return (Problem(path, message) for wrong, path, message in rows if wrong)
 
 
@@ -219,7 +219,7 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         _ = spec.catalogue
     except LookupError as error:
         yield Problem("metrics", str(error))
-    yield from _unaudited(spec)
+    yield from _unaudited_names(spec)
     yield from _wrong_margins(spec)
     each = "count each decision (per_person, --per-person each)"
     design, people, exact = spec.design, spec.of_people, spec.method is not enums.Method.DEFAULT
@@ -229,7 +229,7 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     default = Spec()
     low, high = spec.score_range
     # fmt: off
-    yield from _stated((
+    yield from _problems_of((
         (not (spec.sensitive or spec.intersections or spec.probabilities), "sensitive", "name at least one sensitive feature (--sensitive COL)"),
         (spec.candidate and in_use is None, "candidate", "needs the model in use, whose decisions are its prediction or its score"),
         (spec.candidate and spec.prediction is None and isinstance(spec.threshold, enums.Threshold), "threshold", "the median of the scores of one model is no threshold of another; with candidates give a number"),
@@ -301,7 +301,7 @@ def _wrong_favourable(spec: Spec, own: Preset | None) -> Iterator[Problem]:
         return
     best = spec.reference is enums.ReferenceRule.BEST
     # fmt: off
-    yield from _stated((
+    yield from _problems_of((
         (best and (unstated or favourable is enums.Favourable.NEITHER), "reference", f"best needs to know which outcome is better for a person: state {alternatives(allowed[:2])} (favourable, --favourable), or another reference"),
     ))
     if own is None:
@@ -310,7 +310,7 @@ def _wrong_favourable(spec: Spec, own: Preset | None) -> Iterator[Problem]:
     unnamed = dict.fromkeys([name for name in spec.audited if name not in stated], "GROUP")
     meant = own.options.get("favourable", favourable)
     alone = {name: each for name, each in unnamed.items() if "*" not in name} if stated else {}
-    yield from _stated((
+    yield from _problems_of((
         (own.compared_with and unnamed and not (of_amounts and own.with_amounts), "reference", f"the preset {quote(own.name)} compares with {own.compared_with}: name their group ({flag_of('reference', unnamed)})"),
         (alone and "reference" in own.options, "reference", f"names no group of {listing(alone)}: name one of each feature ({flag_of('reference', stated | alone)}), or none, for that of the preset {quote(own.name)} ({own.options.get('reference')})"),
         (meant != favourable and not (of_amounts and meant == enums.Favourable.POSITIVE), "favourable", f"{favourable} contradicts the preset {quote(own.name)}, in which {quote(own.words.get('positive', meant))} is the favourable outcome; remove it, and state the values that mean it (--positive)"),
@@ -329,7 +329,7 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
     chosen = spec.reference in (enums.ReferenceRule.LARGEST, enums.ReferenceRule.BEST)
     named |= dict.fromkeys(spec.recorded, "GROUP")
     # fmt: off
-    yield from _stated((
+    yield from _problems_of((
         *((each.column in names, "probabilities", f"{quote(each.column)} is given by its column and by probabilities, too") for each in spec.sensitive),
         *((True, f"intersections[{i}]", f"{quote(name)} is not recorded, and the joint probabilities with other columns are not given; audit it alone, in the rows of one group of the others at a time (where, --where 'sex = F')")
           for i, columns in enumerate(spec.intersections) for name in sorted(names & set(columns))),
@@ -395,7 +395,7 @@ def _wrong_columns_of_positive(spec: Spec) -> Iterator[Problem]:
     stated = [column for column, _ in spec.positive.columns]
     wanted = [each for each in (spec.label, spec.prediction) if each]
     of = listing(wanted) or "these columns, once they are named (label, prediction)"
-    yield from _stated((
+    yield from _problems_of((
         *((column not in (*wanted, *spec.candidate), f"positive.{column}",
            f"is no label and no prediction; name the favourable values of {of}") for column in stated),
         *((column not in stated, "positive", f"names no value of {quote(column)}; name one of each column")
@@ -403,7 +403,7 @@ def _wrong_columns_of_positive(spec: Spec) -> Iterator[Problem]:
     ))  # fmt: skip
 
 
-def _unaudited(spec: Spec) -> Iterator[Problem]:
+def _unaudited_names(spec: Spec) -> Iterator[Problem]:
     single = {feature.column for feature in spec.sensitive}
     parts = single | {column for columns in spec.intersections for column in columns}
     parts |= {each.name for each in spec.probabilities}
@@ -480,11 +480,11 @@ def never_exceeded(name: str, margin: float, most: float) -> Problem:
 def _unknown_columns(spec: Spec, columns: Sequence[str] | None) -> Iterator[Problem]:
     for path, name in spec.columns() if columns is not None else ():
         if columns is not None and name not in columns:
-            hint = _instead(path, name, columns)
+            hint = _suggest_columns(path, name, columns)
             yield Problem(path, f"no column {quote(name)} in the data.{hint}")
 
 
-def _instead(path: str, name: str, columns: Sequence[str]) -> str:
+def _suggest_columns(path: str, name: str, columns: Sequence[str]) -> str:
     parts = re.split("[,*]" if path.startswith("strata") else ",", name)  # strata are crossed
     if len(parts) > 1 and all(part.strip() in columns for part in parts):
         return f" Name {listing(part.strip() for part in parts)} one by one"

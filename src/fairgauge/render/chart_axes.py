@@ -235,24 +235,16 @@ _DATE = len("2026-11-20")
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedTime:
-    """A period of a time chart: its place across, its number and the ends of its interval."""
-
-    x: float
-    y: float | None
-    low: float | None
-    high: float | None
-    sparse: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class PlacedTimes:
-    """A time chart with everything in place; y grows downwards."""
+    """A time chart with everything in place: across the periods, and upwards their numbers.
+
+    ``points``: the place of each period across, with its mark; places grow downwards.
+    """
 
     chart: tree.TimeChart
     ticks: list[Tick]
     times: list[Tick]
-    points: list[PlacedTime]
+    points: list[tuple[float, PlacedMark]]
     path: str
     allowed: tuple[float, float] | None
     since: float | None
@@ -268,21 +260,19 @@ def placed_times(chart: tree.TimeChart) -> PlacedTimes:
             return None
         return 100 - axis.at(value)
 
-    def placed_at(x: float, mark: tree.Mark) -> PlacedTime:
-        y = None if mark.value is not None and math.isinf(mark.value) else up(mark.value)
-        return PlacedTime(x, y, up(mark.low), up(mark.high), mark.sparse)
+    def placed(mark: tree.Mark) -> PlacedMark:
+        at = None if mark.value is not None and math.isinf(mark.value) else up(mark.value)
+        return PlacedMark(at, up(mark.low), up(mark.high), mark.sparse)
 
     last = len(chart.times) - 1
     across = [round(2 + 96 * (i / last if last else 0.5), 2) for i in range(last + 1)]
-    points = list(map(placed_at, across, chart.marks))
+    points = list(zip(across, map(placed, chart.marks), strict=True))
+    anchors = {0: "start", last: "end"} if last else {}  # so that the ends stay in the drawing
     allowed = _allowed(axis, chart.allowed) if chart.allowed else None
     return PlacedTimes(
         chart,
         [Tick(100 - each.at, each.label, each.anchor) for each in ticks(axis, chart.unit)],
-        [
-            Tick(across[i], chart.times[i], _period_anchor(i, len(across)))
-            for i in _labelled(chart.times)
-        ],
+        [Tick(across[i], chart.times[i], anchors.get(i, "middle")) for i in _labelled(chart.times)],
         points,
         _path(points),
         None if allowed is None else (100 - allowed[1], 100 - allowed[0]),
@@ -298,13 +288,6 @@ def _labelled(times: Sequence[str]) -> list[int]:
     if most <= 1:
         return [*range(most)]
     return [round(k * (len(times) - 1) / (most - 1)) for k in range(most)]
-
-
-def _period_anchor(i: int, count: int) -> str:
-    # how a period's name stands at its place, so that the ends stay in the drawing
-    if count == 1:
-        return "middle"
-    return {0: "start", count - 1: "end"}.get(i, "middle")
 
 
 _ROOM = 0.06
@@ -324,15 +307,7 @@ def _time_axis(chart: tree.TimeChart) -> Scale:
     return scale(values, include if known else [0.0, 1.0], log=log)
 
 
-def _path(points: Sequence[PlacedTime]) -> str:
-    places = (None if each.y is None else _at(each.x, each.y) for each in points)
-    return "".join(
-        f"M{'L'.join(filter(None, run))}" for known, run in groupby(places, bool) if known
-    )
-
-
-_SIZE = 1000
-
-
-def _at(x: float, y: float) -> str:
-    return f"{x * _SIZE / 100:.0f} {y * _SIZE / 100:.0f}"
+def _path(points: Sequence[tuple[float, PlacedMark]]) -> str:
+    # of a drawing of 1,000 by 1,000; a period without a number interrupts it
+    places = ("" if y.at is None else f"{10 * x:.0f} {10 * y.at:.0f}" for x, y in points)
+    return "".join(f"M{'L'.join(run)}" for known, run in groupby(places, bool) if known)

@@ -54,7 +54,6 @@ def is_stated(true: Sequence[Fraction], stated: Sequence[Fraction]) -> bool:
 
 def counted_changes(
     sides: Sequence[tuple[Share, Share]],
-    is_faithful: Callable[[Sequence[Fraction]], bool] = lambda _: True,
 ) -> tuple[int | None, list[tuple[str, str, str]]] | None:
     """Return shares before and after as counts of one number of people, or as they were counted.
 
@@ -79,8 +78,7 @@ def counted_changes(
     def is_right(stated: Sequence[Fraction]) -> bool:
         moved, as_stated = rates[1] - rates[0], stated[1] - stated[0]
         same_direction = moved * as_stated > 0 or moved == 0
-        differ = is_stated(_differences(rates), _differences(stated))
-        return same_direction and differ and is_faithful(stated)
+        return same_direction and is_stated(_differences(rates), _differences(stated))
 
     hundred, thousand, *_ = DENOMINATORS
     of_many = [

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any
-
-from jinja2 import StrictUndefined, Template
 
 from fairgauge.enums import Outcome
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.report_notes import TONES, opening_warnings, report_warnings
-from fairgauge.render.grammar import Grammar, Templates, in_words, spoken
+from fairgauge.render.grammar import Grammar, in_words, spoken
 from fairgauge.render.streams import field, fields_with_rows, layouts, stream, streams_of
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised, printable
@@ -73,30 +70,6 @@ _SPACES = re.compile("[ \n]+")
 """Not those that no line breaks at."""
 
 
-@cache
-def _environment() -> Templates:
-    made = Templates(autoescape=False, undefined=StrictUndefined)
-    made.filters |= {
-        "called": called,
-        "cap": capitalised,
-        "count": numbers.count,
-        "g": lambda value: f"{value:g}",
-        "many": lambda n, one, many: numbers.plural(n, one, many),
-        "numbered": numbers.numbered,
-        "pct": numbers.percent,
-        "sentence": lambda parts: (
-            "; ".join(text) + "." if (text := list(filter(None, parts))) else ""
-        ),
-        "series": numbers.listing,
-    }
-    return made
-
-
-@cache
-def _template(text: str) -> Template:
-    return _environment().from_string(text)
-
-
 class DocumentParts:
     """Makes the parts of one document."""
 
@@ -110,17 +83,11 @@ class DocumentParts:
 
     def text(self, text: str, **more: Any) -> str:
         """Return a text, in the language that is asked for, with what it names."""
-        text = self.translated.get(_SPACES.sub(" ", text), text)
+        text = _SPACES.sub(" ", text)
+        text = self.translated.get(text, text)
         if "{" in text:
-            text = _template(text).render(**self.facts, **more)
+            text = spoken().made(text).render(**self.facts, **more)
         return _SPACES.sub(" ", text).strip(" \n")
-
-    def opening(self, part: str) -> str:
-        """Return a part of the first lines, in the language of the first page where it has them."""
-        own = spoken().table.get("document", {}).get(self.kind, {}).get(part)
-        if own is None:
-            return self.text(self.layout.get(part, ""))
-        return spoken().made(own).render(self.facts).strip()
 
     def texts(self, texts: Iterable[str], **more: Any) -> tuple[str, ...]:
         return tuple(filter(None, (self.text(each, **more) for each in texts)))
@@ -266,11 +233,11 @@ def document(
     lead = own.get("lead", made.texts(layout.get("lead", ())))
     warnings = opening_warnings(report_warnings(getattr(result, "diagnostics", ())))
     return tree.DocumentTree(
-        title=made.opening("title"),
-        beside=own.get("beside") or made.opening("beside"),
+        title=made.text(layout.get("title", "")),
+        beside=own.get("beside") or made.text(layout.get("beside", "")),
         lead=(*lead, *chosen_rows(result)),
         cover=tuple(own.get("cover", ())),
-        verdict=made.opening("verdict"),
+        verdict=made.text(layout.get("verdict", "")),
         tone=tree.Tone(made.text(layout.get("tone", "plain"))),
         sections=() if quiet else tuple(made.sections(layout["sections"], result)),
         created=printable(getattr(result, "created", "")),

@@ -40,7 +40,7 @@ from fairgauge.render.language import ASKED, in_language
 from fairgauge.render.streams import toml_of_all
 from fairgauge.render.words.display_names import called, capitalised, group_called
 from fairgauge.render.words.metric_words import metric_words, shown, written_rule_words
-from fairgauge.render.words.numbers import amount, decimals_beside, percent, probability
+from fairgauge.render.words.numbers import amount, decimals_beside, percent, points, probability
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import plug_in_packages
 from fairgauge.results.statement import Event, Side, Statement
@@ -112,6 +112,8 @@ class Grammar:
             "rate_title": self.title,
             "after": lambda text, mark: f"{mark}{text}" if text else "",
             "before": lambda text, mark: f"{text}{mark}" if text else "",
+            "g": lambda v: self.localised(f"{v:g}"),
+            "sentence": lambda parts: f"{'; '.join(filter(None, parts))}." if any(parts) else "",
             "fixed": lambda v, digits, unit="": f"{self.decimals(v, digits)}{unit}",
             "signed": lambda v, digits: self.decimals(v, digits, sign=True),
             "prob": probability,
@@ -206,8 +208,7 @@ class Grammar:
 
     def points(self, value: float) -> str:
         """Return a difference in percentage points, signed."""
-        text = f"{100 * value:+.1f}"
-        return self.localised("0.0" if float(text) == 0 else text).replace("-", "−")
+        return self.localised(points(value))
 
     def pick(self, value: float, forms: Sequence[str]) -> str:
         """Return the form of a word for a number: one, or many."""
@@ -236,11 +237,8 @@ class Grammar:
             return ""
         if side.kind != "group":
             return self.inflected(self.people[side.kind].format(noun=self.noun), case)
-        names, value = (
-            self.words.get("groups", {}).get(str(side.feature)),
-            " & ".join(v for _, v in side.values),
-        )
-        named = ""
+        names = self.words.get("groups", {}).get(str(side.feature))
+        named, value = "", " & ".join(v for _, v in side.values)
         if isinstance(names, str):
             named = self.by_pattern(names, side, value)
         elif names is not None:
@@ -254,31 +252,24 @@ class Grammar:
         for column, own in side.values:
             names = self.words["groups"].get(column)
             values[column] = called(names.get(own, own) if isinstance(names, Mapping) else own)
-        return (
-            ""
-            if any(p not in values for p in _PLACE.findall(pattern))
-            else _PLACE.sub(lambda m: values[m[1]], pattern)
-        )
+        if any(p not in values for p in _PLACE.findall(pattern)):
+            return ""
+        return _PLACE.sub(lambda m: values[m[1]], pattern)
 
     def by_default(self, side: Side) -> str:
         """Return what people are called without words: adjectives of people before the noun."""
         plain, parts = self.people["plain"], list(side.values)
         usable = self.noun in self.people["nouns"] or self.which != self.people["who"]
-        own = self.words.get("unit") not in (
-            None,
-            "rows",
-            "cases",
-            "people",
-        ) and not self.words.get("noun")
+        of_ours = self.words.get("unit") in (None, "rows", "cases", "people")
+        usable = usable and bool(of_ours or self.words.get("noun"))
         adjectives: list[str] = []
         others: list[str] = []
         for column, value in parts:
-            found = None
-            if usable and not own and not self.words.get("groups", {}).get(column):
-                found = self.adjective(column, value)
-            (adjectives if found else others).append(
-                found or f"{called(column)} {self.quoted(value)}"
-            )
+            own = self.words.get("groups", {}).get(column)
+            if usable and not own and (found := self.adjective(column, value)):
+                adjectives.append(found)
+            else:
+                others.append(f"{called(column)} {self.quoted(value)}")
         adjectives.sort(key=lambda word: word in plain)
         noun, of = self.noun, ""
         if adjectives and self.which != self.people["who"]:
@@ -357,13 +348,10 @@ class Grammar:
     def place(self, s: Any) -> str:
         """Return the class and the threshold that a number is of, in brackets."""
         facts = s.facts
-        given = {key: facts.get(key) for key in ("average", "class_", "at")}
         named = [
-            self.terms["place"][key].format(
-                value=self.number(value) if key == "at" else called(str(value))
-            )
-            for key, value in given.items()
-            if value is not None
+            self.terms["place"][key].format(value=write(value))
+            for key, write in (("average", called), ("class_", called), ("at", self.number))
+            if (value := facts.get(key)) is not None
         ]
         return f" ({', '.join(named)})" if named else ""
 
@@ -373,11 +361,8 @@ class Grammar:
             feature, group = s.facts.get("feature"), s.facts.get("group")
             if feature is not None:
                 return self.terms["groups_of"].format(feature=self.feature((feature, None)))
-            return (
-                self.terms["all"]
-                if group is None
-                else self.terms["group"].format(name=called(group))
-            )
+            name = "all" if group is None else "group"
+            return self.terms[name].format(name=called(group))
         named = self.name(s.who)
         if s.facts.get("across") and s.than is not None:
             named = f"{named} {self.terms['and']} {self.name(s.than)}"
@@ -499,11 +484,8 @@ class Grammar:
         """Return statements that fare alike, the worse off first, each with one direction."""
         sides: dict[Any, list[Statement]] = {}
         for s in parts:
-            fares = (
-                ("worse", "better", None).index(s.harm),
-                bool(s.facts.get("than_all")),
-                s.lower if s.harm is None else None,
-            )
+            place, than_all = ("worse", "better", None).index(s.harm), s.facts.get("than_all")
+            fares = place, bool(than_all), s.lower if s.harm is None else None
             sides.setdefault(fares, []).append(s)
         return [sides[key] for key in sorted(sides, key=repr)]
 
@@ -511,37 +493,31 @@ class Grammar:
         """Return a feature: "sex", "sex and race together"."""
         name, columns = feature
         named = [self.words.get("features", {}).get(c, called(c)) for c in columns or [name]]
-        return (
-            named[0]
-            if len(named) == 1
-            else self.people["together"].format(columns=self.listing(named))
-        )
+        if len(named) == 1:
+            return named[0]
+        return self.people["together"].format(columns=self.listing(named))
 
     # ---- events
 
     def event(self, event: Event) -> dict[str, str]:
         """Return what happened: the verb and its part, in general, and as a condition of people."""
-        own = {
-            ("decision", True): "positive",
-            ("decision", False): "negative",
-            ("outcome", True): "label_positive",
-            ("outcome", False): "label_negative",
-        }
         kind = self.kind(event)
-        word = self.words.get(own[kind, event.positive]) if event.named else None
-        if (
-            kind == "decision"
-            and event.named
-            and not word
-            and (other := self.words.get(own["decision", not event.positive]))
-        ):
-            word = self.people["not"].format(word=other)
+        own, opposite = self._words_of(event, kind)[:: 1 if event.positive else -1]
+        word = own
+        if kind == "decision" and opposite and not own:
+            word = self.people["not"].format(word=opposite)
         if not word:
             kind, word = "value", self.equals(event)
         return {
             name: text.format(word=word, which=self.which)
             for name, text in self.table["events"][kind].items()
         }
+
+    def _words_of(self, event: Event, kind: str) -> list[str | None]:
+        # the user's words of what happened, and of its opposite
+        label = "" if kind == "decision" else "label_"
+        names = (f"{label}positive", f"{label}negative")
+        return [self.words.get(name) if event.named else None for name in names]
 
     def kind(self, event: Event) -> str:
         """Return as what an event is named: an outcome as a decision if only these have words."""
@@ -567,12 +543,7 @@ class Grammar:
 
     def both(self, event: Event) -> str:
         """Return a decision or an outcome with its opposite: "approved or refused"."""
-        own = (
-            ("positive", "negative")
-            if self.kind(event) == "decision"
-            else ("label_positive", "label_negative")
-        )
-        first, second = (self.words.get(key) if event.named else None for key in own)
+        first, second = self._words_of(event, self.kind(event))
         if first or second:
             other = second if first and second else self.terms["not"]
             return f"{first or second} {self.terms['or']} {other}"
@@ -632,15 +603,10 @@ class Grammar:
             [self.localised(text).replace("of ", f"{self.terms['of']} ") for text in counts]
             for counts in found[1]
         )
-        return {
-            "of": found[0],
-            "mine": mine,
-            "theirs": theirs[0] if theirs else None,
-            "gaps": found[0]
-            and [a.of(found[0]) - b.of(found[0]) for a, b in zip(*sides, strict=True)]
-            if len(sides) > 1
-            else None,
-        }
+        of, gaps = found[0], None
+        if of and theirs:
+            gaps = [one.of(of) - other.of(of) for one, other in zip(*sides, strict=True)]
+        return {"of": of, "mine": mine, "theirs": theirs[0] if theirs else None, "gaps": gaps}
 
     def range(self, s: Any) -> str:
         """Return the interval in words: "between 14 and 20 fewer of 100"; of ratios the ends."""
@@ -655,9 +621,8 @@ class Grammar:
             while decimals < _MOST_DECIMALS and any(round(e, decimals) == 1 != e for e in ends):
                 decimals += 1
             low, high = (self.localised(f"{end:.{decimals}f}") for end in ends)
-            return texts["ratio" if math.isfinite(ends[1]) else "ratio_from"].format(
-                low=low, high=high
-            )
+            form = "ratio" if math.isfinite(ends[1]) else "ratio_from"
+            return texts[form].format(low=low, high=high)
         if s.of is not None and s.of.kind in ("mean", "number"):
             return self._amounts(ends, s)
         found = self.counted(s)
@@ -689,11 +654,9 @@ class Grammar:
     def _scale(self, s: Any) -> float:
         apart = abs((s.who.rate or 0) - (s.than.rate or 0)) if s.who and s.than else 1.0
         ends = s.interval
-        return (
-            apart
-            if ends is None or s.by == "ratio" or not ends.low <= 0 <= ends.high
-            else max(apart, max(abs(ends.low), abs(ends.high)) / 10)
-        )
+        if ends is None or s.by == "ratio" or not ends.low <= 0 <= ends.high:
+            return apart
+        return max(apart, max(abs(ends.low), abs(ends.high)) / 10)
 
     def means(self, s: Any) -> dict[str, Any]:
         """Return both numbers and their distance, with decimals at which they add up."""
@@ -807,11 +770,9 @@ def describe_diagnostic(diagnostic: Diagnostic) -> str:
 def _share(side: Side | None) -> Share | None:
     if side is None or side.rate is None:
         return None
-    return (
-        Share(Fraction(side.rate))
-        if side.hits is None or not side.n
-        else Share.counted(side.hits, side.n)
-    )
+    if side.hits is None or not side.n:
+        return Share(Fraction(side.rate))
+    return Share.counted(side.hits, side.n)
 
 
 _LEAST, _MOST_DECIMALS = 1e-12, 6

@@ -94,13 +94,7 @@ def brief_of_page(told: Told) -> Brief:
         for place, _, said in told.answers
     }
     question = next((question for place, question, _ in told.answers if place == "found"), "")
-    parts = {
-        "looked_at": "looked",
-        "found": "found",
-        "certainty": "certain",
-        "limits": "limits",
-        "steps": "next",
-    }
+    parts = {place: _PARTS.get(place, place) for place in PLACES} | {"next": "steps"}
     headed = told.headed
     every = () if headed is None else (headed, *headed.parts)  # it states its parts beside
     sources = (source for each in every for source in each.sources)
@@ -110,7 +104,7 @@ def brief_of_page(told: Told) -> Brief:
         question=question,
         language=next(name for name, of in LANGUAGES.items() if type(told.language) is of),
         headings=tuple(told.language.table["page"][place] for place in PLACES if place != "found"),
-        **{name: answers.get(place, ()) for name, place in parts.items()},
+        **{name: answers.get(place, ()) for place, name in parts.items()},
     )
 
 

@@ -27,34 +27,26 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The cells of an audit by swapped names: the answers of a model to an item under a variant.
+    """The cells of an audit by swapped names: the answers of a model to an item under a variant."""
 
-    ``models``: their names; one that is None where no column names them.
-    ``items, variants, groups``: their names.
-    ``group_of``: the group of every variant.
-    ``family_of``: the family of every item; None where none are asked for.
-    ``placebo``: whether every group is of irrelevant edits.
-    ``model, item, variant``: the codes of every cell.
-    ``n, missing, mean``: of every cell, the answers, those that are missing, and the mean.
-    ``unfavourable``: the decisions that are not favourable.
-    ``excluded``: rows that are in no cell, by reason.
-    """
-
-    models: tuple[str | None, ...]
+    models: tuple[str | None, ...]  # their names; one that is None where no column names them
+    # items, variants, groups: their names
     items: tuple[str, ...]
     variants: tuple[str, ...]
     groups: tuple[str, ...]
-    group_of: Index
-    family_of: Index | None
-    placebo: tuple[bool, ...]
+    group_of: Index  # the group of every variant
+    family_of: Index | None  # the family of every item; None where none are asked for
+    placebo: tuple[bool, ...]  # whether every group is of irrelevant edits
+    # model, item, variant: the codes of every cell
     model: Index
     item: Index
     variant: Index
+    # n, missing, mean: of every cell, the answers, those that are missing, and the mean
     n: Array
     missing: Array
     mean: Array
-    unfavourable: tuple[str, ...]
-    excluded: Mapping[str, int]
+    unfavourable: tuple[str, ...]  # the decisions that are not favourable
+    excluded: Mapping[str, int]  # rows that are in no cell, by reason
 
     @property
     def named(self) -> tuple[int, ...]:

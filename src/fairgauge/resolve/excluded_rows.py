@@ -98,7 +98,7 @@ def used_rows(
                 in_any |= ~absent[codes]
             elif axis.role in needed:
                 known &= ~absent[codes] | spec.profile.as_smclarify
-        in_any |= any(not _in_no_estimate(cube, each, spec) for each in spec.probabilities)
+        in_any |= any(not _unplaced_people(cube, each, spec) for each in spec.probabilities)
         for feature in spec.recorded.values():  # of an intersection, in a group of each column
             if in_group.keys() >= set(feature.columns):
                 in_any |= np.all([in_group[column] for column in feature.columns], axis=0)
@@ -136,7 +136,7 @@ def excluded_rows(
                 reasons[excluded_group(axis.column)] = excluded
         elif axis.role is Role.PROXY:
             of = next(each for each in spec.probabilities if each.cell == axis.column)
-            if unplaced := _in_no_estimate(cube, of, spec):
+            if unplaced := _unplaced_people(cube, of, spec):
                 reasons[missing_group(of.name)] = unplaced
         elif axis.role in (Role.CANDIDATE, Role.KNOWN, Role.CODES):
             continue  # of other models; few are known; and counted as another axis
@@ -175,7 +175,7 @@ def exclusion_notes(
             yield replace(note, level=Level.WARNING) if many else note
 
 
-def _in_no_estimate(cube: Cube, of: Probabilities, spec: Spec) -> int:
+def _unplaced_people(cube: Cube, of: Probabilities, spec: Spec) -> int:
     # estimates by a random sample are of these, too
     from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from fairgauge.catalogue.cells import Array
-from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import REPLICATE, Axis, centre_of
+from fairgauge.cube.views import with_one_stratum
 from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role
 from fairgauge.errors import (
     DataError,
@@ -64,16 +64,13 @@ class Named(TypedDict):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histogram:
-    """Scores of one feature, over the bins that occur.
+    """Scores of one feature, over the bins that occur."""
 
-    ``low, high``: array of shape (B,): edges of the bins, equal where a bin is a single value.
-    ``counts``: for every measure, array of shape (groups + 1, labels + 1, B).
-    ``unknown``: likewise of the kinds of rows excluded because they have no group.
-    """
-
+    # low, high: array of shape (B,): edges of the bins, equal where a bin is a single value
     low: Array
     high: Array
-    counts: dict[str, Array]
+    counts: dict[str, Array]  # for every measure, array of shape (groups + 1, labels + 1, B)
+    # likewise of the kinds of rows excluded because they have no group
     unknown: dict[str, Array] = field(default_factory=dict)
 
     @property
@@ -100,24 +97,21 @@ class Histogram:
 
 @dataclass(frozen=True, eq=False)
 class ClusterCells:
-    """The cells of one feature by cluster, where the cluster and the group are known.
+    """The cells of one feature by cluster, where the cluster and the group are known."""
 
-    ``cluster, group, stratum, label, prediction``: array of shape (cells,): codes of each cell. A
-        group one above the last is known values of no group; a stratum, label or prediction one
-        above the last is a missing one.
-    ``counts``: for every measure, array of shape (cells,).
-    ``levels``: arrays of shape (cells,): the codes of the values of the feature's columns, which do
-        not depend on the groups that are asked for.
-    ``candidate``: array of shape (cells,): the decision of a second model; None of one model.
-    """
-
+    # cluster, group, stratum, label, prediction: array of shape (cells,): codes of each cell. A
+    # group one above the last is known values of no group; a stratum, label or prediction one above
+    # the last is a missing one
     cluster: Index
     group: Index
     stratum: Index
     label: Index
     prediction: Index
-    counts: dict[str, Array]
+    counts: dict[str, Array]  # for every measure, array of shape (cells,)
+    # arrays of shape (cells,): the codes of the values of the feature's columns, which do not
+    # depend on the groups that are asked for
     levels: tuple[Index, ...] = ()
+    # array of shape (cells,): the decision of a second model; None of one model
     candidate: Index | None = None
 
     @cached_property
@@ -138,46 +132,35 @@ def weights_differ(n: float, w: float, w2: float) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupCounts:
-    """Counts of one feature (or intersection).
+    """Counts of one feature (or intersection)."""
 
-    ``feature, groups``: its name and those of its groups, unique within a result.
-    ``feature_id, group_ids``: what these are; names are never compared with those of other results.
-    ``strata``: names of the strata; ``slots`` are the margin (None) and then these.
-    ``counts``: for every measure, array of shape (groups + 1, slots, labels + 1, predictions + 1).
-        The last group holds known values of no group, the last label and prediction missing ones.
-    ``named_reference``: the position of the group that the specification names as the reference.
-    ``histogram``: the scores, None without scores.
-    ``unknown``: the same as ``counts`` of the rows excluded because they have no group, by kind;
-        shape (kinds, slots, labels + 1, predictions + 1). Of which groups each kind may be,
-        ``crossing`` states.
-    ``clusters``: the cells by cluster, None without clusters; ``unknown_clusters`` those without a
-        group, with their kind in its place.
-    ``design``: how a survey was sampled, where that is stated.
-    ``crossing``: which group each combination of values of its columns belongs to.
-    ``excluded``: the cases of groups that are excluded by name; shape (labels + 1, predictions +
-        1).
-    ``mean_weight``: the unit of all weights, which is the mean weight of all rows.
-    ``all_decided``: whether a row without any outcome counts, as one of a negative one.
-    ``centre``: what numbers are summed less.
-    """
-
+    # feature, groups: its name and those of its groups, unique within a result
     feature: str
+    # feature_id, group_ids: what these are; names are never compared with those of other results
     feature_id: FeatureId
     groups: tuple[str, ...]
     group_ids: tuple[GroupId, ...]
-    strata: tuple[str, ...]
+    strata: tuple[str, ...]  # names of the strata; ``slots`` are the margin (None) and then these
+    # for every measure, array of shape (groups + 1, slots, labels + 1, predictions + 1). The last
+    # group holds known values of no group, the last label and prediction missing ones
     counts: dict[str, Array]
-    crossing: Crossing
+    crossing: Crossing  # which group each combination of values of its columns belongs to
+    # the cases of groups that are excluded by name; shape (labels + 1, predictions + 1)
     excluded: Array
+    # the position of the group that the specification names as the reference
     named_reference: int | None = None
-    histogram: Histogram | None = None
+    histogram: Histogram | None = None  # the scores, None without scores
+    # the same as ``counts`` of the rows excluded because they have no group, by kind; shape (kinds,
+    # slots, labels + 1, predictions + 1). Of which groups each kind may be, ``crossing`` states
     unknown: dict[str, Array] = field(default_factory=dict)
+    # the cells by cluster, None without clusters; ``unknown_clusters`` those without a group, with
+    # their kind in its place
     clusters: ClusterCells | None = None
     unknown_clusters: ClusterCells | None = None
-    design: SampleDesign | None = None
-    mean_weight: float = 1.0
-    all_decided: bool = False
-    centre: float = 0.0
+    design: SampleDesign | None = None  # how a survey was sampled, where that is stated
+    mean_weight: float = 1.0  # the unit of all weights, which is the mean weight of all rows
+    all_decided: bool = False  # whether a row without any outcome counts, as one of a negative one
+    centre: float = 0.0  # what numbers are summed less
 
     def in_given_weights(self, sums: Array) -> Array:
         """Return sums of weights in the unit in which they were given, to 12 digits."""
@@ -227,7 +210,7 @@ class GroupCounts:
     @property
     def cases(self) -> Array:
         """Return the cases of every group over all strata that have an outcome, without weights."""
-        return _with_outcome(self.counts["n"][:-1, 0], self)
+        return _count_with_outcome(self.counts["n"][:-1, 0], self)
 
     @property
     def every_case(self) -> float:
@@ -235,11 +218,11 @@ class GroupCounts:
 
         Shares are of these: who is excluded by name changes none of the others.
         """
-        return self.every("n") + float(_with_outcome(self.excluded, self))
+        return self.every("n") + float(_count_with_outcome(self.excluded, self))
 
     def every(self, measure: str) -> float:
         """Return the rows or cases that have an outcome, those of no known group included."""
-        known = _with_outcome(self.counts[measure][:, 0], self)
+        known = _count_with_outcome(self.counts[measure][:, 0], self)
         return float(known.sum()) + without_group(self, measure)
 
     def scope(self, slot: int) -> Scope:
@@ -265,7 +248,7 @@ def without_group_by_kind(counts: GroupCounts, measure: str) -> Array:
     """Return the rows or cases of each kind without a group that have an outcome."""
     if measure not in counts.unknown:
         return np.zeros(len(counts.crossing.unknown))
-    return _with_outcome(counts.unknown[measure][:, 0], counts)
+    return _count_with_outcome(counts.unknown[measure][:, 0], counts)
 
 
 def known_outcome(counts: GroupCounts, spec: Spec) -> str | None:
@@ -277,7 +260,7 @@ def known_outcome(counts: GroupCounts, spec: Spec) -> str | None:
     return " or ".join(["label"] * counts.has_labels + [decision] * counts.has_predictions)
 
 
-def _with_outcome(cells: Array, counts: GroupCounts) -> Array:
+def _count_with_outcome(cells: Array, counts: GroupCounts) -> Array:
     lacking = cells[..., -1, -1] * (cells.shape[-2:] != (1, 1) and not counts.all_decided)
     return np.asarray(cells.sum(axis=(-2, -1)) - lacking)
 
@@ -308,7 +291,7 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
         with collecting(problems):
             crossing = _cross([groupings[column] for column in feature.columns], cube, spec)
             named = _named_references(spec).get(name)
-            counted = _arranged(cube, name, crossing, _reference_group(name, crossing, named))
+            counted = _arrange(cube, name, crossing, _reference_group(name, crossing, named))
             features.append(replace(counted, all_decided=spec.profile.as_smclarify))
     refuse(problems)
     return features
@@ -353,28 +336,25 @@ def count_everyone(cube: Cube) -> GroupCounts:
     cube = with_one_stratum(cube)
     first = np.zeros(1, dtype=np.int64)
     whole = Crossing((), (EVERYONE,), first, first, first, np.ones((1, 1), dtype=bool))
-    return _arranged(cube, "", whole, None)
+    return _arrange(cube, "", whole, None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointCells:
-    """The cells of one feature by the decisions of two models, where both are known.
+    """The cells of one feature by the decisions of two models, where both are known."""
 
-    ``counts``: for every measure, array of shape (groups + 1, slots, labels + 1, K, K): by label,
-        the decision of the model in use and that of the candidate; the last group holds known
-        values of no group, the last label missing ones.
-    ``clusters``: the cells by cluster, whose predictions are those of the model in use; None
-        without clusters.
-    """
-
+    # for every measure, array of shape (groups + 1, slots, labels + 1, K, K): by label, the
+    # decision of the model in use and that of the candidate; the last group holds known values of
+    # no group, the last label missing ones
     counts: dict[str, Array]
+    # the cells by cluster, whose predictions are those of the model in use; None without clusters
     clusters: ClusterCells | None
 
 
 def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     """Arrange the joint counts of two models by the groups of a feature.
 
-    ``joint`` is that of `fairgauge.cube.pairs.pair`, ``counted`` the feature as one model decides.
+    ``joint`` is that of `fairgauge.cube.views.pair`, ``counted`` the feature as one model decides.
 
     Raises ``SpecError``: classes, groups and strata make too many cells.
     """
@@ -435,22 +415,16 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossing:
-    """Which group each combination of the groups of a feature's columns is.
+    """Which group each combination of the groups of a feature's columns is."""
 
-    ``parts``: the groups of each column; none for all rows as one group.
-    ``groups``: what each group of the feature is.
-    ``combinations``: array of shape (K,): the numbers of those that occur, ascending.
-    ``group_of``: array of shape (K,): the group of each.
-    ``unknown``: likewise the combinations that lack a value; the first lacks all. Each is a kind of
-        rows without a group.
-    ``fits``: array of shape (kinds, groups): of which groups they may be, by the values they have.
-    """
-
-    parts: tuple[Grouping, ...]
-    groups: tuple[GroupId, ...]
-    combinations: Index
-    group_of: Index
+    parts: tuple[Grouping, ...]  # the groups of each column; none for all rows as one group
+    groups: tuple[GroupId, ...]  # what each group of the feature is
+    combinations: Index  # array of shape (K,): the numbers of those that occur, ascending
+    group_of: Index  # array of shape (K,): the group of each
+    # likewise the combinations that lack a value; the first lacks all. Each is a kind of rows
+    # without a group
     unknown: Index
+    # array of shape (kinds, groups): of which groups they may be, by the values they have
     fits: Mask
 
     @property
@@ -545,10 +519,10 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec) -> Grouping:
         group_of = np.arange(len(levels))
     unknown = unknown_levels(axis, levels, spec)
     if unknown.any():
-        group_of, groups = _without(unknown, group_of, groups)
+        group_of, groups = _drop_groups(unknown, group_of, groups)
     excluded = np.isin(group_of, _excluded_groups(list(map(GroupId.of, groups)), spec))
     if excluded.any():
-        group_of, groups = _without(excluded, group_of, groups)
+        group_of, groups = _drop_groups(excluded, group_of, groups)
         group_of = np.where(excluded, EXCLUDED, group_of)
     group_of = np.where(unknown, _DROPPED, group_of)
     reference = _named_reference(axis, spec, levels, groups, group_of)
@@ -574,7 +548,7 @@ def unknown_levels(
     return np.array([is_one_of(level, asked) for level in levels], dtype=bool)
 
 
-def _without(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Index, list[Part]]:
+def _drop_groups(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Index, list[Part]]:
     held = np.unique(group_of[~absent & (group_of >= 0)])
     position = np.full(len(groups) + 1, OTHER)
     position[held] = np.arange(len(held))
@@ -638,7 +612,7 @@ def _find(value: Value, levels: Sequence[Value], column: str, path: str) -> Valu
         raise SpecError(Problem(path, message)) from None
 
 
-def _arranged(cube: Cube, feature: str, crossing: Crossing, reference: int | None) -> GroupCounts:
+def _arrange(cube: Cube, feature: str, crossing: Crossing, reference: int | None) -> GroupCounts:
     plan = cube.plan
     outcome = [plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
     every = _dense(cube, crossing, outcome)

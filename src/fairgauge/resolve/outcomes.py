@@ -7,7 +7,8 @@ class against all others), a regression a single one in which nothing is positiv
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,16 +23,14 @@ from fairgauge.errors import (
     SpecError,
     cells,
     if_absent,
-    may_name_people,
     nearest,
     quote,
     refuse,
     values_held,
 )
-from fairgauge.question.category_words import is_adverse, is_no, is_undecided, is_yes, may_be_value
+from fairgauge.question.category_words import is_undecided, may_be_value
 from fairgauge.question.features import ByColumn
 from fairgauge.question.loan_actions import no_decisions
-from fairgauge.question.options import flag_of
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.scopes import NO_CLASS, ClassScope
@@ -42,6 +41,10 @@ from fairgauge.values import Value, is_one_of, match, name_of, sort_key
 _TWO = 2
 _CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
 """How files write whether something is so: two of them in one column are two codings."""
+_OF_EACH_COLUMN = (
+    "if the columns have other words, name the favourable values of each (--positive COLUMN=VALUE, "
+    "positive={COLUMN: VALUE}), or use the same in both (recode)"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,10 +125,10 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(of_predictions, prediction_levels)
-        of_open = [_open_levels(cube, each, spec) for each in (label, prediction)]
+        of_open = [open_levels(cube, each, spec) for each in (label, prediction)]
         return (OutcomeMasks(labels, mask, None, NO_CLASS, turned, *of_open),)
     bins = np.arange(prediction.bins)
-    open_labels = _open_levels(cube, label, spec)
+    open_labels = open_levels(cube, label, spec)
     return tuple(
         OutcomeMasks(
             labels, (bins > i) == of_positive, threshold, turned=turned, open_labels=open_labels
@@ -154,8 +157,8 @@ def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, in
     return [each for each in refused if each[0] in none]
 
 
-def _open_levels(cube: Cube, axis: Axis | None, spec: Spec) -> Mask | None:
-    # unless who asks accepts that they count as negative
+def open_levels(cube: Cube, axis: Axis | None, spec: Spec) -> Mask | None:
+    """Return which levels these are; None of none, or where it is accepted what they count as."""
     code = str(DiagnosticCode.UNDECIDED_OUTCOMES)
     if axis is None or axis.bins or not spec.names_values or len(cube.levels[axis]) <= _TWO:
         return None
@@ -255,7 +258,7 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
             "positive",
             f"{_no_such_value(spec.positive[0], present[0], axis.column, spec)}: none of its "
             "outcomes would be favourable, and each favourable prediction wrong; "
-            f"{_of_each_column(spec, present)}",
+            f"{_OF_EACH_COLUMN}",
         ))  # fmt: skip
     # of a part of the rows the others may have unfavourable ones
     all_named = len(every) > 1 and all(is_one_of(level, spec.positive) for level in every)
@@ -282,24 +285,10 @@ def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
     if strange:
         message = (
             f"holds {_some(strange)}, which the label {quote(spec.label)} does not (it holds "
-            f"{_some(labels)}); {_of_each_column(spec, present)}, or give a score as score "
+            f"{_some(labels)}); {_OF_EACH_COLUMN}, or give a score as score "
             "(--score COL)"
         )
         raise SpecError(Problem("prediction", message))
-
-
-def _of_each_column(spec: Spec, present: Sequence[Sequence[Value]]) -> str:
-    named = {}
-    for column, levels in zip((spec.label, spec.prediction), present, strict=True):
-        names = [*map(name_of, levels)]
-        stated = [name_of(v) for v in levels if is_one_of(v, spec.positive_of(column))]
-        kept = [name for name in names if not (is_adverse(name) or is_no(name))]
-        likely = [*filter(is_yes, names), *kept, *names]
-        named[str(column)] = stated or (["VALUE"] if may_name_people(names) else likely[:1])
-    return (
-        f"if the columns have other words, name the favourable values of each, such as "
-        f"{flag_of('positive', named)} (positive={named}), or use the same in both (recode)"
-    )
 
 
 def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
@@ -309,14 +298,10 @@ def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
         f"{_some(present[0])}"
     )
     if len(present) == _TWO and not any(is_one_of(value, present[0]) for value in present[1]):
-        return f"{message}; {_of_each_column(spec, present)}"
-    if len(present[0]) <= _TWO:
-        return message
-    return (
-        f"{message}. A binary audit of {len(present[0]):,} values needs the positive ones "
-        "(positive=..., or fairgauge.above, '>x' on the command line); "
-        "task='multiclass' or task='regression' reads them as they are"
-    )
+        return f"{message}; {_OF_EACH_COLUMN}"
+    classes = "task='multiclass' or task='regression' reads them as they are"
+    cut = "of numbers a cut (fairgauge.above, --positive '>x')"
+    return f"{message}; {cut}; {classes}" if len(present[0]) > _TWO else message
 
 
 def _no_such_value(
@@ -363,21 +348,24 @@ def one_decision(cube: Cube, outcomes: Sequence[OutcomeMasks], task: Task) -> Re
     """Return that all rows are decided alike, at one of several thresholds at least."""
     decision = cube.plan.axis(Role.PREDICTION)
     assert decision is not None
-    rows = cube.cases_by_level[decision][:-1]
+    alike = _outcomes_of_all(cube, decision, outcomes, task)
+    return next((Reason.of(ReasonCode.ONE_DECISION, **each) for each in alike), None)
+
+
+def _outcomes_of_all(
+    cube: Cube, axis: Axis, outcomes: Sequence[OutcomeMasks], task: Task
+) -> Iterator[dict[str, Any]]:
+    # what all rows that have an outcome have: a class, or one of two outcomes at a threshold
+    rows = cube.cases_by_level[axis][:-1]
+    of_label = axis.role is Role.LABEL
     if task is Task.MULTICLASS:
-        if np.count_nonzero(rows) != 1:
-            return None
-        value = name_of(cube.levels[decision][int(rows.argmax())])
-        return Reason.of(ReasonCode.ONE_DECISION, value=value)
+        if np.count_nonzero(rows) == 1:
+            yield {"value": name_of(cube.levels[axis][int(rows.argmax())])}
+        return
     for each in outcomes:
-        positive = rows[each.predictions].sum()
+        positive = rows[each.labels if of_label else each.predictions].sum()
         if rows.any() and positive in (0, rows.sum()):
-            return Reason.of(
-                ReasonCode.ONE_DECISION,
-                positive=bool(positive),
-                threshold=each.threshold,
-            )
-    return None
+            yield {"positive": bool(positive), "threshold": None if of_label else each.threshold}
 
 
 def reason_of_one_value(
@@ -402,25 +390,13 @@ def constant_outcomes(
     found: ConstantOutcomes = {}
     for axis in cube.plan.outcomes if cube.min_cell is None else ():
         of = str(axis.role)
-        rows = cube.cases_by_level[axis]
         if task is Task.REGRESSION:
             if (number := only_number(cube, axis)) is not None:
                 found[of, None] = one_value(of, number)
-            continue
-        if rows[-1] and spec.profile.as_smclarify:
-            continue
-        if task is Task.MULTICLASS:
-            if np.count_nonzero(rows[:-1]) == 1:
-                value = name_of(cube.levels[axis][int(rows[:-1].argmax())])
-                found[of, None] = Reason.of(ReasonCode.ONE_VALUE, of=of, value=value)
-            continue
-        for each in outcomes:
-            positive = rows[:-1][each.labels if axis.role is Role.LABEL else each.predictions].sum()
-            if rows[:-1].any() and positive in (0, rows[:-1].sum()):
-                threshold = None if axis.role is Role.LABEL else each.threshold
-                found[of, threshold] = Reason.of(
-                    ReasonCode.ONE_VALUE, of=of, positive=bool(positive), threshold=threshold
-                )
+        elif not (cube.cases_by_level[axis][-1] and spec.profile.as_smclarify):
+            for each in _outcomes_of_all(cube, axis, outcomes, task):
+                reason = Reason.of(ReasonCode.ONE_VALUE, of=of, **each)
+                found[of, each.get("threshold")] = reason
     score = cube.plan.axis(Role.SCORE)
     if score and cube.min_cell is None and (number := only_number(cube, score)) is not None:
         found["score", None] = one_value("score", number)

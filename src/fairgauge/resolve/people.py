@@ -136,7 +136,7 @@ def _decisions(
     # third, whether an unknown one could change it
     axis = plan.outcomes[-1]
     complete = known[axis] >= 0
-    favour = _favour(rows, plan, spec, axis)
+    favour = _rank_decisions(rows, plan, spec, axis)
     rank = favour[known[axis]]  # code -1 reads the last, of no decision
     best = np.full(people, favour[-1])
     np.maximum.at(best, of, rank)
@@ -152,7 +152,7 @@ def _decisions(
     return {axis: by_size[found]}, at_best, open_
 
 
-def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
+def _rank_decisions(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
     # how favourable each decision is, 0 the most; the last entry is of none
     harms = spec.favourable is Favourable.NEGATIVE
     task = decide_task(replace(rows, plan=plan), spec)

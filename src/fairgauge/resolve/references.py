@@ -312,35 +312,23 @@ SAME_VALUE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """Groups with the same most favourable value, or of the same largest size.
+    """Groups with the same most favourable value, or of the same largest size."""
 
-    ``chosen``: the reference: of most rows, and of several of these the first by name.
-    ``others``: the groups that are tied with it, the largest first.
-    ``rate``: the name of the rate that is the same; None where it is the size.
-    ``value``: the value of the rate, or the number of rows.
-    ``by_rows``: whether the number of rows decides; else the name does.
-    ``least``: whether the least value is the best.
-    """
-
-    chosen: str
-    others: tuple[str, ...]
-    rate: str | None
-    value: float
-    by_rows: bool
-    least: bool
+    chosen: str  # the reference: of most rows, and of several of these the first by name
+    others: tuple[str, ...]  # the groups that are tied with it, the largest first
+    rate: str | None  # the name of the rate that is the same; None where it is the size
+    value: float  # the value of the rate, or the number of rows
+    by_rows: bool  # whether the number of rows decides; else the name does
+    least: bool  # whether the least value is the best
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class References:
-    """What every group of a feature is compared with.
+    """What every group of a feature is compared with."""
 
-    ``sides``: array of shape (groups,): the number of the side, as `CountsBySide` counts them.
-    ``each``: the reference of every group.
-    ``tie``: the groups of which the reference was chosen, where several were equally admissible.
-    """
-
-    sides: Index
-    each: tuple[Reference, ...]
+    sides: Index  # array of shape (groups,): the number of the side, as `CountsBySide` counts them
+    each: tuple[Reference, ...]  # the reference of every group
+    # the groups of which the reference was chosen, where several were equally admissible
     tie: Tie | None = None
 
     def rows(self, group: int, codes: Index) -> Mask:
@@ -376,9 +364,8 @@ def resolve_references(
     def values_of(statistic: Statistic) -> Values:
         return statistic.value(every, spec.profile)[:, None]
 
-    choice = _choose(counts, metric, spec, values_of, places=1, by_rows=by_rows)
-    (references,) = choice.references(counts)
-    return replace(references, tie=choice.tie(counts))
+    (references,), tie = _choose(counts, metric, spec, values_of, places=1, by_rows=by_rows)
+    return replace(references, tie=tie)
 
 
 def mirrored_group(counts: GroupCounts, references: Sequence[Reference | None]) -> int | None:
@@ -417,7 +404,7 @@ def references_at(
     fixed = _fixed_references(counts, spec)
     if fixed is not None:
         return (fixed,) * places
-    return _choose(counts, metric, spec, values_of, places).references(counts)
+    return _choose(counts, metric, spec, values_of, places)[0]
 
 
 def _fixed_references(counts: GroupCounts, spec: Spec) -> References | None:
@@ -437,52 +424,6 @@ def _fixed_references(counts: GroupCounts, spec: Spec) -> References | None:
     return None if size else References(groups, ())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Choice:
-    """The group that is chosen as the reference at each place, and those that are tied with it.
-
-    ``chosen``: array of shape (places,).
-    ``tied``: array of shape (groups, places): equally admissible and equally favoured, itself too.
-    ``values``: array of the same shape, by which it is chosen.
-    ``rate``: what the values of the first place are; None for numbers of rows.
-    ``least``: whether the least of them is the best.
-    """
-
-    kind: ReferenceKind
-    chosen: Index
-    tied: Mask
-    values: Values
-    rate: Statistic | None
-    least: bool
-
-    def references(self, counts: GroupCounts) -> tuple[References, ...]:
-        size = len(counts.groups)
-        of_group = {
-            group: References(
-                np.full(size, group), (as_reference(counts, group, self.kind),) * size
-            )
-            for group in set(self.chosen.tolist())
-        }
-        return tuple(of_group[group] for group in self.chosen.tolist())
-
-    def tie(self, counts: GroupCounts) -> Tie | None:
-        """Return which groups are tied at the first place."""
-        chosen = int(self.chosen[0])
-        others = [group for group in np.flatnonzero(self.tied[:, 0]).tolist() if group != chosen]
-        if not others:
-            return None
-        sizes = group_sizes(counts)
-        others.sort(key=lambda group: (-sizes[group], counts.groups[group]))
-        return Tie(
-            counts.groups[chosen],
-            tuple(counts.groups[group] for group in others),
-            None if self.rate is None else self.rate.name,
-            float(self.values[chosen, 0]),
-            by_rows=bool(sizes[chosen] > sizes[others[0]]),
-            least=self.least,
-        )
-
-
 def _choose(
     counts: GroupCounts,
     metric: Metric | None,
@@ -490,9 +431,10 @@ def _choose(
     values_of: Callable[[Statistic], Values],
     places: int,
     by_rows: Values | None = None,
-) -> _Choice:
-    # Of several the one with most rows is taken, so that its confidence interval is the narrowest;
-    # of several of these the first by name. Values are equal up to rounding errors.
+) -> tuple[tuple[References, ...], Tie | None]:
+    # The references at each place, and what that of the first is tied with. Of several the one with
+    # most rows is taken, so that its confidence interval is the narrowest; of several of these the
+    # first by name. Values are equal up to rounding errors.
     sizes = group_sizes(counts)
     large, people = large_groups(counts, spec), of_known_people(counts)
     by_size = np.repeat(sizes[:, None], places, axis=1)
@@ -505,9 +447,26 @@ def _choose(
     sign = -1.0 if least else 1.0
     chosen, tied, unknown = choose_groups(sizes, large, people, counts.groups, sign * values)
     kind = ReferenceKind.BEST if best else ReferenceKind.LARGEST
+    size, first = len(counts.groups), int(chosen[0])
+    of_group = {
+        group: References(np.full(size, group), (as_reference(counts, group, kind),) * size)
+        for group in set(chosen.tolist())
+    }
+    references = tuple(of_group[group] for group in chosen.tolist())
+    others = [group for group in np.flatnonzero(tied[:, 0]).tolist() if group != first]
+    if not others:
+        return references, None
+    others.sort(key=lambda group: (-sizes[group], counts.groups[group]))
     if unknown[0]:
         rate, values = None, by_size
-    return _Choice(kind, chosen, tied, values, rate, least)
+    return references, Tie(
+        counts.groups[first],
+        tuple(counts.groups[group] for group in others),
+        None if rate is None else rate.name,
+        float(values[first, 0]),
+        by_rows=bool(sizes[first] > sizes[others[0]]),
+        least=least,
+    )
 
 
 def choose_groups(
@@ -568,18 +527,13 @@ def _fewest(counts: GroupCounts, spec: Spec) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rivals:
-    """The groups that could be the reference that the data choose, were more known of some rows.
+    """The groups that could be the reference that the data choose, were more known of some rows."""
 
-    ``best``: whether the best is chosen; else the largest.
-    ``favourable``: what makes a group the best.
-    ``large``: which are large enough already.
-    ``needed``: how many rows of no known group each needs to be the reference, and how many where
-        its own rows without an outcome have one; inf of people of unknown category.
-    """
-
-    best: bool
-    favourable: Favourable | None
-    large: Mask
+    best: bool  # whether the best is chosen; else the largest
+    favourable: Favourable | None  # what makes a group the best
+    large: Mask  # which are large enough already
+    # how many rows of no known group each needs to be the reference, and how many where its own
+    # rows without an outcome have one; inf of people of unknown category
     needed: tuple[Values, Values]
 
 

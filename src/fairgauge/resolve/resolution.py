@@ -57,18 +57,18 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
         for metric in spec.catalogue.expand([name]):
             obstacle = _obstacle(metric, cube, spec, task)
             if task is Task.REGRESSION and task not in metric.tasks and name not in SETS:
-                problems.append(Problem(path, _of_classes(metric, "compares classes", spec)))
+                problems.append(Problem(path, _class_error(metric, "compares classes", spec)))
             beside_errors = metric.tasks == {Task.REGRESSION} and (
                 len(metric.needs) == 1 < len(_available(cube))
             )
             if name != "standard" or (obstacle is None and not beside_errors):
                 asked.setdefault(metric.name, AskedMetric(metric, obstacle))
-    problems += _of_other_tasks(spec, task)
+    problems += _rules_of_other_tasks(spec, task)
     refuse(problems)
     return list(asked.values())
 
 
-def _of_other_tasks(spec: Spec, task: Task) -> Iterator[Problem]:
+def _rules_of_other_tasks(spec: Spec, task: Task) -> Iterator[Problem]:
     # the rules on what is not defined in the task: they could never be evaluated
     for i, rule in spec.limits:
         row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
@@ -76,14 +76,14 @@ def _of_other_tasks(spec: Spec, task: Task) -> Iterator[Problem]:
         if task in row.tasks or (task is Task.REGRESSION and of_metric):
             continue  # metrics of classes are reported with the named ones
         if task is Task.REGRESSION:
-            message = _of_classes(row, "is of classes", spec)
+            message = _class_error(row, "is of classes", spec)
         else:
             tasks = ", ".join(each for each in Task if each in row.tasks)
             message = f"{row.name} is not defined in a {task} audit, only in: {tasks}"
         yield Problem(f"rules[{i}].metric", message)
 
 
-def _of_classes(row: Metric | Statistic, what: str, spec: Spec) -> str:
+def _class_error(row: Metric | Statistic, what: str, spec: Spec) -> str:
     return (
         f"{row.name} {what}, but {quote(spec.label)} is continuous; "
         "state which values are positive (fairgauge.above, --positive '>x')"
@@ -173,21 +173,16 @@ def protection_obstacle(metric: Metric, spec: Spec) -> Reason | None:
 
 @dataclass(frozen=True, eq=False)
 class Resolution:
-    """What a specification means in the counts.
+    """What a specification means in the counts."""
 
-    ``spec``: the specification.
-    ``task``: what label and prediction are.
-    ``outcomes``: which outcomes are positive, one for each threshold or class.
-    ``features``: the counts of every sensitive feature and intersection.
-    ``metrics``: the metrics that are asked for, each with what stands against computing it.
-    ``cube, mean_weight``: the counts in mean weights, and that mean.
-    """
-
-    spec: Spec
-    task: Task
+    spec: Spec  # the specification
+    task: Task  # what label and prediction are
+    # which outcomes are positive, one for each threshold or class
     outcomes: tuple[OutcomeMasks, ...]
-    features: tuple[GroupCounts, ...]
+    features: tuple[GroupCounts, ...]  # the counts of every sensitive feature and intersection
+    # the metrics that are asked for, each with what stands against computing it
     metrics: tuple[AskedMetric, ...]
+    # cube, mean_weight: the counts in mean weights, and that mean
     cube: Cube
     mean_weight: float
 

@@ -22,22 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledCells:
-    """The cells of a feature by sampling unit.
+    """The cells of a feature by sampling unit."""
 
-    ``unit, group, stratum, label, prediction``: array of shape (cells,): codes of each cell: the
-        group -1 is none of these, a stratum, label or prediction one above the last a missing one.
-    ``counts``: for every measure, array of shape (cells,).
-    ``strata``: of the sample, and the units of each.
-    ``single``: whether each row is a unit; cells then hold several, and ``unit`` is their stratum.
-    """
-
+    # unit, group, stratum, label, prediction: array of shape (cells,): codes of each cell: the
+    # group -1 is none of these, a stratum, label or prediction one above the last a missing one
     unit: Index
     group: Index
     stratum: Index
     label: Index
     prediction: Index
-    counts: Mapping[str, Array]
-    strata: Strata
+    counts: Mapping[str, Array]  # for every measure, array of shape (cells,)
+    strata: Strata  # of the sample, and the units of each
+    # whether each row is a unit; cells then hold several, and ``unit`` is their stratum
     single: bool
 
 

@@ -22,7 +22,7 @@ from fairgauge.errors import Problem, SpecError
 from fairgauge.identity import GroupId, MissingValue, Part, ValueSet, bins, group_names
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import Grouping, group_columns
-from fairgauge.resolve.outcomes import decide_task, outcome_masks
+from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
 from fairgauge.results.subgroup_search import SearchedFeature
 from fairgauge.scan.row_codes import CodedRows, numbers_of
 from fairgauge.start.records import dataclass, field, replace
@@ -48,38 +48,28 @@ OUTCOMES = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutcomeRows:
-    """Rows, or cells of a table: the values of every feature, and what they are to a rate.
+    """Rows, or cells of a table: the values of every feature, and what they are to a rate."""
 
-    ``codes``: for each feature an array: the value; one above the last where it is none that can be
-        a condition.
-    ``outcomes``: array: what they are to the rate.
-    ``cases``: array: how many rows each stands for; None where each is one.
-    """
-
+    # for each feature an array: the value; one above the last where it is none that can be a
+    # condition
     codes: tuple[Levels, ...]
-    outcomes: Index
-    cases: Array | None
+    outcomes: Index  # array: what they are to the rate
+    cases: Array | None  # array: how many rows each stands for; None where each is one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchedRows:
-    """All rows of a search, in one part or in many that are read again each time.
+    """All rows of a search, in one part or in many that are read again each time."""
 
-    ``sizes``: the number of values of each feature.
-    ``rows_of``: for each feature an array: the rows of each value; the last entry is of no value.
-    ``outcomes``: array: the rows of each outcome.
-    ``parts``: reads the rows.
-    ``counted``: of rows in many parts the digest of the counts by each feature alone, None of
-        cells.
-    ``lacking``: by each outcome that the statistic needs and some rows lack, for each feature an
-        array: how many rows of each value lack it.
-    """
-
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # the number of values of each feature
+    # for each feature an array: the rows of each value; the last entry is of no value
     rows_of: tuple[Array, ...]
-    outcomes: Array
-    parts: Callable[[], Iterable[OutcomeRows]]
+    outcomes: Array  # array: the rows of each outcome
+    parts: Callable[[], Iterable[OutcomeRows]]  # reads the rows
+    # of rows in many parts the digest of the counts by each feature alone, None of cells
     counted: str | None = None
+    # by each outcome that the statistic needs and some rows lack, for each feature an array: how
+    # many rows of each value lack it
     lacking: Mapping[str, tuple[Array, ...]] = field(default_factory=dict)
 
     @property
@@ -200,36 +190,36 @@ def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Index:
             "--positive VALUE), and one threshold of a score"
         )
         raise SpecError(Problem("positive" if task is not Task.BINARY else "threshold", message))
+    return np.maximum(kinds_of_rows(cube, masks[0], rate), NOT_COUNTED)
+
+
+def kinds_of_rows(cube: Cube, masks: OutcomeMasks, rate: Rate) -> Index:
+    """Return what rows are to a rate, by their codes of outcomes; -1 where one is not known."""
     states = {
         role: np.append(np.where(mask, _POSITIVE, _NEGATIVE), _UNKNOWN)  # code -1 reads the last
         if cube.plan.axis(role)
         else np.array([_UNKNOWN])
-        for role, mask in ((Role.LABEL, masks[0].labels), (Role.PREDICTION, masks[0].predictions))
+        for role, mask in ((Role.LABEL, masks.labels), (Role.PREDICTION, masks.predictions))
     }
     label, prediction = np.meshgrid(*states.values(), indexing="ij")
     cell = _CELL_OF[label, prediction]
     known = {Role.LABEL: label != _UNKNOWN, Role.PREDICTION: prediction != _UNKNOWN}
     counted = np.logical_and.reduce([known[Role(need)] for need in rate.needs])
     of, among = (np.array(each)[cell] for each in (rate.of, rate.among))
-    found = np.where(counted, among + of, NOT_COUNTED).astype(np.int64)
+    found = np.where(counted, among + of, -1).astype(np.int64)
     return found[tuple(slice(None) if cube.plan.axis(role) else 0 for role in states)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _MadeFeature:
-    """The values that conditions on a feature are made of.
+    """The values that conditions on a feature are made of."""
 
-    ``feature``: the values.
-    ``axis``: the column that they are made of.
-    ``of_level``: the value of each level, the last of a missing one; one above the last value where
-        it is none that can be a condition.
-    ``rows``: array: the rows of each value, and of none.
-    """
-
-    feature: SearchedFeature
-    axis: Axis
+    feature: SearchedFeature  # the values
+    axis: Axis  # the column that they are made of
+    # the value of each level, the last of a missing one; one above the last value where it is none
+    # that can be a condition
     of_level: Levels
-    rows: Array
+    rows: Array  # array: the rows of each value, and of none
 
 
 def _values(part: Grouping, cube: Cube) -> _MadeFeature:

@@ -10,11 +10,12 @@ import numpy as np
 
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import CountTable, Cube
-from fairgauge.cube.plan import OUTCOMES, Axis
+from fairgauge.cube.plan import Axis
 from fairgauge.enums import KnownDrawn, Role
 from fairgauge.errors import Problem, SpecError, cells, listing, nearest, quote
 from fairgauge.question.features import Probabilities
 from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.searched_features import kinds_of_rows
 from fairgauge.scan.chosen_rows import WHOLE, digits_of
 from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Array, Index
@@ -30,48 +31,32 @@ _HARDLY_CHANCE = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RateCells:
-    """The rows of one rate by cell.
+    """The rows of one rate by cell."""
 
-    ``p``: array of shape (cells, groups), the mean probabilities.
-    ``n``: array of shape (cells, kinds): rows, or their weight.
-    ``squares``: the same of squared weights; None without weights.
-    ``sums``: array of shape (kinds, groups): sums of the probabilities of the rows of each kind.
-    ``known``: array of shape (cells, kinds, groups): those whose group is known; None where it is
-        of none.
-    ``digits``: array of shape (cells, groups), the places on the grid.
-    ``clusters``: the rows by cluster; None without clusters.
-    ``beside``: array of shape (2, groups + 1): rows without probabilities, by the group that they
-        are known to be of; the last of none.
-    ``unplaced``: how many of these are of none.
-    ``strata``: array of shape (cells,), the stratum of each; None without strata.
-    """
-
-    p: Array
-    n: Array
-    squares: Array | None
+    p: Array  # array of shape (cells, groups), the mean probabilities
+    n: Array  # array of shape (cells, kinds): rows, or their weight
+    squares: Array | None  # the same of squared weights; None without weights
+    # array of shape (kinds, groups): sums of the probabilities of the rows of each kind
     sums: Array
+    # array of shape (cells, kinds, groups): those whose group is known; None where it is of none
     known: Array | None
-    digits: Index
-    clusters: Clusters | None
+    digits: Index  # array of shape (cells, groups), the places on the grid
+    clusters: Clusters | None  # the rows by cluster; None without clusters
+    # array of shape (2, groups + 1): rows without probabilities, by the group that they are known
+    # to be of; the last of none
     beside: Array
-    unplaced: int
-    strata: Index | None = None
+    unplaced: int  # how many of these are of none
+    strata: Index | None = None  # array of shape (cells,), the stratum of each; None without strata
 
 
 @dataclass(frozen=True, eq=False)
 class UnrecordedGroups:
-    """A feature of which only probabilities are known, in the counts of a cube.
+    """A feature of which only probabilities are known, in the counts of a cube."""
 
-    ``asked``: the columns of probabilities, and what else is asked of them.
-    ``position``: which of these features it is.
-    ``cube``: the counts, weights in units of their mean.
-    ``unknown``: answers that name no group.
-    """
-
-    asked: Probabilities
-    position: int
-    cube: Cube
-    unknown: frozenset[str] = frozenset()
+    asked: Probabilities  # the columns of probabilities, and what else is asked of them
+    position: int  # which of these features it is
+    cube: Cube  # the counts, weights in units of their mean
+    unknown: frozenset[str] = frozenset()  # answers that name no group
 
     @property
     def feature(self) -> str:
@@ -156,8 +141,8 @@ class UnrecordedGroups:
         which = which.reshape(-1)
         shape = int(which.max(initial=0)) + 1, len(self.asked.groups)
         some = np.zeros(len(which), dtype=bool) if groups is None else groups >= 0
-        of = (which[some], _UNKNOWN if groups is None else groups[some])
-        return _means(_added(shape, which, self._sums(table))), _added(shape, of, table.cases[some])
+        at = (which[some], _UNKNOWN if groups is None else groups[some])
+        return _means(_total(shape, which, self._sums(table))), _total(shape, at, table.cases[some])
 
     def cells(self, rate: Rate, outcome: OutcomeMasks, *, everyone: bool = False) -> RateCells:
         """Return the rows of a rate under an outcome: of those with probabilities, or of all rows.
@@ -176,14 +161,14 @@ class UnrecordedGroups:
         shape, size = (len(unique), kinds), len(self.asked.groups)
         squares = known = None
         if "w2" in table.sums:
-            squares = _added(shape, (which, kind), table.sums["w2"][used])
+            squares = _total(shape, (which, kind), table.sums["w2"][used])
         if (groups := self._known_groups(table)) is not None:
             some = groups[used] >= 0
             of = (which[some], kind[some], groups[used][some])
-            known = _added((*shape, size), of, weights[some])
-        n = _added(shape, (which, kind), weights)
-        p = _means(_added((len(unique), size), which, sums))
-        by_kind = _added((kinds, size), kind, sums)
+            known = _total((*shape, size), of, weights[some])
+        n = _total(shape, (which, kind), weights)
+        p = _means(_total((len(unique), size), which, sums))
+        by_kind = _total((kinds, size), kind, sums)
         cells = self._cells
         proxies, strata = unique % len(cells), unique // len(cells)
         digits = digits_of([cells[c] for c in proxies.tolist()], size)
@@ -198,7 +183,7 @@ class UnrecordedGroups:
         if groups is None:
             groups = np.full(len(kind), _UNKNOWN)
         shape = (OTHER + 2, len(self.groups) + 1)  # the last ones are of none
-        beside = _added(shape, (kind, groups), self._weights(table))
+        beside = _total(shape, (kind, groups), self._weights(table))
         open_ = (groups == _UNKNOWN) & ((kind == COUNTED) | (kind == AMONG))
         return beside[:OTHER], round(float(table.cases[open_].sum()))
 
@@ -268,22 +253,9 @@ class UnrecordedGroups:
         return np.asarray(position[table.codes[:, table.axes.index(axis)]])
 
     def _kinds(self, table: CountTable, rate: Rate, outcome: OutcomeMasks) -> Index:
-        masks = {Role.LABEL: outcome.labels, Role.PREDICTION: outcome.predictions}
-        positive, known = {}, np.ones(len(table.codes), dtype=bool)
-        for role in OUTCOMES:
-            axis = next((axis for axis in table.axes if axis.role is role), None)
-            if axis is None:
-                positive[role] = np.ones(len(table.codes), dtype=bool)
-                continue
-            codes = table.codes[:, table.axes.index(axis)]
-            positive[role] = np.append(masks[role], False)[codes]
-            if str(role) in rate.needs:
-                known &= codes >= 0
-        label, decision = positive[Role.LABEL], positive[Role.PREDICTION]
-        cell = np.select([label & decision, ~label & decision, label & ~decision], [0, 1, 2], 3)
-        of, among = (np.array(cells)[cell] for cells in (rate.of, rate.among))
-        kind = np.select([of > 0, among > 0], [COUNTED, AMONG], OTHER)
-        return np.where(known, kind, _UNKNOWN)
+        kinds = kinds_of_rows(self.cube, outcome, rate)
+        codes = (table.codes[:, table.axes.index(axis)] for axis in self.cube.plan.outcomes)
+        return np.array([OTHER, AMONG, COUNTED, _UNKNOWN])[kinds[tuple(codes)]]
 
     def _clusters(
         self, rate: Rate, outcome: OutcomeMasks, cells: Index, *, everyone: bool
@@ -302,7 +274,7 @@ class UnrecordedGroups:
         return cluster[used], cell, kind[used], self._weights(table)[used], known[used]
 
 
-def _added(shape: tuple[int, ...], at: Any, values: Array) -> Array:
+def _total(shape: tuple[int, ...], at: Any, values: Array) -> Array:
     total = np.zeros(shape)
     np.add.at(total, at, values)
     return total

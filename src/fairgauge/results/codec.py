@@ -2,9 +2,10 @@
 
 A field of a result is stated once, in its class: its name is the key, its type states how it is
 written, read and described. What a type does not state stands beside it in `Annotated`: another
-`Key`, a record that is written `Inline`, a number that is a `Share`. A class that is written under
-other keys than its fields is registered by `save_inline`; values that follow from the fields are
-listed in ``DERIVED``. Of a ``SPARSE`` class only what differs from its default is written.
+`Key`, all keys of a mapping, a record that is written `Inline`, a number that is a `Share`. A class
+that is written under other keys than its fields is registered by `save_inline`; values that follow
+from the fields are listed in ``DERIVED``. Of a ``SPARSE`` class only what differs from its default
+is written.
 """
 
 # Why no library (November 2026; msgspec 0.22, cattrs 26.2, pydantic 2): our JSON is flat. Scopes,
@@ -49,13 +50,6 @@ class Key:
     """The key of a field, where it is not the field's name."""
 
     name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """The keys of a mapping that always has the same ones."""
-
-    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -229,7 +223,6 @@ class _Codec:
 class _Keyed:
     """What a field of a dataclass is among the keys of an object: one key, or those of a record."""
 
-    take: Callable[[Saved], Any]
     properties: Callable[[Schema], Schema]
     nulls: Plain
     name: str | None
@@ -239,7 +232,9 @@ class _Keyed:
     attribute: str = ""
     """Empty where ``write`` takes the owner, or where nothing is written."""
     codec: _Codec | None = None
-    """Of a value with a key of its own: records then read it without a call of ``take``."""
+    """Of a value with a key of its own, which records read by it."""
+    take: Callable[[Saved], Any] | None = None
+    """What reads any other value, from all that is saved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +280,7 @@ def _record(kind: type) -> _Record:
          part.nulls, part.write in _NUMBERS)
         for part in parts if part.nulls
     ]  # fmt: skip
-    readers = [
+    readers: list[tuple[str, Any, str, _Codec | None]] = [
         (part.name, part.take, next(iter(part.nulls), ""), part.codec)
         for part in parts
         if part.name
@@ -343,13 +338,10 @@ def _part(name: str, hint: Any) -> _Keyed:
         return _restored(name, restored)
     codec = _codec(hint)
 
-    def take(values: Saved) -> Any:
-        return codec.taken(values[key])
-
     def properties(definitions: Schema) -> Schema:
         return {key: codec.schema(definitions)}
 
-    return _Keyed(take, properties, {key: codec.none}, name, codec.write, name, codec)
+    return _Keyed(properties, {key: codec.none}, name, codec.write, name, codec)
 
 
 def _restored(name: str, restored: Restored) -> _Keyed:
@@ -358,7 +350,7 @@ def _restored(name: str, restored: Restored) -> _Keyed:
     def take(values: Saved) -> Any:
         return restored.read(codec.taken(values[restored.key]))
 
-    return _Keyed(take, lambda _definitions: {}, {}, name)
+    return _Keyed(lambda _definitions: {}, {}, name, take=take)
 
 
 def _inline(name: str, hint: Any) -> _Keyed:
@@ -375,7 +367,7 @@ def _inline(name: str, hint: Any) -> _Keyed:
             return described
         return {k: v if record.nulls[k] == [] else _nullable(v) for k, v in described.items()}
 
-    return _Keyed(take, properties, record.nulls, name, record.write, name)
+    return _Keyed(properties, record.nulls, name, record.write, name, take=take)
 
 
 # ---- the types of fields ------------------------------------------------------------------------
@@ -416,8 +408,8 @@ def _codec(hint: Any) -> _Codec:
     if origin is tuple:
         return _array(get_args(kind))
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        keys = next((mark.names for mark in marks if isinstance(mark, Keys)), ())
-        return _mapping(get_args(kind), keys)
+        keys = next((mark for mark in marks if isinstance(mark, tuple)), ())
+        return _mapping(*get_args(kind), keys)
     if kind in _PLAIN_TYPES:
         return _PLAIN_TYPES[kind]
     if isinstance(kind, type) and issubclass(kind, StrEnum):
@@ -491,8 +483,8 @@ def _array(items: tuple[Any, ...]) -> _Codec:
     )
 
 
-def _mapping(types: tuple[Any, ...], keys: tuple[str, ...]) -> _Codec:
-    key, item = types
+def _mapping(key: Any, item: Any, keys: tuple[str, ...]) -> _Codec:
+    # a mapping whose keys are stated, or are words, always has all of them
     read_key, codec = _codec(key).taken, _codec(item)
     write_item = codec.write
     names = keys or (tuple(map(str, key)) if isinstance(key, type(StrEnum)) else ())

@@ -170,18 +170,12 @@ def _fairness(candidate: Candidate) -> Fairness:
     # overturn is not closer; a group that is harmed by more than the margin is
     if candidate.reason is not None:
         return Fairness.CANNOT_TELL
-    moved = [
-        each
-        for each in candidate.disparities
-        if each.significant
-        and not (each.direction is Direction.CLOSER and each.overturned)
-        and not (each.direction is Direction.FURTHER and each.outcome is Performance.NON_INFERIOR)
-    ]
-    outcomes = [each.outcome for each in candidate.disparities]
-    harmed = Performance.INFERIOR in (*outcomes, *(each.outcome for each in candidate.groups))
-    closer = any(each.direction is Direction.CLOSER for each in moved)
+    moved = [each for each in candidate.disparities if each.significant]
     further = [each for each in moved if each.direction is Direction.FURTHER]
-    if closer:
+    further = [each for each in further if each.outcome is not Performance.NON_INFERIOR]
+    tests: tuple[DisparityChange | MarginTest, ...] = (*candidate.disparities, *candidate.groups)
+    harmed = any(each.outcome is Performance.INFERIOR for each in tests)
+    if any(each.direction is Direction.CLOSER and not each.overturned for each in moved):
         return Fairness.MIXED if harmed or further else Fairness.FAIRER
     less_fair = harmed or not all(each.overturned for each in further)
     return Fairness.LESS_FAIR if less_fair else Fairness.CANNOT_TELL
@@ -190,9 +184,8 @@ def _fairness(candidate: Candidate) -> Fairness:
 def _verdict(
     candidate: Candidate, fairness: Fairness, performance: Performance
 ) -> CandidateVerdict:
-    if not candidate.margins and not any(
-        disparity.margin is not None for disparity in candidate.disparities
-    ):
+    asked = candidate.margins or any(each.margin is not None for each in candidate.disparities)
+    if not asked:
         return CandidateVerdict.NONE
     if fairness is Fairness.MIXED:
         return CandidateVerdict.TRADE_OFF
@@ -292,7 +285,17 @@ class GroupChange:
     old_share: Share | None
     new_share: Share | None
 
+    @property
+    def hardly_left(self) -> bool:
+        """Return whether hardly a row of it is left, of most rows of the other groups."""
+        sides = (self.old_n, self.old_share), (self.new_n, self.new_share)
+        held = ((n or 0.0, (n or 0.0) / (share or 1.0)) for n, share in sides)
+        (old, of_old), (new, of_new) = held
+        return 0 < new <= _HARDLY * old and of_new - new >= (of_old - old) / 2
 
+
+_HARDLY = 0.1
+"""The share of the rows of a group that is hardly any of them."""
 _ORDER = (
     CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED, CandidateVerdict.TRADE_OFF,
     CandidateVerdict.CANNOT_TELL, CandidateVerdict.WORSE, CandidateVerdict.NONE,
@@ -399,41 +402,29 @@ class Change(ResultOfMetrics):
         """Return why something may have got worse that two reports could not be compared in.
 
         A verdict or a fail without a counterpart; what moved, not for the better, without a test;
-        or, without verdicts, nothing in common, many more rows that lack something, a group gone.
+        a group of which hardly a row is left; or, without verdicts, nothing in common, many more
+        rows that lack something, a group gone.
         """
         if self.new is None:
             return ()
         rules = any(each.what == "rule" and each.report == "old" for each in self.alone)
         reasons = {
-            WhyIncomplete.NO_COUNTERPART: rules or bool(self.unaccounted),
+            WhyIncomplete.NO_COUNTERPART: rules or any(map(_is_unaccounted, self.unmatched)),
             WhyIncomplete.UNTESTED: self._verdicts_untested() or any(map(self._open, self.changes)),
+            WhyIncomplete.GROUP_GONE: any(each.hardly_left for each in self.sizes),
         }
         if not (self.stayed or self.flips):  # no verdict shows what is hidden
             sizes = [(each.old_n or 0, each.new_n or 0) for each in self.sizes]
             reasons[WhyIncomplete.NO_COUNTERPART] |= any(e.what == "reference" for e in self.alone)
+            reasons[WhyIncomplete.GROUP_GONE] |= any(
+                new < FEWEST_ROWS and old >= FEWEST_ROWS * (2 if new else 1) for old, new in sizes
+            )
             reasons |= {
                 WhyIncomplete.NOTHING_COMPARED: not self.compared,
                 WhyIncomplete.MORE_LACK: bool(self.diagnostics)
                 or self.new.share_lacking - self.old.share_lacking >= MANY_MORE,
-                WhyIncomplete.GROUP_GONE: any(
-                    new < FEWEST_ROWS and old >= FEWEST_ROWS * (2 if new else 1)
-                    for old, new in sizes
-                ),
             }
         return tuple(why for why, holds in reasons.items() if holds)
-
-    @property
-    def unaccounted(self) -> tuple[UnmatchedVerdict, ...]:
-        """Return old verdicts, and fails of the new report, without a counterpart."""
-        return tuple(
-            each
-            for each in self.unmatched
-            if (
-                each.verdict.outcome is Outcome.FAIL
-                if each.report == "new"
-                else each.reason.code is not ReasonCode.IS_REFERENCE
-            )
-        )
 
     def _open(self, each: DisparityChange) -> bool:
         # groups that are nearly alike take turns as the reference: little that moves is no sign
@@ -447,11 +438,8 @@ class Change(ResultOfMetrics):
 
     def _verdicts_untested(self) -> bool:
         assert self.new is not None
-        tested = {
-            (subject_of(each), each.class_scope)
-            for each in self.changes
-            if each.change_p_adjusted is not None
-        }
+        changes = [each for each in self.changes if each.change_p_adjusted is not None]
+        tested = {(subject_of(each), each.class_scope) for each in changes}
 
         def is_open(flip: VerdictChange) -> bool:
             new, undecided = flip.new, (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
@@ -473,6 +461,13 @@ class Change(ResultOfMetrics):
                 return each
         names = ", ".join(candidate.name for candidate in self.candidates)
         raise KeyError(f"no candidate {name!r}; there are {names}")
+
+
+def _is_unaccounted(each: UnmatchedVerdict) -> bool:
+    # an old verdict, or a fail of the new report, without a counterpart
+    if each.report == "new":
+        return each.verdict.outcome is Outcome.FAIL
+    return each.reason.code is not ReasonCode.IS_REFERENCE
 
 
 def counted(changes: Iterable[DisparityChange]) -> Counter[str]:
@@ -502,7 +497,9 @@ def with_joint_names(old: Report, new: Report) -> tuple[Report, Report]:
     What one calls "A & B & C" may be another group in the other.
     """
     groups: Groups = {}
-    for each in (*old.groups, *old.estimates, *new.groups, *new.estimates):
+    every: tuple[Estimate | Group, ...]
+    every = (*old.groups, *old.estimates, *new.groups, *new.estimates)
+    for each in every:
         if each.feature_id is not None:
             of_feature = groups.setdefault(each.feature_id, {})
             if each.group_id is not None and each.group is not None:
@@ -512,14 +509,15 @@ def with_joint_names(old: Report, new: Report) -> tuple[Report, Report]:
         of_feature.update(zip(of_feature, group_names(list(of_feature)), strict=True))
 
     def renamed(each: Named) -> Named:
-        if each.feature_id not in groups:
+        feature = each.feature_id
+        if feature is None or feature not in groups:
             return each
-        names = groups[each.feature_id]
+        names = groups[feature]
         if isinstance(each, Estimate) and each.reference and each.reference.group_id:
             group = names.get(each.reference.group_id, each.reference.group)
             each = replace(each, reference=replace(each.reference, group=group))
         group = each.group if each.group_id is None else names.get(each.group_id, each.group)
-        return replace(each, feature=features[each.feature_id], group=group)
+        return replace(each, feature=features[feature], group=group)
 
     def of_report(report: Report) -> Report:
         return replace(report, groups=tuple(map(renamed, report.groups)),

@@ -211,13 +211,8 @@ def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> 
     ``tests`` is how many are tested together, None where it is these.
     """
     tests = tests or len(with_both_sides(inside))
-    return [
-        each
-        for each in inside
-        if each.status is Status.OK
-        and each.p_value is not None
-        and tests * each.p_value <= 1 - (each.confidence or 1)
-    ]
+    tested = ((e, e.p_value) for e in inside if e.status is Status.OK and e.p_value is not None)
+    return [each for each, p in tested if tests * p <= 1 - (each.confidence or 1)]
 
 
 class WithinStrata(NamedTuple):
@@ -242,11 +237,8 @@ def _within_strata(
 ) -> tuple[dict[tuple[object, ...], tuple[Estimate, list[Estimate]]], int]:
     found: dict[tuple[object, ...], tuple[Estimate, list[Estimate]]] = {}
     compared = _contrasts(estimates)
-    decided = {
-        _compared(each)
-        for each in compared
-        if each.reason is not None and each.reason.code is ReasonCode.STRATA_DECIDE
-    }
+    reasons = [(each, each.reason) for each in compared if each.reason is not None]
+    decided = {_compared(e) for e, reason in reasons if reason.code is ReasonCode.STRATA_DECIDE}
     for each in compared:
         key = _compared(each)
         if each.scope.kind is ScopeKind.OVERALL:

@@ -20,7 +20,7 @@ from fairgauge.enums import (
 )
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Reason
-from fairgauge.results.codec import Finite, Inline, Keys, Share
+from fairgauge.results.codec import Finite, Inline, Share
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import in_words
 from fairgauge.results.scopes import (
@@ -234,7 +234,7 @@ class GroupPair(OfRow[Statistic]):
         return self.status is Status.OK and self.difference_interval.high < 0
 
 
-Cells: TypeAlias = Annotated[Mapping[str, Finite], Keys(("tp", "fp", "fn", "tn"))]
+Cells: TypeAlias = Annotated[Mapping[str, Finite], ("tp", "fp", "fn", "tn")]
 """The cells of a confusion matrix."""
 
 
@@ -370,7 +370,7 @@ class Measured:
     totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)
     lacking: Mapping[tuple[str, str], Mapping[str, int]] = field(default_factory=dict)
-    groupless: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    groupless: Mapping[str, tuple[int, float, float]] = field(default_factory=dict)
     uncounted: Mapping[str, int] = field(default_factory=dict)
     adequate: Mapping[ComparisonKey, Adequate] = field(default_factory=dict)
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)

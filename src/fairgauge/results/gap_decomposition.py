@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from fairgauge.catalogue.comparisons import Contrast, RowMetric
 from fairgauge.catalogue.statistics import Statistic
@@ -221,7 +221,10 @@ class Gap:
         if why({*self.estimate.definition.needs, STRATUM}, self.estimate.feature) is None:
             return self
         made = replace(self, doubted=True)
-        unclear = {"verdict": GapVerdict.INCONCLUSIVE, "reason": WhyInconclusive.UNCLEAR_VALUES}
+        unclear: Any = {
+            "verdict": GapVerdict.INCONCLUSIVE,
+            "reason": WhyInconclusive.UNCLEAR_VALUES,
+        }
         return replace(made, **unclear) if self.verdict.is_pass else made
 
     @property
@@ -270,10 +273,7 @@ class Gap:
         return (*self.columns, *self.controls)
 
     def part(self, kind: GapPartKind, weights: StratumWeights = StratumWeights.AVERAGE) -> GapPart:
-        for part in self.parts:
-            if (part.part, part.weights) == (kind, weights):
-                return part
-        raise KeyError(f"{kind}, {weights}")
+        return next(each for each in self.parts if (each.part, each.weights) == (kind, weights))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -369,17 +369,12 @@ def _verdict_by(fit: AdjustedGap, gap: Gap) -> GapVerdict:
 
 def averages_of(gap: Gap) -> list[tuple[StratumWeights | None, float, Interval]]:
     """Return the averages over strata: the weights of each, None of the regression, with its CI."""
-    fits = () if gap.controls or gap.adjusted is None else (gap.adjusted,)
-    found = [
-        *((each.weights, each.value, each.interval)
-          for each in gap.parts if each.part is GapPartKind.WITHIN),
-        *((None, *each.at(gap.scale)) for each in fits),
-    ]  # fmt: skip
-    return [
-        (weights, value, ends)
-        for weights, value, ends in found
-        if value is not None and ends is not None
-    ]
+    found: list[tuple[StratumWeights | None, float | None, Interval | None]]
+    within = (each for each in gap.parts if each.part is GapPartKind.WITHIN)
+    found = [(each.weights, each.value, each.interval) for each in within]
+    if gap.adjusted is not None and not gap.controls:
+        found.append((None, *gap.adjusted.at(gap.scale)))
+    return [(by, v, ends) for by, v, ends in found if v is not None and ends is not None]
 
 
 def test_of(gap: Gap) -> tuple[str | None, str | None, str]:

@@ -62,14 +62,10 @@ def find_estimate(estimates: Sequence[Estimate], key: Key, catalogue: Catalogue)
         raise KeyError(str(error)) from None
     subject = metric, *plain[1:_SUBJECT]
     of_metric = [each for each in estimates if each.metric == metric]
-    found = [e for e in of_metric if (e.metric, e.feature, e.group)[: len(subject)] == subject] or [
-        e
-        for e in of_metric
-        if len(subject) > 1
-        and _is_feature(e, subject[1])
-        and (len(subject) < _SUBJECT or _is_group(e, subject[2]))
-    ]
-    named = found
+    named = [e for e in of_metric if (e.metric, e.feature, e.group)[: len(subject)] == subject]
+    if not named and len(subject) > 1:
+        named = [e for e in of_metric if _is_feature(e, subject[1])]
+        named = [e for e in named if len(subject) < _SUBJECT or _is_group(e, subject[2])]
     found = [e for e in named if all(_CHOICES[name](e) == choice[name] for name in choice)]
     # of all rows and of no class, where nothing else is chosen; the worst class has its name too
     if _OF_SCOPE.isdisjoint(choice):
@@ -256,13 +252,11 @@ class Report(ResultOfMetrics):
             raise RulesNotMet(message, verdicts)
         return self
 
-    def explore(self, counts: object = None, *, exact: bool = False) -> Any:
+    def explore(self, *, exact: bool = False) -> Any:
         """Make a page that computes every view of the counts of this report, as `explore` does.
 
         Parameters
         ----------
-        counts : Cube, or path of a .cube.json, optional
-            What the report was made of; by default its own, which a saved report does not hold.
         exact : bool
             Whether the page may hold counts of fewer than ten persons, which people who have the
             file can read.
@@ -270,9 +264,9 @@ class Report(ResultOfMetrics):
         Raises
         ------
         CubeError
-            These are other counts, or a page cannot hold them.
+            The report was saved, and holds no counts, or a page cannot hold them.
         """
-        return function_at("fairgauge.api.paging:explore_report")(self, counts, exact=exact)
+        return function_at("fairgauge.api.paging:explore_report")(self, exact=exact)
 
     def by_group(self) -> Any:
         """Return the rates of every group as a pandas frame: a row each, a column for each rate."""

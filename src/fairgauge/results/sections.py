@@ -118,15 +118,9 @@ class FeatureResults:
     def mirror(self, each: Estimate) -> Estimate | None:
         """Return a comparison seen from the other side, where just two groups are compared."""
         key = each.metric, each.scope, each.class_scope, each.threshold
-        return next(
-            (
-                other
-                for other in self.mirrors
-                if (other.metric, other.scope, other.class_scope, other.threshold) == key
-                and other.mirror_of == each.group
-            ),
-            None,
-        )
+        others = (other for other in self.mirrors if other.mirror_of == each.group)
+        same = (e for e in others if (e.metric, e.scope, e.class_scope, e.threshold) == key)
+        return next(same, None)
 
     def metric_row(self, name: str) -> Metric:
         return self.catalogue.metric_row(name)
@@ -147,16 +141,9 @@ class FeatureResults:
 
     def any_of(self, metric: str, group: str | None) -> Estimate | None:
         """Return one comparison over all strata, with or without a value, of either side of two."""
-        every = (self.find(metric, group), *self.missing, *self.mirrors)
-        return next(
-            (
-                each
-                for each in every
-                if each is not None
-                and (each.metric, each.group, each.scope.kind) == (metric, group, ScopeKind.OVERALL)
-            ),
-            None,
-        )
+        every = filter(None, (self.find(metric, group), *self.missing, *self.mirrors))
+        overall = (each for each in every if each.scope.kind is ScopeKind.OVERALL)
+        return next((e for e in overall if (e.metric, e.group) == (metric, group)), None)
 
     def differences(self, rate: str) -> list[Estimate]:
         """Return the differences of a rate, native ones if there are any."""
@@ -167,13 +154,8 @@ class FeatureResults:
         return self.differences(rate) or self._compared(rate, "ratio")
 
     def _compared(self, rate: str, by: str) -> list[Estimate]:
-        contrasts = [
-            estimate
-            for estimate in self.estimates
-            if isinstance(row := estimate.definition, Contrast)
-            and row.by == by
-            and row.of.name == rate
-        ]
+        every = ((e, e.definition) for e in self.estimates if isinstance(e.definition, Contrast))
+        contrasts = [each for each, row in every if (row.by, row.of.name) == (by, rate)]
         return [each for each in contrasts if each.set in ("native", "own")] or contrasts
 
 
@@ -245,14 +227,13 @@ def sections_of(report: Report) -> list[FeatureResults]:
             _place(estimate, own)
     for pair in report.pairs:
         section(pair.feature, pair.threshold, pair.class_scope).pairs.append(pair)
+    failed = [v for v in report.verdicts if before_counting(v) is Outcome.FAIL]
     for key, own in found.items():
         own.total = totals.get(key)
         others = {s.threshold for s in found.values() if s.feature == own.feature}
         own.several_thresholds = own.threshold is not None and len(others) > 1
-        failed = [v for v in report.verdicts if before_counting(v) is Outcome.FAIL]
-        own.fails = {
-            name for v in failed if v.feature == own.feature for name in (v.group, v.mirror)
-        }
+        failing = [v for v in failed if v.feature == own.feature]
+        own.fails = {name for v in failing for name in (v.group, v.mirror)}
     for finding in report.findings:
         section_of(found.values(), finding.estimate).leads.add(finding.estimate.group)
     return sorted(found.values(), key=_order(report))

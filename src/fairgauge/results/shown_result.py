@@ -8,6 +8,7 @@ Schemas and writes formats finds it here. Files are JSON whose ``schema`` states
 from __future__ import annotations
 
 import datetime as dt
+import io
 import json
 import pkgutil
 import re
@@ -241,14 +242,22 @@ def read_saved(path: str | Path) -> Saved:
     Raises ``DataError``: there is no such file, or it cannot be read.
     Raises ``CubeError``: the file states no schema, or is truncated.
     """
-    text = (
-        _text(read_object(str(path), MOST_SAVED), path)
+    content = (
+        read_object(str(path), MOST_SAVED)
         if is_object(path)
-        else _read(local_path(path))
+        else read_limited(local_path(path), MOST_SAVED, "a saved result")
     )
     try:
-        values: Saved = read_json(text)
+        values: Saved = read_json(content.decode("utf-8-sig"))
         values["schema"]
+    except UnicodeDecodeError:
+        if zipfile.is_zipfile(io.BytesIO(content)):
+            raise CubeError(
+                f"{quote(path)} is an archive; if it is a sealed bundle, fairgauge verify "
+                "FILE.fairgauge checks it, and fairgauge render FILE.fairgauge -o FILE.html writes "
+                "its report (in Python: fairgauge.verify(path).report)"
+            ) from None
+        raise CubeError(f"{quote(path)} is no saved result of fairgauge: not UTF-8") from None
     except AmbiguousJsonError as error:
         raise CubeError(f"{quote(path)} is no saved result of fairgauge: {error}") from None
     except (ValueError, KeyError, TypeError):
@@ -257,26 +266,6 @@ def read_saved(path: str | Path) -> Saved:
             "-o FILE.cube.json makes a cube, fairgauge audit DATA -o FILE.json a report"
         ) from None
     return values
-
-
-def _text(content: bytes, name: str | Path) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise CubeError(f"{quote(name)} is no saved result of fairgauge: not UTF-8") from None
-
-
-def _read(path: Path) -> str:
-    try:
-        return read_limited(path, MOST_SAVED, "a saved result").decode("utf-8-sig")
-    except UnicodeDecodeError:
-        if zipfile.is_zipfile(path):
-            raise CubeError(
-                f"{quote(path)} is an archive; if it is a sealed bundle, fairgauge verify "
-                "FILE.fairgauge checks it, and fairgauge render FILE.fairgauge -o FILE.html writes "
-                "its report (in Python: fairgauge.verify(path).report)"
-            ) from None
-        raise CubeError(f"{quote(path)} is no saved result of fairgauge: not UTF-8") from None
 
 
 @dataclass(frozen=True, slots=True)

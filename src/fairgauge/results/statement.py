@@ -86,7 +86,9 @@ class Range:
     @classmethod
     def of(cls, interval: Interval | None, *, joint: bool = False) -> Range | None:
         """Return an interval as it is stated; None where there is none."""
-        return None if interval is None else cls(*interval, interval.level, joint)
+        if interval is None:
+            return None
+        return cls(interval.low, interval.high, interval.level, joint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

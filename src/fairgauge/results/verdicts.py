@@ -86,16 +86,12 @@ def _needs(definition: Metric | Statistic) -> frozenset[str]:
 def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate | None:
     """Return the comparison that a verdict judges; it names a threshold where there are several."""
     judged = (verdict.metric, verdict.feature, verdict.group, verdict.class_scope)
-    return next(
-        (
-            each
-            for each in estimates
-            if (each.metric, each.feature, each.group, each.class_scope) == judged
-            and verdict.threshold in (None, each.threshold)
-            and each.scope.kind is ScopeKind.OVERALL
-        ),
-        None,
-    )
+    for each in estimates:
+        own = (each.metric, each.feature, each.group, each.class_scope) == judged
+        at_threshold = verdict.threshold in (None, each.threshold)
+        if own and at_threshold and each.scope.kind is ScopeKind.OVERALL:
+            return each
+    return None
 
 
 def open_at_any_size(reason: Reason, **kept_open: Parameter) -> Reason:

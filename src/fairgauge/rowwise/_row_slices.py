@@ -344,12 +344,8 @@ def of_quantiles(
 ) -> Intervals:
     """Return the interval of the difference or ratio of a quantile of two samples."""
     if part:
-        whole = part == 1
-        raise NoInterval(
-            Reason.of(ReasonCode.OWN_REFERENCE)
-            if whole
-            else Reason.of(ReasonCode.SHARED_ROWS, of="group and reference")
-        )
+        shared = Reason.of(ReasonCode.SHARED_ROWS, of="group and reference")
+        raise NoInterval(Reason.of(ReasonCode.OWN_REFERENCE) if part == 1 else shared)
     found = compared_quantiles(ours, theirs, q, spec.confidence, ratio=ratio)
     if not math.isfinite(found.low) or not math.isfinite(found.high) or (ratio and not found.low):
         raise NoInterval(ReasonCode.UNBOUNDED)
@@ -403,11 +399,10 @@ def _one(
     rows: float,
     *,
     expected: float = np.inf,
-    floor: float = np.nan,
 ) -> Intervals:
     low, high, chance = (np.array([each], dtype=np.float64) for each in (*limits, p))
     too_few = insufficient_rows(np.array([float(rows)]), expected)
-    return Intervals(low, high, chance, [method], too_few, expected=np.array([floor]))
+    return Intervals(low, high, chance, [method], too_few, expected=np.array([np.nan]))
 
 
 def repeated(columns: Mapping[str, Sequence[Value]], count: str) -> dict[str, list[Value]]:
@@ -423,8 +418,6 @@ def as_arrays(
     columns: Mapping[str, Sequence[Value]], cube: Cube, spec: Spec, outcome: OutcomeMasks
 ) -> tuple[Rows, tuple[str, ...]]:
     """Turn columns into arrays; with how each feature that rows are compared by is scaled."""
-    from fairgauge.rowwise._row_slices import Rows
-
     count = len(next(iter(columns.values())))
     prediction = cube.plan.axis(Role.PREDICTION)
     selected = np.full(count, np.nan)
@@ -550,8 +543,6 @@ class RowReader:
         self, asked: Sequence[RowMetric], resolution: Resolution
     ) -> tuple[list[Estimate], list[Diagnostic]]:
         """Compute metrics of rows for every sensitive feature and intersection."""
-        from fairgauge.rowwise._row_slices import RowSlice, consistency
-
         spec, cube, outcome = resolution.spec, self.cube, resolution.outcomes[0]
         wanted = [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
         wanted += [c for c in (spec.label, spec.prediction, spec.score, *spec.features) if c]

@@ -47,6 +47,9 @@ _FEWEST_COMPARED, _REPEATED, _SURELY = 100, 1.2, 6.0
 for copies."""
 _UNSORTED, _FEWEST_IN_PLACE = 1.1, 3
 """Runs of equal rows beside different rows of a table that is not sorted, and their mean length."""
+_COPIED = 0.01
+"""Of different rows with a value of their own, the share from which those that stand again are
+many."""
 _FEWEST_DIFFERENT = 0.1
 """A column with fewer distinct values than this share of its rows is no identifier, unless..."""
 _FEW_PEOPLE = 10
@@ -120,10 +123,11 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
 
     Where every row stands several times, the cells of the counts have a common divisor. Counts of
     other rows hardly ever have one, so that rows are read only then, or where they are few. Where
-    most do, the numbers of times differ less than they would by coincidence. Where combinations of
-    values are few, all are repeated, and their numbers may be rounded or balanced ones, unless the
-    rows stand in the same order again. Of people only those without an identifier count several
-    times, and a cell may be odd.
+    most do, the numbers of times differ less than they would by coincidence; where few do, a column
+    whose values are of one row each shows it. Where combinations of values are few, all are
+    repeated, and their numbers may be rounded or balanced ones, unless the rows stand in the same
+    order again. Of people only those without an identifier count several times, and a cell may be
+    odd.
     """
     if spec.count or cube.min_cell is not None or cube.rows == 0:
         return ()
@@ -136,19 +140,23 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
         several = unnamed and cube.rows - unnamed >= 2 * (cube.cases - unnamed)
         times, times_of = int(np.gcd(unnamed, cube.rows)) if several else 1, times_of[:0]
     of_cells = True
-    most = 0
+    most, named = 0, False
     if source is not None and not _is_lazy(source):
         others = 0 if spec.of_people else _MOST_READ // max(1, len(source.columns))
         most = _MOST_COMPARED if times > 1 else others
     columns = _every_value(source) if cube.rows <= most else []
-    again = in_place = False
+    again = in_place = numbered = False
     if columns:
         held: dict[tuple[object, ...], int] = {}
         rows = np.array([held.setdefault(r, len(held)) for r in zip(*columns, strict=True)])
         times_of = np.bincount(rows)
         times, of_cells = int(np.gcd.reduce(times_of)), False
-        repeated = times_of.sum() > len(times_of)
-        combinations = math.prod(len({*c}) for c in columns) if repeated else 1
+        repeated = int(times_of.sum()) - len(times_of)
+        different = [len({*c}) for c in columns] if repeated else [1]
+        combinations = math.prod(different)
+        named = len(times_of) in different and repeated >= max(FEWEST_ROWS, _COPIED * len(times_of))
+        named &= times_of.mean() < _REPEATED and not spec.cluster  # else rows of one person
+        numbered = source is not None and len(columns) < len(source.columns)
         part = len(rows) // times
         in_place = _stand_in_place(rows)
         again = in_place or (times > 1 and np.array_equal(rows[part:], rows[:-part]))
@@ -160,11 +168,12 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
         found |= {"unnamed": unnamed} if unnamed else {}
         found |= {"cells": 1} if of_cells else {}
         return tuple(found.items())
-    surely = combinations > times_of.sum() or times_of.var() < _MOST_EVEN * times_of.mean()
-    # beside a row number, those of one person may be alike
-    numbered = source is None or len(columns) < len(source.columns)
-    even = surely and not numbered and np.ptp(times_of) > 0 and _is_even(times_of)
-    if not (in_place or even):
+    # the rows of one person may be alike but for their numbers
+    if of_cells or (numbered and not in_place):
+        return ()
+    wide = combinations > times_of.sum()
+    surely = wide or 0 < times_of.var() < _MOST_EVEN * times_of.mean()
+    if not (in_place or (wide and named) or (surely and _is_even(times_of))):
         return ()
     return tuple((found | {"copied": int(times_of[times_of > 1].sum())}).items())
 

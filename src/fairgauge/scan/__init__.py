@@ -13,7 +13,7 @@ from fairgauge.question.options import OPTIONS
 from fairgauge.scan._file_listing import is_lake_table, open_lake_table
 from fairgauge.scan._sql import QUESTION
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
-from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source
+from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source, open_frame
 
 _OF_COLUMNS = frozenset(
     option.name for option in OPTIONS if option.type in (COLUMN, COLUMNS, FEATURES, STRATA)
@@ -39,8 +39,6 @@ def open_source(data: object) -> Source:
         raise DataError(f"there are no data; {ALLOWED_DATA}")
     if isinstance(data, (int, float, bytes)):
         raise DataError(f"cannot audit data of type {type(data).__name__}; {ALLOWED_DATA}")
-    from fairgauge.scan._frames import open_frame
-
     return open_frame(data)
 
 
@@ -95,10 +93,10 @@ def check_types(source: Source, plan: Plan) -> None:
 
     if isinstance(source, WithProbabilities):
         plan, source = source.read(plan), source.source
-    if type(source).__name__ == "DuckFiles":  # of others, DuckDB need not be imported
-        from fairgauge.scan._duckdb_relation import DuckFiles
+    if type(source).__name__ == "DuckRows":  # of others, DuckDB need not be imported
+        from fairgauge.scan._duckdb_relation import DuckRows
 
-        assert isinstance(source, DuckFiles)
+        assert isinstance(source, DuckRows)
         written = source.written.without(plan.no_numbers)
         for column in plan.numeric_columns:
             written.number(column)

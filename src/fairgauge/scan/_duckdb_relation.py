@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import cache, partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import duckdb
 from duckdb import DuckDBPyRelation
@@ -32,8 +32,6 @@ from fairgauge.values import NANOSECONDS
 
 FETCHED = 65_536
 """How many records are fetched at a time."""
-
-T = TypeVar("T")
 
 _OURS = re.compile(r"\bDataError: (.*?)\s*(?:\n\s*At:|\Z)", re.DOTALL)
 """An error of ours that passed through DuckDB, which called us to read an object."""
@@ -67,21 +65,10 @@ def run(query: str, name: str) -> Iterator[Record]:
             yield from records
 
 
-def record_batches(query: str, name: str, rows: int) -> Iterator[Any]:
-    """Run a query and yield its result as Arrow record batches, without holding all of it."""
-    with engine_errors(name), _connection().cursor() as cursor:
-        yield from arrow_reader(cursor.sql(query), rows)  # of execute() DuckDB 2 makes a copy
-
-
-def arrow_reader(found: Any, rows: int) -> Iterator[Any]:
-    """Yield the record batches of a result."""
+def _record_batches(found: Any, rows: int) -> Iterator[Any]:
+    # without holding all of a result: a thread reads the next batch meanwhile
     make = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch  # before DuckDB 1.5
-    return ahead(iter(make(rows)))
-
-
-def ahead(found: Iterator[T]) -> Iterator[T]:
-    """Yield what there is, the next of which a thread reads meanwhile."""
-    read = partial(next, found, None)
+    read = partial(next, iter(make(rows)), None)
     with ThreadPoolExecutor(max_workers=1) as pool:
         ahead = pool.submit(read)
         while (batch := ahead.result()) is not None:
@@ -172,7 +159,9 @@ def open_relation(relation: DuckDBPyRelation, name: str | None = None) -> Source
     """Open a DuckDB relation."""
     columns = tuple(relation.columns)
     check_unique_names(columns, "the relation")
-    return Relation(name or "DuckDB relation", columns, relation)
+    kinds = zip(columns, map(str, relation.types), strict=True)
+    written = typed_columns({column: (identifier(column), kind) for column, kind in kinds})
+    return DuckRows(name or "DuckDB relation", columns, _VIEW, written, own=relation)
 
 
 def without_nan(double: str) -> str:
@@ -275,66 +264,6 @@ def typed_columns(
     )
 
 
-@dataclass(frozen=True)
-class Relation:
-    """A DuckDB relation on its own connection.
-
-    ``name, columns``: what it is called, and its columns.
-    ``relation``: the rows.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    relation: DuckDBPyRelation
-
-    at_hand: ClassVar[bool] = True
-
-    def fetch(self, columns: list[str], most: int | None) -> Fetched:
-        chosen = self.relation.project(", ".join(map(self.written().key, columns)))
-        records = (chosen if most is None else chosen.limit(most)).fetchall()
-        return [[record[i] for record in records] for i in range(len(columns))], False
-
-    def count(self, plan: Plan, limit: int) -> Cube:
-        """Count the rows in one scan."""
-        return count_by_sql(plan, _VIEW, self.written(), self._run, limit)
-
-    @property
-    def streams(self) -> bool:
-        """Return whether rows can be read in batches."""
-        return has_arrow()
-
-    def batches(self, plan: Plan) -> Iterator[Batch]:
-        """Yield the rows."""
-        written = self.written()
-        query = select_rows(plan, _VIEW, written)
-        with engine_errors(self.name):
-            found = arrow_reader(self.relation.query(_VIEW, query), BATCH)
-            yield from sql_batches(plan, found)
-
-    def query(self, plan: Plan) -> str:
-        """Return the query that counts."""
-        return select(plan, f"({self.relation.sql_query()}) AS {_VIEW}", self.written())
-
-    def written(self) -> Columns:
-        """Return how its columns are written."""
-        kinds = (str(kind) for kind in self.relation.types)
-        return typed_columns(
-            {
-                column: (identifier(column), kind)
-                for column, kind in zip(self.columns, kinds, strict=True)
-            }
-        )
-
-    def _run(self, query: str) -> Iterator[Record]:
-        with engine_errors(self.name):
-            found = self.relation.query(_VIEW, query)
-            if not hasattr(found, "fetchmany"):  # of DuckDB 2, whose relations keep no result
-                yield from found.fetchall()
-                return
-            while records := found.fetchmany(FETCHED):
-                yield from records
-
-
 def listed(paths: Iterable[Place]) -> str:
     """Write paths as a list in SQL, so that ``*``, ``?`` and ``[`` in them mean themselves."""
     return f"[{', '.join(literal(glob.escape(address(path))) for path in paths)}]"
@@ -368,12 +297,14 @@ def csv_rows(
 
 
 @dataclass(frozen=True)
-class DuckFiles:
-    """Files that DuckDB reads.
+class DuckRows:
+    """Files that DuckDB reads, or a relation on a connection of its user.
 
+    ``relation``: what follows FROM.
     ``size``: how many bytes of columns with types there are.
     ``absent``: the columns that a file lacks, each with that file: a key may be absent from an
         object of JSON, but not from a whole file.
+    ``own``: the relation of a user, whose queries name it as ``relation``.
     """
 
     name: str
@@ -382,13 +313,16 @@ class DuckFiles:
     written: Columns = field(repr=False)
     size: int = 0
     absent: Mapping[str, Place] = field(default_factory=dict, repr=False)
+    own: DuckDBPyRelation | None = field(default=None, repr=False)
 
     at_hand: ClassVar[bool] = True
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         keys = ", ".join(self.written.key(name) for name in columns)
         limit = "" if most is None else f" LIMIT {most}"
-        records = run_in_order(f"SELECT {keys} FROM {self.relation}{limit}", self.name)
+        query = f"SELECT {keys} FROM {self.relation}{limit}"
+        in_order = run_in_order(query, self.name) if self.own is None else self._run(query)
+        records = list(in_order)
         found: list[Sequence[object]] = [
             [record[i] for record in records] for i in range(len(columns))
         ]
@@ -435,15 +369,22 @@ class DuckFiles:
     def batches(self, plan: Plan, rows: int = BATCH) -> Iterator[Batch]:
         """Yield batches of about so many rows."""
         query = select_rows(plan, self.relation, self.written)
-        return sql_batches(plan, record_batches(query, self.name, rows))
+        with engine_errors(self.name):
+            if self.own is not None:
+                found = self.own.query(self.relation, query)
+                yield from sql_batches(plan, _record_batches(found, rows))
+                return
+            with _connection().cursor() as cursor:  # of execute() DuckDB 2 makes a copy
+                yield from sql_batches(plan, _record_batches(cursor.sql(query), rows))
 
     def query(self, plan: Plan) -> str:
         """Return the query of DuckDB that counts."""
         self._check(plan)
-        return select(plan, self.relation, self.written)
+        own = f"({self.own.sql_query()}) AS {_VIEW}" if self.own is not None else self.relation
+        return select(plan, own, self.written)
 
-    def with_missing(self, column: str) -> DuckFiles:
-        """Return the files with one more column, in which every value is missing."""
+    def with_missing(self, column: str) -> DuckRows:
+        """Return the rows with one more column, in which every value is missing."""
         text, number = "CAST(NULL AS VARCHAR)", "CAST(NULL AS DOUBLE)"
         written = self.written.beside({column: (text, number, text)})
         return replace(self, columns=(*self.columns, column), written=written)
@@ -457,16 +398,26 @@ class DuckFiles:
                 )
 
     def _run(self, query: str) -> Iterator[Record]:
-        return run(query, self.name)
+        if self.own is None:
+            yield from run(query, self.name)
+            return
+        with engine_errors(self.name):
+            found = self.own.query(self.relation, query)
+            if not hasattr(found, "fetchmany"):  # of DuckDB 2, whose relations keep no result
+                yield from found.fetchall()
+                return
+            while records := found.fetchmany(FETCHED):
+                yield from records
 
 
-def check_same_columns(
-    first: Collection[str], other: Collection[str], path: Place, second: Place
-) -> None:
-    """Check that a further file has the columns of the first, in any order."""
-    missing, more = sorted(set(first) - set(other)), sorted(set(other) - set(first))
-    if missing or more:
-        what = f"lacks {listing(missing)}" if missing else f"also has {listing(more)}"
-        raise DataError(
-            f"the files have different columns: {quote(second)} {what}, unlike {quote(path)}"
-        )
+def check_same_columns(columns: Mapping[Place, Collection[str]]) -> None:
+    """Check that all files have the columns of the first, in any order."""
+    first, *others = columns
+    for other in others:
+        missing, more = ({*columns[a]} - {*columns[b]} for a, b in ((first, other), (other, first)))
+        if missing or more:
+            what = "lacks" if missing else "also has"
+            raise DataError(
+                f"the files have different columns: {quote(other)} {what} "
+                f"{listing(sorted(missing or more))}, unlike {quote(first)}"
+            )

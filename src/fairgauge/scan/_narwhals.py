@@ -64,7 +64,14 @@ class NarwhalsFrame:
     @property
     def stated_order(self) -> dict[str, list[Any]]:
         """Return the categories of columns whose type states their order."""
-        return _stated_order(self.frame)
+        kinds = self.frame.collect_schema().items()
+        stated = {name: [*kind.categories] for name, kind in kinds if isinstance(kind, nw.Enum)}
+        if self.frame.implementation.is_pyarrow():
+            table = self.frame.to_native()
+            for field in table.schema:
+                if getattr(field.type, "ordered", False) and table[field.name].num_chunks:
+                    stated[field.name] = table[field.name].chunk(0).dictionary.to_pylist()
+        return stated
 
     @property
     def streams(self) -> bool:
@@ -103,17 +110,6 @@ def _values(column: nw.Series[Any]) -> list[Any]:
         short: list[Any] = doubles(column.to_numpy()).tolist()
         return short
     return column.to_list()
-
-
-def _stated_order(frame: Frame) -> dict[str, list[Any]]:
-    kinds = frame.collect_schema()
-    stated = {name: [*each.categories] for name, each in kinds.items() if isinstance(each, nw.Enum)}
-    if frame.implementation.is_pyarrow():
-        table = frame.to_native()
-        for field in table.schema:
-            if getattr(field.type, "ordered", False) and table[field.name].num_chunks:
-                stated[field.name] = table[field.name].chunk(0).dictionary.to_pylist()
-    return stated
 
 
 _COLLECT = "collect_batches"

@@ -47,11 +47,9 @@ def plain_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return plain_column(pc.run_end_decode(column))
     if pa.types.is_dictionary(kind):
         whole = not any(each.dictionary.null_count for each in column.chunks)
-        return (
-            column
-            if whole and kind.value_type in _TEXTS
-            else plain_column(column.cast(kind.value_type))
-        )
+        if whole and kind.value_type in _TEXTS:
+            return column
+        return plain_column(column.cast(kind.value_type))
     if str(kind).startswith(("decimal32", "decimal64")):  # which pyarrow 18 lacks
         return column.cast(pa.decimal128(kind.precision, kind.scale))
     if pa.types.is_timestamp(kind) and kind.unit == "ns":

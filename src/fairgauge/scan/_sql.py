@@ -148,12 +148,10 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     read += [f"{columns.number(c)} AS v{i}" for i, c in enumerate(numbers)]
     texts = [(f"b{i}", wrong) for i, c in enumerate(numbers) if (wrong := columns.wrong(c))]
     read += [f"{wrong} AS {name}" for name, wrong in texts]
-    keys = [
-        f"{_code(f'v{numbers.index(axis.column)}', axis, columns)} AS k{i}"
-        if axis.bins
-        else f"k{i}"
-        for i, axis in enumerate(plan.axes)
-    ]
+    keys = [f"k{i}" for i in range(len(plan.axes))]
+    for i, axis in enumerate(plan.axes):
+        if axis.bins:
+            keys[i] = f"{_code(f'v{numbers.index(axis.column)}', axis, columns)} AS k{i}"
     values = [f"v{i}" for i in range(len(numbers))]
     values += [name for name, _ in texts]
     limited = [i for i, c in enumerate(numbers) if c in limited_columns(plan)]
@@ -339,15 +337,16 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
         cells = [np.flatnonzero(which == mask) for mask in masks]
     seen = list(_seen(plan, fields[after + 3 :]))
     check_numbers(plan, seen)
-    first = cells[0]
-    total = {m: float(each[first].sum()) for m, each in sums.items()}
-    rows = int(_numbers(fields[axes + 1])[first].sum())
+    # what is of all rows is the sum over the cells of any one table
+    rows, without_count, without_weight = (
+        int(_numbers(fields[i])[cells[0]].sum()) for i in (axes + 1, after + 1, after + 2)
+    )
+    cases, weight = (
+        float(sums[m][cells[0]].sum()) if m in sums else 0.0 for m in (plan.cases, "w")
+    )
     fractional = next((each for each in fields[after] if each is not None), None)
-    check_counts(plan, fractional, total.get(plan.cases, 0.0), total.get("w", 0.0), rows)
-    excluded = {
-        Uncounted.NO_COUNT: int(_numbers(fields[after + 1])[first].sum()),
-        Uncounted.NO_WEIGHT: int(_numbers(fields[after + 2])[first].sum()),
-    }
+    check_counts(plan, fractional, cases, weight, rows)
+    excluded = {Uncounted.NO_COUNT: without_count, Uncounted.NO_WEIGHT: without_weight}
     counted = [
         Counted(
             [_keys(plan.axes[i], [fields[i][j] for j in at.tolist()], columns) for i in table],

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from fairgauge.atomic_files import folder_of_process
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, listing, quote
 from fairgauge.object_stores import Place, open_unzipped
 from fairgauge.scan._duckdb_relation import (
-    DuckFiles,
+    DuckRows,
     check_same_columns,
     csv_rows,
     last_of_times,
@@ -33,11 +33,10 @@ from fairgauge.scan._duckdb_relation import (
     text_as_number,
     typed_columns,
 )
-from fairgauge.scan._frames import open_frame
 from fairgauge.scan._sql import Columns, literal
 from fairgauge.scan.row_codes import sql_double, sql_double_of_half
-from fairgauge.scan.source import RECORDS, Record, Source, check_unique_names
-from fairgauge.start.records import dataclass
+from fairgauge.scan.source import RECORDS, Record, Source, check_unique_names, open_frame
+from fairgauge.start.records import dataclass, replace
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,22 +53,25 @@ def open_csv(paths: list[Place], name: str, header_row: int = 0) -> Source:
     """Open CSV files that have the same columns, in any order; 0 is a header that is found."""
     dialects = [_dialect(path, header_row) for path in paths]
     columns = dialects[0].header
-    for each in dialects[1:]:
-        check_same_columns(columns, each.header, paths[0], each.path)
+    check_same_columns({p: each.header for p, each in zip(paths, dialects, strict=True)})
     alike: dict[tuple[str, str, tuple[str, ...]], list[Place]] = {}
     for each in dialects:
         alike.setdefault((each.delimiter, each.line_end, each.header), []).append(each.path)
     parts = [_read_csv(found, *dialect, columns) for dialect, found in alike.items()]
     # columns are named by position: DuckDB takes names that differ in case alone for the same
     position = {column: f"c{i}" for i, column in enumerate(columns)}
-    written = Columns(
-        key=lambda column: position[column],
-        number=lambda column: text_as_number(position[column]),
-        wrong=lambda column: not_a_number(position[column]),
-        texts=frozenset(columns),
-        moment=last_of_times,
+    written = replace(_untyped(position, position), moment=last_of_times)
+    return DuckRows(name, columns, f"({' UNION ALL '.join(parts)})", written)
+
+
+def _untyped(keys: Mapping[str, str], texts: Mapping[str, str]) -> Columns:
+    # how columns of text are written: as they are grouped by, and as texts that may be numbers
+    return Columns(
+        keys.__getitem__,
+        number=lambda column: text_as_number(texts[column]),
+        wrong=lambda column: not_a_number(texts[column]),
+        texts=frozenset(keys),
     )
-    return DuckFiles(name, columns, f"({' UNION ALL '.join(parts)})", written)
 
 
 def _read_csv(
@@ -221,8 +223,8 @@ def open_parquet(paths: list[Place], name: str) -> Source:
     schemas = {path: _schema(path) for path in paths}
     first = schemas[paths[0]]
     alike: dict[_Schema, list[Place]] = {}
+    check_same_columns({path: schema.names for path, schema in schemas.items()})
     for path, schema in schemas.items():
-        check_same_columns(first.names, schema.names, paths[0], path)
         alike.setdefault(schema, []).append(path)
     parts = [_read(found, schema, first.names) for schema, found in alike.items()]
     relation = f"({' UNION ALL '.join(parts)})"
@@ -231,7 +233,7 @@ def open_parquet(paths: list[Place], name: str) -> Source:
         c: (f"c{i}", kind) for i, (c, kind) in enumerate(zip(first.names, kinds, strict=True))
     }
     columns = typed_columns(written, texts=frozenset(first.partitions))
-    return DuckFiles(name, first.names, relation, columns, size)
+    return DuckRows(name, first.names, relation, columns, size)
 
 
 def _read(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:
@@ -326,11 +328,10 @@ def open_arrow(paths: list[Place], name: str) -> Source:
         raise MissingExtra("reading .arrow and .feather files", "arrow", error) from None
     from fairgauge.scan._plain_arrow import put_together
 
-    tables = [_read_arrow(path) for path in paths]
-    for path, table in zip(paths[1:], tables[1:], strict=True):
-        check_same_columns(tables[0].column_names, table.column_names, paths[0], path)
+    tables = {path: _read_arrow(path) for path in paths}
+    check_same_columns({path: table.column_names for path, table in tables.items()})
     try:
-        return open_frame(put_together(tables), name)
+        return open_frame(put_together([*tables.values()]), name)
     except pa.ArrowException as error:
         raise DataError(f"cannot read {quote(name)} together: {reason(error)}") from None
 
@@ -383,16 +384,10 @@ def open_json(paths: list[Place], name: str) -> Source:
         for path in paths
         for shape in [_shape(path)]
     ]
-    written = Columns(
-        key=lambda column: written_as[column],
-        number=lambda column: text_as_number(as_text[column]),
-        wrong=lambda column: not_a_number(as_text[column]),
-        texts=frozenset(columns),
-        decode=_decoded,
-    )
+    written = replace(_untyped(written_as, as_text), decode=_decoded)
     absent = {c: path for path, found in held.items() for c in pointers if c not in found}
     relation = f"({' UNION ALL '.join(parts)})"
-    return DuckFiles(name, columns, relation, written, absent=absent)
+    return DuckRows(name, columns, relation, written, absent=absent)
 
 
 def _pointer(keys: Keys) -> str:

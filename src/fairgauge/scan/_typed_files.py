@@ -31,10 +31,9 @@ Columns = dict[str, list[object]]
 
 def open_statistical(paths: Sequence[Place], name: str) -> Source:
     """Open files of a statistics package that have the same columns."""
-    tables = [_read(path) for path in paths]
-    for path, table in zip(paths[1:], tables[1:], strict=True):
-        check_same_columns(tables[0], table, paths[0], path)
-    whole = {c: [value for table in tables for value in table[c]] for c in tables[0]}
+    tables = {path: _read(path) for path in paths}
+    check_same_columns(tables)
+    whole = {c: [v for table in tables.values() for v in table[c]] for c in tables[paths[0]]}
     named = {c: codes for path in paths for c, codes in RECORDS[str(path)].named_values.items()}
     return open_columns(whole, name, named)
 
@@ -47,9 +46,7 @@ def _read(path: Place) -> Columns:
     except ImportError as error:
         raise MissingExtra("reading SPSS, Stata and SAS files", "survey", error) from None
     kind = path.suffix.lower()
-    more: dict[str, Any] = {} if kind == ".por" else {"user_missing": True}
-    if kind == ".xpt":
-        more = {}
+    more: dict[str, Any] = {} if kind in (".por", ".xpt") else {"user_missing": True}
     catalogue = path.with_suffix(_CATALOGUE)
     if kind == ".sas7bdat" and catalogue.is_file():
         more["catalog_file"] = str(catalogue)
@@ -82,12 +79,10 @@ def _values(name: str, values: list[Any], about: Any, record: FileRecord) -> lis
     held = {value for value in known if value is not None}
     if not labels or 2 * len(held & labels.keys()) < len(held):
         return known  # numbers, of which a few have a name at most
-    names = Counter(labels[code] for code in labels)
-    shown = {
-        code: f"{label} ({code})" if names[label] > 1 else label for code, label in labels.items()
-    }
-    codes = sorted(shown, key=lambda code: (isinstance(code, str), code))
-    record.named_values[name] = {code: shown[code] for code in codes}
+    names = Counter(labels.values())
+    codes = sorted(labels, key=lambda code: (isinstance(code, str), code))
+    shown = {c: f"{labels[c]} ({c})" if names[labels[c]] > 1 else labels[c] for c in codes}
+    record.named_values[name] = shown
     return [None if value is None else shown.get(value, str(value)) for value in known]
 
 
@@ -98,9 +93,7 @@ def _code(value: Any) -> Any:
 
 def _within(value: Any, limits: Mapping[str, Any]) -> bool:
     low, high = limits["lo"], limits["hi"]
-    if isinstance(value, str) != isinstance(low, str):
-        return False
-    return bool(low <= value <= high)
+    return isinstance(value, str) == isinstance(low, str) and bool(low <= value <= high)
 
 
 _MOST_ABOVE = 50
@@ -145,11 +138,13 @@ _FAILED = ("#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 
 
 def _filled(row: Sequence[Any]) -> list[Any]:
-    return [value for value in row if value is not None and value != ""]
+    return [value for value in row if value not in (None, "")]
 
 
 def _columns(rows: Sequence[Sequence[Any]], where: str) -> dict[str, list[Any]]:
-    width = max((_width(row) for row in rows), default=0)
+    # the last cell that is filled; a row of a sheet may go on with empty ones
+    filled = (i for row in rows for i, value in enumerate(row, 1) if value not in (None, ""))
+    width = max(filled, default=0)
     at = next((i for i, row in enumerate(rows[:_MOST_ABOVE]) if len(_filled(row)) == width), None)
     if not width or at is None or width > MOST_COLUMNS:
         raise DataError(f"{where} has no row that names every column; name each column in one row")
@@ -159,9 +154,3 @@ def _columns(rows: Sequence[Sequence[Any]], where: str) -> dict[str, list[Any]]:
     if not below:
         raise DataError(f"{where} has no rows below its header, {listing(names)}")
     return dict(zip(names, map(list, zip_longest(*(row[:width] for row in below))), strict=True))
-
-
-def _width(row: Sequence[Any]) -> int:
-    return max(
-        (i for i, value in enumerate(row, 1) if value is not None and value != ""), default=0
-    )

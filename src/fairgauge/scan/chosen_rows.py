@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import compress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,7 +48,7 @@ from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec
 from fairgauge.scan._cell_sums import joined, scanned
 from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed, numbers_of, read_rows
-from fairgauge.scan.source import Fetched, Readable, Source, at_hand, readable
+from fairgauge.scan.source import Fetched, Readable, Source, at_hand
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, is_one_of, matches, name_of
 
@@ -127,13 +128,11 @@ class _ChosenRows:
     @property
     def axes(self) -> tuple[Axis, ...]:
         """Return the axes of the conditions."""
-        return tuple(
-            read_as(
-                self.spec,
-                Axis(Role.CONDITION, each.column, each.cuts, each.closed, moments=each.moments),
-            )
+        axes = (
+            Axis(Role.CONDITION, each.column, each.cuts, each.closed, moments=each.moments)
             for each in self.spec.where
-        )  # fmt: skip
+        )
+        return tuple(read_as(self.spec, axis) for axis in axes)
 
     def count(self, plan: Plan, limit: int) -> Cube:
         cube = self.source.count(_with_axes(plan, self.axes), limit)
@@ -284,23 +283,17 @@ class _ReadableRows(_ChosenRows):
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of columns, of all rows or of those among the first ``most``."""
         assert isinstance(self.source, Readable)
-        conditions = self.spec.where
-        named = [each.column for each in conditions]
+        named = [each.column for each in self.spec.where]
         values = read_rows(self.source, named, most, self.spec.recode)
-        meet = np.logical_and.reduce(
-            [
-                np.array(
-                    [
-                        each.keeps_missing(_outcomes(self.spec)) if v is None else each.holds(v)
-                        for v in values[each.column]
-                    ]
-                )
-                for each in conditions
-            ]
-        )
-        places = np.flatnonzero(meet).tolist()
+        outcomes = _outcomes(self.spec)
+
+        def meets(condition: RowCondition, value: Value) -> bool:
+            return condition.keeps_missing(outcomes) if value is None else condition.holds(value)
+
+        rows = zip(*map(values.__getitem__, named), strict=True)
+        meet = [all(map(meets, self.spec.where, row)) for row in rows]
         found, texts = self.source.fetch(columns, most)
-        return [[column[i] for i in places] for column in found], texts
+        return [[*compress(column, meet)] for column in found], texts
 
 
 def _outcomes(spec: Spec) -> tuple[str | None, ...]:
@@ -374,35 +367,20 @@ def _chosen(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -
 
 def _without_absent(cube: Cube, spec: Spec | None = None) -> Cube:
     # the favourable outcomes of a specification stay, which other rows have: no one here does
-    levels: dict[Axis, tuple[Value, ...]] = {}
-    position: dict[Axis, NDArray[np.int64]] = {}
-    for axis in cube.plan.axes:
+    tables, levels = list(cube.tables), dict(cube.levels)
+    for axis in (axis for axis in cube.plan.axes if not axis.bins):
         every = cube.levels[axis]
-        held = np.ones(len(every), dtype=bool)
-        if not axis.bins:
-            columns = [t.codes[:, t.axes.index(axis)] for t in cube.tables if axis in t.axes]
-            codes = np.unique(np.concatenate(columns))
-            held = np.isin(np.arange(len(every)), codes)
-            if spec is not None and axis.role in OUTCOMES:
-                stated, own = spec.positive_of(axis.column), axis.column
-                asked = [each for each in spec.where if each.column == own]
-                held |= [is_one_of(e, stated) and all(c.holds(e) for c in asked) for e in every]
-        levels[axis] = tuple(
-            level for level, kept in zip(every, held.tolist(), strict=True) if kept
-        )
-        position[axis] = np.append(np.cumsum(held) - 1, -1)
-    tables = tuple(
-        replace(
-            table,
-            codes=np.stack(
-                [position[a][c] for a, c in zip(table.axes, table.codes.T, strict=True)], axis=-1
-            )
-            if table.axes
-            else table.codes,
-        )
-        for table in cube.tables
-    )
-    return replace(cube, levels=levels, tables=tables)
+        codes = [t.codes[:, t.axes.index(axis)] for t in cube.tables if axis in t.axes]
+        held = np.isin(np.arange(len(every)), np.concatenate(codes))
+        if spec is not None and axis.role in OUTCOMES:
+            stated, own = spec.positive_of(axis.column), axis.column
+            asked = [each for each in spec.where if each.column == own]
+            held |= [is_one_of(e, stated) and all(c.holds(e) for c in asked) for e in every]
+        if not held.all():
+            levels[axis] = tuple(compress(every, held.tolist()))
+            place = np.append(np.cumsum(held) - 1, -1)
+            tables = [table.recoded(axis, place) for table in tables]
+    return replace(cube, levels=levels, tables=tuple(tables))
 
 
 GRID = 20
@@ -476,17 +454,6 @@ def read_table(feature: Probabilities, path: str) -> ProbabilityTable:
     return ProbabilityTable(feature.on, rows, p)
 
 
-def unmatched(feature: Probabilities, values: list[Any]) -> str:
-    """Return that no row has a key of the table, with some of both; ``values`` are of the rows."""
-    table = read_table(feature, "")
-    theirs = cells(table.rows)
-    ours = cells(_key(value) for value in values if value is not None)
-    return (
-        f"no row has a value of {quote(feature.on)} that is in {quote(feature.table)}: the data "
-        f"have {ours}, the table {theirs}; keys are compared as texts, with leading zeros"
-    )
-
-
 def wrong_rows(p: Floats, tolerance: float) -> dict[int, NDArray[np.bool_]]:
     """Return in which rows probabilities are none, by what is wrong with them."""
     missing = np.isnan(p)
@@ -501,22 +468,15 @@ def wrong_rows(p: Floats, tolerance: float) -> dict[int, NDArray[np.bool_]]:
 
 def wrong_probabilities(kind: int, rows: int, feature: Probabilities) -> str:
     """Return what is wrong with the probabilities of some rows, and what to do."""
-    what, remedy = {
-        OUTSIDE: ("{} below 0 or above 1", "a probability is between 0 and 1"),
-        PARTLY_MISSING: (
-            "some but not all of {} missing",
-            "a row has all probabilities, or none where nothing is known of it",
-        ),
-        OFF: (
-            "{} that do not sum to 1",
-            (
-                "name the column of every group; of probabilities that are "
-                "rounded in print set tolerance, such as 0.001"
-            ),
-        ),
-    }[kind]
-    number = f"{rows:,} {'row has' if rows == 1 else 'rows have'}"
-    return f"{quote(feature.name)}: {number} {what.format('probabilities')}; {remedy}"
+    wrong = {
+        OUTSIDE: "probabilities below 0 or above 1; a probability is between 0 and 1",
+        PARTLY_MISSING: "some but not all of probabilities missing; a row has all probabilities, "
+        "or none where nothing is known of it",
+        OFF: "probabilities that do not sum to 1; name the column of every group; of probabilities "
+        "that are rounded in print set tolerance, such as 0.001",
+    }
+    have = "row has" if rows == 1 else "rows have"
+    return f"{quote(feature.name)}: {rows:,} {have} {wrong[kind]}"
 
 
 def _key(value: object) -> str:
@@ -623,9 +583,9 @@ class WithProbabilities:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows: of untyped text once before, which reports what is no number."""
-        from fairgauge.scan._duckdb_relation import DuckFiles
+        from fairgauge.scan._duckdb_relation import DuckRows
 
-        texts = self.source.written.texts if isinstance(self.source, DuckFiles) else frozenset()
+        texts = self.source.written.texts if isinstance(self.source, DuckRows) else frozenset()
         if texts:
             self.source.count(self.read(plan), limit)
         cube = joined(plan, [scanned(plan, self.batches(plan), limit)], limit, texts)
@@ -661,9 +621,15 @@ def check_cells(cube: Cube, source: Source, spec: Spec) -> None:
         axis = cube.plan.axis(Role.PROXY, feature.cell)
         assert axis is not None
         table = cube.marginal([axis])
-        if feature.table and not (table.codes >= 0).any() and readable(source):
+        if feature.table and not (table.codes >= 0).any() and isinstance(source, Readable):
             keys = read_rows(source, [str(feature.on)], _FIRST_ROWS)[str(feature.on)]
-            problems.append(Problem(f"probabilities[{i}].on", unmatched(feature, keys)))
+            ours = cells(_key(value) for value in keys if value is not None)
+            message = (
+                f"no row has a value of {quote(feature.on)} that is in {quote(feature.table)}: the "
+                f"data have {ours}, the table {cells(read_table(feature, '').rows)}; keys are "
+                "compared as texts, with leading zeros"
+            )
+            problems.append(Problem(f"probabilities[{i}].on", message))
         for position, level in enumerate(cube.levels[axis]):
             if isinstance(level, int) and level < 0:
                 rows = int(table.sums["rows"][table.codes[:, 0] == position].sum())

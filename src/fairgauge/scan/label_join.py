@@ -10,10 +10,10 @@ from pathlib import Path
 
 from fairgauge.atomic_files import private_folder
 from fairgauge.errors import DataError, listing, nearest, quote
-from fairgauge.scan._duckdb_relation import DuckFiles, run
+from fairgauge.scan._duckdb_relation import DuckRows, run
 from fairgauge.scan._sql import identifier, literal
 from fairgauge.scan.source import Source
-from fairgauge.start.records import dataclass
+from fairgauge.start.records import dataclass, replace
 
 _FORMATS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER"}
 
@@ -26,7 +26,7 @@ class DisjointIdentifiers:
     labels: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class JoinCounts:
     """What became of the rows of a join.
 
@@ -74,15 +74,15 @@ def join_labels(predictions: Source, labels: Source, on: str, output: str | Path
     chosen = ", ".join(f"{place} AS {identifier(column)}" for place, column in columns)
     query = f"{tables} SELECT {chosen} FROM p_one LEFT JOIN l_one USING (id) ORDER BY p_place"
     _write(query, name, target)
-    found = dict(zip(_COUNTED, map(int, counts), strict=True))
-    apart = prediction is not None and label is not None and found["orphans"] == labelled
-    disjoint = DisjointIdentifiers(prediction, label) if apart else None
-    return JoinCounts(**found, disjoint=disjoint)
+    found = JoinCounts(*map(int, counts))
+    if prediction is None or label is None or found.orphans != labelled:
+        return found
+    return replace(found, disjoint=DisjointIdentifiers(prediction, label))
 
 
 def _side(name: str, source: Source, on: str) -> str:
     # write one side: its rows, each once with its first place, and the undisputed ones
-    if not (isinstance(source, DuckFiles) and source.plain):
+    if not (isinstance(source, DuckRows) and source.plain):
         raise DataError(f"{quote(source.name)} is neither a CSV nor a Parquet file")
     if on not in source.columns:
         have = nearest(on, source.columns) or f" It has {listing(source.columns)}"
@@ -104,16 +104,6 @@ def _side(name: str, source: Source, on: str) -> str:
     )
 
 
-_COUNTED = (
-    "written",
-    "unlabelled",
-    "repeated_predictions",
-    "repeated_labels",
-    "conflicting_predictions",
-    "conflicting_labels",
-    "orphans",
-    "unidentified",
-)
 _COUNTS = """SELECT
     (SELECT count(*) FROM p_one),
     (SELECT count(*) FROM p_one WHERE id NOT IN (SELECT id FROM l_one)),
@@ -126,7 +116,7 @@ _COUNTS = """SELECT
     (SELECT count(DISTINCT id) FROM l_each),
     (SELECT min(id) FROM p_each),
     (SELECT min(id) FROM l_each)"""
-"""What is counted, then the identifiers of the labels, and the first of each side."""
+"""The fields of `JoinCounts`, then the identifiers of the labels, and the first of each side."""
 
 
 def _write(query: str, name: str, target: Path) -> None:

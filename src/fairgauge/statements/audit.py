@@ -92,9 +92,14 @@ class _Audit(Compared):
         self.name = find_preset(report.spec.get("preset"))
 
     def _of(self, each: Any) -> Statement:
-        contrast = each.contrast
-        found = self.statement(contrast, several_cuts=self.cuts, sources=self._place(contrast))
+        found = self._comparison(each.contrast)
         return replace(found, facts=found.facts | {"judged": each.judged, "fails": each.fails})
+
+    def _comparison(self, each: Any) -> Statement:
+        return self.statement(each, several_cuts=self.cuts, sources=self._place(each))
+
+    def _verdicts_of(self, outcome: Outcome) -> list[Any]:
+        return [each for each in self.report.verdicts if before_counting(each) is outcome]
 
     def _place(self, contrast: Any) -> tuple[str, ...]:
         return (f"estimates[{self._places[contrast.key]}]",)
@@ -204,9 +209,8 @@ class _Audit(Compared):
         # how many rules are not decided: for some groups alone, where others are
         counted: Counter[str] = Counter()
         for rule in self.rules:
-            some = rule.outcome is Outcome.NOT_EVALUATED and any(
-                each.outcome is not rule.outcome for each in rule.verdicts
-            )
+            alike = all(each.outcome is rule.outcome for each in rule.verdicts)
+            some = rule.outcome is Outcome.NOT_EVALUATED and not alike
             counted[f"{rule.outcome}{'_for_some' if some else ''}"] += 1
         return {code: n for code, n in counted.items() if code not in ("fail", "pass")}
 
@@ -223,12 +227,8 @@ class _Audit(Compared):
         # the gravest fail where no finding has it: it may not remain among all
         if self.report.verdict is not Outcome.FAIL:
             return None
-        failed = [v for v in self.report.verdicts if before_counting(v) is Outcome.FAIL]
-        judged = [
-            (s, self._estimate(v))
-            for v in failed
-            if (s := self._judged(v)).of and s.of.kind in _SHARES and s.than and s.lower is not None
-        ]
+        failed = [(self._judged(v), self._estimate(v)) for v in self._verdicts_of(Outcome.FAIL)]
+        judged = [(s, e) for s, e in failed if is_of_shares(s) and s.than and s.lower is not None]
         for _, first, _ in self.stated[:1]:
             better_off = first.failing_beside is not None or (first.fails and first.better)
             worse = any(s.harm == "worse" for s, _ in judged)
@@ -277,12 +277,9 @@ class _Audit(Compared):
         return {"estimator": decide[0] if len(decide) == 1 else "several", "contradicted": against}
 
     def _is_answered(self, feature: Any) -> bool:
-        return any(
-            each.feature == feature
-            and bool(each["random"])
-            and (each["known"] == each["people"] or bool(each.get("alone")))
-            for each in self.notes[DiagnosticCode.GROUP_NOT_RECORDED]
-        )
+        notes = self.notes[DiagnosticCode.GROUP_NOT_RECORDED]
+        random = (each for each in notes if each.feature == feature and each["random"])
+        return any(each["known"] == each["people"] or each.get("alone") for each in random)
 
     def _varies(self, finding: Any) -> dict[str, Any]:
         of = finding.estimate.reference and finding.estimate.reference.group
@@ -357,26 +354,18 @@ class _Audit(Compared):
 
     def _rule(self, rule: Any, number: int) -> Statement:
         undecided = str(rule.outcome) in ("inconclusive", "not_evaluated", "none")
-        judged = [
-            self._own_side(each) if undecided else self._judged(each) for each in rule.verdicts
-        ]
+        judged = [*map(self._own_side if undecided else self._judged, rule.verdicts)]
         decisive = tuple(each for each in judged if each.verdict == str(rule.outcome))
-        counts_as = sum(
-            e.outcome is rule.outcome and before_counting(e) is not rule.outcome
-            for e in rule.verdicts
-        )
+        decided = [each for each in rule.verdicts if each.outcome is rule.outcome]
+        counts_as = sum(before_counting(each) is not rule.outcome for each in decided)
         like = next((each for each in judged if each.of is not None), None)
         neutral = getattr(rule.worst.definition, "neutral", math.nan)
-        several = len({each.class_scope for each in rule.verdicts}) > 1 or any(
-            v.alternatives for v in rule.verdicts
-        )
+        several = len({each.class_scope for each in rule.verdicts}) > 1
+        several = several or any(each.alternatives for each in rule.verdicts)
         rules = self.spec.get("rules", ())
         asked = {str(keys.get("decide")) for keys in rules if keys["metric"] in rule.rule}
-        references = {
-            e.reference.kind
-            for v in rule.verdicts
-            if (e := self._estimate(v)) is not None and e.reference
-        }
+        estimates = filter(None, map(self._estimate, rule.verdicts))
+        references = {each.reference.kind for each in estimates if each.reference}
         of = like.of if like and not several else None
         events: Any = None if of is None else (of.event, of.among)
         if events and self.cuts:  # a rule is about each threshold
@@ -550,16 +539,12 @@ class _Audit(Compared):
             if (within := self._within(finding, found)) is not None:
                 yield within
         if self.stated:
-            every = {
-                c.key
-                for f, _, _ in self.stated
-                for c in (f.estimate, *filter(None, [f.beside]), *f.others, *f.others_beside)
-            }
-            stated = sum(
-                1 + (e.failing_beside is not None and e.failing_beside.contrast is not e.contrast)
-                for _, e, _ in self.led
-            )
-            if (more := len(every) - stated) > 0:
+            findings = self.report.findings
+            every = {c.key for f in findings for c in (f.estimate, *f.others, *f.others_beside)}
+            every |= {f.beside.key for f in findings if f.beside is not None}
+            beside = [(e.contrast, e.failing_beside) for _, e, _ in self.led if e.failing_beside]
+            apart = sum(other.contrast is not contrast for contrast, other in beside)
+            if (more := len(every) - len(self.led) - apart) > 0:
                 classes = self.report.task is Task.MULTICLASS  # of which it lists each
                 further = tuple(s for _, _, s in self.stated[_MOST_FINDINGS:] if s.harm != "better")
                 listed = fact("more", "findings", n=None if classes else more)
@@ -583,14 +568,10 @@ class _Audit(Compared):
         )
         differ, way = disparities.significant_strata(inside), gap(finding.estimate)
         parts = tuple(
-            self.statement(
-                e,
-                "stratum",
-                alone=True,
-                facts={"stratum": str(e.stratum), "same": gap(e) * way > 0},
-            )
+            self.statement(e, "stratum", alone=True, facts={
+                "stratum": str(e.stratum), "same": gap(e) * way > 0})
             for e in sorted(differ, key=lambda e: -abs(gap(e)))
-        )
+        )  # fmt: skip
         adjusted = self.statement(finding.adjusted, "adjusted")
         return replace(found, code="adjusted", interval=adjusted.interval, value=adjusted.value,
             parts=parts, shown=disparities.is_significant(finding.adjusted),
@@ -623,11 +604,11 @@ class _Audit(Compared):
                 sources=(*self._place(whole), *self._place(pooled)),
                 parts=(self.statement(whole, "over_all"),),
                 facts={"among": self._among(whole, pooled)})  # fmt: skip
-        others = [] if pairs or adjusted else self._other_differences()
-        yield from (
-            self.statement(each, several_cuts=self.cuts, sources=self._place(each))
-            for each in others[:_MOST_FINDINGS]
-        )
+        verdicts = [each for each in report.verdicts if each.outcome is Outcome.FAIL]
+        failed = {(each.metric, each.feature, each.group) for each in verdicts}
+        shown = [] if pairs or adjusted else self._significant
+        others = sorted(shown, key=lambda e: (e.metric, e.feature, e.group) not in failed)
+        yield from map(self._comparison, others[:_MOST_FINDINGS])
         if (more := len(pairs or adjusted) - _MOST_FINDINGS) > 0:
             yield fact("more", "pairs", n=more)
         if pairs or adjusted or others:
@@ -639,14 +620,6 @@ class _Audit(Compared):
         over_all = bool(self.notes[DiagnosticCode.WITHIN_STRATA])
         facts = {"tested": self.is_tested, "over_all": over_all} | self._sized()
         yield replace(fact("none_beyond_variation", **facts), shown=False)
-
-    def _other_differences(self) -> list[Any]:
-        failed = {
-            (each.metric, each.feature, each.group)
-            for each in self.report.verdicts
-            if each.outcome is Outcome.FAIL
-        }
-        return sorted(self._significant, key=lambda e: (e.metric, e.feature, e.group) not in failed)
 
     def _not_shown(self) -> Iterator[Statement]:
         # what is compared although no difference is shown: the shares of the first rule
@@ -666,15 +639,10 @@ class _Audit(Compared):
                 largest = max(means, key=lambda e: abs(gap(e)))
                 yield self.statement(largest, sources=self._place(largest))
             return
-        open_ = [
-            self._joint(v)
-            for rule in self.rules[:1]
-            for v in rule.verdicts
-            if before_counting(v) is Outcome.INCONCLUSIVE
-        ]
-        of_shares = [
-            s for s in open_ if s and s.lower is not None and s.of and s.of.kind in _SHARES
-        ]
+        first = [verdict for rule in self.rules[:1] for verdict in rule.verdicts]
+        open_ = [each for each in first if before_counting(each) is Outcome.INCONCLUSIVE]
+        stated = map(self._comparison, filter(None, map(self._estimate, open_)))
+        of_shares = [s for s in stated if s.lower is not None and is_of_shares(s)]
         yield from sorted(of_shares, key=lambda s: -abs(_apart(s)))[:1]
 
     def _of_note(self, note: Any) -> Any:
@@ -688,19 +656,11 @@ class _Audit(Compared):
             and (e.class_, e.threshold) == (class_, threshold)
         )
 
-    def _joint(self, verdict: Any) -> Statement | None:
-        contrast = self._estimate(verdict)
-        return (
-            None
-            if contrast is None
-            else self.statement(contrast, several_cuts=self.cuts, sources=self._place(contrast))
-        )
-
     # ---- how certain, what not, what next
 
     def certain(self) -> Iterator[Statement]:
         yield from self._intervals()
-        open_ = [v for v in self.report.verdicts if before_counting(v) is Outcome.INCONCLUSIVE]
+        open_ = self._verdicts_of(Outcome.INCONCLUSIVE)
         codes = [{reason.code for reason in reasons_of(each)} for each in open_]
         for code in ON_ONE_SIDE:
             if n := codes.count({code}):
@@ -709,9 +669,7 @@ class _Audit(Compared):
                 yield fact("open_because", "verdicts", **facts)
         if any(len(of) > 1 or not of <= set(ON_ONE_SIDE) for of in codes):
             yield fact("inconclusive", "verdicts", shown=len(self.led))
-        unevaluated = [
-            v for v in self.report.verdicts if before_counting(v) is Outcome.NOT_EVALUATED
-        ]
+        unevaluated = self._verdicts_of(Outcome.NOT_EVALUATED)
         zero = [v for v in unevaluated if v.reason.code in _OF_ZERO]
         if zero:
             yield Statement(code="ratio_of_zero", parts=self._people(zero),
@@ -729,15 +687,10 @@ class _Audit(Compared):
         return tuple(Statement(code="judged", who=self.side(*each)) for each in named)
 
     def _intervals(self) -> Iterator[Statement]:
-        stated = [
-            s
-            for s in (*[s for _, _, s in self.led], *([] if self.stated else self._not_shown()))
-            if s.interval
-        ]
-        if any(
-            within is not None and within.facts["concluded"]
-            for within in (self._within(f, s) for f, _, s in self.led)
-        ):
+        found = [s for _, _, s in self.led] if self.stated else [*self._not_shown()]
+        stated = [s for s in found if s.interval]
+        within = filter(None, (self._within(f, s) for f, _, s in self.led))
+        if any(each.facts["concluded"] for each in within):
             yield Statement(code="adjusted_means", adjusted_for=(self.strata or "",))
         if stated:
             joint = all(s.interval is not None and s.interval.joint for s in stated)
@@ -754,16 +707,13 @@ class _Audit(Compared):
             whom = own.who if e.reason.side == "group" else own.than
             small.setdefault(whom and (whom.kind, whom.feature, whom.values), []).append(e)
         for estimates in [*small.values()][:_MOST_SMALL]:
-            of_shares = [e for e in estimates if self._is_of_shares(e) and e.class_scope.is_single]
+            single = (e for e in estimates if e.class_scope.is_single)
+            of_shares = [e for e in single if is_of_shares(self.statement(e))]
             first = next(iter(of_shares), estimates[0])
             found = self.statement(first, "small", turn=False, sources=self._place(first))
             facts = {"reason": first.reason, "counted": bool(of_shares)}
             side = "who" if first.reason.side == "group" else "than"
             yield replace(found, facts=found.facts | facts | {"side": side})
-
-    def _is_of_shares(self, each: Any) -> bool:
-        of = self.statement(each).of
-        return of is not None and of.kind in _SHARES
 
     def _lacks_data(self, verdict: Any) -> bool:
         place = (verdict.feature, verdict.group, verdict.class_scope, OVERALL)
@@ -807,22 +757,18 @@ class _Audit(Compared):
         )
         if self.estimated:
             yield Statement(code="probabilities", sources=("estimators",))
-        if (
-            spec.get("label")
-            and (spec.get("prediction") or spec.get("score"))
-            and self.report.task is Task.BINARY
-        ):
+        decided = spec.get("prediction") or spec.get("score")
+        if spec.get("label") and decided and self.report.task is Task.BINARY:
             refused = self.event("decision", self.favourable == "negative")
             outcome = self.event("outcome", True)
             yield fact("outcome_known", "spec.label", refused=refused, outcome=outcome)
-        columns = [f["column"] for f in spec.get("sensitive", ())] + [
-            p["name"] for p in spec.get("probabilities", ())
-        ]
+        columns = [each["column"] for each in spec.get("sensitive", ())]
+        columns += [each["name"] for each in spec.get("probabilities", ())]
         yield fact("other_groups", columns=columns, period=document.get("period"))
 
     @property
     def strata_leave_nothing(self) -> bool:
-        """Return whether strata are outcomes or groups by another name."""
+        # where strata are outcomes or groups by another name
         codes = (DiagnosticCode.STRATUM_IS_OUTCOME, DiagnosticCode.STRATUM_IS_GROUP)
         return any(self.notes[code] for code in codes)
 
@@ -834,21 +780,14 @@ class _Audit(Compared):
         )
 
     def steps(self) -> Iterator[Statement]:
-        """Yield what the result asks for next; the first three are shown."""
+        # what the result asks for next; the first three are shown
         spec, report = self.spec, self.report
-        failed = [
-            v
-            for v in report.verdicts
-            if before_counting(v) is Outcome.FAIL and v.remains is not False
-        ]
+        failed = [v for v in self._verdicts_of(Outcome.FAIL) if v.remains is not False]
         yield from self._missing_statements()
         yield from self._recording()
         yield from self._asking_people()
         yield from self._explaining(failed)
-        for _, each, found in self.led:
-            if (wronged := self._wronged(each, found)) is not None:
-                yield wronged
-                break
+        yield from [*filter(None, (self._wronged(each, found) for _, each, found in self.led))][:1]
         undecided = report.verdict in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED) and not failed
         if failed:
             yield step("decide", compare=not spec.get("probabilities"))
@@ -974,53 +913,34 @@ class _Audit(Compared):
         elif not report.verdicts:
             yield step("tolerable")
         else:
-            undecided = [
-                v
-                for v in report.verdicts
-                if v.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
-            ]
-            if any(
-                v.value is not None
-                and v.feature not in estimated
-                and all(map(_by_more_rows, reasons_of(v)))
-                for v in undecided
-            ) and not all(_is_constant(v.reason) for v in undecided):
+            open_ = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
+            undecided = [each for each in report.verdicts if each.outcome in open_]
+            of_rows = [v for v in undecided if v.value is not None and v.feature not in estimated]
+            decidable = any(all(map(_by_more_rows, reasons_of(each))) for each in of_rows)
+            if decidable and not all(_is_constant(each.reason) for each in undecided):
                 plan = any(each.of_separate_rates for each in report.estimates)
                 found = self._cheapest() or Statement(code="more_rows")
                 yield replace(found, code="more_rows", facts=found.facts | {"plan": plan})
 
     def _wronged(self, each: Any, found: Statement) -> Statement | None:
-        row = each.row
-        if (
-            found.harm != "worse"
-            or found.who is None
-            or found.who.hits is None
-            or not isinstance(row, Rate)
-        ):
+        row, who = each.row, found.who
+        if found.harm != "worse" or who is None or who.hits is None or not isinstance(row, Rate):
             return None
         if (row.of, row.among) not in ((TP, TP + FN), (FP, TN + FP)):
             return None
         of_hits = row.of == TP
-        n = (found.who.n or 0) - found.who.hits if of_hits else found.who.hits
+        n = (who.n or 0) - who.hits if of_hits else who.hits
         return replace(found, code="read_cases",
             facts={"n": n, "event": self.event("decision", not of_hits)})  # fmt: skip
 
     def _cheapest(self) -> Statement | None:
-        found = [
-            s
-            for v in self.report.verdicts
-            if (s := self._own_side(v)).verdict == "inconclusive"
-            and s.facts.get("needed")
-            and s.who
-        ]
+        open_ = map(self._own_side, self._verdicts_of(Outcome.INCONCLUSIVE))
+        found = [s for s in open_ if s.facts.get("needed") and s.who]
         if not found:
             return None
         best = min(found, key=lambda s: s.facts["needed"][0] / s.facts["needed"][1])
-        number = (
-            [r.rule for r in self.rules].index(best.facts["rule"]) + 1
-            if len(self.rules) > 1
-            else None
-        )
+        rules = [rule.rule for rule in self.rules]
+        number = rules.index(best.facts["rule"]) + 1 if len(rules) > 1 else None
         return replace(best, facts=best.facts | {"number": number})
 
 
@@ -1040,6 +960,11 @@ def _is_contrary(one: Statement, other: Statement) -> bool:
     sides = [[(side and side.feature, side and side.values) for side in pair]
              for pair in ((one.who, one.than), (other.than, other.who))]  # fmt: skip
     return of.keys() == {"label", "median"} and len({*of.values()}) == 1 and sides[0] == sides[1]
+
+
+def is_of_shares(s: Statement) -> bool:
+    """Return whether shares are compared: of a decision or outcome, or of those that fit it."""
+    return s.of is not None and s.of.kind in _SHARES
 
 
 def _apart(s: Any) -> float:
@@ -1112,25 +1037,13 @@ def could_undo(report: Report, contrast: Estimate, row: Statistic) -> bool:
     share that the other side lacks move it by more than its interval is from none.
     """
     needs = {*row.needs, *(["score"] if "prediction" in row.needs else [])}
-    uneven = any(
-        each.code is DiagnosticCode.MISSING_OUTCOMES
-        and each.feature == contrast.feature
-        and each["what"] in needs
-        and each["groups"] > 1
-        and each["p"] < _HARDLY_CHANCE
-        for each in report.diagnostics
-    )
-    rows = _sizes(report, contrast)
-    sides = [
-        (rate, 1 - n / of)
-        for rate, n, of in zip(
-            (contrast.rate_group, contrast.rate_reference),
-            (contrast.n_group, contrast.n_reference),
-            rows,
-            strict=True,
-        )
-        if rate is not None and n and of
-    ]
+    lacking = [e for e in report.diagnostics if e.code is DiagnosticCode.MISSING_OUTCOMES]
+    own = [e for e in lacking if e.feature == contrast.feature and e["what"] in needs]
+    uneven = any(each["groups"] > 1 and each["p"] < _HARDLY_CHANCE for each in own)
+    group, reference = _sizes(report, contrast)
+    every = (contrast.rate_group, contrast.n_group, group), (
+        contrast.rate_reference, contrast.n_reference, reference)  # fmt: skip
+    sides = [(rate, 1 - n / of) for rate, n, of in every if rate is not None and n and of]
     if not isinstance(row, Rate) or row.among != ALL or len(sides) < 2:
         return uneven
     (low, of_low), (high, of_high) = sorted(sides)

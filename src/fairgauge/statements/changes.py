@@ -30,7 +30,7 @@ from fairgauge.results import disparities
 from fairgauge.results.changes import Became, DisparityChange, RateChange
 from fairgauge.results.comparison import Candidate, Change, MarginTest, counted
 from fairgauge.results.disadvantage import other_group
-from fairgauge.results.statement import Harm, Measure, Page, Range, Side, Statement
+from fairgauge.results.statement import Harm, Measure, Page, Range, Statement
 from fairgauge.statements.compared import (
     Compared,
     Rates,
@@ -117,14 +117,9 @@ class _Changes(Compared):
             statements += self.shown[:_MOST_FOUND]
         if not self.shown:
             tests = sum(e.change_p_adjusted is not None for e in c.changes if e.mirror_of is None)
-            statements += [
-                replace(
-                    s,
-                    code="unchanged",
-                    facts=s.facts | {"tests": tests, "alone": c.new is not None},
-                )
-                for s in self.others[:_MOST_FOUND]
-            ]
+            more = {"tests": tests, "alone": c.new is not None}
+            unchanged = self.others[:_MOST_FOUND]
+            statements += [replace(s, code="unchanged", facts=s.facts | more) for s in unchanged]
         if self.asked:
             went = counted(self.asked)
             facts = {key: went[key] for key in get_args(Became)}
@@ -231,16 +226,9 @@ class _Changes(Compared):
                 return self.both(e)
         return None
 
-    def shifted(self, one: RateChange, **facts: Any) -> Statement:
-        row = one.definition
-        old, new = self.both(one) or ({}, {})
-        who = self.side(one.feature, one.group) if one.feature else Side("rows")
-        return Statement(
-            code="shifted", who=replace(who, **new), value=one.change,
-            was=(replace(who, **old), Side("population")),
-            of=self.measure(row, one.class_scope, one.threshold), interval=Range.of(one.interval),
-            facts={"old": self.old, "new": self.new, "share": row.is_share, **facts},
-        )  # fmt: skip
+    def rate_shifted(self, one: RateChange, **facts: Any) -> Statement:
+        at = {"old": self.old, "new": self.new, "share": one.definition.is_share}
+        return self.shifted(one, "shifted", interval=Range.of(one.interval), facts=at | facts)
 
     def of_rules(self) -> Iterator[Statement]:
         c = self.change
@@ -348,10 +336,7 @@ class _Changes(Compared):
             yield Statement(code="not_within", verdict=why, parts=tuple(parts))
 
     def what_remains(self) -> Iterator[Statement]:
-        known = [
-            one for one in self.asked
-            if one.new_interval is not None and one.status is Status.OK
-        ]  # fmt: skip
+        known = [e for e in self.asked if e.new_interval is not None and e.status is Status.OK]
         held = [one for one in known if one.definition.neutral not in (one.new_interval or ())]
         if not known:
             return
@@ -400,11 +385,11 @@ class _Changes(Compared):
         every: tuple[tuple[str, list[DisparityChange] | list[MarginTest]], ...]
         every = (("differences", self.asked), ("rates", [*c.groups]))
         for outcome in (Performance.INFERIOR, Performance.CANNOT_TELL, Performance.NO_MARGIN):
-            parts = [
+            counts = [
                 (kind, sum(t.outcome is outcome and not smaller(t) for t in tests), len(tests))
                 for kind, tests in every
             ]
-            if parts := [each for each in parts if each[1]]:
+            if parts := [each for each in counts if each[1]]:
                 sources = (f"{self.place}.disparities", f"{self.place}.groups")
                 facts = {"parts": parts}
                 yield Statement(code="beyond", verdict=str(outcome), sources=sources, facts=facts)
@@ -414,8 +399,8 @@ class _Changes(Compared):
             if t.change.old is None or t.change.new is None:
                 yield Statement(code="no_value", facts={"title": t.change.definition.title})
             else:
-                s = self.shifted(t.change, margin=t.margin, outcome=_margin(t)[2], by=t.by,
-                                 overturned=t.overturned)  # fmt: skip
+                s = self.rate_shifted(t.change, margin=t.margin, outcome=_margin(t)[2], by=t.by,
+                                      overturned=t.overturned)  # fmt: skip
                 if t.adjusted is not None and len(self.change.candidates) > 1:
                     s = replace(s, interval=Range.of(t.adjusted, joint=True))  # which decides
                 yield replace(s, sources=(f"{self.place}.margins[{i}]",))
@@ -425,7 +410,7 @@ class _Changes(Compared):
             whole = e.feature is None and e.scope.kind is ScopeKind.OVERALL
             if whole and e.rate == "accuracy" and e.change is not None:
                 if not self.candidate.margins:
-                    yield replace(self.shifted(e), sources=(f"{self.place}.rates[{i}]",))
+                    yield replace(self.rate_shifted(e), sources=(f"{self.place}.rates[{i}]",))
                 return
 
     def reclassified(self) -> Iterator[Statement]:

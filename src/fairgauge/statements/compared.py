@@ -226,6 +226,15 @@ class Compared:
                 theirs = {"rate": hits / n, "hits": hits, "n": n}
         return mine, theirs
 
+    def shifted(self, one: Any, code: str, **more: Any) -> Statement:
+        """Return a rate of all rows, or of a group, before and after."""
+        old, new = self.both(one) or ({}, {})
+        who = self.side(one.feature, one.group) if one.feature else Side("rows")
+        was = replace(who, **old), Side("population")
+        made = Statement(code=code, who=replace(who, **new), was=was, value=one.change,
+            of=self.measure(one.definition, one.class_scope, one.threshold))  # fmt: skip
+        return replace(made, **more)
+
     def both(self, one: Any) -> Rates | None:
         """Return a rate before and after, with the rows that it counts; None if either is not."""
         if one.old is None or one.new is None:

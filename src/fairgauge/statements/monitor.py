@@ -171,9 +171,8 @@ class _Monitor(Compared):
         stated = [s.interval for s in statements if s.interval is not None and s.code != "interval"]
         if stated:
             together = length if any(s.code == "so_far" for s in now) else None
-            statements.append(
-                Statement(code="interval", interval=stated[0], facts={"together": together})
-            )
+            facts = {"together": together}
+            statements.append(Statement(code="interval", interval=stated[0], facts=facts))
         return [*statements, *self.excluded(), *self.limits(), *self.steps()]
 
     def looked_at(self) -> Iterator[Statement]:
@@ -190,9 +189,8 @@ class _Monitor(Compared):
             plain = each.baseline is not None or each.lacks_baseline
             limits = (each.low, each.high) if plain else limits_of(each.rule)
             named = f"{each.definition.name} within {{within:g}} of {{source}}"
-            baseline: dict[str, Any] = next(
-                (of for of in near if named.format(**of) == each.rule), {}
-            )
+            baseline: dict[str, Any]
+            baseline = next((of for of in near if named.format(**of) == each.rule), {})
             stated = self.compared(
                 each, "rule", limits=limits, others=self.of_others, plain=plain,
                 within=baseline.get("within"), source=baseline.get("source"),

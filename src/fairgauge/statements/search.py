@@ -38,10 +38,8 @@ def _subgroup(search: SubgroupSearch, subgroup: Subgroup) -> Statement:
 
 
 def _statements(search: SubgroupSearch) -> Iterator[Statement]:
-    question, reasons = (
-        search.question,
-        {f"missing {each}": each for each in ("label", "prediction")},
-    )
+    question = search.question
+    reasons = {f"missing {each}": each for each in ("label", "prediction")}
     lacking = {n["reason"] for n in search.diagnostics if n.code is DiagnosticCode.EXCLUDED}
     described = question.definition.among.described
     members = tuple(_subgroup(search, each) for each in search.worse if each.explained_by is None)
@@ -84,12 +82,10 @@ def _statements(search: SubgroupSearch) -> Iterator[Statement]:
             yield step("state_tolerance")
         largest = search.undecided[0]
         if largest.rows_needed is not None and largest.rows_needed <= _MOST_ROWS:
-            yield replace(
-                step("collect_rows", needed=largest.rows_needed, rows=search.overall.rows),
-                who=Side("group", None, tuple(largest.conditions.items())),
-                value=largest.difference,
-                sources=("undecided[0]",),
-            )
+            who = Side("group", None, tuple(largest.conditions.items()))
+            facts = {"needed": largest.rows_needed, "rows": search.overall.rows}
+            yield Statement(code="collect_rows", who=who, value=largest.difference, facts=facts,
+                            sources=("undecided[0]",))  # fmt: skip
 
 
 def plan_page(planned: Planned) -> Page:

@@ -13,7 +13,7 @@ from fairgauge.reasons import Reason
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disadvantage import other_group
 from fairgauge.results.disparities import compared_number, is_reference_first
-from fairgauge.results.statement import By, Harm, Page, Range, Side, Statement
+from fairgauge.results.statement import By, Harm, Page, Range, Statement, fact
 from fairgauge.results.threshold_choice import FeatureThresholds, ThresholdChoice, ThresholdEffect
 from fairgauge.results.verdicts import GRAVEST_FIRST
 from fairgauge.statements.compared import Compared, excluded_rows, step, swapped
@@ -64,10 +64,8 @@ class _Thresholds(Compared):
 
     def facts(self, of: FeatureThresholds) -> dict[str, Any]:
         effect = of.common
-        alone = any(
-            note.code is DiagnosticCode.ONE_GROUP and note.feature == of.feature
-            for note in self.choice.diagnostics
-        )
+        notes = (e for e in self.choice.diagnostics if e.code is DiagnosticCode.ONE_GROUP)
+        alone = any(note.feature == of.feature for note in notes)
         found = {**self.asked, "feature": of.feature, "outcome": str(of.outcome), "alone": alone}
         if effect is None:
             met = [each for each in of.frontier if each.outcome is Outcome.PASS]
@@ -79,11 +77,7 @@ class _Thresholds(Compared):
             return found
         lower = effect.performance.definition.better is Better.LOWER
         ends = effect.performance.interval
-        open_ = [
-            (what, reason)
-            for what, reason in (("goal", effect.goal_reason), ("kept", effect.kept_reason))
-            if reason is not None
-        ]
+        reasons = ("goal", effect.goal_reason), ("kept", effect.kept_reason)
         insufficient: dict[Reason, list[str | None]] = {}
         for each in effect.disparities:
             if each.status is Status.TOO_FEW and each.reason is not None:
@@ -99,7 +93,7 @@ class _Thresholds(Compared):
             "lost": ends is not None and (ends.low > 0 if lower else ends.high < 0),
             "lower": lower,
             "deciding": self.deciding(of, effect),
-            "open": open_,
+            "open": [(what, reason) for what, reason in reasons if reason is not None],
             "insufficient": list(insufficient.items()),
         }
 
@@ -133,14 +127,13 @@ class _Thresholds(Compared):
         for i, each in enumerate(choice.features[:_MOST_FEATURES]):
             source = (f"features[{i}].common",)
             code = "none_proposed" if each.common is None else "measured"
-            yield Statement(code=code, facts=self.facts(each), sources=source)
+            yield fact(code, *source, **self.facts(each))
             if each.common is not None and (rate := grown_error(choice, each.common)) is not None:
                 yield replace(self.rate_change(rate, each.common), code="grown_error")
         limits = {"limits": (self.goal.low, self.goal.high), "text": choice.goal, "others": False}
-        by = self.by
         of = self.measure(self.row)
         yield Statement(code="threshold_question",
-            parts=(Statement(code="asked", of=of, by=by, facts=limits),), facts={**self.asked,
+            parts=(Statement(code="asked", of=of, by=self.by, facts=limits),), facts={**self.asked,
                 "features": [each.feature for each in choice.features], "score": choice.score,
                 "accepts": str(choice.accepts), "event": self.event("decision", True)},
             sources=("goal", "kept", "margin", "today"))  # fmt: skip
@@ -150,9 +143,7 @@ class _Thresholds(Compared):
         yield from excluded
         yield from self.found()
         if effect is not None:
-            yield Statement(
-                code="threshold_chosen", facts=facts, sources=(f"{self.place}.common.chosen_by",)
-            )
+            yield fact("threshold_chosen", f"{self.place}.common.chosen_by", **facts)
         yield from self.certainty()
         yield from (step("what_becomes"), step("unfair"), step("elsewhere"))
         yield from self.steps(facts)
@@ -218,30 +209,24 @@ class _Thresholds(Compared):
             for each in effect.rates
             if each.feature == self.of.feature and each.rate == self.row.name
         }
-        mine, theirs = (
-            None if (rate := rates.get(group)) is None else self.both(rate)
-            for group in (one.group, other)
-        )
+        held = (rates.get(one.group), rates.get(other))
+        mine, theirs = (rate and self.both(rate) for rate in held)
         who, than = self.side(self.of.feature, one.group), self.reference(one)
         known = mine is not None and theirs is not None
         return Statement(code="disparity_change",
             who=replace(who, **mine[1]) if mine and known else who,
             than=replace(than, **theirs[1]) if theirs and known else than,
             was=(replace(who, **mine[0]), replace(than, **theirs[0])) if mine and theirs else None,
-            of=self.measure(self.row), by=self.by, value=one.new, facts={**self.times(effect),
-                "metric": one.definition.title, "old_value": one.old, "new_value": one.new},
+            of=self.measure(self.row), by=self.by, value=one.new,
+            facts=self.times(effect) | _values(one),
             sources=(f"{self.place}.common.disparities[{i}]",))  # fmt: skip
 
     def rate_change(self, one: RateChange, effect: ThresholdEffect | None = None) -> Statement:
         effect = effect or self.effect
         assert effect is not None
-        old, new = self.both(one) or ({}, {})
-        who = self.side(one.feature, one.group) if one.feature else Side("rows")
-        return Statement(code="rate_change", who=replace(who, **new),
-            was=(replace(who, **old), Side("population")) if old else None,
-            of=self.measure(one.definition), value=one.change, facts={**self.times(effect),
-                "metric": one.definition.title, "old_value": one.old, "new_value": one.new},
-            sources=(f"{self.place}.common.rates",))  # fmt: skip
+        made = self.shifted(one, "rate_change", sources=(f"{self.place}.common.rates",),
+            facts=self.times(effect) | _values(one))  # fmt: skip
+        return made if self.both(one) else replace(made, was=None)
 
     def times(self, effect: ThresholdEffect) -> dict[str, Any]:
         return {
@@ -285,6 +270,10 @@ class _Thresholds(Compared):
             if effect.kept_outcome is Outcome.INCONCLUSIVE:
                 # which an audit at one threshold does not look at
                 yield step("decide_kept", **facts)
+
+
+def _values(one: RateChange | DisparityChange) -> dict[str, Any]:
+    return {"metric": one.definition.title, "old_value": one.old, "new_value": one.new}
 
 
 def _alone(outcome: Outcome, reason: Reason | None) -> Outcome:

@@ -114,6 +114,22 @@ def crossed_difference(
     if family is not None:
         of_families = _variance_of_families(by_item, shares)
         items = Variance((of_families,), most_degrees=of_families[1])
+    fitted, of_cells = _name_fit(item, name, y, weight), 1 / scale
+    parts, clusters, alike = [], [], []
+    for at in (of_name > 0, of_name <= 0):
+        factor = of_name[at]
+        share, n = _squares(factor), len(factor)
+        scaled = factor[:, None] * (np.eye(n) - np.abs(factor) / np.abs(factor).sum())
+        clusters.append(_cluster_variance(by_name[at]))
+        of_names, df = _cluster_variance(scaled @ fitted.effects[at])
+        of_fit = float(np.trace(scaled @ fitted.covariance[np.ix_(at, at)] @ scaled.T))
+        noise = of_fit * n / (n - 1) - of_cells * share / _squares(of_name) if n > 1 else 0.0
+        parts.append((of_names - fitted.mean_square * noise, df))
+        alike.append((share, df))
+    both = Variance(tuple(parts)), Variance(tuple(clusters))
+    largest = max(both, key=lambda term: term.value)
+    least = min(largest.degrees_of_freedom, Variance(tuple(alike)).degrees_of_freedom)
+    names = Variance(((largest.value, least),))
     terms = []  # the mean squares of item by name on either side, of complete ones over its cells
     for mask in (in_group, ~in_group):
         _, items_of = np.unique(item[mask], return_inverse=True)
@@ -130,33 +146,11 @@ def crossed_difference(
         value=value,
         mean_group=float(np.average(y[in_group], weights=weight[in_group])),
         mean_reference=float(np.average(y[~in_group], weights=weight[~in_group])),
-        names=_names(_name_fit(item, name, y, weight), of_name, by_name, 1 / scale),
+        names=names,
         items=items,
         residual=residual,
         of_names=_squares(of_name),
     )
-
-
-def _names(fit: _NameFit, of_name: Array, by_name: Array, of_cells: float) -> Variance:
-    # ``fit``: the names' effects ``of_name``: by how much the effect of each name is multiplied in
-    # the difference ``by_name``: the sums of the cells' influences on the difference ``of_cells``:
-    # by how much the variance of a cell is multiplied in the difference
-    parts, clusters, alike = [], [], []
-    for side in (of_name > 0, of_name <= 0):
-        factor = of_name[side]
-        share = _squares(factor)
-        n = len(factor)
-        centring = np.eye(n) - np.abs(factor) / np.abs(factor).sum()
-        scaled = factor[:, None] * centring
-        clusters.append(_cluster_variance(by_name[side]))
-        value, df = _cluster_variance(scaled @ fit.effects[side])
-        of_fit = float(np.trace(scaled @ fit.covariance[np.ix_(side, side)] @ scaled.T))
-        noise = of_fit * n / (n - 1) - of_cells * share / _squares(of_name) if n > 1 else 0.0
-        parts.append((value - fit.mean_square * noise, df))
-        alike.append((share, df))
-    names = max(Variance(tuple(parts)), Variance(tuple(clusters)), key=lambda term: term.value)
-    df = min(names.degrees_of_freedom, Variance(tuple(alike)).degrees_of_freedom)
-    return Variance(((names.value, df),))
 
 
 def _squares(values: Array) -> float:
@@ -231,7 +225,7 @@ def name_effects(item: Index, name: Index, y: Array) -> Array:
 
     Where every item has every name, these are the names' means less their mean.
     """
-    _, item = np.unique(item, return_inverse=True)
+    item, name = (np.unique(codes, return_inverse=True)[1] for codes in (item, name))
     effects = _name_fit(item, name, y, np.ones(len(y))).effects
     return np.asarray(effects - effects.mean())
 

@@ -109,12 +109,18 @@ def decompose(
     y, e = y_d + y_a, e_d + e_a
     of_both = (y + _total(y) / _total(e)) / (e + 1)
     if squares is None:
-        centred, v_d, v_a = _rate_means(y_d, e_d, y_a, e_a, of_both, w_d, w_a)
+        prior, means, variances = _PRIOR_ROWS * (w_d + w_a) / 2, [], []
+        for x, n in ((y_d, e_d), (y_a, e_a)):
+            means.append(np.where(e_d > 0, (x + prior / 2) / (n + prior), 0.0))
+            rate = (x + of_both + prior / 2) / (n + 1 + prior)  # never 0 or 1
+            variance = rate * (1 - rate) / np.maximum(n - 0.5, 0.5)
+            variances.append(np.where(e_d > 0, variance, 0.0))
+        centred = _Means.of(w_d, w_a, *means)
     else:
-        centred, (v_d, v_a) = of_counts, mean_variances(y_d, e_d, y_a, e_a, (s_d, s_a))
+        centred, variances = of_counts, [*mean_variances(y_d, e_d, y_a, e_a, (s_d, s_a))]
     sides = (
-        _Side.of(x_d, held_d, sampling.group, v_d),
-        _Side.of(x_a, held_a, sampling.reference, v_a),
+        _Side.of(x_d, held_d, sampling.group, variances[0]),
+        _Side.of(x_a, held_a, sampling.reference, variances[1]),
     )
     covariance = centred.covariance(*sides)
     z = sampling.critical(z)
@@ -125,14 +131,18 @@ def decompose(
         return _part(of_counts, centred, effect * covariance, row, z, ratio=ratio)
 
     composition, within, group, reference = (part(row) for row in _COEFFICIENTS)
+    # judged by what is expected where both sides have the same rates, so that a rate of 0 or 100%
+    # has enough where there are enough rows
     alike = _Means.of(w_d, w_a, of_both, of_both)
-    sparse = _sparse(
-        alike,
-        *(
-            side._replace(of_rates=_rates(of_both * (1 - of_both), n))
-            for side, n in zip(sides, (e_d, e_a), strict=True)
-        ),
+    same = (
+        side._replace(of_rates=_rates(of_both * (1 - of_both), n))
+        for side, n in zip(sides, (e_d, e_a), strict=True)
     )
+    expected = alike.value[..., 2:]
+    variance = np.diagonal(alike.covariance(*same), axis1=-2, axis2=-1)[..., 2:]
+    rows = expected * (1 - expected) / variance
+    least = (rows * np.minimum(expected, 1 - expected)).min(axis=-1)
+    sparse = np.asarray(~(least >= _FEWEST_EXPECTED))
     outside = _not_comparable((x_d, n_d), (x_a, n_a), common, sampling, z, ratio=ratio)
     return GapParts(
         outside,
@@ -200,21 +210,6 @@ def mean_differences(
         MeanDifferences(value, variance, variance**2 / spread),
         MeanDifferences(np.asarray((weight * value).sum(-1)), pooled, degrees),
     )
-
-
-def _rate_means(
-    x_d: Array, n_d: Array, x_a: Array, n_a: Array, of_both: Array, w_d: Array, w_a: Array
-) -> tuple[_Means, Array, Array]:  # fmt: skip
-    # rows are effective ones; ``of_both`` are the rates of both sides together, ``w_d`` and ``w_a``
-    # the shares of the strata
-    common, rows = n_d > 0, _PRIOR_ROWS * (w_d + w_a) / 2
-    means, variances = [], []
-    for x, n in ((x_d, n_d), (x_a, n_a)):
-        means.append(np.where(common, (x + rows / 2) / (n + rows), 0.0))
-        rate = (x + of_both + rows / 2) / (n + 1 + rows)  # never 0 or 1
-        variance = rate * (1 - rate) / np.maximum(n - 0.5, 0.5)
-        variances.append(np.where(common, variance, 0.0))
-    return _Means.of(w_d, w_a, *means), variances[0], variances[1]
 
 
 @quiet
@@ -396,17 +391,6 @@ def _part(
     if ratio:
         value, low, high = np.exp(value), np.exp(low), np.exp(high)
     return Part(np.asarray(value), np.asarray(low), np.asarray(high))
-
-
-def _sparse(alike: _Means, group: _Side, reference: _Side) -> Mask:
-    # it is judged by what is expected where both sides have the same rates, so that a rate of 0 or
-    # 100% has enough where there are enough rows
-    value = alike.value[..., 2:]
-    covariance = alike.covariance(group, reference)
-    variance = np.diagonal(covariance, axis1=-2, axis2=-1)[..., 2:]
-    effective = value * (1 - value) / variance
-    least = (effective * np.minimum(value, 1 - value)).min(axis=-1)
-    return np.asarray(~(least >= _FEWEST_EXPECTED))
 
 
 def _not_comparable(

@@ -199,11 +199,27 @@ def divergence_interval(
     >>> round(float(low), 2), round(float(high), 1), bool(p < 0.001)
     (0.08, 0.2, True)
     """
+    from scipy.special import chdtrc, chdtri
+
     a, d = floats(a, d)
     value = kl if kind == "kl" else js
     plug_in = np.maximum(value(*_shares(a, d)), 0.0)
     tail = tail_of(confidence)
-    low, p = _noncentral_limit(a, d, kind, tail)
+    # Smoothed M = kappa chi2(K - 1, lambda) is solved for kappa lambda. Equality has no direction:
+    # of KL, whose two directions differ, the smaller statistic counts. Equality can be missed on
+    # one side alone, all else on both: the limit is the larger of that at one tail, and of a ball
+    # around the root that holds 0 at both (no root is further from that of lambda than a central
+    # chi, by the triangle inequality).
+    degrees = a.shape[-1] - 1
+    scaled, statistic = _scaled_divergence(a, d, kind)
+    if kind == "kl":
+        statistic = np.minimum(statistic, _scaled_divergence(d, a, kind)[1])
+    p = chdtrc(degrees, statistic)
+    significant = p < tail
+    safe = np.where(significant, statistic, 1e3)
+    at_tail = np.where(significant, noncentrality(safe, degrees, 1 - tail), 0.0)
+    of_ball = np.maximum(np.sqrt(statistic) - np.sqrt(chdtri(degrees, 2 * tail)), 0.0) ** 2
+    low = quotient(scaled, statistic) * np.fmax(at_tail, of_ball)
     posterior = (dirichlet_cells(counts, draws, rng) for counts in (a, d))
     high = np.quantile(value(*_shares(*posterior)), 1 - tail, axis=0)
     empty = np.isnan(plug_in)
@@ -214,26 +230,6 @@ def divergence_interval(
 
 def _shares(a: Array, d: Array) -> Limits:
     return quotient(a, sum_of_cells(a)[..., None]), quotient(d, sum_of_cells(d)[..., None])
-
-
-def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> tuple[Array, Array]:
-    # Smoothed M = kappa chi2(K - 1, lambda) is solved for kappa lambda. Equality has no direction:
-    # of KL, whose two directions differ, the smaller statistic counts. Equality can be missed on
-    # one side alone, all else on both: the limit is the larger of that at one tail, and of a ball
-    # around the root that holds 0 at both (no root is further from that of lambda than a central
-    # chi, by the triangle inequality).
-    from scipy.special import chdtrc, chdtri
-
-    degrees = a.shape[-1] - 1
-    value, statistic = _scaled_divergence(a, d, kind)
-    if kind == "kl":
-        statistic = np.minimum(statistic, _scaled_divergence(d, a, kind)[1])
-    p = chdtrc(degrees, statistic)
-    significant = p < tail
-    safe = np.where(significant, statistic, 1e3)
-    at_tail = np.where(significant, noncentrality(safe, degrees, 1 - tail), 0.0)
-    of_ball = np.maximum(np.sqrt(statistic) - np.sqrt(chdtri(degrees, 2 * tail)), 0.0) ** 2
-    return quotient(value, statistic) * np.fmax(at_tail, of_ball), p
 
 
 def _scaled_divergence(a: Array, d: Array, kind: Divergence) -> tuple[Array, Array]:

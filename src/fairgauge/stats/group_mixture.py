@@ -21,9 +21,7 @@ from fairgauge.stats.arrays import Array, Index, Mask, quiet
 from fairgauge.stats.intervals import wilson
 from fairgauge.stats.significance import chi_square_tail, normal_tail
 
-Masks = Mask
-Whole = Index
-Clusters = tuple[Whole, Whole, Whole, Array, Whole]
+Clusters = tuple[Index, Index, Index, Array, Index]
 """Of every entry of a table by cluster: cluster, cell, kind, weight, and known group or -1."""
 
 _MOST_STEPS = 100
@@ -99,7 +97,7 @@ class GroupMixture:
         return np.asarray(self._maximise(np.zeros((1, 0, shares.size)), shares.ravel())[0])
 
     @cached_property
-    def unidentified(self) -> Masks:
+    def unidentified(self) -> Mask:
         """Return the groups whose probabilities are in a fixed proportion to those of others."""
         gram = (self.p * self.n.sum(axis=1, keepdims=True)).T @ self.p
         scale = np.sqrt(np.maximum(np.diag(gram), np.finfo(float).tiny))
@@ -107,16 +105,16 @@ class GroupMixture:
         null = vectors[:, values < _SINGULAR]
         return np.asarray((np.abs(null) > _SINGULAR**0.5).any(axis=1) | (self.sizes <= 0))
 
-    def _weights(self, side: Masks) -> Array:
+    def _weights(self, side: Mask) -> Array:
         held = np.where(side, self.sizes, 0.0)
         return np.asarray(held / held.sum())
 
-    def rate(self, side: Masks) -> float:
+    def rate(self, side: Mask) -> float:
         """Return the rate of a side: of a group, or of several together."""
         counted, rest = self._parts(side)
         return counted / (counted + rest) if counted + rest > 0 else float("nan")
 
-    def denominator(self, side: Masks) -> float:
+    def denominator(self, side: Mask) -> float:
         """Return the expected weight of the rows among which the rate of a side is a share."""
         return float(self.sizes[side].sum() * sum(self._parts(side)))
 
@@ -158,19 +156,19 @@ class GroupMixture:
             meat, _ = _variance_between_clusters(cluster[some], of_entry)
         return np.asarray(basis @ inverse @ meat @ inverse @ basis.T)
 
-    def variance(self, side: Masks) -> float:
+    def variance(self, side: Mask) -> float:
         """Return the variance of the rate of a side."""
         slope = self._slope(side)
         return float(slope @ self.covariance @ slope)
 
-    def correlation(self, one: Masks, other: Masks) -> float:
+    def correlation(self, one: Mask, other: Mask) -> float:
         """Return the correlation of the rates of two sides."""
         a, b = self._slope(one), self._slope(other)
         covariance = self._covariance_inside
         scale = np.sqrt((a @ covariance @ a) * (b @ covariance @ b))
         return float(np.clip(a @ covariance @ b / scale, -1, 1)) if scale > 0 else 0.0
 
-    def _slope(self, side: Masks) -> Array:
+    def _slope(self, side: Mask) -> Array:
         weights, theta = self._weights(side), self.smoothed
         counted, rest = float(theta[0] @ weights), float(theta[1] @ weights)
         slope = np.zeros((self.kinds, self.groups))
@@ -178,7 +176,7 @@ class GroupMixture:
         slope[1] = -weights * counted / (counted + rest) ** 2
         return slope.ravel()
 
-    def rate_curve(self, side: Masks) -> ProfileCurve:
+    def rate_curve(self, side: Mask) -> ProfileCurve:
         """Return the profile likelihood of the rate of a side."""
         weights = self._weights(side)
 
@@ -190,7 +188,7 @@ class GroupMixture:
 
         return self._curve(constraint, self.rate(side), self._slope(side), (0.0, 1.0))
 
-    def difference_curve(self, one: Masks, other: Masks) -> ProfileCurve:
+    def difference_curve(self, one: Mask, other: Mask) -> ProfileCurve:
         """Return the profile likelihood of the difference of two rates among all rows."""
         first, second = self._weights(one), self._weights(other)
 
@@ -203,7 +201,7 @@ class GroupMixture:
         value = self.rate(one) - self.rate(other)
         return self._curve(constraint, value, slope, (-1.0, 1.0))
 
-    def angle_curve(self, one: Masks, other: Masks) -> ProfileCurve:
+    def angle_curve(self, one: Mask, other: Mask) -> ProfileCurve:
         """Return the profile likelihood of the angle whose tangent is the ratio of two rates.
 
         An angle is finite where a rate is 0.
@@ -220,7 +218,7 @@ class GroupMixture:
         slope = (y * self._slope(one) - x * self._slope(other)) / (x**2 + y**2)
         return self._curve(constraint, float(np.arctan2(a, b)), slope, (0.0, np.pi / 2))
 
-    def _parts(self, side: Masks) -> tuple[float, float]:
+    def _parts(self, side: Mask) -> tuple[float, float]:
         weights = self._weights(side)
         return float(self.theta[0] @ weights), float(self.theta[1] @ weights)
 
@@ -384,21 +382,21 @@ class StratifiedMixture:
         self.parts = parts
 
     @cached_property
-    def unidentified(self) -> Masks:
+    def unidentified(self) -> Mask:
         """Return the groups that no stratum identifies."""
         return np.asarray(np.all([part.unidentified for part in self.parts], axis=0))
 
-    def rate(self, side: Masks) -> float:
+    def rate(self, side: Mask) -> float:
         """Return the rate of a side over all strata."""
         counts = [part.sizes[side] @ part.theta[:2, side].T for part in self.parts]
         counted, rest = np.sum(counts, axis=0)
         return float(counted / (counted + rest)) if counted + rest > 0 else float("nan")
 
-    def denominator(self, side: Masks) -> float:
+    def denominator(self, side: Mask) -> float:
         """Return the expected weight of the rows among which the rate of a side is a share."""
         return sum(part.denominator(side) for part in self.parts if part.sizes[side].sum() > 0)
 
-    def covariance(self, sides: Masks) -> Array:
+    def covariance(self, sides: Mask) -> Array:
         """Return the covariance of the rates of sides."""
         whole = np.zeros((len(sides), len(sides)))
         for part in self.parts:
@@ -412,7 +410,7 @@ class StratifiedMixture:
             whole += flat @ part.covariance @ flat.T
         return whole
 
-    def in_thin_strata(self, side: Masks, fewest: float) -> float:
+    def in_thin_strata(self, side: Mask, fewest: float) -> float:
         """Return the share of a side in strata of few of its people, or that identify no rate."""
         sizes = np.array([part.sizes[side].sum() for part in self.parts])
         thin = [(part.unidentified & side).any() for part in self.parts]
@@ -486,7 +484,7 @@ def _variance_between_clusters(cluster: Index, influence: Array) -> tuple[Array,
 
 @quiet
 def validated_rates(
-    theta: Array, p: Array, n: Array, known: Array, sides: Masks, squares: Array | None = None,
+    theta: Array, p: Array, n: Array, known: Array, sides: Mask, squares: Array | None = None,
     clusters: Clusters | None = None,
 ) -> LinearRates:  # fmt: skip
     """Return rates that a random sample of known groups makes right whatever the probabilities.
@@ -556,7 +554,7 @@ class SharpBounds:
 
 
 @quiet
-def sharp_bounds(p: Array, n: Array, sides: Masks, design_effect: float = 1.0) -> SharpBounds:
+def sharp_bounds(p: Array, n: Array, sides: Mask, design_effect: float = 1.0) -> SharpBounds:
     """Return the sharp bounds of rates, without any assumption but right probabilities.
 
     The rows of a cell that are of a side and of a kind are at least as many as both shares leave no
@@ -676,16 +674,6 @@ def lack_of_fit_test(p: Array, n: Array, theta: Array) -> tuple[float, int, floa
     statistic = slope[~fitted] - across @ slope[fitted]
     variance = whole[np.ix_(~fitted, ~fitted)] - across @ whole[np.ix_(fitted, ~fitted)]
     return _chi_square(statistic, variance)
-
-
-def tail_of_sum(tests: list[tuple[float, int, float]]) -> float:
-    """Return the p-value of independent chi-square tests together.
-
-    >>> round(tail_of_sum([(3.84, 1, 0.05), (0.0, 0, 1.0)]), 3)
-    0.05
-    """
-    degrees = sum(each[1] for each in tests)
-    return float(chi_square_tail(sum(each[0] for each in tests), degrees)) if degrees else 1.0
 
 
 def _chi_square(statistic: Array, variance: Array) -> tuple[float, int, float]:

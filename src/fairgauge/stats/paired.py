@@ -69,32 +69,27 @@ def paired_score_ratio(
     """
     both, better, worse, n, z = floats(both, better, worse, n, z)
     gained, lost = np.stack([better, worse]), np.stack([worse, better])
-    every = (np.broadcast_to(each, gained.shape) for each in (both, gained, lost, n, z))
-    share = _least_share(*every)
-    low, other = share / (1 - share)
-    return np.where(n > 0, low, 0.0), np.where((n > 0) & (other > 0), 1 / other, np.inf)
-
-
-def _least_share(both: Array, better: Array, worse: Array, n: Array, z: Array) -> Array:
     # the probability q of ``worse`` is its maximum likelihood estimate where those of ``both`` and
     # ``better`` are such that the ratio is R: the root of (1 + R) n q^2 + ((both + worse) (R^2 - 1)
     # - better - worse) q - worse (R - 1) w, with the share w of rows that either classification
     # accepts
-    new, old = both + better, both + worse
-    accepted = (both + better + worse) / n
+    new, old = both + gained, both + lost
+    accepted = (both + gained + lost) / n
     estimate = np.where(new > 0, new / (new + old), 0.0)
 
     def rejected(share: Array) -> Array:
         ratio = share / (1 - share)
         a = n * (1 + ratio)
-        b = old * (ratio**2 - 1) - better - worse
-        q = (np.sqrt(b**2 + 4 * a * worse * (ratio - 1) * accepted) - b) / (2 * a)
+        b = old * (ratio**2 - 1) - gained - lost
+        q = (np.sqrt(b**2 + 4 * a * lost * (ratio - 1) * accepted) - b) / (2 * a)
         excess = new - ratio * old
         score = excess / np.sqrt(n * ((ratio - 1) * accepted + (1 + ratio) * q))
         score = np.where(np.isnan(score), np.inf, score)  # its variance is 0 at a ratio of 0
         return np.where(share >= estimate, 0.0, score) - z
 
-    return falling_root(rejected, np.zeros(estimate.shape), estimate)
+    share = falling_root(rejected, np.zeros(estimate.shape), estimate)
+    low, other = share / (1 - share)
+    return np.where(n > 0, low, 0.0), np.where((n > 0) & (other > 0), 1 / other, np.inf)
 
 
 @quiet

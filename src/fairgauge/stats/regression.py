@@ -136,8 +136,13 @@ def adjusted_effect(
         return WhyNoRegression.TOO_FEW
     if sampling is not None and sampling.clusters is not None:
         degrees = sampling.clusters.degrees
-    if rates and (few := _few_events(x, n, mixed, on_group, effective / float(n.sum()))):
-        return few
+    if rates:
+        sums = [(x[on].sum(), n[on].sum()) for on in (mixed & on_group, mixed & ~on_group)]
+        fewest = min(float(min(events, rows - events)) for events, rows in sums)
+        if fewest <= _ROUNDING * n.sum():
+            return WhyNoRegression.SEPARATED
+        if fewest * (effective / float(n.sum())) < FEWEST_EVENTS * (1 - 1e-9):
+            return WhyNoRegression.TOO_FEW_EVENTS
     fitted = _fit(design, x[mixed], n[mixed], rates=rates)
     if fitted is None:
         return WhyNoRegression.SEPARATED
@@ -229,19 +234,6 @@ def _mixed_level_cells(x: Array, n: Array, levels: Sequence[Index]) -> Mask:
             both = np.minimum(successes, rows - successes) > _ROUNDING * rows
             mixed &= both[level]
     return mixed
-
-
-def _few_events(
-    x: Array, n: Array, mixed: Mask, on_group: Mask, rows_per_weight: float
-) -> WhyNoRegression | None:
-    fewest = math.inf
-    for side in (mixed & on_group, mixed & ~on_group):
-        successes, rows = float(x[side].sum()), float(n[side].sum())
-        fewest = min(fewest, successes, rows - successes)
-    if fewest <= _ROUNDING * n.sum():
-        return WhyNoRegression.SEPARATED
-    few = fewest * rows_per_weight < FEWEST_EVENTS * (1 - 1e-9)
-    return WhyNoRegression.TOO_FEW_EVENTS if few else None
 
 
 def _design(

@@ -644,7 +644,7 @@ def test_groups_without_a_gap_make_no_gap_to_the_best_group_pass(metric):
 
 COMPARED = [("F", "x", 160, 200), ("F", "y", 300, 600), ("F", "z", 180, 1_200),
             ("M", "x", 1_200, 1_500), ("M", "y", 450, 900), ("M", "z", 90, 600)]  # fmt: skip
-"""Cells with the same rates of both sides in every stratum, of which women are in the worse ones."""
+"""Cells with the same rates of both sides in every stratum; women are in the worse ones."""
 
 
 @pytest.mark.parametrize(

@@ -124,16 +124,16 @@ def test_the_rows_that_meet_conditions_are_read_alone(monkeypatch, tmp_path, kin
 
 
 def test_data_that_change_while_they_are_read_are_refused(tmp_path, monkeypatch):
-    from fairgauge.scan._duckdb_relation import DuckFiles
+    from fairgauge.scan._duckdb_relation import DuckRows
 
     path = file_of("csv")(FRAME, tmp_path)
-    read = DuckFiles.batches
+    read = DuckRows.batches
 
     def changed(self, plan):
         FRAME.with_columns(sex=pl.lit("X")).write_csv(path)
         return read(self, plan)
 
-    monkeypatch.setattr(DuckFiles, "batches", changed)
+    monkeypatch.setattr(DuckRows, "batches", changed)
     with pytest.raises(fg.DataError, match="'sex' has the value 'X', which it had not"):
         found_both_ways(path, monkeypatch)
 

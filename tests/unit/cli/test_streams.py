@@ -75,5 +75,5 @@ def test_long_messages_are_cut_and_many_mistakes_are_counted(capsys):
     shown = text.count("rules[")
     assert 0 < shown < 100
     assert text.startswith("Error: 100 mistakes in the specification\n")
-    assert text.endswith(f"  and {100 - shown} more\n")
+    assert text.endswith(" ...\n")
     assert len(text) < 2_000

@@ -23,6 +23,7 @@ from fairgauge.enums import (
     Outcome,
     ReferenceKind,
     Status,
+    WhyIncomplete,
 )
 from fairgauge.measure.compare_reports import changes
 from fairgauge.reasons import Reason, ReasonCode
@@ -169,6 +170,14 @@ def test_whichever_of_two_groups_is_gone_is_no_green_light(gone, share):
     assert (found.worse, found.incomplete) == (False, True)
     few = two(old, old | {gone: {"tp": 3, "fn": 3}})
     assert (few.worse, few.incomplete) == (False, True)
+
+
+def test_a_group_of_which_hardly_a_row_is_left_is_no_green_light():
+    old = {"W": {"tp": 500, "fn": 500}, "B": {"tp": 400, "fn": 500}}
+    left = {"W": old["W"], "B": {"tp": 40, "fn": 40}}
+    assert two(old, left).why_incomplete == (WhyIncomplete.GROUP_GONE,)
+    all_fewer = {"W": {"tp": 40, "fn": 40}, "B": left["B"]}
+    assert WhyIncomplete.GROUP_GONE not in two(old, all_fewer).why_incomplete
 
 
 def test_a_verdict_whose_rule_is_gone_is_no_green_light():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import polars as pl
 import pytest
@@ -117,6 +118,24 @@ def test_an_infinite_ratio_passes_no_limit(decide, of_group):
     assert report.verdict is not Outcome.PASS
     assert not rule.allows(math.inf)
     assert not fg.rule("AD", at_least=-0.1).allows(-math.inf)
+
+
+RULES = [
+    fg.rule("selection_rate.ratio", at_most=4.0),
+    fg.rule("selection_rate.ratio", at_least=0.8),
+    fg.rule("selection_rate.ratio", between=(0.8, 1.25)),
+    fg.rule("selection_rate.difference", between=(-0.2, 0.2)),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+@pytest.mark.parametrize("selected", [*product((0, 6, 12, 25, 50), (0, 3, 25, 50))])
+def test_a_verdict_is_where_its_whole_interval_is(selected, rule):
+    for each in audited(rule, *((of, 60 - of) for of in selected)).verdicts:
+        if each.outcome is Outcome.PASS:
+            assert rule.low <= each.interval.low <= each.interval.high <= rule.high
+        if each.outcome is Outcome.FAIL:
+            assert each.interval.low > rule.high or each.interval.high < rule.low
 
 
 @pytest.mark.parametrize("decide", ["interval", "point"])

@@ -36,7 +36,6 @@ ENGLISH = {
 TRANSLATED = {
     *(
         ("layout",),
-        ("document",),
         ("terms", "in_words"),
         ("terms", "titles"),
         ("terms", "excluded"),

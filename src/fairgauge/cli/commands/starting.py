@@ -147,8 +147,7 @@ def _ask(of: Question) -> str:
 
 @click.command("presets", cls=Command)
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="As strict JSON.")
-def presets_command(name: str | None, as_json: bool) -> None:
+def presets_command(name: str | None) -> None:
     """List the presets of regulations, or describe the one called NAME.
 
     A preset sets the metrics, the reference and the tables that a text calls for; it quotes that
@@ -160,18 +159,12 @@ def presets_command(name: str | None, as_json: bool) -> None:
     """  # noqa: D301, E501 - the paragraph mark of click
     from fairgauge.question.presets import preset, presets
 
-    found = presets() if name is None else (preset(name),)
-    if as_json:
-        plain = [each.to_dict() for each in found]
-        shown = plain if name is None else plain[0]
-        print_result(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
-    elif name is None:
-        formatter = click.HelpFormatter(width=_WIDTH)
-        rows = [(each.name, f"{each.jurisdiction}: {_status(each)}") for each in found]
-        formatter.write_dl(rows)
-        print_result(formatter.getvalue())
-    else:
-        print_result(_describe_preset(found[0]))
+    if name is not None:
+        print_result(_describe_preset(preset(name)))
+        return
+    formatter = click.HelpFormatter(width=_WIDTH)
+    formatter.write_dl([(each.name, f"{each.jurisdiction}: {_status(each)}") for each in presets()])
+    print_result(formatter.getvalue())
 
 
 def _status(preset: Preset) -> str:

@@ -31,41 +31,32 @@ Keywords = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Verb:
-    """A function as a command; all that the command has follows from its row.
+    """A function as a command; all that the command has follows from its row."""
 
-    Attributes
-    ----------
-    run : the function, package.module:name; its keywords are the options, its own and those of a
-        question.
-    kind : of the result, by which it has its formats.
-    asks : the options of its question.
-    own : its other options by keyword; ``flag`` is that of one which has another name.
-    arguments : what it takes in their order: ``data`` are rows or counts, others are texts.
-    saved : whether these are saved results, in which others may have changed any value.
-    alone : whether the function reads the specification by rules of its own.
-    judges : whether it judges by the rules of a monitor in the file.
-    fail_on, fails : the word that makes its result an exit code, and the help of it.
-    code : the exit code of a result then.
-    table : the help of ``--table``.
-    before : what chooses DATA and output by the arguments.
-    progress : what is stated while it runs.
-    """
-
+    # the function, package.module:name; its keywords are the options, its own and those of a
+    # question
     run: str
-    kind: str
+    kind: str  # of the result, by which it has its formats
     help: str
-    asks: Decorator = field(default_factory=add_options)
+    asks: Decorator = field(default_factory=add_options)  # the options of its question
+    # its other options by keyword; ``flag`` is that of one which has another name
     own: Mapping[str, Keywords] = field(default_factory=dict)
+    # what it takes in their order: ``data`` are rows or counts, others are texts
     arguments: tuple[str, ...] = ("data",)
+    # whether these are saved results, in which others may have changed any value
     saved: bool = False
-    alone: bool = False
-    judges: bool = False
+    alone: bool = False  # whether the function reads the specification by rules of its own
+    judges: bool = False  # whether it judges by the rules of a monitor in the file
+    # fail_on, fails: the word that makes its result an exit code, and the help of it
     fail_on: str | None = None
     fails: str = ""
+    # the exit code of a result then
     code: Callable[[Any], int] = lambda found: int(found.exit_code)
+    # the help of ``--table``
     table: str = "Table of a database, whose URL is DATA, or of Spark's catalog (--spark)."
+    # what chooses DATA and output by the arguments
     before: Callable[[DataArguments, Output], tuple[DataArguments, Output]] | None = None
-    progress: str = "Counting rows"
+    progress: str = "Counting rows"  # what is stated while it runs
 
 
 def command_of(name: str, verb: Verb) -> click.Command:

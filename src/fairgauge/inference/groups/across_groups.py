@@ -278,7 +278,11 @@ def _pairs(groups_interval: StatisticInterval, c: Array, slots: int, mover: _Mov
         low = np.maximum(low, 0.0)
     first = [each[:, :, None] for each in (estimate, low, high)]
     second = [each[:, None, :] for each in (estimate, low, high)]
-    numbers = (*first, *second, _correlations(groups_interval, slots))
+    at = np.arange(slots * size).reshape(slots, size)
+    pairs = np.broadcast_arrays(at[:, :, None], at[:, None, :])
+    one, two = (each.ravel() for each in pairs)
+    r = groups_interval.correlation(groups_interval, one, two).reshape(slots, size, size)
+    numbers = (*first, *second, r)
     low, high = mover(*numbers)
     known = ~np.isnan(estimate)
     pair = known[:, :, None] & known[:, None, :] & ~np.eye(size, dtype=bool)
@@ -290,16 +294,6 @@ def _limits_where_all_known(groups_interval: StatisticInterval, c: Array, slots:
     missing = (np.isnan(low) | np.isnan(high)) & ~np.isnan(groups_interval.estimate)
     none = np.repeat(missing.reshape(slots, -1).any(axis=1), len(low) // slots)
     return np.where(none, np.nan, low), np.where(none, np.nan, high)
-
-
-def _correlations(groups_interval: StatisticInterval, slots: int) -> Array:
-    # the correlation of every two groups of a slot; shape (slots, G, G)
-    at = np.arange(len(groups_interval.estimate)).reshape(slots, -1)
-    pairs = (slots, at.shape[1], at.shape[1])
-    first, second = (np.broadcast_to(each, pairs) for each in (at[:, :, None], at[:, None, :]))
-    return groups_interval.correlation(groups_interval, first.ravel(), second.ravel()).reshape(
-        pairs
-    )
 
 
 def _extreme(

@@ -18,7 +18,6 @@ from fairgauge.catalogue.cells import (
     PREDICTION,
     TP,
     Array,
-    Cells,
     ConfusionCounts,
     Need,
 )
@@ -75,14 +74,10 @@ def is_of_agreement(statistic: Statistic) -> bool:
 def _has_fixed_denominator(statistic: Statistic) -> bool:
     if isinstance(statistic, Blend):
         return all(map(_has_fixed_denominator, statistic.of))
-    under = _denominator_cells(statistic)
-    return under is not None and under.tp + under.tn == under.fp + under.fn
-
-
-def _denominator_cells(statistic: Statistic) -> Cells | None:
-    if isinstance(statistic, Rate):
-        return statistic.among
-    return statistic.under if isinstance(statistic, Quotient) else None
+    if not isinstance(statistic, (Rate, Quotient)):
+        return False
+    under = statistic.among if isinstance(statistic, Rate) else statistic.under
+    return under.tp + under.tn == under.fp + under.fn
 
 
 def agreement_shape(statistic: Averaged, classes: int) -> tuple[Count, Count, Shape]:

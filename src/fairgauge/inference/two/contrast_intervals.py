@@ -279,7 +279,7 @@ def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval
             return sampled_interval(statistic, evidence)
     try:
         interval = statistic_interval(statistic, evidence)
-        if interval.clustered or evidence.clusters is None:
+        if interval.clusters is not None or evidence.clusters is None:
             return interval
     except NoInterval:
         if evidence.clusters is None:
@@ -382,13 +382,13 @@ def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Statistic
     at = np.arange(len(ours.n))
     correlation = ours.correlation(theirs, at, at)
     inside = compared.rest is not None and other is compared.reference
-    if inside and not ours.clustered and isinstance(statistic, (Averaged, Kappa)):
+    if inside and ours.clusters is None and isinstance(statistic, (Averaged, Kappa)):
         from fairgauge.inference.one.class_averages import correlation_with_whole
 
         correlation = correlation_with_whole(statistic, compared)
     score = np.zeros(len(ours.n), dtype=bool)
     one, two = ours.share, theirs.share
-    default = spec.method is Method.DEFAULT and not ours.clustered
+    default = spec.method is Method.DEFAULT and ours.clusters is None
     if default and one and two and one.plain and two.plain:  # else not of the number
         score = far_apart(one.x, one.n, two.x, two.n)
     return StatisticComparison(
@@ -411,12 +411,18 @@ def contrast_interval(
         low[at], high[at] = made(x1, n1, x2, n2, critical(spec.confidence))
         for i in at:
             method[i] = (IntervalMethod.SCORE,)
-    if compared.rest is not None:
-        low, high = _limits_against_whole(metric, compared, low, high)
+    count = denominator(metric.of) if compared.rest is not None else None
+    if count is not None:
+        part = quotient(count(compared.group.side), count(compared.reference.side))
+        if metric.by == "ratio" and metric.order == "group - reference":
+            low, high = ratio_to_whole(low, high, part)
+        else:
+            low, high = difference_from_whole(low, high, part)
+            low, high = (low, high) if metric.by == "difference" else (part + low, part + high)
     unknown = np.isnan(low) | np.isnan(high)
     p = np.where(unknown, np.nan, comparison.p)
     reason = comparison.group.reason or comparison.other.reason or RATIO_MAY_BE_ZERO
-    if comparison.group.clustered and comparison.group.reason is None:
+    if comparison.group.clusters is not None and comparison.group.reason is None:
         reason = JACKKNIFE_UNDEFINED
     return Intervals(low, high, p, method, comparison.too_few, reason)
 
@@ -491,18 +497,6 @@ def _proportion_p_values(each: StatisticComparison, p: Array, exact: Mask) -> Ar
     return p
 
 
-def _limits_against_whole(
-    metric: Contrast, compared: Comparisons, low: Array, high: Array
-) -> Limits:
-    if (count := denominator(metric.of)) is None:
-        return low, high
-    part = quotient(count(compared.group.side), count(compared.reference.side))
-    if metric.by == "ratio" and metric.order == "group - reference":
-        return ratio_to_whole(low, high, part)
-    low, high = difference_from_whole(low, high, part)
-    return (low, high) if metric.by == "difference" else (part + low, part + high)
-
-
 def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> list[Reason | None]:
     """Return where rows, or those that make up the variance, are insufficient.
 
@@ -545,6 +539,8 @@ def pooled_interval(
     ``compared``: the sides of each group, stratum after stratum.
     ``weights``: shape (groups, strata)
     """
+    from fairgauge.stats.stratified import stratified_difference, stratified_ratio
+
     if is_odds_ratio(metric):
         return _pooled_odds_ratio(metric, compared, weights, spec)
     share = quotient(weights, weights.sum(axis=1, keepdims=True))
@@ -563,7 +559,11 @@ def pooled_interval(
         made = _mover(metric, (ours, theirs), share, rows, compared, spec)
         return unless_thin(made, strata_are_thin(rows, weights))
     x = [np.where(weights > 0, s.x.reshape(weights.shape), 0.0) for s in (ours.share, theirs.share)]
-    score = _pooled_score(metric, x, rows, share, spec)
+    sides = [(x[0], rows[0]), (x[1], rows[1])][:: 1 if metric.order == "group - reference" else -1]
+    limits = stratified_difference if metric.by == "difference" else stratified_ratio
+    scored = limits(*sides[0], *sides[1], share, critical(spec.confidence))
+    few = insufficient_rows((rows[0].sum(axis=1), rows[1].sum(axis=1)))
+    score = Intervals(*scored, [(IntervalMethod.SCORE,)] * len(few), few)
     enough = _least_expected(x, rows) >= FEWEST_EXPECTED
     if enough.all():
         return score
@@ -610,21 +610,6 @@ def _pooled_odds_ratio(
     too_few = insufficient_rows(rows, _least_expected(x, n))
     method = [(IntervalMethod.MANTEL_HAENSZEL,)] * len(low)
     return Intervals(low, high, p, method, too_few, RATIO_MAY_BE_ZERO)
-
-
-def _pooled_score(
-    metric: Contrast, x: list[Array], rows: list[Array], share: Array, spec: Spec
-) -> Intervals:
-    from fairgauge.stats.stratified import stratified_difference, stratified_ratio
-
-    sides = [x[0], rows[0], x[1], rows[1]]
-    if metric.order == "reference - group":
-        sides = sides[2:] + sides[:2]
-    limits = stratified_difference if metric.by == "difference" else stratified_ratio
-    made = limits(sides[0], sides[1], sides[2], sides[3], share, critical(spec.confidence))
-    too_few = insufficient_rows((rows[0].sum(axis=1), rows[1].sum(axis=1)))
-    method = [(IntervalMethod.SCORE,)] * len(too_few)
-    return Intervals(*made, method, too_few)
 
 
 def _least_expected(x: list[Array], rows: list[Array]) -> Array:

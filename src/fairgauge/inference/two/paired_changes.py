@@ -249,11 +249,13 @@ class Quantity:
     ``value``: array of shape (n,).
     ``at``: its limits.
     ``influence``: array of the shape of the table: derivatives by its counts; None where unknown.
+    ``tested``: the p-value of 0 by a test of its own; None where the limits are inverted.
     """
 
     value: Array
     at: At
     influence: Array | None = None
+    tested: Array | None = None
 
     def between_halves(self, table: PairedTable, *, inside: bool) -> Quantity:
         """Return the difference of the first half of the sides to the second.
@@ -279,9 +281,11 @@ class Quantity:
         with np.errstate(invalid="ignore"):
             return Quantity(ours - theirs, at)
 
-    def p_value(self, null: float = 0.0) -> Array:
-        """Return the p-value at which the limits just touch the null."""
-        return invert(lambda z: self.at(np.broadcast_to(z, self.value.shape)), null)
+    def p_value(self, null: float | None = None) -> Array:
+        """Return the p-value of 0, or that at which the limits just touch another null."""
+        if null is None and self.tested is not None:
+            return self.tested
+        return invert(lambda z: self.at(np.broadcast_to(z, self.value.shape)), null or 0.0)
 
     def negated(self) -> Quantity:
         """Return the number with the opposite sign."""
@@ -304,7 +308,6 @@ class StatisticChange:
     ``total, log_total``: the sum of new and old, and of their logarithms: on which side of "no
         difference" a disparity lies.
     ``methods``: how the intervals are made.
-    ``tested``: the p-value of no change by a test of its own; None where the limits are inverted.
     ``models``: its value and limits under each model.
     ``discordant``: rows that are decided differently; None of other numbers than rates.
     """
@@ -316,7 +319,6 @@ class StatisticChange:
     total: Quantity
     log_total: Quantity
     methods: tuple[IntervalMethod, ...]
-    tested: Array | None
     models: tuple[Quantity, Quantity]
     discordant: Discordant | None = None
 
@@ -324,11 +326,6 @@ class StatisticChange:
     def values(self) -> tuple[Array, Array]:
         """Return its value under each model."""
         return self.models[0].value, self.models[1].value
-
-    @property
-    def p_value(self) -> Array:
-        """Return the p-value of no change."""
-        return self.difference.p_value() if self.tested is None else self.tested
 
     def gain_at(self, z: float, margin: float, *, lower: bool) -> tuple[float, float]:
         """Return the limits of the gain of the first side, of which lower numbers may be better.
@@ -390,17 +387,16 @@ def statistic_change(
 
     logs = (logarithm(models[0]), logarithm(models[1]))
     difference, ratio = joined(models, -1), joined(logs, -1)
-    rows, tested = np.minimum(old.n, new.n), None
+    rows = np.minimum(old.n, new.n)
     methods = each_once(IntervalMethod.MOVER, *new.methods)
     of = discordant_rows(statistic, table)
     if of is not None:
         clustered = np.isfinite(of.degrees).any()
         methods = (*([IntervalMethod.JACKKNIFE] if clustered else []), IntervalMethod.SCORE)
-        difference, ratio = replace(difference, at=of.difference), replace(ratio, at=of.log_ratio)
-        rows, tested = of.n, of.p_value()
+        difference = replace(difference, at=of.difference, tested=of.p_value())
+        ratio, rows = replace(ratio, at=of.log_ratio), of.n
     return StatisticChange(
-        table, rows, difference, ratio, joined(models, 1), joined(logs, 1), methods, tested, models,
-        of,
+        table, rows, difference, ratio, joined(models, 1), joined(logs, 1), methods, models, of
     )  # fmt: skip
 
 
@@ -530,11 +526,6 @@ class DisparityChanges:
             return never
         return np.where(crossed, np.maximum(old.p_value(), new.p_value()), 1.0)
 
-    def p_values(self) -> tuple[Array, Array]:
-        """Return the p-values of no change, and of a distance that does not change."""
-        of_shift = self.shift.p_value()
-        return of_shift, np.maximum(of_shift, self.level.p_value())
-
     def distance_tested_at(self, z: ArrayLike) -> Limits:
         """Return the limits of the change of that distance that agree with the p-value."""
         return distance_limits(self.shift.at(z), self.level.at(z))
@@ -616,17 +607,34 @@ def combined_changes(
     pairs = len(changes[0].rows) // 2
     # the size of a difference is the larger of it and of its negative
     parts = [(np.array([i, i + 1]), np.array([i + 1, i])) for i in range(0, 2 * len(changes), 2)]
-    comparisons = [
-        (_Coordinates(changes, np.array([i, pairs + i]), inside=inside), parts)
-        for i in range(pairs)
-    ]
+    if metric.how != "mean":
+        first, second = (np.concatenate(side) for side in zip(*parts, strict=True))
+        parts = [(first, second)]
+    every = []
+    for i in range(pairs):
+        of = _Coordinates(changes, np.array([i, pairs + i]), inside=inside)
+        every.append([_LargestItem(of, items) for items in parts])
+    old, new = (
+        np.array([np.mean([getattr(part, when) for part in items]) for items in every])
+        for when in ("old", "new")
+    )
     # of two decisions, statistics are rates of the rows of either label, which are independent
     table = changes[0].table
     dependent = table.clusters is not None or table.classes
-    shift, old, new = _largest(comparisons, metric.how, dependent=dependent)
+
+    def at(z: ArrayLike) -> Limits:
+        ends = np.empty((2, pairs))
+        for i, of_z in enumerate(np.broadcast_to(z, pairs).tolist()):
+            values = np.array([[item.new - item.old] for item in every[i]])
+            distances = np.array([item.limits(of_z) for item in every[i]]) - values
+            whole = np.abs(distances).sum(0) if dependent else np.sqrt((distances**2).sum(0))
+            ends[:, i] = np.array([-1.0, 1.0]) * whole / len(every[i])
+        return new - old + ends[0], new - old + ends[1]
+
     rows, others = np.split(np.min([change.rows for change in changes], axis=0), 2)
     above = np.full(pairs, np.inf)  # sizes lie on one side of "no difference" alone
     level = Quantity(above, lambda _: (above, above))
+    shift = Quantity(new - old, at)
     return DisparityChanges(shift, level, (old, new), (rows, others), _METHODS)
 
 
@@ -710,34 +718,3 @@ class _LargestItem:
         low = (self._changes - after * self._errors).max(axis=1).min()
         high = (self._changes + before * self._errors).min(axis=0).max()
         return float(low), float(high)
-
-
-def _largest(
-    comparisons: Sequence[tuple[_Coordinates, Sequence[_Items]]], how: str, *, dependent: bool
-) -> tuple[Quantity, Array, Array]:
-    # Where ``how`` is ``mean``, it is the mean over parts of the largest item of each.
-    # ``dependent`` is whether items of different parts may depend on each other.
-    every = []
-    for of, parts in comparisons:
-        joined = parts
-        if how != "mean":
-            first, second = (np.concatenate(side) for side in zip(*parts, strict=True))
-            joined = [(first, second)]
-        every.append([_LargestItem(of, items) for items in joined])
-    old, new = (
-        np.array([np.mean([getattr(part, of) for part in parts]) for parts in every])
-        for of in ("old", "new")
-    )
-
-    def at(z: ArrayLike) -> Limits:
-        ends = np.empty((2, len(every)))
-        for i, (of_z, parts) in enumerate(
-            zip(np.broadcast_to(z, len(every)).tolist(), every, strict=True)
-        ):
-            values = np.array([[part.new - part.old] for part in parts])
-            distances = np.array([part.limits(of_z) for part in parts]) - values
-            whole = np.abs(distances).sum(0) if dependent else np.sqrt((distances**2).sum(0))
-            ends[:, i] = np.array([-1.0, 1.0]) * whole / len(parts)
-        return new - old + ends[0], new - old + ends[1]
-
-    return Quantity(new - old, at), old, new

@@ -37,13 +37,11 @@ if TYPE_CHECKING:
     Asked: TypeAlias = Report | SubgroupSearch | Decomposition | Change
 
 _MOST_NAMED, _MOST_WARNINGS, _TWO = 3, 3, 2
-_ELSEWHERE = frozenset(
-    (
-        DiagnosticCode.EXCLUDED,
-        DiagnosticCode.WITHIN_STRATA,
-        DiagnosticCode.DISAPPEARS,
-        DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED,
-    )
+_ELSEWHERE = (
+    DiagnosticCode.EXCLUDED,
+    DiagnosticCode.WITHIN_STRATA,
+    DiagnosticCode.DISAPPEARS,
+    DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED,
 )
 """What the table of excluded rows and the first page show."""
 

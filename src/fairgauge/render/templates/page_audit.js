@@ -223,14 +223,16 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
   if (table.cells) return table.copies;
   if (q.count) return [];
   const people = rows.reduce((a, r) => a + r.cases, 0), unnamed = q.person ? conflicts.find(([name]) => name === q.person.name)?.[1] ?? 0 : 0;
-  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, numbered = true, inPlace = false, again = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
+  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, numbered = true, inPlace = false, named = false, again = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
   if (q.person) { of = []; times = unnamed && table.rows - unnamed >= 2 * (people - unnamed) ? gcd(unnamed, table.rows) : 1; }
   if (table.rows <= (times > 1 ? 1e6 : q.person ? 0 : 2e5 / table.columns.length) && !table.columns.some((c) => c.many)) {
     const own = table.columns.filter((c) => !numbersRows(c, table.rows)), read = own.length ? own : table.columns, held = new Map(), codes = read.map((c) => CODES.get(c));
     const ofRow = range(table.rows).map((row) => { const key = codes.map((of_) => of_[row]).join(); if (!held.has(key)) held.set(key, held.size); return held.get(key); });
     [of, ofCells, numbered] = [new Array(held.size).fill(0), false, own.length < table.columns.length];
     for (const code of ofRow) of[code]++;
-    [times, combinations] = [of.reduce(gcd, 0), read.reduce((a, c) => a * (c.values.length + (c.blanks ? 1 : 0)), 1)];
+    const different = read.map((c) => c.values.length + (c.blanks ? 1 : 0)), repeated = table.rows - of.length;
+    [times, combinations] = [of.reduce(gcd, 0), different.reduce((a, n) => a * n, 1)];
+    named = different.includes(of.length) && repeated >= Math.max(30, 0.01 * of.length) && table.rows / of.length < 1.2;
     const part = Math.floor(table.rows / times);
     inPlace = standInPlace(ofRow, held.size);
     again = inPlace || (times > 1 && ofRow.slice(part).every((code, i) => code === ofRow[i]));
@@ -240,7 +242,9 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
   if (times > 1 && of.length >= 30 && !balanced) return [...found, ...(unnamed ? [["unnamed", unnamed]] : []), ...(ofCells ? [["cells", 1]] : [])];
   const mean = total / of.length, spread = variance(of, mean), copied = [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]];
   if (inPlace) return copied;
-  if (numbered || !spread || (combinations <= total && spread >= mean / 4) || of.length < 100 || mean < 1.2) return [];
+  if (numbered || (combinations <= total && !(spread && spread < mean / 4))) return [];
+  if (combinations > total && named) return copied;
+  if (of.length < 100 || mean < 1.2) return [];
   let rate = 2 * (mean - 1);
   for (let i = 0; i < 50; i++) rate = mean * (1 - Math.exp(-rate));
   return (1 - spread / (mean * (1 + rate - mean))) * Math.sqrt(of.length / 2) > 6 ? copied : [];

@@ -191,7 +191,7 @@ def shown(
         return f">{_LARGEST_RATIO:,}"
     if kind is Unit.RATIO:
         rounded = value >= 0.1 or value == 0
-        return f"{value:.2f}" if rounded else numbers.ratio_amount(value, 2)
+        return f"{value:.2f}" if rounded else numbers.small_ratio(value)
     if abs(value) < 1 and f"{abs(value):.3f}" != "0.000":
         return numbers.minus(f"{value:+.3f}" if sign else f"{value:.3f}")
     return numbers.amount(value, signed=sign)
@@ -271,26 +271,14 @@ def shown_range(
     >>> shown_range(-0.0003, 0.0003, Unit.POINTS, sign=True)
     '−0.03 to +0.03'
     """
-    return " to ".join(shown_ends(low, high, kind, sign=sign, limits=limits))
-
-
-def shown_ends(
-    low: float | None,
-    high: float | None,
-    kind: Unit,
-    *,
-    sign: bool = False,
-    limits: Collection[float] = (),
-) -> tuple[str, ...]:
-    """Write the ends of a confidence interval as :func:`shown_range` does."""
     if low is None or high is None:
-        return ()
+        return ""
     beside = (*limits, *excluded(low, high, kind))
-    ends = tuple(shown(end, kind, sign=sign, limits=beside) for end in (low, high))
+    ends = [shown(end, kind, sign=sign, limits=beside) for end in (low, high)]
     if low < high and ends[0] == ends[1]:
         beside = (*beside, (low + high) / 2)
-        ends = tuple(shown(end, kind, sign=sign, limits=beside) for end in (low, high))
-    return ends
+        ends = [shown(end, kind, sign=sign, limits=beside) for end in (low, high)]
+    return " to ".join(ends)
 
 
 def estimate_value(each: Estimate) -> str:
@@ -338,13 +326,11 @@ def metric_range(
     return shown_range(low, high, unit(metric), sign=signed(metric), limits=limits)
 
 
-def metric_ci(
-    metric: Metric | Statistic, interval: Interval | None, limits: Collection[float] = ()
-) -> str:
+def metric_ci(metric: Metric | Statistic, interval: Interval | None) -> str:
     """Write an interval with its level: ``95% CI −19.6 to −14.3``; nothing where there is none."""
     if interval is None:
         return ""
-    ends = metric_range(metric, interval.low, interval.high, limits)
+    ends = metric_range(metric, interval.low, interval.high)
     return f"{100 * interval.level:.4g}% CI {ends}"
 
 

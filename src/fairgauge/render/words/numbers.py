@@ -51,17 +51,13 @@ def amount(value: float, digits: int = 3, *, signed: bool = False) -> str:
     return minus(f"{value:{plus},.0f}" if large else f"{value:{plus}.{digits}g}")
 
 
-def ratio_amount(value: float, digits: int = 3, limits: Collection[float] = ()) -> str:
-    """Show a ratio with a few digits; one that is next to nothing as below the smallest shown.
+def small_ratio(value: float) -> str:
+    """Show a ratio with two digits; one that is next to nothing as below the smallest shown.
 
-    >>> ratio_amount(0.848), ratio_amount(0.0), ratio_amount(1.3e-18)
-    ('0.848', '0', '<0.001')
-    >>> ratio_amount(0.99987), ratio_amount(0.99987, limits=[1.0])
-    ('1', '0.9999')
+    >>> small_ratio(0.0848), small_ratio(1.3e-18)
+    ('0.085', '<0.001')
     """
-    if math.isfinite(value) and (more := decimals_beside(value, limits, 2)) > 2:
-        return f"{value:.{more}f}"
-    return f"<{_SMALLEST_RATIO:g}" if 0 < value < _SMALLEST_RATIO else amount(value, digits)
+    return f"<{_SMALLEST_RATIO:g}" if 0 < value < _SMALLEST_RATIO else amount(value, 2)
 
 
 def decimals_beside(value: float, limits: Collection[float], decimals: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import DiagnosticCode, Missing, Profile, ReferenceRule, Uncounted
@@ -162,33 +162,26 @@ def preset_reference_replaced(spec: Mapping[str, Any]) -> bool:
     return own == ReferenceRule.BEST and spec.get("reference") != own
 
 
-def excluded_why(reason: str) -> str:
-    """Return why rows are excluded, and from what, where that is not everything."""
-    some = {f"missing {each}" for each in OUTCOMES}
-    of = "needed" if reason in some else "intervals" if reason == _MISSING_CLUSTER else None
-    return _said("excluded_from", reason=reason, of=of)
+def excluded_why(reason: str, strata: Collection[str] = ()) -> str:
+    """Return why rows are excluded, and from what, where that is not everything.
+
+    ``strata``: reasons that exclude rows from the numbers within strata alone.
+    """
+    some = {f"missing {each}": "needed" for each in OUTCOMES}
+    some |= {_MISSING_CLUSTER: "intervals", **dict.fromkeys(strata, "strata")}
+    return _said("excluded_from", reason=reason, of=some.get(reason))
 
 
 def excluded(report: Report | Change) -> list[tuple[str, int]]:
     """Return the reasons for which rows were excluded, with their numbers, largest first."""
-    apart = _missing_strata(report.spec)
+    columns = strata_columns(report.spec.get("strata") or ())
+    strata = {missing_stratum(each, len(columns)) for each in columns}
     found = [
-        (
-            _said("excluded_from", reason=reason, of="strata")
-            if reason in apart
-            else excluded_why(reason),
-            rows,
-        )
+        (excluded_why(reason, strata), rows)
         for reason, rows in report.data.excluded.items()
         if rows and reason != Uncounted.SAME_PERSON
     ]
     return sorted(found, key=lambda each: -each[1])
-
-
-def _missing_strata(spec: Mapping[str, Any]) -> set[str]:
-    # the reasons that exclude rows from the numbers within strata alone
-    columns = strata_columns(spec.get("strata") or ())
-    return {missing_stratum(each, len(columns)) for each in columns}
 
 
 def unknown_sentence(report: Report) -> str:

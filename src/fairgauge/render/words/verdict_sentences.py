@@ -122,12 +122,11 @@ def verdict_rows(report: Report) -> Iterator[dict[str, Any]]:
     written = metrics.rules_of(report)
     for rule in report.by_rule:
         words = metrics.rule_words(written.get(rule.rule), rule.rule, rule.worst.definition)
+        or_ = f" {spoken().terms['or']} "
         rows = [
             {
                 "group": verdict_name(each, report),
-                "held": f" {spoken().terms['or']} ".join(
-                    map(held_against, each.alternatives or (each,))
-                ),
+                "held": or_.join(map(held_against, each.alternatives or (each,))),
                 "outcome": before_counting(each),
                 "evidence": printable(capitalised(describe_verdict(each))),
             }
@@ -161,15 +160,10 @@ def judged_groups(report: Report, verdict: Verdict) -> tuple[str, ...]:
 def describe_unmet(report: Report, verdicts: Sequence[Verdict]) -> str:
     """Return why a report does not meet its rules: a heading, and a line for each verdict."""
     heading = spoken().say("because", "unmet", n=len(verdicts), of=len(report.verdicts)) or ""
-    lines = [describe_outcome(report, each) for each in verdicts[:_MOST_LINES]]
-    more = len(verdicts) - len(lines)
-    return "\n".join(
-        [
-            heading,
-            *lines,
-            *([spoken().terms["more"].format(first="", n=more).strip()] if more else []),
-        ]
-    )
+    lines = [heading, *(describe_outcome(report, each) for each in verdicts[:_MOST_LINES])]
+    if (more := len(verdicts) - _MOST_LINES) > 0:
+        lines.append(spoken().terms["more"].format(first="", n=more).strip())
+    return "\n".join(lines)
 
 
 def describe_outcome(report: Report, verdict: Verdict) -> str:
@@ -231,40 +225,38 @@ def describe(estimate: Estimate, who: str | None = None) -> str:
     g, mine, theirs = spoken(), estimate.rate_group, estimate.rate_reference
     few = estimate.status is Status.TOO_FEW and reason is not None
     stated = interval is None or (reason and reason.code is ReasonCode.STRATA_MISSING)
-    of_rates = isinstance(metric, Contrast) and estimate.scope.kind is not ScopeKind.POOLED
-    facts: dict[str, Any] = {}
-    if of_rates and mine is not None and theirs is not None and estimate.value is not None:
+    across, pooled = isinstance(metric, Across), estimate.scope.kind is ScopeKind.POOLED
+
+    def written(value: float | None) -> str | None:
+        return None if value is None else g.cell(metrics.metric_value(metric, value))
+
+    value, title = written(estimate.value), metrics.metric_words(metric)
+    facts: dict[str, Any] = {"sides": None}
+    of_rates = isinstance(metric, Contrast) and not pooled and value is not None
+    if of_rates and mine is not None and theirs is not None:
+        title = metric.of.title
         facts = {
             "sides": [g.cell(metrics.rate_text(metric.of, each)) for each in (mine, theirs)],
             "apart": g.cell(metrics.with_unit(abs(mine - theirs), _unit_of_gap(metric))),
             "way": (mine > theirs) - (mine < theirs),
-            "ratio": g.cell(metrics.metric_value(metric, estimate.value))
-            if metric.by == "ratio"
-            else None,
+            "ratio": value if metric.by == "ratio" else None,
         }
-    across = isinstance(metric, Across)
     body = g.say(
         "estimate",
         "says",
-        title=metric.of.title
-        if facts and isinstance(metric, Contrast)
-        else metrics.metric_words(metric),
-        value=None
-        if estimate.value is None
-        else g.cell(metrics.metric_value(metric, estimate.value)),
+        title=title,
+        value=value,
         group=estimate.group if across else None,
         other=called(reference_name(estimate.reference)),
         compared=estimate.reference is not None,
-        pooled=estimate.scope.kind is ScopeKind.POOLED,
+        pooled=pooled,
         interval=interval and g.cell(interval_text(metric, interval)),
         simultaneous=metrics.is_simultaneous(estimate),
         bounds=estimate.bounds and _ends(metric, *estimate.bounds),
         assumed=assumption(interval),
-        expected=None
-        if estimate.expected is None
-        else metrics.metric_value(metric, estimate.expected),
+        expected=written(estimate.expected),
         why=g.because(reason) if few else g.reason(reason) if reason and stated else None,
-        **{"sides": None} | facts,
+        **facts,
     )
     who = None if across or None in (estimate.feature, estimate.group) else who or estimate.group
     place = place_words(estimate.class_scope, estimate.threshold, estimate.scope)

@@ -18,7 +18,7 @@ _CALLING = re.compile(r"([#@:])(?=[\w+-])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _BARE = re.compile(r"(?i)\b(https?|ftp|www|mailto|xmpp)(?=[\\.:])")
 _MARKS = {Tone.GOOD: "✅", Tone.BAD: "❌", Tone.UNSURE: "❔", Tone.SOFT: "➖", Tone.PLAIN: ""}
-_NOT_SHOWN = frozenset({"all", "glossary", "series"})
+_NOT_SHOWN = frozenset({"all", "series"})
 
 
 def _marked(tone: Tone, text: str) -> str:

@@ -37,7 +37,7 @@ _UNBROKEN = re.compile(
 )
 """Spaces inside of what belongs together, such as a footnote's mark and its first word."""
 _WORDS = re.compile(r"(?<=[_.])|\s+")
-_NOT_SHOWN = frozenset({"all", "glossary", "series"})
+_NOT_SHOWN = frozenset({"all", "series"})
 _STYLES = {
     Tone.GOOD: "1;32", Tone.BAD: "1;31", Tone.UNSURE: "1;33", Tone.SOFT: "2", Tone.PLAIN: "1",
 }  # fmt: skip
@@ -196,13 +196,8 @@ class _Text:
             lines: list[str] = []
             seen: set[tuple[str, ...]] = set()
             for each in getattr(brief, name):
-                more = list(
-                    self._hanging(
-                        (spoken().say("read", "next", text=each) or "")
-                        if name == "steps"
-                        else str(each)
-                    )
-                )
+                text = spoken().say("read", "next", text=each) if name == "steps" else str(each)
+                more = list(self._hanging(text or ""))
                 finding = name == "found" and each.sources not in seen
                 seen.add(each.sources)
                 overall = any(source.endswith(".overall") for source in each.sources)

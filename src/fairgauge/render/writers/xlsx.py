@@ -84,10 +84,10 @@ class _Workbook:
 
     def _sign_off(self, sheet: Any, roles: Sequence[str], row: int) -> int:
         sheet.write_string(row, 0, spoken().terms["sheet"]["sign"], self.heading)
-        for row, role in enumerate(roles, row + 1):
-            sheet.write_string(row, 0, role)
-            sheet.write_blank(row, 1, None, self.line)
-        return row + 1
+        for i, role in enumerate(roles, row + 1):
+            sheet.write_string(i, 0, role)
+            sheet.write_blank(i, 1, None, self.line)
+        return row + len(roles) + 1
 
     @staticmethod
     def _facts(document: tree.DocumentTree) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from fairgauge.catalogue.lookup import find_metric
 from fairgauge.render import render
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.counts import size_words
-from fairgauge.render.words.metric_words import published_range, shown_ends
+from fairgauge.render.words.metric_words import published_range, shown_range
 from fairgauge.render.words.verdict_sentences import interval_text
 from fairgauge.results.scopes import Interval
 
@@ -32,7 +32,7 @@ def test_no_end_is_rounded_onto_no_difference(near, far, above):
     low, high = (1 + end for end in ends)
     ratio = find_metric("selection_rate.ratio")
     ratios = [
-        " ".join(shown_ends(low, high, Unit.RATIO)),
+        shown_range(low, high, Unit.RATIO),
         published_range(low, high),
         interval_text(ratio, Interval(low, high, 0.95)).split("CI")[1],
     ]
@@ -41,7 +41,7 @@ def test_no_end_is_rounded_onto_no_difference(near, far, above):
         assert 1 not in _numbers(text)
     difference = find_metric("selection_rate.difference")
     differences = [
-        " ".join(shown_ends(*ends, Unit.POINTS, sign=True)),
+        shown_range(*ends, Unit.POINTS, sign=True),
         interval_text(difference, Interval(*ends, 0.95)).split("CI")[1],
     ]
     for text in differences:
@@ -53,7 +53,7 @@ def test_no_end_is_rounded_onto_no_difference(near, far, above):
 @given(near=NEAR, far=NEAR)
 def test_ends_on_both_sides_of_no_difference_are_two_numbers(near, far):
     """One place had "0.0 to 0.0", another "between 0.03 fewer and 0.03 more of 100"."""
-    low, high = shown_ends(-near, far, Unit.POINTS, sign=True)
+    low, high = shown_range(-near, far, Unit.POINTS, sign=True).split(" to ")
     assert low != high, (low, high)
     assert _numbers(low)[0] <= 0 <= _numbers(high)[0]
 
@@ -92,5 +92,6 @@ def test_every_format_prints_the_interval_that_the_test_is_of(written, tmp_path)
 
 def test_no_end_is_minus_zero():
     for kind in Unit:
-        ends = shown_ends(-0.2, -1e-12, kind, sign=True) + shown_ends(-1e-9, 0.2, kind, sign=True)
+        sides = ((-0.2, -1e-12), (-1e-9, 0.2))
+        ends = " to ".join(shown_range(*side, kind, sign=True) for side in sides).split(" to ")
         assert not [end for end in ends if re.fullmatch(r"[-−]0(\.0*)?%?", end)], (kind, ends)

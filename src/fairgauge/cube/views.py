@@ -1,4 +1,9 @@
-"""Crossed strata: counts by several columns as counts by one, whose values combine theirs."""
+"""Views of counts: by crossed strata, by fewer cuts, and as either of two models decides.
+
+Only rows that both models decide are compared. As each model decides, the counts are a cube of its
+own, whose prediction is that model's, so that everything that is known of one model is known of
+either of two.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import CountTable, Cube, aggregate
+from fairgauge.cube.levels import identity, sorted_levels
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError, DataError, listing, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Feature
 from fairgauge.question.recoding import not_numbers
+from fairgauge.question.specification import Spec
 from fairgauge.start.records import dataclass, replace
-from fairgauge.values import Value, name_of, plain_number
+from fairgauge.values import Value, matches, name_of, plain_number
 
 T = TypeVar("T")
 
@@ -48,13 +55,13 @@ class CrossedStrata:
             table.known([axis for axis in table.axes if axis.role is Role.STRATUM])
             for table in self.cube.tables
         )
-        return replace(self, cube=replace(self.cube, tables=tuple(tables)))
+        return replace(self, cube=self.cube.with_tables(self.cube.plan.axes, tables))
 
     @property
     def without(self) -> Cube:
         """Return the counts of the same rows, over all strata."""
         kept = [axis for axis in self.cube.plan.axes if axis.role is not Role.STRATUM]
-        return _with_tables(self.cube, kept, [_over_kept(each, kept) for each in self.cube.tables])
+        return self.cube.with_tables(kept, (_over_kept(each, kept) for each in self.cube.tables))
 
     @property
     def cases_without(self) -> int:
@@ -120,16 +127,24 @@ def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
     combinations = np.stack(np.unravel_index(keys, width), axis=1)
     axis = Axis(Role.STRATUM, "*".join(columns))
     kept = [a for a in cube.plan.axes if a not in crossed and a.role is not Role.STRATUM]
+
+    def by_strata(table: CountTable) -> CountTable:
+        codes = table.codes_of(crossed)
+        known = (codes >= 0).all(axis=1)
+        stratum = np.full(len(codes), -1)
+        stratum[known] = np.searchsorted(keys, np.ravel_multi_index(tuple(codes[known].T), width))
+        axes = tuple(each for each in table.axes if each in kept)
+        codes = np.column_stack([table.codes_of(axes), stratum])
+        return aggregate((*axes, axis), codes, table.sums)
+
     tables = [
-        _crossed_table(table, crossed, kept, axis, keys, width)
-        if table in having
-        else _over_kept(table, kept)
+        by_strata(table) if table in having else _over_kept(table, kept)
         for table in cube.tables
         if table in having or not set(crossed) & set(table.axes)
     ]
-    found = _with_tables(cube, [*kept, axis], tables)
     strata = tuple(_at([axis.names(cube.levels[axis]) for axis in crossed], combinations))
-    found = replace(found, levels={**found.levels, axis: tuple(range(len(strata)))})
+    levels = {**cube.levels, axis: tuple(range(len(strata)))}
+    found = replace(cube, levels=levels).with_tables([*kept, axis], tables)
     named = tuple(dict(zip(columns, each, strict=True)) for each in strata)
     return CrossedStrata(found, columns, strata, named, combinations.T)
 
@@ -139,35 +154,8 @@ def _at(values: Sequence[Sequence[T]], combinations: NDArray[np.int64]) -> Itera
     return zip(*([each[code] for code in codes] for each, codes in columns), strict=True)
 
 
-def _crossed_table(
-    table: CountTable,
-    crossed: Sequence[Axis],
-    kept: Sequence[Axis],
-    axis: Axis,
-    keys: NDArray[np.int64],
-    width: tuple[int, ...],
-) -> CountTable:
-    codes = table.codes_of(crossed)
-    known = (codes >= 0).all(axis=1)
-    stratum = np.full(len(codes), -1)
-    stratum[known] = np.searchsorted(keys, np.ravel_multi_index(tuple(codes[known].T), width))
-    axes = tuple(each for each in table.axes if each in kept)
-    return aggregate((*axes, axis), np.column_stack([table.codes_of(axes), stratum]), table.sums)
-
-
 def _over_kept(table: CountTable, kept: Sequence[Axis]) -> CountTable:
     return table.over([axis for axis in table.axes if axis in kept])
-
-
-def _with_tables(cube: Cube, axes: Sequence[Axis], tables: Sequence[CountTable]) -> Cube:
-    positions = tuple(tuple(axes.index(axis) for axis in table.axes) for table in tables)
-    plan = replace(cube.plan, axes=tuple(axes), tables=positions)
-    levels = {axis: cube.levels[axis] for axis in axes if axis in cube.levels}
-    return replace(cube, plan=plan, levels=levels, tables=tuple(tables))
-
-
-def _is_number(value: Value) -> bool:
-    return not isinstance(value, str) or plain_number(value) is not None
 
 
 def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
@@ -182,9 +170,9 @@ def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
     (24.0, 49.0, 74.0)
     """
     levels = cube.levels[axis]
-    plain = [name_of(v) for v in levels if isinstance(v, bool) or not _is_number(v)]
-    if plain:
-        raise DataError(not_numbers(axis.column, plain))
+    texts = (v for v in levels if isinstance(v, str) and plain_number(v) is None)
+    if plain := [*(v for v in levels if isinstance(v, bool)), *texts]:
+        raise DataError(not_numbers(axis.column, map(name_of, plain)))
     table = cube.marginal([axis])
     known = (table.codes[:, 0] >= 0) & (table.cases > 0)  # not of rows that weigh nothing
     values = np.array([float(levels[code] or 0) for code in table.codes[known, 0].tolist()])
@@ -224,5 +212,111 @@ def with_fewer_cuts(cube: Cube, features: Sequence[Feature]) -> Cube:
         # an interval is in the one that holds its upper end
         place = np.append(np.searchsorted(np.array(kept), np.array([*axis.cuts, np.inf])), -1)
         tables = [table.recoded(axis, place, fewer) for table in tables]
-    plan = replace(cube.plan, axes=tuple(axes))
-    return replace(cube, plan=plan, levels=levels, tables=tuple(tables))
+    return replace(cube, levels=levels).with_tables(axes, tables)
+
+
+_ALONE = (Role.CANDIDATE, Role.SCORE, Role.CODES)
+"""The roles of axes that no table by two decisions has, and of candidates."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairedCubes:
+    """The rows that two models decide.
+
+    ``current, candidate``: the counts as each model decides; the prediction is that model's.
+    ``joint``: the counts by both decisions: prediction and candidate.
+    ``every``: likewise of all rows, those that a model does not decide among them.
+    ``rows, undecided``: rows that both decide, and that one of both does not; of a count column the
+        cases that they stand for.
+    """
+
+    current: Cube
+    candidate: Cube
+    joint: Cube
+    every: Cube
+    rows: int
+    undecided: int
+
+
+def candidate_axes(cube: Cube) -> tuple[Axis, ...]:
+    """Return the axes of the decisions of candidates."""
+    return tuple(axis for axis in cube.plan.axes if axis.role is Role.CANDIDATE)
+
+
+def pair(cube: Cube, candidate: Axis) -> PairedCubes:
+    """Return the counts of the rows that the model in use and a candidate decide.
+
+    Both decisions have the same levels: those that either has.
+    """
+    if cube.min_cell is not None:
+        raise CubeError("two models cannot be compared by protected counts; give the exact counts")
+    decision = cube.plan.axis(Role.PREDICTION)
+    tables = [t for t in cube.tables if decision in t.axes and candidate in t.axes]
+    if decision is None or not tables:
+        raise CubeError(
+            "these counts do not hold the decisions of two models on the same rows; count the data "
+            "with candidate=... (--candidate COL)"
+        )
+    both, levels = (decision, candidate), cube.levels[decision]
+    read = {axis: cube.levels[axis] for axis in both}
+    if not decision.bins:
+        read[candidate] = _in_words_of(levels, read[candidate])
+        levels = sorted_levels([*levels, *read[candidate]])
+        position = {identity(level): i for i, level in enumerate(levels)}
+        for axis, own in read.items():
+            place = np.array([*(position[identity(level)] for level in own), -1])  # of -1: missing
+            tables = [table.recoded(axis, place) for table in tables]
+    held = replace(cube, levels={**cube.levels, decision: levels, candidate: levels})
+    known = [table.known(both) for table in tables]
+    rows = int(known[0].cases.sum())
+    others = {axis: axis for axis in cube.plan.axes if axis.role not in _ALONE}
+    asked = replace(cube.asked, candidate=(), margins=())
+    jointly = {**others, candidate: candidate}
+    return PairedCubes(
+        _view(held, known, others, asked),
+        _of_candidate(held, known, candidate),
+        _view(held, known, jointly, asked),
+        _view(held, tables, jointly, asked),
+        rows,
+        int(tables[0].cases.sum()) - rows,
+    )
+
+
+def asked_of(spec: Spec, candidate: Axis) -> Spec:
+    """Return a question with a candidate in the place of the model in use."""
+    kind = "prediction" if spec.prediction else "score"
+    return replace(spec, candidate=(), margins=(), **{kind: candidate.column})
+
+
+def alone(cube: Cube, candidate: Axis) -> Cube:
+    """Return the counts as an audit of a candidate alone has them, of all rows."""
+    return _of_candidate(cube, [t for t in cube.tables if candidate in t.axes], candidate)
+
+
+def _of_candidate(cube: Cube, tables: Sequence[CountTable], candidate: Axis) -> Cube:
+    # the counts by the decisions of a candidate, which stand for the predictions
+    axes = {}
+    for axis in cube.plan.axes:
+        if axis.role is Role.PREDICTION:
+            axes[candidate] = replace(candidate, role=Role.PREDICTION)
+        elif axis.role not in _ALONE:
+            axes[axis] = axis
+    return _view(cube, tables, axes, asked_of(cube.asked, candidate))
+
+
+def _in_words_of(known: tuple[Value, ...], levels: tuple[Value, ...]) -> tuple[Value, ...]:
+    # levels with the known ones that they mean: the number 1 for the truth of a bool
+    means = [next((each for each in known if matches(level, each)), level) for level in levels]
+    return tuple(means) if len({*map(identity, means)}) == len(means) else levels
+
+
+def _view(cube: Cube, tables: Sequence[CountTable], axes: Mapping[Axis, Axis], asked: Spec) -> Cube:
+    # the counts by some axes alone, each under what it stands for
+    made = [
+        replace(found, axes=tuple(axes[axis] for axis in found.axes))
+        for table in tables
+        for found in [table.over([axis for axis in axes if axis in table.axes])]
+    ]
+    plan = replace(cube.plan, moments=(), asked=asked)
+    levels = {stands: cube.levels[axis] for axis, stands in axes.items()}
+    return replace(cube, plan=plan, levels=levels, question=asked).with_tables(levels, made)
