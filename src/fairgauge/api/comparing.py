@@ -257,9 +257,10 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
             f"{quote(in_use.column)}, does not (it holds {held}); use the same values in both"
         )
         raise SpecError(Problem("candidate", message))
-    warned = undecided_levels(cube, candidate, spec), favoured_levels(cube, candidate, spec)
-    for value, _ in chain(*warned):
-        strange.pop(value, None)  # `undecided_outcomes` warns of it
+    if strange:
+        warned = undecided_levels(cube, candidate, spec), favoured_levels(cube, candidate, spec)
+        for value, _ in chain(*warned):
+            strange.pop(value, None)  # `undecided_outcomes` warns of it
     if strange:
         yield Diagnostic.warning(
             DiagnosticCode.PREDICTION_NOT_A_LABEL,

@@ -46,7 +46,7 @@ from fairgauge.resolve.question_checks import OTHER_UNIT
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of
 
-_HALF = 0.5
+_HALF, _LETTER = 0.5, r"[^\W\d_]"
 
 
 def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
@@ -153,11 +153,11 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
         return
     positive = spec.positive_of(spec.label) or (1,)
     labels = [*cube.levels[label], *positive]
-    if task is Task.BINARY and spec.names_values:
-        other = undecided_levels(cube, prediction, spec), favoured_levels(cube, prediction, spec)
-        labels += [value for value, _ in chain(*other)]
     levels = levels_with_cases(cube, prediction)
     strange = [each for each in levels if not is_one_of(each[0], labels)]
+    if strange and task is Task.BINARY and spec.names_values:
+        of = undecided_levels(cube, prediction, spec), favoured_levels(cube, prediction, spec)
+        strange = [each for each in strange if each not in chain(*of)]
     rows = sum(rows for _, rows in strange)
     # where the labels are of one class, the other is known from predictions alone
     if len(cube.levels[label]) < 2 or not rows:
@@ -183,22 +183,25 @@ def favoured_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int
 
     That is by HMDA's codes, or as a second word or another form of one that is stated.
     """
-    refused, names = refused_levels(cube, axis, spec), spec.positive_of(axis.column) or (1,)
-    names = [*map(name_of, names)]
+    refused = refused_levels(cube, axis, spec)
+    names = [*map(name_of, spec.positive_of(axis.column) or (1,))]
     if are_actions(axis.column, cube.levels[axis]):
         approves = all(action_code(name) in APPROVED for name in names)
         return [e for e in refused if approves and action_code(name_of(e[0])) in APPROVED]
+    if not any(re.search(_LETTER, name_of(value)) for value, _ in refused):
+        return []
     plain = spec.favourable is not Favourable.NEGATIVE and len(refused) > 1
     plain &= not any(is_denied(name) or is_harm(name, axis.column) for name in names)
 
     def is_favoured(name: str) -> bool:
-        if compact_reading(name) in map(compact_reading, names) or not re.search(r"[^\W\d_]", name):
+        if compact_reading(name) in map(compact_reading, names) or not re.search(_LETTER, name):
             return False  # `doubtful_names` warns of the same name in two spellings
         forms = [each for each in names if is_adverse(each) or not is_adverse(name)]
         return (plain and is_favourable(name)) or any(is_form_of(name, each) for each in forms)
 
-    undecided = undecided_levels(cube, axis, spec)
-    return [e for e in refused if e not in undecided and is_favoured(name_of(e[0]))]
+    found = [each for each in refused if is_favoured(name_of(each[0]))]
+    undecided = undecided_levels(cube, axis, spec) if found else ()
+    return [each for each in found if each not in undecided]
 
 
 def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -394,16 +394,16 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
         isinstance(value, str) and re.search(r"[^\W\d_]", value) for value in known
     ):
         codes = [value for value in known if _WHOLE.fullmatch(name_of(value))]
-    names = {value: name_of(value).strip() for value in known}
-    if any(map(is_yes, names.values())) and any(map(is_no, names.values())):
-        letters = (value for value, name in names.items() if re.fullmatch(r"[^\W\d_]", name))
-        codes += [each for each in letters if not (is_yes(names[each]) or is_no(names[each]))]
-    if is_one_of(0, known) and positive and all(matches(1, each) for each in positive):
-        numbers = (each for each in known if re.fullmatch(r"-?[\d.]+", names[each]))
+    if positive and is_one_of(0, known) and all(matches(1, each) for each in positive):
+        numbers = (each for each in known if re.fullmatch(r"-?[\d.]+", name_of(each)))
         codes += [each for each in numbers if not is_one_of(each, (0, 1))]
-    refused = [each for each in every if not is_one_of(each, positive)]
-    if positive and len(refused) > 1 and any(map(is_denied, map(name_of, every))):
-        codes += [each for each in refused if is_stage(name_of(each), positive)]
+    texts = {value: value.strip() for value in every if isinstance(value, str)}
+    if any(map(is_yes, texts.values())) and any(map(is_no, texts.values())):
+        letters = (value for value, name in texts.items() if re.fullmatch(r"[^\W\d_]", name))
+        codes += [each for each in letters if not (is_yes(texts[each]) or is_no(texts[each]))]
+    refused = [each for each in texts if positive and not is_one_of(each, positive)]
+    if len(refused) > 1 and any(map(is_denied, texts.values())):
+        codes += [each for each in refused if is_stage(each, positive)]
     return [value for value in every if value in codes or is_undecided(value)]
 
 
