@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Unpack, cast
 
 from fairgauge.api.running import started
@@ -199,11 +200,7 @@ def why(
         diagnostics=(
             *notes_of_used,
             *run.of_rows(),
-            *(
-                note
-                for counts in ([] if spec.weight is None else count_groups(cube, spec))
-                for note in weightless_groups(counts)
-            ),
+            *chain(*map(weightless_groups, count_groups(cube, spec) if spec.weight else ())),
             *assumed_positive(cube, spec, Task.BINARY, metrics),
             *found,
             *missingness_checks.missing_values(cube, spec, names),

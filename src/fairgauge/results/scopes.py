@@ -6,7 +6,7 @@ Kinds are enums and names are users' own: a stratum called "pooled" is a stratum
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from fairgauge.catalogue.comparisons import Metric
@@ -141,10 +141,6 @@ class Diagnostic(OfRow[Metric | Statistic | None]):
     code: DiagnosticCode
     feature: str | None = None
     parameters: Parameters = ()
-
-    def of(self, unit: Mapping[str, str]) -> Diagnostic:
-        """Return it with what its numbers are of, where these are not of rows."""
-        return replace(self, parameters=tuple(sorted([*self.parameters, *unit.items()])))
 
     def but(self, **parameters: Parameter) -> Diagnostic:
         """Return it with other parameters."""

@@ -220,7 +220,7 @@ def test_saved_and_read_again_it_is_the_same(tmp_path):
         ({"features": ["sex", "y"]}, "'y' is the label"),
         ({"features": ["race", "sexx"]}, r"features\[1\]: no column 'sexx'"),
         ({"alpha": 0.7}, "alpha: must be a number between 0 and 0.5"),
-        ({"depth": 0}, "depth: must be a number of at least 1"),
+        ({"depth": 0}, "depth: must be a whole number, 1 or greater"),
         ({"tolerance": -0.1}, "tolerance"),
         ({"weight": "age"}, "independent, unweighted rows"),
         ({"cluster": "age"}, "a search takes none: exact probabilities"),
