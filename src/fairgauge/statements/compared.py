@@ -284,7 +284,7 @@ class Compared:
         measured = (
             self._measure_of(each.definition)
             if row is None
-            else self.measure(row, each.class_scope, each.threshold if several_cuts else None)
+            else measure(self.spec, row, each.class_scope, each.threshold if several_cuts else None)
         )
         exact = measured.classes and not self.spec.get("weight")
         facts = {
