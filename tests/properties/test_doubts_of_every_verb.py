@@ -41,9 +41,9 @@ def table(selected: int = 16) -> pl.DataFrame:
     Of group b, one in ``selected`` more is not selected.
     """
     g, y = ["ab"[i % 2] for i in range(N)], [i // 2 % 2 for i in range(N)]
-    p = [1 - label if i % 10 == 0 else label for i, label in enumerate(y)]
+    p = [1 - label if i % 11 == 0 else label for i, label in enumerate(y)]
     p = [0 if i % selected == 3 else each for i, each in enumerate(p)]
-    c = [1 - label if i % 40 == 0 else label for i, label in enumerate(y)]
+    c = [1 - label if i % 41 == 0 else label for i, label in enumerate(y)]
     return pl.DataFrame(
         {
             "g": g,
@@ -156,6 +156,13 @@ MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
     "decisions that are none": (
         DiagnosticCode.UNDECIDED_OUTCOMES, "p", planted("p", "Pending", "no"),
         ("audit", "compare_models", "why", "find", "monitor", "pairs"),
+    ),
+    "decisions in a second word": (
+        DiagnosticCode.APPROVED_AS_REFUSED, "p", planted("p", "Accepted", "no"),
+        ("audit", "compare_models", "why", "find", "monitor", "pairs"),
+    ),
+    "a total among the groups": (
+        DiagnosticCode.MISSING_MARKER, "g", planted("g", "Total"), ("why", "monitor", "pairs"),
     ),
     "decisions of a candidate that are none": (
         DiagnosticCode.UNDECIDED_OUTCOMES, "c", planted("c", "Pending", "no"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Never, Unpack
 
@@ -11,7 +12,7 @@ from fairgauge.api.running import Run, started
 from fairgauge.catalogue.lookup import described
 from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.missingness_checks import never_repeats
-from fairgauge.checks.outcome_checks import undecided_outcomes
+from fairgauge.checks.outcome_checks import favoured_levels, undecided_outcomes
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import Axis
@@ -22,7 +23,6 @@ from fairgauge.inference.missing_values import missing_groups, missing_outcomes
 from fairgauge.measure.compare_models import compare_candidates
 from fairgauge.measure.compare_reports import compare_reports
 from fairgauge.measure.measure import reversed_outcomes_of
-from fairgauge.question.category_words import no_outcomes
 from fairgauge.question.conditions import NOT
 from fairgauge.question.options import Options, flag_of, with_options
 from fairgauge.question.spec_file import Config, with_config
@@ -30,7 +30,7 @@ from fairgauge.question.specification import MODELS_INSTEAD, Spec
 from fairgauge.resolve import question_checks
 from fairgauge.resolve.excluded_rows import MANY_UNCLUSTERED, NO_CLUSTER, excluded_rows
 from fairgauge.resolve.group_counts import count_groups
-from fairgauge.resolve.outcomes import decide_task
+from fairgauge.resolve.outcomes import decide_task, undecided_levels
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.comparison import Change, Origin
 from fairgauge.results.report import Report
@@ -253,8 +253,10 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
             f"{quote(in_use.column)}, does not (it holds {held}); use the same values in both"
         )
         raise SpecError(Problem("candidate", message))
-    for value in no_outcomes(cube.levels[candidate]):
-        strange.pop(value, None)  # `undecided_outcomes` warns of it
+    if strange:
+        warned = undecided_levels(cube, candidate, spec), favoured_levels(cube, candidate, spec)
+        for value, _ in chain(*warned):
+            strange.pop(value, None)  # `undecided_outcomes` warns of it
     if strange:
         yield Diagnostic.warning(
             DiagnosticCode.PREDICTION_NOT_A_LABEL,

@@ -30,6 +30,7 @@ from fairgauge.checks.outcome_checks import (
     copied_outcomes,
     copies_of_label,
     groups_of_one_outcome,
+    labels_copied_in_groups,
     missing_classes,
     one_number,
     one_outcome,
@@ -96,6 +97,7 @@ OF_OUTCOMES = (
     DataCheck(lambda c: codes_as_favourable(*c), _BINARY),
     DataCheck(lambda c: copies_of_label(*c), exact=True),
     DataCheck(lambda c: copied_outcomes(c.cube, c.spec), exact=True),
+    DataCheck(lambda c: labels_copied_in_groups(*c), _BINARY | _CLASSES, exact=True),
     DataCheck(lambda c: one_outcome(*c), _BINARY | _CLASSES),
     DataCheck(lambda c: groups_of_one_outcome(*c), _BINARY),
     DataCheck(lambda c: one_number(c.cube), _NUMBERS, exact=True),
@@ -105,6 +107,7 @@ OF_OUTCOMES = (
     DataCheck(lambda c: predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
 )
 OF_VALUES = (
+    DataCheck(lambda c: labels_copied_in_groups(*c), _BINARY | _CLASSES, exact=True),
     DataCheck(lambda c: undecided_outcomes(c.cube, c.spec), _BINARY),
     DataCheck(lambda c: missing_classes(c.cube, c.spec), _CLASSES),
     DataCheck(lambda c: doubtful_names(c.cube, c.spec)),
@@ -181,6 +184,8 @@ def _of_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
 def _coded(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     # that rows have no clear number: in a column of groups, of an outcome, or of both
     column, spec = note["column"], asked.spec
+    if column == spec.count:
+        yield Doubt("clear count", asked.cases)
     yield from _of_group(column, "clear {}", note["rows"], spec)
     if column in (spec.label, spec.prediction, spec.score):
         yield from _of_outcome(note, asked)
@@ -219,9 +224,11 @@ def _spelt(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
 def _copied(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     of_score, spec = bool(note.get("score")), asked.spec
     needs = ["score"] * of_score + ["prediction"] * (not of_score or not spec.prediction)
+    doubt = Doubt(SCORE_APART if of_score else APART, note["rows"])
+    if note.feature is not None:
+        doubt = next(_of_group(note.feature, APART, note["rows"], spec))
     for need in needs:
-        what = SCORE_APART if of_score else APART
-        yield Doubt(what, note["rows"], frozenset({need, "label"}))
+        yield replace(doubt, needs=frozenset({need, "label"}))
 
 
 def _one_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
@@ -236,6 +243,8 @@ def _one_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
 def _reversed(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     for role in ("label", "prediction", "score") if not note.get("group") else ():
         yield Doubt(f"clear {role}", asked.cases, frozenset({role}))
+    for each in _of_group(note.feature, "clear label", asked.cases, asked.spec):
+        yield replace(each, needs=frozenset({"label"}))
 
 
 def _adverse(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:

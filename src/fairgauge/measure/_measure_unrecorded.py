@@ -353,14 +353,18 @@ class _Feature:
         unplaced = 0 if sampled else rate.cells.unplaced
         chosen, rejected = rate.cells.beside[:, -1]
 
-        def worst(z: float) -> tuple[float, float]:
-            ends = []
+        lacking, weight = rate.cells.lacking
+
+        def worst(z: float, *, outcomes: bool) -> tuple[float, float]:
+            ends, more = [], weight * outcomes
+            least, most = (0.0 if sampled else of for of in (rejected, chosen))
             for side in (one,) if other is None else (one, other):
                 n, (low, high) = rate.size(side, estimator), rate.by(estimator).limits(side, z)
-                ends.append((low * n / (n + rejected), (high * n + chosen) / (n + chosen)))
+                x, y = least + more, most + more
+                ends.append((low * n / (n + x), (high * n + y) / (n + y)))
             return ends[0] if other is None else extremes(by, *ends)
 
-        made = partial(Shown, self._known_people, unplaced=unplaced, worst=worst)
+        made = partial(Shown, self._known_people, unplaced=unplaced, lacking=lacking, worst=worst)
         alike = bool((rate.cells.n[:, :2].sum(axis=0) == 0).any())
         if estimator is Estimator.VALIDATED or (alike and estimator is Estimator.BOUNDS):
             return made(random=True)

@@ -493,12 +493,16 @@ def _if_shown(each: _Subject, rule: Rule, measured: Measured, decided: Decision)
         return Outcome.INCONCLUSIVE, shown.contradiction
     outcome, _ = decided
     by_value = rule.decide is not Decide.INTERVAL
-    if shown.unplaced and shown.worst is not None and each.interval is not None:
-        low, high = shown.worst(0.0 if by_value else critical(each.interval.level))
-        stands = outcome is Outcome.FAIL and rule.decide is Decide.POINT
+    for outcomes, rows in ((False, shown.unplaced), (True, shown.lacking)):
+        if not rows or shown.worst is None or each.interval is None:
+            continue
+        z = 0.0 if by_value else critical(each.interval.level)
+        low, high = shown.worst(z, outcomes=outcomes)
+        stands = outcome is Outcome.FAIL and (outcomes or rule.decide is Decide.POINT)
         if not stands and _outcome(low, high, rule) is not outcome:
+            code = ReasonCode.MISSING_OUTCOMES if outcomes else ReasonCode.MISSING_GROUPS
             return Outcome.INCONCLUSIVE, Reason.of(
-                ReasonCode.MISSING_GROUPS, rows=shown.unplaced, unit=measured.unit,
+                code, rows=rows, unit=measured.unit,
                 alone=str(outcome), low=low, high=high, by_value=by_value or None,
             )  # fmt: skip
     if outcome is Outcome.PASS and not shown.random:

@@ -55,7 +55,7 @@ from fairgauge.results.gap_decomposition import (
 )
 from fairgauge.results.scopes import Interval
 from fairgauge.start.records import replace
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.decomposition import GapParts, Part, decompose, mean_differences, stratum_parts
 from fairgauge.stats.intervals import critical
@@ -406,8 +406,9 @@ def _gap(
         if sides.common[(sides.n_d > 0) | (sides.n_a > 0)].all():
             return False
         if verdict is GapVerdict.NO_GAP:
-            ends = Interval(*map(float, parts.not_comparable[1:3]), spec.confidence)
-            return _is_beyond(ends, metric.neutral, margin)
+            alone = parts.not_comparable
+            shown = Interval(float(alone.low), float(alone.high), spec.confidence)
+            return _is_beyond(shown, metric.neutral, margin)
         if verdict is GapVerdict.ACCOUNTED_FOR and (
             size(parts.not_comparable) > size(parts.composition)
         ):
@@ -458,17 +459,20 @@ def _with_uncompared(
 ) -> tuple[GapParts, list[Interval]]:
     # parts within strata, and their intervals, where the other side may have any rate in strata of
     # one side alone; of means it may be any number
-    made, found = [], []
+    common = np.asarray(sides.common, dtype=np.bool_)
+    made: list[Part] = []
+    found = []
     for part, x, n in (
         (parts.within_group, sides.x_d, sides.n_d),
         (parts.within_reference, sides.x_a, sides.n_a),
     ):
-        kept, alone = ((x[of].sum(), n[of].sum()) for of in (sides.common, n * ~sides.common > 0))
-        ends = [(part.low, part.high)] * 2
+        kept, alone = ((x[of].sum(), n[of].sum()) for of in (common, ~common))
+        ends: Sequence[Limits] = [(part.low, part.high)] * 2
         if sides.squares is None:
-            ends = [*uncompared_limits(ends[0], kept, alone, ratio=ratio, of_reference=bool(made))]
+            ends = uncompared_limits(ends[0], kept, alone, ratio=ratio, of_reference=bool(made))
         elif alone[1] >= MANY_MISSING * n.sum():
-            ends = [(-np.inf, part.high), (part.low, np.inf)]
+            any_number = np.asarray(np.inf)
+            ends = (-any_number, part.high), (part.low, any_number)
         made.append(Part(part.value, ends[0][0], ends[1][1]))
         found += [Interval(float(low), float(high), confidence) for low, high in ends]
     return parts._replace(within_group=made[0], within_reference=made[1]), found

@@ -230,7 +230,9 @@ def _doubted_values(
     known = cubes.knowing_all(last) if doubted else last  # nor what the question names
     for note in doubted:
         column = note.feature or note.get("column") or next(iter(note.get("columns") or ()), None)
-        values = note.get("values") or note.get("groups") or [note.get("value")]
+        values = (
+            note.get("values") or note.get("groups") or [note.get("value") or note.get("group")]
+        )
         for doubt in open_doubts([note], known, question)[:1]:
             if any(doubt.concerns(each.definition.needs, each.feature) for each in comparisons):
                 yield HistoryFinding(

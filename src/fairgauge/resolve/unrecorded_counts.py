@@ -14,8 +14,7 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import KnownDrawn, Role
 from fairgauge.errors import Problem, SpecError, cells, listing, nearest, quote
 from fairgauge.question.features import Probabilities
-from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.searched_features import kinds_of_rows
+from fairgauge.resolve.outcomes import OutcomeMasks, kinds_of_rows
 from fairgauge.scan.chosen_rows import WHOLE, digits_of
 from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Array, Index
@@ -46,6 +45,8 @@ class RateCells:
     # to be of; the last of none
     beside: Array
     unplaced: int  # how many of these are of none
+    # how many rows have no outcome, or may have none, and their weight
+    lacking: tuple[int, float]
     strata: Index | None = None  # array of shape (cells,), the stratum of each; None without strata
 
 
@@ -174,8 +175,21 @@ class UnrecordedGroups:
         digits = digits_of([cells[c] for c in proxies.tolist()], size)
         clusters = self._clusters(rate, outcome, unique, everyone=everyone)
         of_strata = strata if self._strata else None
-        beside, open_ = self._beside(rate, outcome)
-        return RateCells(p, n, squares, by_kind, known, digits, clusters, beside, open_, of_strata)
+        return RateCells(
+            p, n, squares, by_kind, known, digits, clusters, *self._beside(rate, outcome),
+            self._lacking(rate, outcome), of_strata,
+        )  # fmt: skip
+
+    def _lacking(self, rate: Rate, outcome: OutcomeMasks) -> tuple[int, float]:
+        table = self._every
+        lacks = self._kinds(table, rate, outcome) == _UNKNOWN
+        for role, mask in (
+            (Role.LABEL, outcome.open_labels), (Role.PREDICTION, outcome.open_predictions),
+        ):  # fmt: skip
+            if mask is not None and str(role) in rate.needs:
+                axis = next(axis for axis in table.axes if axis.role is role)
+                lacks |= np.append(mask, False)[table.codes[:, table.axes.index(axis)]]
+        return round(float(table.cases[lacks].sum())), float(self._weights(table)[lacks].sum())
 
     def _beside(self, rate: Rate, outcome: OutcomeMasks) -> tuple[Array, int]:
         table = self._part(self._every, [False])

@@ -322,14 +322,17 @@ class Shown:
         alike.
     ``contradiction``: how they contradict the probabilities; None where they do not.
     ``unplaced``: how many rows have neither probabilities nor a known group.
-    ``worst``: returns how far an interval reaches at a critical value wherever these are.
+    ``lacking``: how many rows lack an outcome, or may.
+    ``worst``: returns how far an interval reaches at a critical value wherever these are, and with
+        ``outcomes`` whatever those lack.
     """
 
     known: int
     random: bool = False
     contradiction: Reason | None = None
     unplaced: int = 0
-    worst: Callable[[float], tuple[float, float]] | None = None
+    lacking: int = 0
+    worst: Callable[..., tuple[float, float]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ N = 4_000
 
 
 def table(**changed: list[object]) -> pl.DataFrame:
-    """Return rows of two groups that are selected alike, and of which 90% are predicted right."""
+    """Return rows of two groups that are selected alike; ten in eleven are predicted right."""
     y = [i // 2 % 2 for i in range(N)]
     columns = {
         "g": ["ab"[i % 2] for i in range(N)],
         "y": y,
-        "p": [label if i % 10 else 1 - label for i, label in enumerate(y)],
+        "p": [label if i % 11 else 1 - label for i, label in enumerate(y)],
     }
     return pl.DataFrame(columns | changed)
 
@@ -165,3 +165,24 @@ def test_undecided_rows_may_be_any_outcome_as_empty_ones_may(limit, verdict):
     accepted = fg.audit(pending, **asked, accept="undecided_outcomes:p")
     assert str(accepted.verdict) == "pass"
     assert numbers(accepted) == numbers(fg.audit(pending, **asked))
+
+
+Y = CLEAN["y"].to_list()
+IN_ONE_GROUP = {
+    DiagnosticCode.PREDICTION_IS_LABEL: [
+        p if g == "b" else y for g, y, p in zip(G, Y, P, strict=True)],
+    DiagnosticCode.REVERSED_PREDICTIONS: [
+        1 - y if g == "b" and i % 10 < 8 else y for i, (g, y) in enumerate(zip(G, Y, strict=True))],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", IN_ONE_GROUP, ids=str)
+def test_labels_of_one_group_that_are_copies_or_reversed_leave_no_pass(code):
+    asked = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
+    rows, rule = table(y=IN_ONE_GROUP[code]), "false_negative_rate <= 0.95"
+    doubted = fg.audit(rows, **asked, rules=rule)
+    assert code in {each.code for each in doubted.diagnostics if each.feature == "g"}
+    assert doubted.verdict is Outcome.INCONCLUSIVE
+    assert fg.audit(rows, **asked, rules=RULE).verdict is Outcome.PASS  # of predictions alone
+    assert fg.audit(rows, **asked, rules=rule, accept=f"{code}:g").verdict is Outcome.PASS
+    assert fg.audit(CLEAN, **asked, rules=rule).verdict is Outcome.PASS
