@@ -333,15 +333,9 @@ def _wrong_metrics(spec: Spec, margins: Mapping[str, float]) -> Iterator[Problem
                 differences[rate.name] = rate
         else:
             message = (
-                f"{metric.name} has no decomposition: it is no difference or ratio of one rate "
-                "or mean, such as base_rate.difference"
+                f"{metric.name} has no decomposition: it is no difference or ratio of one rate, or "
+                "mean of a label or a prediction, such as base_rate.difference"
             )
-            if metric.name.startswith("mean_score."):
-                message = (
-                    f"{metric.name} has no decomposition, since scores are counted by intervals; "
-                    "name the score as the prediction of a regression "
-                    "(--prediction COL --task regression --metrics mean_prediction.difference)"
-                )
             yield Problem("metrics", message)
     if margins and rates and not differences:
         yield Problem("margins", "are of differences; metrics asks for ratios alone")

@@ -274,8 +274,6 @@ def _exclusion_notes(cube: Cube, spec: Spec, needs: Set[str]) -> Iterator[Diagno
             yield replace(note, level=Level.WARNING) if many else note
 
 
-_SHARE_OF = {"f1": "jaccard_index", "selection_odds": "selection_rate"}
-"""Rates that are functions of a share, which has the same worse subgroups."""
 _DEPENDENT = (
     "a search takes none: exact probabilities need independent, unweighted rows. Count "
     "people (person=...), or search one row of each cluster and audit what is found with all rows"
@@ -302,11 +300,9 @@ def _searched_rate(rate: str | Statistic | None, problems: list[Problem]) -> Rat
         return None
     if isinstance(row, Rate):
         return row
-    share = _SHARE_OF.get(row.name)
-    instead = f"{share}, with which it rises and falls" if share else listing(shares, len(shares))
     message = (
-        f"{quote(row.name)} is no share of rows, and exact probabilities are of shares; search "
-        f"{'' if share else 'one of '}{instead}"
+        f"{quote(row.name)} is no share of rows, and exact probabilities are of shares; search one "
+        f"of {listing(shares, len(shares))}"
     )
     problems.append(Problem("rate", message))
     return None

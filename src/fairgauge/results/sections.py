@@ -154,7 +154,7 @@ class FeatureResults:
         return self.differences(rate) or self._compared(rate, "ratio")
 
     def _compared(self, rate: str, by: str) -> list[Estimate]:
-        every = ((e, e.definition) for e in self.estimates if isinstance(e.definition, Contrast))
+        every = [(e, e.definition) for e in self.estimates if isinstance(e.definition, Contrast)]
         contrasts = [each for each, row in every if (row.by, row.of.name) == (by, rate)]
         return [each for each in contrasts if each.set in ("native", "own")] or contrasts
 

@@ -272,7 +272,8 @@ class Compared:
             mine = self.counted(each.rate_group, each.n_group, row)
             theirs = self.counted(each.rate_reference, each.n_reference, row)
         who, than = self.side(each.feature, each.group, **mine), self.reference(each, **theirs)
-        harmed = self.adverse(row or each.definition, each.class_scope) * disparities.gap(each)
+        far = disparities.gap(each)
+        harmed = self.adverse(row or each.definition, each.class_scope) * far
         harm: Any = None if harmed == 0 else "worse" if harmed > 0 else "better"
         joint = not alone and each.simultaneous is not None
         held = each if alone or not (joint or row) else disparities.singled_out(each)
@@ -283,9 +284,8 @@ class Compared:
         measured = (
             self._measure_of(each.definition)
             if row is None
-            else self.measure(row, each.class_scope, each.threshold if several_cuts else None)
+            else measure(self.spec, row, each.class_scope, each.threshold if several_cuts else None)
         )
-        far = disparities.gap(each)
         exact = measured.classes and not self.spec.get("weight")
         facts = {
             "across": each.group is None or is_of_all_groups(each.definition),

@@ -213,7 +213,6 @@ def test_saved_and_read_again_it_is_the_same(tmp_path):
     [
         ({"rate": None}, "rate: name the rate to search"),
         ({"rate": "cohen_kappa"}, "no share of rows.* search one of 'base_rate'"),
-        ({"rate": "f1"}, "no share of rows.* search jaccard_index, with which it rises"),
         ({"rate": "false_positiv_rate"}, "false_positive_rate"),
         ({"rate": "base_rate"}, "state which is worse"),
         ({"features": None}, "features: name the columns"),
