@@ -219,7 +219,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         asked = spec.positive_of(axis.column) or (1,)
         codes = are_actions(axis.column, cube.levels[axis])
         refused = refused_levels(cube, axis, spec)
-        if undecided := undecided_levels(cube, axis, spec):
+        if undecided := undecided_levels(cube, axis, spec, refused):
             held = _held(axis, undecided, spec, sum)
             more = {"line": spec.recoding_line(axis.column, {UNKNOWN: held["values"]})}
             if codes:
@@ -294,8 +294,13 @@ def copies_of_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
             DiagnosticCode.PREDICTION_IS_LABEL,
             column=spec.prediction, label=spec.label, rows=rows, **spec.unit,
         )  # fmt: skip
+    if task is Task.REGRESSION:
+        return
+    masks = outcome_masks(cube, spec, task)
     if task is Task.BINARY:
-        yield from _score_is_label(cube, spec, outcome_masks(cube, spec, task))
+        yield from _score_is_label(cube, spec, masks)
+    if not (equal or prediction.bins):
+        yield from _copies_in_groups(cube, spec, (label, prediction), masks)
 
 
 def _score_is_label(
@@ -337,17 +342,22 @@ def _score_is_label(
         )
 
 
-def labels_copied_in_groups(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+def copies_in_groups(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn of groups without any error, beside so many of the others that this is no chance."""
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
-    if label is None or prediction is None or prediction.bins or spec.label == spec.prediction:
-        return
-    masks = outcome_masks(cube, spec, task)
+    if not (label is None or prediction is None or prediction.bins):
+        masks = outcome_masks(cube, spec, task)
+        yield from _copies_in_groups(cube, spec, (label, prediction), masks)
+
+
+def _copies_in_groups(
+    cube: Cube, spec: Spec, of: tuple[Axis, Axis], masks: Sequence[OutcomeMasks]
+) -> Iterator[Diagnostic]:
     right = np.logical_and.reduce([np.equal.outer(each.labels, each.predictions) for each in masks])
     for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
-        if not counts_together(cube, axis, label, prediction):
+        if not counts_together(cube, axis, *of):
             continue
-        table = cube.marginal([axis, label, prediction])
+        table = cube.marginal([axis, *of])
         known = (table.codes >= 0).all(axis=1)
         (group, given, decided), rows = table.codes[known].T, table.sums[cube.plan.cases][known]
         every = np.bincount(group, rows)

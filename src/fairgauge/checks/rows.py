@@ -28,9 +28,9 @@ from fairgauge.checks.missingness_checks import (
 from fairgauge.checks.names import doubtful_names, doubtful_strata
 from fairgauge.checks.outcome_checks import (
     copied_outcomes,
+    copies_in_groups,
     copies_of_label,
     groups_of_one_outcome,
-    labels_copied_in_groups,
     missing_classes,
     one_number,
     one_outcome,
@@ -97,7 +97,6 @@ OF_OUTCOMES = (
     DataCheck(lambda c: codes_as_favourable(*c), _BINARY),
     DataCheck(lambda c: copies_of_label(*c), exact=True),
     DataCheck(lambda c: copied_outcomes(c.cube, c.spec), exact=True),
-    DataCheck(lambda c: labels_copied_in_groups(*c), _BINARY | _CLASSES, exact=True),
     DataCheck(lambda c: one_outcome(*c), _BINARY | _CLASSES),
     DataCheck(lambda c: groups_of_one_outcome(*c), _BINARY),
     DataCheck(lambda c: one_number(c.cube), _NUMBERS, exact=True),
@@ -107,7 +106,7 @@ OF_OUTCOMES = (
     DataCheck(lambda c: predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
 )
 OF_VALUES = (
-    DataCheck(lambda c: labels_copied_in_groups(*c), _BINARY | _CLASSES, exact=True),
+    DataCheck(lambda c: copies_in_groups(*c), _BINARY | _CLASSES, exact=True),
     DataCheck(lambda c: undecided_outcomes(c.cube, c.spec), _BINARY),
     DataCheck(lambda c: missing_classes(c.cube, c.spec), _CLASSES),
     DataCheck(lambda c: doubtful_names(c.cube, c.spec)),

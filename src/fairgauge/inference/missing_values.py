@@ -140,7 +140,7 @@ def differs_without_group(
         without_group(counted, measure) < MANY_MISSING * counted.every(measure)
         for measure in ("n", "w" if counted.weighted else "n")
     )
-    if few:  # of too few rows to show their rates
+    if few:  # these show no rates of theirs, whatever they weigh
         return not light
     known, unknown = sides_and_unknown(counted, outcome, spec.profile, "n")
     slots = np.arange(1 + len(counted.strata))

@@ -147,12 +147,14 @@ def refused_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]
     ]
 
 
-def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
-    """Return those of them whose names or codes are of no decision."""
-    asked, refused = spec.positive_of(axis.column) or (1,), refused_levels(cube, axis, spec)
-    none = no_decisions(axis.column, cube.levels[axis], asked)
+def undecided_levels(
+    cube: Cube, axis: Axis, spec: Spec, refused: Sequence[tuple[Value, int]]
+) -> list[tuple[Value, int]]:
+    """Return those of refused ones whose names or codes are of no decision."""
     if len(refused) == 1 and may_be_value(name_of(refused[0][0])):
         return []  # of two outcomes, one is meant
+    asked = spec.positive_of(axis.column) or (1,)
+    none = no_decisions(axis.column, cube.levels[axis], asked)
     return [each for each in refused if each[0] in none]
 
 
@@ -163,7 +165,8 @@ def open_levels(cube: Cube, axis: Axis | None, spec: Spec) -> Mask | None:
         return None
     if not {code, f"{code}:{axis.column}"}.isdisjoint(spec.accept):
         return None
-    undecided = [value for value, _ in undecided_levels(cube, axis, spec)]
+    refused = refused_levels(cube, axis, spec)
+    undecided = [value for value, _ in undecided_levels(cube, axis, spec, refused)]
     return np.array([v in undecided for v in cube.levels[axis]]) if undecided else None
 
 
