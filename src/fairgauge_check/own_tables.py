@@ -151,13 +151,21 @@ def _quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
         yield _held(head, None, f"{100 * together:.1f}%", 1 - slack, 1 + slack)
 
 
-def _people(grid: Grid, rows: _Rows, *_: Any) -> _Found:
+def _people(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
     known = {i: n.value for i, row in enumerate(rows, 1)
              if (n := read_number(row["n"])) and row.get("share", "-") != "-"}  # fmt: skip
     for i, people in known.items():
         row = rows[i - 1]
         yield _held("share", (i, row["group"]), row["share"], people / sum(known.values()))
-    yield from _columns(grid, rows, "group", "n", "share")
+    table = next((each for each in tables if grid.name.endswith(each.name[1:])), None)
+    rate = table.columns.get(ColumnRole.RATE, "") if table else ""
+    shares = {each.name: each.share for each in (table.groups if table else ())}
+    for number, row in enumerate(rows if rate in grid.header else (), 1):
+        if (share := shares.get(row["group"])) is not None:
+            yield _held(rate, (number, row["group"]), row[rate], float(share))
+    yield from _columns(
+        grid, rows, "group", "n", "share", *([rate] if any(shares.values()) else [])
+    )
 
 
 def _shortfalls(
@@ -248,8 +256,8 @@ def _adjusted(
     grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], others: Sequence[Grid]
 ) -> _Found:
     table = _table_of(grid, tables)
-    inside = f"{table.name}, selection rates in %" if table else ""
-    strata = next((each for each in others if inside and each.name.startswith(inside)), None)
+    start = f"{table.name}, selection rates in %" if table else ""
+    strata = next((each for each in others if start and each.name.startswith(start)), None)
     for number, row in enumerate(rows, 1):
         at, metric, last = (number, row["group"]), row["metric"], grid.header[-1]
         ratio = table is not None and table.columns.get(ColumnRole.RATIO) == metric
@@ -269,13 +277,8 @@ def _adjusted(
         base = [name for name, text in cells.items() if text == "reference"]
         ends: list[float] = []
         counted = table is not None and all(each.counts for each in table.groups)
-        if (
-            of
-            and counted
-            and len(base) == 1
-            and strata
-            and {row["group"], *base} <= {*strata.header}
-        ):
+        inside = {row["group"], *base} <= {*(strata.header if strata else ())}
+        if of and counted and strata and inside and len(base) == 1:
             sides = [[_selections(text) for text in (each[row["group"]], each[base[0]])]
                      for each in rows_of(strata)]  # fmt: skip
             ends = [scale * end for end in _pooled(sides, of)]
@@ -312,7 +315,8 @@ def _comparisons(
         sides = [[read_number(of[row[side]][name]) for side in ("group", "compared with")]
                  for of in known if {row["group"], row["compared with"]} <= of.keys()
                  and name in of[row["group"]]]  # fmt: skip
-        (own, other), *more = sides or [[None, None]]
+        printed = {tuple(each and each.exact for each in pair): pair for pair in sides}
+        (own, other), *more = printed.values() or [[None, None]]
         if more or own is None or other is None or (kind == "ratio" and other.low <= 0):
             yield "value and CI"
             continue

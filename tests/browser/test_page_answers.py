@@ -185,19 +185,6 @@ def test_a_band_of_nobody_is_refused(tmp_path):
     assert made["refused"] == ["Nobody is in some band of age: cut it at other numbers."]
 
 
-def test_no_pass_stands_on_a_group_that_may_be_no_group(tmp_path):
-    rows = [f"{sex},{'yes' if i % 2 else 'no'}" for sex in ("F", "M", "N/A") for i in range(400)]
-    text = "\n".join(["sex,ok", *rows])
-    usual = USUAL | {"favourable": "positive", "rules": ["selection_rate.ratio >= 0.7"]}
-    accepted = usual | {"accept": ["missing_marker"]}
-    cases = [{"text": text, "question": each} for each in (usual, accepted)]
-    doubted, stated = answers(cases, tmp_path)
-    assert {v["outcome"] for v in doubted["verdicts"]} == {"inconclusive"}
-    assert {d["code"] for d in doubted["doubts"]} == {"missing_marker"}
-    assert {v["outcome"] for v in stated["verdicts"]} == {"pass"}
-    assert not stated["doubts"]
-
-
 def test_no_pass_stands_on_actions_that_are_no_decisions(tmp_path):
     """Codes of HMDA: 4 and 5 are withdrawn and incomplete, and were taken for denials."""
     rows = [f"{sex},{code}" for sex in "FM" for code in "11113345" for _ in range(60)]

@@ -157,6 +157,13 @@ MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
         DiagnosticCode.UNDECIDED_OUTCOMES, "p", planted("p", "Pending", "no"),
         ("audit", "compare_models", "why", "find", "monitor", "pairs"),
     ),
+    "decisions in a second word": (
+        DiagnosticCode.APPROVED_AS_REFUSED, "p", planted("p", "Accepted", "no"),
+        ("audit", "compare_models", "why", "find", "monitor", "pairs"),
+    ),
+    "a total among the groups": (
+        DiagnosticCode.MISSING_MARKER, "g", planted("g", "Total"), ("why", "monitor", "pairs"),
+    ),
     "decisions of a candidate that are none": (
         DiagnosticCode.UNDECIDED_OUTCOMES, "c", planted("c", "Pending", "no"),
         ("compare_models",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Never, Unpack
 
@@ -11,7 +12,7 @@ from fairgauge.api.running import Run, started
 from fairgauge.catalogue.lookup import described
 from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.missingness_checks import never_repeats
-from fairgauge.checks.outcome_checks import undecided_outcomes
+from fairgauge.checks.outcome_checks import favoured_levels, undecided_outcomes
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import Axis
@@ -22,7 +23,6 @@ from fairgauge.inference.missing_values import missing_groups, missing_outcomes
 from fairgauge.measure.compare_models import compare_candidates
 from fairgauge.measure.compare_reports import compare_reports
 from fairgauge.measure.measure import reversed_outcomes_of
-from fairgauge.question.category_words import no_outcomes
 from fairgauge.question.conditions import NOT
 from fairgauge.question.options import Options, flag_of, with_options
 from fairgauge.question.spec_file import Config, with_config
@@ -30,7 +30,7 @@ from fairgauge.question.specification import MODELS_INSTEAD, Spec
 from fairgauge.resolve import question_checks
 from fairgauge.resolve.excluded_rows import MANY_UNCLUSTERED, NO_CLUSTER, excluded_rows
 from fairgauge.resolve.group_counts import count_groups
-from fairgauge.resolve.outcomes import decide_task
+from fairgauge.resolve.outcomes import decide_task, undecided_levels
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.comparison import Change, Origin
 from fairgauge.results.report import Report
@@ -202,11 +202,8 @@ def _notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
             notes += [*missing_groups(of, asked), *question_checks.one_group(of, asked)]
             notes += question_checks.weightless_groups(of)
             for each in missing_outcomes(of, asked):
-                given = dict(each.parameters)
-                if given["what"] != "label":
-                    column = asked.prediction or asked.score or ""
-                    given["what"] = f"decision by {quote(column)}"
-                notes.append(Diagnostic.warning(each.code, each.feature, **given))
+                decision = f"decision by {quote(asked.prediction or asked.score or '')}"
+                notes.append(each if each["what"] == "label" else each.but(what=decision))
     stated: dict[object, Diagnostic] = {}
     for each in (*notes, *run.of_rows()):
         of_all = each.code in _OF_ALL_MODELS
@@ -235,9 +232,8 @@ def _models(cube: Cube, spec: Spec) -> list[_Model]:
                 notes = found(counts, asked)
         except SpecError as refused:
             column = quote(axis.column)
-            raise SpecError(
-                [Problem("candidate", f"{column} {each.message}") for each in refused.problems]
-            ) from refused
+            messages = (f"{column} {each.message}" for each in refused.problems)
+            raise SpecError(Problem("candidate", each) for each in messages) from refused
         models.append((axis.column, notes, counts, asked))
     return models
 
@@ -257,8 +253,10 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
             f"{quote(in_use.column)}, does not (it holds {held}); use the same values in both"
         )
         raise SpecError(Problem("candidate", message))
-    for value in no_outcomes(cube.levels[candidate]):
-        strange.pop(value, None)  # `undecided_outcomes` warns of it
+    if strange:
+        warned = undecided_levels(cube, candidate, spec), favoured_levels(cube, candidate, spec)
+        for value, _ in chain(*warned):
+            strange.pop(value, None)  # `undecided_outcomes` warns of it
     if strange:
         yield Diagnostic.warning(
             DiagnosticCode.PREDICTION_NOT_A_LABEL,

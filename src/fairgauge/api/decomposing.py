@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Unpack, cast
 
 from fairgauge.api.running import started
@@ -199,11 +200,7 @@ def why(
         diagnostics=(
             *notes_of_used,
             *run.of_rows(),
-            *(
-                note
-                for counts in ([] if spec.weight is None else count_groups(cube, spec))
-                for note in weightless_groups(counts)
-            ),
+            *chain(*map(weightless_groups, count_groups(cube, spec) if spec.weight else ())),
             *assumed_positive(cube, spec, Task.BINARY, metrics),
             *found,
             *missingness_checks.missing_values(cube, spec, names),
@@ -336,15 +333,9 @@ def _wrong_metrics(spec: Spec, margins: Mapping[str, float]) -> Iterator[Problem
                 differences[rate.name] = rate
         else:
             message = (
-                f"{metric.name} has no decomposition: it is no difference or ratio of one rate "
-                "or mean, such as base_rate.difference"
+                f"{metric.name} has no decomposition: it is no difference or ratio of one rate, or "
+                "mean of a label or a prediction, such as base_rate.difference"
             )
-            if metric.name.startswith("mean_score."):
-                message = (
-                    f"{metric.name} has no decomposition, since scores are counted by intervals; "
-                    "name the score as the prediction of a regression "
-                    "(--prediction COL --task regression --metrics mean_prediction.difference)"
-                )
             yield Problem("metrics", message)
     if margins and rates and not differences:
         yield Problem("margins", "are of differences; metrics asks for ratios alone")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias
 
@@ -53,19 +52,12 @@ def load(path: str | Path) -> Loaded:
     schema = str(values["schema"])
     readers: dict[str, type[Cube | ShownResult]] = {SCHEMA: Cube, **result_classes()}
     if schema not in readers:
-        raise CubeError(
-            f"{quote(path)} has format {quote(schema)}, {_why_not_read(schema, readers)}"
-        )
+        same = [known for known in readers if known.partition("/")[0] == schema.partition("/")[0]]
+        why = f"which fairgauge does not read; it reads {', '.join(readers)}"
+        if same:
+            why = f"another version of fairgauge's; this version reads {' and '.join(same)}"
+        raise CubeError(f"{quote(path)} has format {quote(schema)}, {why}")
     try:
         return readers[schema].from_dict(values)
     except FairgaugeError as error:
         raise type(error)(f"{quote(path)}: {error}") from None
-
-
-def _why_not_read(schema: str, readers: Iterable[str]) -> str:
-    family = schema.partition("/")[0]
-    versions = [known for known in readers if known.partition("/")[0] == family]
-    if versions:
-        return f"another version of fairgauge's; this version reads {' and '.join(versions)}"
-    present = (kind.KIND.schema for kind in result_classes().values())
-    return f"which fairgauge does not read; it reads {', '.join(dict.fromkeys((SCHEMA, *present)))}"

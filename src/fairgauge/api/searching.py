@@ -32,13 +32,13 @@ from fairgauge.enums import (
     Uncounted,
     Worse,
 )
-from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, refuse, shown
+from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, refuse
 from fairgauge.inference.missing_values import unevenly_lacking
 from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.features import RECORD, refuse_probabilities
 from fairgauge.question.options import OF_ROWS, flag_of
-from fairgauge.question.readers import Location, read_word
+from fairgauge.question.readers import Location, read_number, read_word
 from fairgauge.question.spec_file import Config, overridden, with_config
 from fairgauge.question.specification import (
     Spec,
@@ -62,7 +62,6 @@ from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.row_codes import CodedRows, Streamed, coded_rows
 from fairgauge.start.records import replace
-from fairgauge.values import is_number
 
 Word = TypeVar("Word", bound=StrEnum)
 _MOST_VALUES = 1_000_000
@@ -182,11 +181,10 @@ def find(
     rows = overridden({name: merged[name] for name in OF_ROWS if name in merged}, options)
     features = merged.get("sensitive") if features is None else features
     numbers = {"tolerance": tolerance, "alpha": alpha, "depth": depth, "min_rows": min_rows}
-    problems += [
-        Problem(name, f"must be a number {inside}, not {shown(numbers[name])}")
-        for name, (fits, inside) in _RANGES.items()
-        if not fits(numbers[name])
-    ]
+    for name, read_one in _NUMBERS.items():
+        read_one(numbers[name], Location(name, problems))
+    if tolerance == 1:
+        problems.append(Problem("tolerance", "must be below 1"))
     row = _searched_rate(rate, problems)
     favourable = read_part(("favourable",), rows).favourable
     side = _worse_side(worse, row, favourable, problems)
@@ -276,26 +274,16 @@ def _exclusion_notes(cube: Cube, spec: Spec, needs: Set[str]) -> Iterator[Diagno
             yield replace(note, level=Level.WARNING) if many else note
 
 
-_SHARE_OF = {"f1": "jaccard_index", "selection_odds": "selection_rate"}
-"""Rates that are functions of a share, which has the same worse subgroups."""
 _DEPENDENT = (
     "a search takes none: exact probabilities need independent, unweighted rows. Count "
     "people (person=...), or search one row of each cluster and audit what is found with all rows"
 )
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-
-_WHOLE = (_is_whole, "of at least 1, a whole one")
-_RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "tolerance": (lambda x: is_number(x) and 0 <= x < 1, "from 0 to less than 1"),
-    "alpha": (lambda x: is_number(x) and 0 < x < 0.5, "between 0 and 0.5"),
-    "depth": _WHOLE,
-    "min_rows": _WHOLE,
-}
-"""Of every number what is in its range, and the range in words."""
+_NUMBERS = {
+    "tolerance": read_number(0, 1), "alpha": read_number(0, 0.5, inside=True),
+    "depth": read_number(1, whole=True), "min_rows": read_number(1, whole=True),
+}  # fmt: skip
 
 
 def _searched_rate(rate: str | Statistic | None, problems: list[Problem]) -> Rate | None:
@@ -312,11 +300,9 @@ def _searched_rate(rate: str | Statistic | None, problems: list[Problem]) -> Rat
         return None
     if isinstance(row, Rate):
         return row
-    share = _SHARE_OF.get(row.name)
-    instead = f"{share}, with which it rises and falls" if share else listing(shares, len(shares))
     message = (
-        f"{quote(row.name)} is no share of rows, and exact probabilities are of shares; search "
-        f"{'' if share else 'one of '}{instead}"
+        f"{quote(row.name)} is no share of rows, and exact probabilities are of shares; search one "
+        f"of {listing(shares, len(shares))}"
     )
     problems.append(Problem("rate", message))
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -21,6 +20,7 @@ from fairgauge.question.category_words import (
     is_harm,
     is_no,
     is_of_denials,
+    is_of_favours,
     is_of_risk,
     is_unclear_code,
     is_yes,
@@ -33,13 +33,6 @@ from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of
 
-_FAVOURABLE = (
-    r"(?i)(?<!un)(approv|accept|(?<!re)admi(t|ssion)|hire|select|(?<!mi)grant|pass|award|promot|qualif|"
-    r"eligib|success|invit|offer|graduat|employ|favou?r|repa(y|id)|good|recommend|shortlist|"
-    r"contratad|aprobad|aceptad|admitid|bewillig|genehmig|eingestellt|zugelassen|embauche)"
-)
-"""Parts of the names of columns in which 1 is the favourable outcome."""
-_YES_ELSEWHERE, _NO_ELSEWHERE = {"ja", "oui", "si", "sí"}, {"nein", "non"}
 _OF_ALL_OUTCOMES = (DifferentialFairness, Distance)
 """Metrics in which every outcome counts alike, as consistency does."""
 _COUNTS = np.array([[11.0, 7.0, 5.0, 3.0]])
@@ -64,7 +57,7 @@ def assumed_positive(
     levels = cube.levels[axis]
     value = next((name_of(level) for level in levels if matches(1, level)), None)
     others = tuple(name_of(level) for level in levels if not matches(1, level))
-    favourable = re.search(_FAVOURABLE, axis.column) and not is_of_denials(axis.column)
+    favourable = is_of_favours(axis.column) and not is_of_denials(axis.column)
     warned = any(each["column"] == axis.column for each in unfavourable_positive(cube, spec, task))
     made = Diagnostic.note if favourable or warned else Diagnostic.warning
     yield made(
@@ -161,7 +154,7 @@ def _better_outcomes(
     axis: Axis, levels: Sequence[Value], positive: Sequence[Value], *, negative: bool
 ) -> list[Value]:
     # those are the positive ones, or with ``negative`` all others
-    of_hiring = bool(re.search(_FAVOURABLE, axis.column)) and not is_adverse(axis.column)
+    of_hiring = is_of_favours(axis.column) and not is_adverse(axis.column)
     of_denials = is_of_denials(axis.column) or is_harm(axis.column)
     if axis.bins:
         (cut, *_) = axis.cuts
@@ -175,10 +168,9 @@ def _better_outcomes(
         text = name_of(value).strip()
         if codes:
             return action_code(text) not in APPROVED
-        if is_no(text) or matches(0, text) or text.casefold() in _NO_ELSEWHERE:
+        if is_no(text) or matches(0, text):
             return of_hiring
-        is_a_yes = is_yes(text) or text.casefold() in _YES_ELSEWHERE
-        return of_denials if is_a_yes else is_adverse(text) or is_harm(text, axis.column)
+        return of_denials if is_yes(text) else is_adverse(text) or is_harm(text, axis.column)
 
     def is_denied(value: Value) -> bool:
         names = sources.get(text := name_of(value), ())

@@ -17,8 +17,10 @@ from fairgauge.enums import DiagnosticCode, Level, Role, Task
 from fairgauge.errors import closest, refuse
 from fairgauge.question.category_words import (
     codes_of_missing,
+    is_age,
+    is_total,
+    may_be_group,
     may_be_no_number,
-    may_be_value,
     missing_words,
 )
 from fairgauge.question.loan_actions import no_groups
@@ -38,6 +40,8 @@ from fairgauge.values import (
     unaccented,
 )
 
+_LEAST_OF_COUNTS, _FAR_ABOVE = 999, 0.1
+"""Of counts, the least code, and the part of it that no other one reaches."""
 _BLANKS = r"(?<!\d)\s|\s(?!\d)"
 _FAR_BELOW = -99
 """A code that no scale with other negative numbers ends at."""
@@ -67,7 +71,6 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
     groups = _known_groups(cube, spec, to_nearest)
     for each in (
         *_missing_markers(cube, spec, groups),
-        *_missing_markers(cube, spec, _known_groups(cube, spec, to_nearest, excluded=True), True),
         *_coded_scores(cube, spec),
         *coded_numbers(cube, spec),
         *_groups_alike(spec, groups),
@@ -75,7 +78,7 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
         *_unseen_values(cube, spec),
         *_not_recoded(cube, spec, to_nearest),
     ):
-        yield each.of(spec.unit)
+        yield each.but(**spec.unit)
 
 
 def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[Diagnostic]:
@@ -100,10 +103,7 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
             )
 
 
-def _known_groups(
-    cube: Cube, spec: Spec, to_nearest: int, *, excluded: bool = False
-) -> dict[Axis, list[tuple[Value, int]]]:
-    # with ``excluded`` those that are
+def _known_groups(cube: Cube, spec: Spec, to_nearest: int) -> Levels:
     known = {}
     for axis in cube.plan.axes:
         if axis.role is Role.FEATURE and not axis.bins:
@@ -112,18 +112,13 @@ def _known_groups(
             known[axis] = [
                 each
                 for each, missing in zip(levels, unknown, strict=True)
-                if not missing
-                and (name_of(each[0]) in spec.exclude_groups) is excluded
-                and (each[1] or not spec.count)  # rows of count 0 stand for no case
+                if not missing and (each[1] or not spec.count)  # count 0 stands for no case
             ]
     return known
 
 
-def _missing_markers(
-    cube: Cube, spec: Spec, groups: Levels, excluded: bool = False
-) -> Iterator[Diagnostic]:
+def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
     # also where these are ``excluded``: whatever they are, rules pass
-    more = {"excluded": True} if excluded else {}
     for axis, levels in groups.items():
         recoding = spec.recoding(axis.column)
         stated = set(recoding.category_of.values()) if recoding else ()
@@ -131,12 +126,17 @@ def _missing_markers(
         if not spec.feature(axis.column).values:
             missing += codes_of_missing(cube.levels[axis])
             missing += no_groups(axis.column, cube.levels[axis])
-        for level, rows in levels:
-            if level in missing and level not in stated:
-                unsure = {"unsure": True} if may_be_value(name_of(level)) else {}
+        names = [name_of(level) for level, _ in levels]
+        for (level, rows), name in zip(levels, names, strict=True):
+            total = isinstance(level, str) and is_total(name)
+            if (level in missing or total) and level not in stated:
+                what = {
+                    "excluded": name in spec.exclude_groups, "total": total,
+                    "unsure": may_be_group(name, axis.column, names),
+                }  # fmt: skip
                 yield Diagnostic.warning(
-                    DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows, **more,
-                    **unsure,
+                    DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows,
+                    **{key: True for key, value in what.items() if value},
                 )  # fmt: skip
 
 
@@ -178,20 +178,28 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of numbers of a column that is cut, or averaged, that are often codes of missing ones.
 
     These are beyond all cuts, and no other number is near, or further from 0. So are years of birth
-    where all cuts are ages.
+    where all cuts are ages, and in a column of ages all that nobody reaches.
     """
     for axis in (each for each in cube.plan.axes if each.role is Role.CODES):
         rows = cube.cases_by_level[axis][:-1]
         low, high = np.array([-np.inf, *axis.cuts]), np.array([*axis.cuts, np.inf])
+        if axis.column == spec.count:
+            for code in (each for each in CODES if each >= _LEAST_OF_COUNTS):
+                others = (rows > 0) & (high != code) & (high > code * _FAR_ABOVE)
+                if (held := rows[high == code].sum()) and not others.any():
+                    yield Diagnostic.warning(
+                        DiagnosticCode.CODED_NUMBERS, column=axis.column, value=code,
+                        rows=int(held) // code,
+                    )  # fmt: skip
+            continue
         of = [each for each in cube.plan.axes if each.column == axis.column and each is not axis]
         averaged = spec.task is Task.REGRESSION
         cuts = [c for a in of if not (averaged and a.role in OUTCOMES) for c in a.cuts]
         least, most = min(cuts, default=np.inf), max(cuts, default=-np.inf)
         years = (low == YEARS[0]) & bool(cuts and least >= 0 and most < OLDEST)
         ordinary = (rows > 0) & ~years & ~np.isin(high, CODES)
-        found: dict[Value, float] = {}
-        if not ordinary[low >= OLDEST].any() and rows[years].any():
-            found["1900-2100"] = rows[years].sum()
+        coded = years & ~ordinary[low >= OLDEST].any()
+        found: dict[Value, float] = {"1900-2100": rows[coded].sum()}
         for code in CODES:
             held = rows[high == code].sum()
             if not held or not (code > most if code > 0 else code < least):
@@ -204,14 +212,18 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 of_scale = ordinary[high <= -LEAST].any() or not ordinary[low >= 1].any()
             if not of_scale:
                 found[canonical(code)] = held
+                coded |= high == code
+        if is_age(axis.column) and most < OLDEST:
+            found[f">{OLDEST:g}"] = rows[(low >= OLDEST) & ~coded].sum()
         condition = next((each for each in spec.where if each.column == axis.column), None)
         for value, cases in found.items():
             ends = [] if condition is None else [*condition.cuts, *condition.values]
-            stated = is_one_of(value, ends)
-            if not stated:
+            if cases and not is_one_of(value, ends):
+                line = {} if isinstance(value, str) else {
+                    "line": spec.recoding_line(axis.column, {UNKNOWN: [value]})}  # fmt: skip
                 yield Diagnostic.warning(
                     DiagnosticCode.CODED_NUMBERS, column=axis.column, value=value, rows=int(cases),
-                    line=spec.recoding_line(axis.column, {UNKNOWN: [value]}),
+                    **line,
                 )  # fmt: skip
 
 
@@ -223,6 +235,7 @@ def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
         for several in _alike(
             _Spelling(axis.column, name_of(level), rows, _value_set(level, sets))
             for level, rows in levels
+            if name_of(level) not in spec.exclude_groups
         ):
             stated = (each.meaning is not None if sets else each.text in names for each in several)
             if not all(stated):

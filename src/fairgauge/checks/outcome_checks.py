@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
 
 from fairgauge.checks.missingness_checks import HARDLY_CHANCE, axes_of, p_of_shares, rows_by
+from fairgauge.checks.names import compact_reading
 from fairgauge.cube.cube import Cube, counts_together, levels_with_cases
 from fairgauge.cube.plan import SQUARES, SUM, Axis, centre_of
-from fairgauge.enums import DiagnosticCode, Role, Task
+from fairgauge.enums import DiagnosticCode, Favourable, Role, Task
 from fairgauge.identity import ValueSet
 from fairgauge.question.category_words import (
     classes_of_missing,
     is_adverse,
-    no_outcomes,
+    is_denied,
+    is_favourable,
+    is_form_of,
+    is_harm,
 )
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.loan_actions import APPROVED, action_code, are_actions
@@ -42,6 +47,7 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of
 
 _HALF, _NO_CHANCE = 0.5, 1e-6
+_LETTER = r"[^\W\d_]"
 
 
 def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
@@ -148,10 +154,11 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
         return
     positive = spec.positive_of(spec.label) or (1,)
     labels = [*cube.levels[label], *positive]
-    if task is Task.BINARY and spec.names_values:
-        labels += no_outcomes(cube.levels[prediction])
     levels = levels_with_cases(cube, prediction)
     strange = [each for each in levels if not is_one_of(each[0], labels)]
+    if strange and task is Task.BINARY and spec.names_values:
+        of = undecided_levels(cube, prediction, spec), favoured_levels(cube, prediction, spec)
+        strange = [each for each in strange if each not in chain(*of)]
     rows = sum(rows for _, rows in strange)
     # where the labels are of one class, the other is known from predictions alone
     if len(cube.levels[label]) < 2 or not rows:
@@ -172,10 +179,37 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
     )
 
 
+def favoured_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
+    """Return outcomes that count as not positive, though they are favourable by their names.
+
+    That is by HMDA's codes, or as a second word or another form of one that is stated.
+    """
+    refused = refused_levels(cube, axis, spec)
+    names = [*map(name_of, spec.positive_of(axis.column) or (1,))]
+    if are_actions(axis.column, cube.levels[axis]):
+        approves = all(action_code(name) in APPROVED for name in names)
+        return [e for e in refused if approves and action_code(name_of(e[0])) in APPROVED]
+    if not any(re.search(_LETTER, name_of(value)) for value, _ in refused):
+        return []
+    plain = spec.favourable is not Favourable.NEGATIVE and len(refused) > 1
+    plain &= not any(is_denied(name) or is_harm(name, axis.column) for name in names)
+
+    def is_favoured(name: str) -> bool:
+        if compact_reading(name) in map(compact_reading, names) or not re.search(_LETTER, name):
+            return False  # `doubtful_names` warns of the same name in two spellings
+        forms = [each for each in names if is_adverse(each) or not is_adverse(name)]
+        return (plain and is_favourable(name)) or any(is_form_of(name, each) for each in forms)
+
+    found = [each for each in refused if is_favoured(name_of(each[0]))]
+    undecided = undecided_levels(cube, axis, spec) if found else ()
+    return [each for each in found if each not in undecided]
+
+
 def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of outcomes that count as not positive, though their names or codes are of no decision.
 
-    Of people, whose decisions count as one, how many rows have each is not known any more.
+    Also of those that are favourable by their names. Of people, whose decisions count as one, how
+    many rows have each is not known any more.
     """
     if not spec.names_values:  # an order names every value, and numbers are cut
         return
@@ -185,7 +219,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         asked = spec.positive_of(axis.column) or (1,)
         codes = are_actions(axis.column, cube.levels[axis])
         refused = refused_levels(cube, axis, spec)
-        if undecided := undecided_levels(cube, axis, spec, refused):
+        if undecided := undecided_levels(cube, axis, spec):
             held = _held(axis, undecided, spec, sum)
             more = {"line": spec.recoding_line(axis.column, {UNKNOWN: held["values"]})}
             if codes:
@@ -196,12 +230,11 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                     "condition": RowCondition(axis.column, (others,), negated=True).to_text()
                 }
             yield Diagnostic.warning(DiagnosticCode.UNDECIDED_OUTCOMES, **held, **more)
-        approved = [each for each in refused if action_code(name_of(each[0])) in APPROVED]
-        if codes and approved and all(action_code(name_of(each)) in APPROVED for each in asked):
+        if approved := favoured_levels(cube, axis, spec):
             yield Diagnostic.warning(
                 DiagnosticCode.APPROVED_AS_REFUSED,
                 **_held(axis, approved, spec, sum),
-                **_actions(approved),
+                **(_actions(approved) if codes else {}),
                 positive=tuple(sorted({*map(name_of, asked), *(name_of(v) for v, _ in approved)})),
             )
         if (i == 0 or not spec.words_of_predictions) and len(refused) > 1:

@@ -183,6 +183,8 @@ def _of_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
 def _coded(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     # that rows have no clear number: in a column of groups, of an outcome, or of both
     column, spec = note["column"], asked.spec
+    if column == spec.count:
+        yield Doubt("clear count", asked.cases)
     yield from _of_group(column, "clear {}", note["rows"], spec)
     if column in (spec.label, spec.prediction, spec.score):
         yield from _of_outcome(note, asked)

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 
 from fairgauge.errors import Problem, listing, nearest, quote, refuse
-from fairgauge.question.spec_file import toml_value
+from fairgauge.question.recoding import toml_value
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import Json
 

@@ -23,6 +23,8 @@ Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 BAD_USAGE = 2
 INTERRUPTED = 130
 _LONGEST_CAUSE = 300
+_DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
+"""What a value raises that stands where none of its type can be."""
 _MODULES = {
     "counts": ("count", "merge", "protect", "join"),
     "monitoring": ("monitor",),
@@ -77,14 +79,7 @@ class OfSaved(Command):
             return super().invoke(ctx)
         except FairgaugeError:
             raise
-        except (
-            ArithmeticError,
-            AssertionError,
-            AttributeError,
-            LookupError,
-            TypeError,
-            ValueError,
-        ) as error:
+        except _DAMAGE as error:
             raise DataError(
                 "a value of the saved result is of a type or in a place where none can be "
                 f"({type(error).__name__}: {str(error)[:_LONGEST_CAUSE]}); save it again"

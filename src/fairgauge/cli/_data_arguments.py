@@ -48,7 +48,7 @@ class DataArguments:
         if urls or self.table or self.query:
             return _open_database(self, urls)
         if self.spark is not None:
-            from fairgauge.scan.spark import read_files
+            from fairgauge.scan.spark_files import read_files
 
             return read_files(self.spark, self.names)
         if self.names == (STANDARD_INPUT,):
@@ -147,19 +147,18 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     from fairgauge.cube.cube import Cube
     from fairgauge.errors import CubeError
 
-    total: Cube | None = None
-    seen: list[tuple[Place, Cube]] = []
     paths = named_places(asked)
     places: dict[Place, Place] = {}
     for path in paths:  # also by a link: its rows would count twice
         if places.setdefault(resolved(path), path) is not path:
             raise DataError(f"the cube {quote(path)} is named twice: its rows would count twice")
+    cubes: list[tuple[Place, Cube]] = []
     for path in paths:
         cube = load(address(path))
         if not isinstance(cube, Cube):
             raise CubeError(f"{quote(path)} is no cube of counts; fairgauge count makes one")
-        same = next((name for name, each in seen if cube.has_counts_of(each)), None)
-        seen.append((path, cube))
+        same = next((name for name, each in cubes if cube.has_counts_of(each)), None)
+        cubes.append((path, cube))
         if same is not None and not allow_duplicates:
             print_message(
                 f"{quote(same)} and {quote(path)} hold the same counts of {cube.rows:,} rows; if "
@@ -167,15 +166,14 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
                 "adds them without this warning)",
                 prefix="Warning: ",
             )
-        if total is None:
-            total = cube
-            continue
+    if not cubes:
+        raise DataError(f"no file {quote(asked[0])}")
+    total = cubes[0][1]
+    for path, cube in cubes[1:]:
         try:
             total = total.add(cube, allow_duplicates=True)  # warned of above, with their names
         except CubeError as error:
             raise CubeError(f"cannot add {quote(path)} to the cubes before it: {error}") from None
-    if total is None:
-        raise DataError(f"no file {quote(asked[0])}")
     return total
 
 

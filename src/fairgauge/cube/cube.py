@@ -588,21 +588,15 @@ def _joined_levels(
     # a column of a CSV file is text if any of its values is: one shard alone may have looked
     # numeric
     levels = [*one.levels[axis], *other.levels[axis]]
-    joined = sorted_levels([_as_text(level) for level in levels] if _mixed(levels) else levels)
+    if any(isinstance(level, str) for level in levels):
+        levels = [each if isinstance(each, bool) else name_of(each) for each in levels]
+    joined = sorted_levels(levels)
     if not axis.bins:
         try:
             check_levels(axis, joined, len(joined))
         except DataError as error:
             raise CubeError(str(error)) from None
     return in_reading_order(joined, orders.get(axis.column, ())) if axis.role in GROUPED else joined
-
-
-def _mixed(levels: Sequence[Value]) -> bool:
-    return any(isinstance(level, str) for level in levels)
-
-
-def _as_text(level: Value) -> Value:
-    return level if isinstance(level, bool) or level is None else name_of(level)
 
 
 def _recode(table: CountTable, cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Codes:

@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,9 @@ _SHORTEST_KEY = 16
 _DIGITS = 32
 _OF_KEY = 16
 _CODE = re.compile(r"0[0-]*|-\d+|9[9-]+")
-_FEWEST_OUTLYING, _TIMES_OUTLYING = 20, 10
-"""Rows of an identifier that is no one's: so many, and so many times those of any other."""
+_FEWEST_OUTLYING, _TIMES_OUTLYING, _SHARE_OUTLYING = 20, 10, 0.05
+"""Rows of an identifier that is no one's: so many, and so many times those of any other; of several
+half as many times are enough, as sizes have no such gap below the largest, up to this share."""
 
 
 def cluster_key() -> bytes | None:
@@ -95,8 +97,8 @@ def placeholders(
     """Return the identifiers that probably stand for unknown ones, with the rows of each.
 
     These are words such as "N/A", and codes such as 0 or 999999 of far more rows than others have.
-    So is any other identifier of so many; it may be a person's, and is named by an empty text. None
-    is one that a recoding states, such as one that is recoded to itself.
+    So are a few other identifiers of so many; they may be a person's, and are named by one empty
+    text. None is one that a recoding states, such as one that is recoded to itself.
     """
     stated = recoding.names if recoding else ()
     words: list[tuple[Value, int]] = []
@@ -112,15 +114,28 @@ def placeholders(
             codes.append((value, n))
         else:
             others.append(n)
-    *_, second, most = (1, 1, *sorted(others))
+    sizes = [*sorted(others, reverse=True), 1]
+    if outlying := count_outlying(sizes, len(identifiers)):
+        words.append(("", sum(sizes[:outlying])))
+    return (*words, *(each for each in codes if _is_far_above(each[1], sizes[outlying])))
 
-    def is_outlying(n: int, other: int) -> bool:
-        return n >= _FEWEST_OUTLYING and n > _TIMES_OUTLYING * other
 
-    if outlying := is_outlying(most, second):
-        words.append(("", most))
-    typical = second if outlying else most
-    return (*words, *(each for each in codes if is_outlying(each[1], typical)))
+def count_outlying(sizes: Sequence[int], identifiers: int) -> int:
+    """Return of how many identifiers the sizes, in falling order, are far above all others.
+
+    >>> count_outlying([30, 1], 90), count_outlying([30] * 4 + [3, 1], 90)
+    (1, 4)
+    >>> count_outlying([30, 25, 11, 6, 3, 1], 90), count_outlying([30] * 6 + [1], 90)
+    (0, 0)
+    """
+    few = max(1, int(_SHARE_OUTLYING * identifiers))
+    gaps = [*pairwise(sizes[: few + 1])]
+    found = [i for i, (n, other) in enumerate(gaps, 1) if _is_far_above(n, other, min(i, 2))]
+    return max(found, default=0)
+
+
+def _is_far_above(n: int, other: int, several: int = 1) -> bool:
+    return n >= _FEWEST_OUTLYING and n * several > _TIMES_OUTLYING * other
 
 
 def _hash(key: bytes, text: str) -> str:

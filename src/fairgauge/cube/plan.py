@@ -52,7 +52,7 @@ CODES = (-9999, -999, -99, -9, -8, -7, -1, 99, 777, 888, 999, 1111, 7777, 8888, 
          999_999)  # fmt: skip
 """Numbers that codes of missing values often are: intervals hide them, so they count apart."""
 YEARS = (1899.5, 2100.0)
-OLDEST = 130.0
+OLDEST = 120.0
 """The numbers between which are years of birth, and that no age exceeds."""
 NEARBY = 7 / 8
 """Of a code far from 0, the part of it from which on other numbers are of one scale with it."""
@@ -490,7 +490,8 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         tables += [[*outcome, *own, *of] for of in ([], by_cluster)]
         moments += tuple(Moment(f"p{i}_{j}", (c,), ("x",)) for j, c in enumerate(each.summed))
     numbers = (axis for axis in axes if axis.cuts and axis.role in _MAY_BE_CODED)
-    for column in dict.fromkeys(axis.column for axis in numbers if not axis.bounds):
+    coded = [axis.column for axis in numbers if not axis.bounds]
+    for column in dict.fromkeys([*coded, *([spec.count] if spec.count else [])]):
         axes.append(Axis(Role.CODES, column, AROUND_CODES))
         # sums of numbers can be moved to another centre where it is known which rows have one
         known = [axis for axis in outcome if axis.role in OUTCOMES and moments]

@@ -8,7 +8,7 @@ either of two.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,9 +170,12 @@ def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
     (24.0, 49.0, 74.0)
     """
     levels = cube.levels[axis]
-    texts = (v for v in levels if isinstance(v, str) and plain_number(v) is None)
-    if plain := [*(v for v in levels if isinstance(v, bool)), *texts]:
-        raise DataError(not_numbers(axis.column, map(name_of, plain)))
+    if wrong := [
+        name_of(value)
+        for value in levels
+        if isinstance(value, bool) or (isinstance(value, str) and plain_number(value) is None)
+    ]:
+        raise DataError(not_numbers(axis.column, wrong))
     table = cube.marginal([axis])
     known = (table.codes[:, 0] >= 0) & (table.cases > 0)  # not of rows that weigh nothing
     values = np.array([float(levels[code] or 0) for code in table.codes[known, 0].tolist()])
@@ -284,8 +287,8 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
 
 def asked_of(spec: Spec, candidate: Axis) -> Spec:
     """Return a question with a candidate in the place of the model in use."""
-    kind = "prediction" if spec.prediction else "score"
-    return replace(spec, candidate=(), margins=(), **{kind: candidate.column})
+    decides: dict[str, Any] = {"prediction" if spec.prediction else "score": candidate.column}
+    return replace(spec, candidate=(), margins=(), **decides)
 
 
 def alone(cube: Cube, candidate: Axis) -> Cube:

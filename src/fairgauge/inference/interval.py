@@ -13,17 +13,17 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, cast
+from typing import Any, NamedTuple, TypeAlias, TypedDict, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.cells import Array, Cells, ConfusionCounts, Need
 from fairgauge.enums import IntervalMethod, Method, Status
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.estimates import as_count
-from fairgauge.results.scopes import Interval
+from fairgauge.results.scopes import ClassScope, Interval
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.intervals import (
@@ -37,15 +37,6 @@ from fairgauge.stats.intervals import (
     mean_limits,
 )
 from fairgauge.stats.sampling import FEWEST_CLUSTERS, Deviations
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array, Cells, ConfusionCounts, Need
-    from fairgauge.question.specification import Spec
-    from fairgauge.results.scopes import ClassScope
 
 Methods: TypeAlias = tuple[IntervalMethod, ...]
 
@@ -150,11 +141,11 @@ def insufficient_clusters(clusters: Array | tuple[Array, Array]) -> list[Reason 
     ``clusters`` holds effective numbers: of equal clusters with the same precision. They are of
     one side, or of the group and of the reference: a reason then names the side of fewer.
     """
-    code, one = ReasonCode.FEW_CLUSTERS, not isinstance(clusters, tuple)
+    rounded = np.round(clusters, 1)
     return _too_few(
-        np.round(clusters, 1) if one else (np.round(clusters[0], 1), np.round(clusters[1], 1)),
+        (rounded[0], rounded[1]) if isinstance(clusters, tuple) else rounded,
         FEWEST_CLUSTERS,
-        lambda number: Reason.of(code, clusters=number, minimum=FEWEST_CLUSTERS),
+        lambda n: Reason.of(ReasonCode.FEW_CLUSTERS, clusters=n, minimum=FEWEST_CLUSTERS),
     )
 
 
@@ -646,7 +637,7 @@ class Comparisons:
     group: Evidence
     reference: Evidence
     rest: Evidence | None
-    margin: NDArray[np.bool_]
+    margin: Mask
 
     @property
     def other(self) -> Evidence:

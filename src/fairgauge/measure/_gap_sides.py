@@ -39,8 +39,8 @@ class GapSides:
 
     Successes ``x`` and rows ``n`` are by weight, ``cases`` of both and ``rows`` without; of means
     sums take the place of successes, with their ``squares``, about a ``centre``. There is no
-    ``sampling`` where rows are independent and alike. ``counts`` are successes and trials of independent rows
-    with the same rates, which have the precision that the rows of a stratum have.
+    ``sampling`` where rows are independent and alike. ``counts`` are successes and trials of
+    independent rows with the same rates, which have the precision that the rows of a stratum have.
     """
 
     x_d: Array

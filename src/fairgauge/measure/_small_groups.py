@@ -68,7 +68,18 @@ def small_groups(features: Iterable[GroupCounts | UnrecordedGroups], spec: Spec)
 
 def mark_estimates(estimates: Sequence[Estimate], small: Small) -> list[Estimate]:
     """Return the estimates; those of a group that is too small name the side."""
-    return [_marked(estimate, small) for estimate in estimates] if small else list(estimates)
+    made = list(estimates)
+    for i, each in enumerate(estimates if small else ()):
+        if each.feature is None or not _replaceable(each.status, each.reason):
+            continue
+        sides = {"group": each.group}
+        if each.reference is not None and each.reference.kind in _NAMED:
+            sides["reference"] = each.reference.group
+        few = ((side, small.get((each.feature, name))) for side, name in sides.items())
+        reason = next((reason.on(side) for side, reason in few if reason is not None), None)
+        if reason is not None:
+            made[i] = replace(each, status=Status.TOO_FEW, reason=reason)
+    return made
 
 
 def mark_groups(groups: Sequence[Group], small: Small) -> list[Group]:
@@ -92,21 +103,6 @@ def _replaceable(status: Status, reason: Reason | None) -> bool:
     # the minimum asked for is then the reason, so that one group does not have two minimums
     few = status is Status.TOO_FEW and reason is not None and reason.code is ReasonCode.FEW_ROWS
     return status is Status.OK or few
-
-
-def _marked(estimate: Estimate, small: Small) -> Estimate:
-    if estimate.feature is None or not _replaceable(estimate.status, estimate.reason):
-        return estimate
-    reference = estimate.reference
-    sides = {"group": estimate.group}
-    if reference is not None and reference.kind in _NAMED:
-        sides["reference"] = reference.group
-    for side, name in sides.items():
-        reason = small.get((estimate.feature, name))
-        if reason is not None:
-            reason = reason.on(side)
-            return replace(estimate, status=Status.TOO_FEW, reason=reason)
-    return estimate
 
 
 def adequate_parts(

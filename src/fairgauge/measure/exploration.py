@@ -27,7 +27,7 @@ from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.measure.slices import Slice
 from fairgauge.question.conditions import write_conditions
 from fairgauge.question.features import RECORD, refuse_probabilities
-from fairgauge.question.spec_file import toml_value
+from fairgauge.question.recoding import toml_value
 from fairgauge.question.specification import Spec, refuse_design
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Grouping, group_columns

@@ -482,7 +482,14 @@ class _Tested:
         differences = (self.x / self.n - self.others_x / self.others_n)[open_]
         first = open_[np.argsort(-differences, kind="stable")][:MOST_UNDECIDED]
         self.listed = np.concatenate([np.flatnonzero(self.status == WORSE), first])
-        self.low, self.high = self._ends()
+        # both ends of what is listed, on the sides that the statuses are; NaN elsewhere
+        self.low, self.high = np.full((2, len(at)), np.nan)
+        if len(self.listed):
+            ends = both_ends(*self._counts(self.listed), self.c, self.other_c)
+            low, high, edge = *ends, question.tolerance
+            claimed = np.maximum(low, np.nextafter(edge, 1)), np.minimum(low, edge)
+            self.low[self.listed] = np.where(self.status[self.listed] == WORSE, *claimed)
+            self.high[self.listed] = np.maximum(high, edge)
         self.p_adjusted = np.full(len(at), np.nan)
         if len(self.listed):
             self.p_adjusted[self.listed] = self.tails.adjusted(self.roots[self.listed], self.c)
@@ -524,19 +531,6 @@ class _Tested:
                 continue
             gap = detectable_gap(n, self.total, rate, self.c, self.question.tolerance, POWER)
             yield Detectable(share=share, n=n, difference=gap)
-
-    def _ends(self) -> tuple[Array, Array]:
-        # both ends of what is listed, on the sides that the statuses are; NaN elsewhere
-        at, edge = self.listed, self.question.tolerance
-        claimed = self.status[at] == WORSE
-        low, high = np.full((2, len(self.at)), np.nan)
-        if len(at):
-            low[at], high[at] = both_ends(*self._counts(at), self.c, self.other_c)
-        low[at] = np.where(
-            claimed, np.maximum(low[at], np.nextafter(edge, 1)), np.minimum(low[at], edge)
-        )
-        high[at] = np.maximum(high[at], edge)
-        return low, high
 
     def _largest_upper(self, kept: Mask) -> float | None:
         at = np.flatnonzero(kept)

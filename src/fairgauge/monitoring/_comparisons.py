@@ -408,11 +408,8 @@ def _absent_groups(
             for counts in held
             for group, group_id in zip(counts.groups, counts.group_ids, strict=True)
         }
-        references = {
-            (counts.feature, counts.groups[counts.named_reference])
-            for counts in held
-            if counts.named_reference is not None
-        }
+        named = ((counts, counts.named_reference) for counts in held)
+        references = {(of.feature, of.groups[at]) for of, at in named if at is not None}
         for name in rule.groups:
             meant = {key for key, of in texts.items() if name in of}
             if meant & followed:

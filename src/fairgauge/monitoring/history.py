@@ -64,12 +64,8 @@ class History:
     @property
     def periods(self) -> list[Period]:
         """Return the periods that it holds, in order; mixed lengths are refused."""
-        folders = self._store.names(COUNTS)
-        found = sorted(
-            parse_period(folder.removeprefix(_PARTITION))
-            for folder in folders
-            if folder.startswith(_PARTITION)
-        )
+        folders = [each for each in self._store.names(COUNTS) if each.startswith(_PARTITION)]
+        found = sorted(parse_period(folder.removeprefix(_PARTITION)) for folder in folders)
         lengths = {each.length for each in found}
         if len(lengths) > 1:
             raise DataError(
@@ -181,10 +177,8 @@ class History:
                     "make it of cells (fairgauge.rate, fairgauge.quotient)"
                 )
                 raise SpecError(Problem(f"monitor.rules[{i}].metric", message))
-        for rule in spec.rules:
-            if rule.baseline is not None:
-                digest = rule.baseline.cube.digest
-                self._store.create(_baseline_file(digest), rule.baseline.cube.to_json())
+        for each in spec.baselines:
+            self._store.create(_baseline_file(each.cube.digest), each.cube.to_json())
         text = json.dumps({_SPEC_SCHEMA: spec.to_dict()}, indent=2)
         if self._store.read(_SPEC) != text:
             self._store.replace(_SPEC, text)

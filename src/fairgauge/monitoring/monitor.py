@@ -127,24 +127,14 @@ def monitor(
     followed = follow(names, cubes, resolved, of_two)
     comparisons = followed.comparisons
     findings = [*check_feed(_feed(asked, periods, followed, until))] if periods else []
-    spelt = str(DiagnosticCode.SAME_NAMES)
-    findings = [
-        each
-        for each in findings
-        if each.problem is not HistoryProblem.NEW_VALUE
-        or each.other is None  # which states the value that it is spelt like
-        or {spelt, f"{spelt}:{each.column}"}.isdisjoint(asked.question.accept)
-    ]
+    findings = [each for each in findings if not _is_accepted(each, asked.question)]
     if cubes:
         findings += _doubted_values(names[-1], cubes, resolved.question, comparisons)
     # of rows without a weight or a count nobody knows how many people or cases they are
     unit, of_rows = asked.question.unit.get("unit"), (asked.question.weight, asked.question.count)
-    findings = [
-        each
-        if each.problem is HistoryProblem.GAP or (each.column or "") in of_rows
-        else replace(each, unit=unit)
-        for each in findings
-    ]
+    for i, each in enumerate(findings):
+        if each.problem is not HistoryProblem.GAP and (each.column or "") not in of_rows:
+            findings[i] = replace(each, unit=unit)
     return MonitorReport(
         **made_now(),
         history=held.name,
@@ -160,16 +150,21 @@ def monitor(
         comparisons=comparisons,
         own=tuple(map(described, asked.catalogue.own)),
         rows=tuple(
-            PeriodRows(
-                period=str(period), start=period.start.isoformat(), rows=held_rows.rows,
-                excluded=held_rows.excluded,
-            )
-            for period, held_rows in zip(periods, followed.rows, strict=True)
+            PeriodRows(period=str(period), start=period.start.isoformat(), rows=of.rows,
+                       excluded=of.excluded)
+            for period, of in zip(periods, followed.rows, strict=True)
         ),
         findings=tuple(findings),
         unmatched=tuple(unmatched(resolved, comparisons, cubes)),
         inconclusive=Outcome(asked.question.inconclusive or Outcome.INCONCLUSIVE),
     )  # fmt: skip
+
+
+def _is_accepted(finding: HistoryFinding, question: Spec) -> bool:
+    # of a new value that is spelt like another one
+    spelt = finding.problem is HistoryProblem.NEW_VALUE and finding.other is not None
+    code = str(DiagnosticCode.SAME_NAMES)
+    return spelt and not {code, f"{code}:{finding.column}"}.isdisjoint(question.accept)
 
 
 def no_specification(held: History) -> DataError:
@@ -201,7 +196,7 @@ def _check_alike(
     check_values([*map(str, periods)], cubes, asked.question)
     refuse(idle_recodings(cubes, asked.question))
     if [*absent_exclusions([cubes[len(cubes) - 1]], asked.question)]:
-        baselines = [rule.baseline.cube for rule in asked.rules if rule.baseline]
+        baselines = [each.cube for each in asked.baselines]
         refuse([*absent_exclusions([cubes.blank, *baselines], asked.question)])
 
 
@@ -221,11 +216,7 @@ def _feed(
         gaps=absent_runs(periods, until),
         due=asked.labels_within or 0,
         overdue=followed.overdue,
-        baselines={
-            fingerprint(rule.baseline.cube): rule.baseline.source
-            for rule in asked.rules
-            if rule.baseline is not None
-        },
+        baselines={fingerprint(each.cube): each.source for each in asked.baselines},
     )
 
 

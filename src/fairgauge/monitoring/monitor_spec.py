@@ -95,6 +95,10 @@ class MonitorSpec:
         return catalogue_of([*own, *(rule.own for rule in self.rules if rule.own is not None)])
 
     @property
+    def baselines(self) -> list[BaselineCounts]:
+        return [rule.baseline for rule in self.rules if rule.baseline is not None]
+
+    @property
     def min_n(self) -> int:
         """Return the rows below which a group's data are insufficient."""
         return self.question.min_n or SMALLEST_GROUP
@@ -181,7 +185,13 @@ def read_monitor_spec(
     if not isinstance(settings, Mapping):
         problems.append(Problem(MONITOR, f"must be a table, not {shown(settings)}"))
         settings = {}
-    question = _question(overridden(keys, given), problems)
+    question, options = None, overridden(keys, given)
+    try:
+        stored = options.get("threshold", ...) is None  # as `to_dict` wrote it
+        question = read_question(options) if stored else ask(None, None, **options)
+        problems += _not_monitored(question)
+    except SpecError as error:
+        problems += error.problems
     at = Location(MONITOR, problems)
     at.report_unknown_keys(settings, (*SETTINGS, "rules"))
     values: dict[str, Any] = {  # each of the type of its field
@@ -194,19 +204,6 @@ def read_monitor_spec(
     if problems or question is None:
         raise SpecError(problems)
     return MonitorSpec(question, rules, **values)
-
-
-def _question(options: Mapping[str, Any], problems: list[Problem]) -> Spec | None:
-    try:
-        if "threshold" in options and options["threshold"] is None:  # as `to_dict` wrote it
-            question = read_question(options)
-        else:
-            question = ask(None, None, **options)
-    except SpecError as error:
-        problems += error.problems
-        return None
-    problems += _not_monitored(question)
-    return question
 
 
 def _not_monitored(question: Spec) -> list[Problem]:

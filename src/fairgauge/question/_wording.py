@@ -44,16 +44,12 @@ class Words:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the keys of a specification file, without those that are as by default."""
-        given: dict[str, Json] = {
-            each.name: getattr(self, each.name)
-            for each in fields(self)
-            if each.name != "groups" and getattr(self, each.name) != each.default
-        }
-        groups: dict[str, Json] = {
+        words: dict[str, Json] = {each.name: getattr(self, each.name) for each in fields(self)}
+        words["groups"] = {
             feature: names if isinstance(names, str) else dict(names)
             for feature, names in self.groups.items()
         }
-        return given | ({"groups": groups} if groups else {})
+        return {key: word for key, word in words.items() if word}
 
 
 WORD_KEYS: dict[str, str] = {each.name: each.metadata["text"] for each in fields(Words)}

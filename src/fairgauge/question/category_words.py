@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 
 from fairgauge.start.compiled import toml_table
@@ -63,16 +63,42 @@ _OWN_WORD = r"(race|ethnicity|sex|gender|age)"
 _BESIDE_OWN_WORDS = re.compile(rf"^({_OWN_WORD}\W+)+|(\W+{_OWN_WORD})+$")
 """What a column may be called, before or after a word for a missing value in it: "Race N/A"."""
 
-MISSING_MARKERS = {
-    "#n/a", "nan", "null", "none", "nil", "nat", "missing", "?", "??", "-", "--", "", "tbd",
-}  # fmt: skip
 _MAY_BE_VALUE = re.compile(r"-|none|nil|new|no[\s_-]?show|open(ed)?")
-"""Of these and words of no decision, those that are as often a category, or a yes's opposite."""
+"""Of words of no value or decision, those that are as often a category, or a yes's opposite."""
 
 
 def may_be_value(name: str) -> bool:
     """Return whether a word for a missing value is as often one: no disability, or no."""
     return bool(_MAY_BE_VALUE.fullmatch(_strip(name)))
+
+
+OF_ALL_PEOPLE = re.compile(
+    r"\b(sex|gender|race|ethnic\w*|age|nationality|geschlecht|herkunft|alter|sexo|genero|raza|etnia|edad"
+    r"|sexe|genre|origine)\b|^(fe)?male$|^(wo)?m[ae]n$|^(frau|mann|mujer|hombre|femme|homme)$"
+)
+"""Columns, and values of columns, in which nobody is of no group."""
+_TWO = 2
+
+
+def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
+    """Return whether a word for a missing value may be a group beside other ``names``.
+
+    >>> may_be_group("None", "religion", ["None", "Hindu"]), may_be_group("None", "Sex", ["None"])
+    (True, False)
+    """
+    if any(OF_ALL_PEOPLE.search(_plain(each)) for each in (column, *names)):
+        return False
+    opposite = len(names) <= _TWO or "+" in names
+    return _strip(name) in {"none", "nil"} or (name.strip() == "-" and opposite)
+
+
+def is_age(column: str) -> bool:
+    """Return whether a column is of the ages of people in years, by its name.
+
+    >>> [is_age(name) for name in ("applicantAge", "Edad", "Alter (Jahre)", "loan_age", "page")]
+    [True, True, True, False, False]
+    """
+    return bool(_pattern("age").search(_plain(column)))
 
 
 def is_total(category: str) -> bool:
@@ -106,7 +132,8 @@ def means_missing(value: object) -> bool:
 def means_no_outcome(value: object) -> bool:
     """Return whether an outcome is a text that usually means that it is missing."""
     return isinstance(value, str) and (
-        _strip(value) in MISSING_MARKERS or bool(_words("not_known").search(_plain(value)))
+        bool(_pattern("marker").search(_strip(value)))
+        or bool(_words("not_known").search(_plain(value)))
     )
 
 
@@ -150,8 +177,8 @@ def is_undecided(value: Value) -> bool:
     return bool(named) or means_no_outcome(value)
 
 
-_YES = re.compile(r"yes|y|t|true|positive", re.IGNORECASE)
-_NO = re.compile(r"no|n|f|false|negative", re.IGNORECASE)
+_YES = re.compile(r"yes|y|t|true|positive|ja?|oui|s[i\xed]", re.IGNORECASE)
+_NO = re.compile(r"no|n|f|false|negative|nein|non", re.IGNORECASE)
 _NEGATED = re.compile(
     r"\b(?:not|no|non|never|without|cannot|un|dis|\w+n['\u2019]t)"
     r"(?: +(?:yet|been|be|currently|longer))* +\w+"
@@ -193,6 +220,11 @@ def is_of_denials(column: str) -> bool:
     return is_adverse(text) and not _pattern("favoured").search(_NEGATED.sub(" ", text))
 
 
+def is_of_favours(column: str) -> bool:
+    """Return whether a column has the favourable outcome as its 1, by a part of its name."""
+    return bool(_pattern("favourable_column").search(column.casefold()))
+
+
 def is_yes(name: str) -> bool:
     """Return whether a value is a plain yes: its column decides whether that is favourable."""
     return matches(1, name) or bool(_YES.fullmatch(name))
@@ -201,6 +233,69 @@ def is_yes(name: str) -> bool:
 def is_no(name: str) -> bool:
     """Return whether a value is a plain no: its column decides whether that is unfavourable."""
     return bool(_NO.fullmatch(name))
+
+
+def is_denied(name: str) -> bool:
+    """Return whether an outcome is a plain no, or named as the worse one of a decision."""
+    return is_adverse(name) or is_no(name) or matches(0, name)
+
+
+def is_stage(name: str, positive: Iterable[Value] = ()) -> bool:
+    """Return whether an outcome is named as a step before its decision.
+
+    Where a harm is ``positive``, such as being dismissed, who is active has the other outcome.
+    """
+    text, harm = _plain(name), any(is_adverse(p) or is_harm(p) for p in map(name_of, positive))
+    return bool(_words("stage").search(text)) and not (harm and re.match("a[ck]ti[fv]", text))
+
+
+def is_favourable(name: str) -> bool:
+    """Return whether an outcome is a plain yes, or named as the better one of a decision."""
+    text = _plain(name)
+    return is_yes(text) or (bool(_words("favourable").search(text)) and not is_adverse(name))
+
+
+_ENDING = re.compile(r"(e?d|ing|(?<!s)e?s|al|ance|ion|e)$")
+_LONG, _VERY_LONG, _STEM = 5, 8, 3
+
+
+def is_form_of(name: str, other: str) -> bool:
+    """Return whether a name is another one misspelt, in another form of its words, or annotated.
+
+    >>> [is_form_of(name, "Hired") for name in ("Hire", "Hierd", "Hired (offer)", "Fired")]
+    [True, True, True, False]
+    >>> is_form_of("Retired", "Retained"), is_form_of("Stage B", "Stage A"), is_form_of("A-", "A")
+    (False, False, False)
+    """
+    one, two = (re.sub(r"^\W+", "", unaccented(each)).rstrip() for each in (name, other))
+    if sum(map(str.isalpha, two)) < _STEM:
+        return False
+    words, others = parted(one).split(), parted(two).split()
+    annotated = one.startswith(two) and re.match(r"\s*[^\w\s]|$", one[len(two) :])
+    alike = len(words) == len(others) and all(map(_is_form_of_word, words, others))
+    return bool(annotated) or alike
+
+
+def _is_form_of_word(one: str, two: str) -> bool:
+    if one == two:
+        return True
+    if one[0] != two[0] or max(len(one), len(two)) < _LONG or not (one + two).isalpha():
+        return False
+    stem = _ENDING.sub("", one)
+    edits = 1 + (min(len(one), len(two)) >= _VERY_LONG)
+    return (len(stem) >= _STEM and stem == _ENDING.sub("", two)) or _is_misspelt(one, two, edits)
+
+
+def _is_misspelt(one: str, two: str, edits: int) -> bool:
+    # that so many letters are wrong, missing, too many, or swapped
+    if one == two or not edits:
+        return one == two
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
+    one, two = one[same:], two[same:]
+    swapped = one[:2] == two[1::-1] and _is_misspelt(one[2:], two[2:], edits - 1)
+    return swapped or any(
+        _is_misspelt(one[i:], two[j:], edits - 1) for i, j in ((1, 1), (1, 0), (0, 1))
+    )
 
 
 def is_unclear_code(outcome: str) -> bool:
@@ -270,16 +365,21 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     return [known[name] for name in codes if not min(others) <= int(name) <= max(others) + 1]
 
 
-def no_outcomes(values: Iterable[Value]) -> list[Value]:
+def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list[Value]:
     """Return the outcomes that are of no decision, or often codes of missing ones.
 
     Beside 0 and 1, or 1 and 2, where these alone of successive numbers are among the outcomes,
-    every other one is such a code.
+    every other one is such a code, and beside yes and no every other letter. So is every other
+    number where 1 is ``positive``, and 0 not, and every step before the decision beside a refusal.
 
     >>> no_outcomes([0, 1, 0.5]), no_outcomes(["yes", "no", "9999", "n/a"])
     ([0.5], ['9999', 'n/a'])
     >>> no_outcomes(["1", "2", "9"]), no_outcomes([0, 1, 2]), no_outcomes([1, 2, 3, 9999])
     (['9'], [], [9999])
+    >>> no_outcomes(["Y", "N", "X"]), no_outcomes(["ja", "nein", "?", "Z"]), no_outcomes(["N", "X"])
+    (['X'], ['?', 'Z'], [])
+    >>> no_outcomes([0, 1, 2], [1]), no_outcomes(["Hired", "Rejected", "Interview"], ["Hired"])
+    ([2], ['Interview'])
     >>> no_outcomes(["1st", "2nd"]), no_outcomes(["1", "2", "3", "Denied"])
     ([], [])
     """
@@ -294,6 +394,16 @@ def no_outcomes(values: Iterable[Value]) -> list[Value]:
         isinstance(value, str) and re.search(r"[^\W\d_]", value) for value in known
     ):
         codes = [value for value in known if _WHOLE.fullmatch(name_of(value))]
+    if positive and is_one_of(0, known) and all(matches(1, each) for each in positive):
+        numbers = (each for each in known if re.fullmatch(r"-?[\d.]+", name_of(each)))
+        codes += [each for each in numbers if not is_one_of(each, (0, 1))]
+    texts = {value: value.strip() for value in every if isinstance(value, str)}
+    if any(map(is_yes, texts.values())) and any(map(is_no, texts.values())):
+        letters = (value for value, name in texts.items() if re.fullmatch(r"[^\W\d_]", name))
+        codes += [each for each in letters if not (is_yes(texts[each]) or is_no(texts[each]))]
+    refused = [each for each in texts if positive and not is_one_of(each, positive)]
+    if len(refused) > 1 and any(map(is_denied, texts.values())):
+        codes += [each for each in refused if is_stage(each, positive)]
     return [value for value in every if value in codes or is_undecided(value)]
 
 

@@ -19,6 +19,7 @@ from fairgauge.question.readers import (
     items,
     read_column,
     read_key,
+    read_numbers,
     read_values,
     read_word,
     split,
@@ -110,7 +111,7 @@ def cut(column: str, points: Sequence[float] | float | str, *, closed: str = "ri
     """
     at = Location("cut")
     quantiles = points == QUANTILES
-    cuts = () if quantiles else _cuts(points, at)
+    cuts = () if quantiles else read_numbers(points, at)
     edge = read_word(Closed)(closed, at["closed"])
     refuse(at.problems)
     return Feature(column, cuts=cuts, closed=edge, quantiles=quantiles)
@@ -217,7 +218,7 @@ def _features_of(item: object, at: Location) -> list[Feature]:
         at["closed"].report("is the closed edge of intervals and needs cuts, such as cuts = [40]")
     sets = read_key(item, "values", _value_sets, at, ())
     quantiles = cuts == QUANTILES
-    points = () if quantiles else read_key(item, "cuts", _cuts, at, ())
+    points = () if quantiles else read_key(item, "cuts", read_numbers, at, ())
     edge = read_key(item, "closed", read_word(Closed), at, Closed.RIGHT)
     order = read_key(item, "order", read_values, at, ())
     return [Feature(str(column), sets, points, edge, quantiles, order=order)]
@@ -247,15 +248,6 @@ def _join_value_sets(features: list[Feature], at: Location) -> tuple[Feature, ..
         if twice := sorted({name_of(v) for v in listed if listed.count(v) > 1}):
             at.report(f"value {quote(twice[0])} of {quote(feature.column)} is listed twice")
     return tuple(columns.values())
-
-
-def _cuts(points: object, at: Location) -> tuple[float, ...]:
-    every = items(points)
-    cuts = [as_double(point) for point in every if is_finite(point)]
-    if not every or len(cuts) < len(every):
-        at.report(f"must be finite numbers, not {shown(points)}")
-        return ()
-    return tuple(sorted(set(cuts)))
 
 
 TOLERANCE = 1e-6

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from fairgauge.question.category_words import no_outcomes
 from fairgauge.values import Value, name_of
@@ -70,7 +70,7 @@ def are_actions(column: str, values: Iterable[Value]) -> bool:
     return known and all(action_code(name) in _NAMES for name in names)
 
 
-def no_decisions(column: str, values: Collection[Value], asked: Iterable[Value]) -> list[Value]:
+def no_decisions(column: str, values: Collection[Value], asked: Sequence[Value]) -> list[Value]:
     """Return the outcomes of a column that are no decisions as those asked for are.
 
     Requests for a preapproval are none beside applications, and applications none beside requests.
@@ -79,7 +79,7 @@ def no_decisions(column: str, values: Collection[Value], asked: Iterable[Value])
     ([4, 7], ['open'])
     """
     if not are_actions(column, values):
-        return no_outcomes(values)
+        return no_outcomes(values, asked)
     of_requests = {*_PREAPPROVALS} >= {action_code(name_of(each)) for each in asked}
     none = _NAMES.keys() - {*_PREAPPROVALS} if of_requests else {*_UNDECIDED, *_PREAPPROVALS}
     return [value for value in values if action_code(name_of(value)) in none]

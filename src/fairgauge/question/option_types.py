@@ -203,12 +203,6 @@ def _read_reference(value: object, at: Location) -> enums.ReferenceRule | NamedR
 _SYNONYM = "rest"
 
 
-def _plain_reference(value: enums.ReferenceRule | NamedReferences) -> Json:
-    if not isinstance(value, tuple):
-        return str(value)
-    return {name: [*group] if isinstance(group, tuple) else group for name, group in value}
-
-
 Margins = tuple[tuple[str, float], ...]
 
 
@@ -225,13 +219,8 @@ def read_margins(value: object, at: Location) -> Margins:
     if not isinstance(value, Mapping):
         at.report(f"must be {{rate: margin}}, not {shown(value)}")
         return ()
-    margins = []
-    for name, margin in value.items():
-        if readers.is_finite(margin) and float(margin) >= 0:
-            margins.append((str(name), float(margin)))
-        else:
-            at[name].report(f"must be a number, 0 or greater, not {shown(margin)}")
-    return tuple(margins)
+    read = readers.read_number(0)
+    return tuple((str(name), read(margin, at[name])) for name, margin in value.items())
 
 
 def _any_values(value: object, at: Location) -> tuple[Value, ...]:
@@ -297,7 +286,7 @@ INTERSECTIONS = OptionType(
     write=lambda columns: ["*".join(map(readers.escape, each)) for each in columns])
 REFERENCE = OptionType(
     read=_read_reference, schema={"anyOf": [{"enum": [*enums.ReferenceRule, _SYNONYM]}, _of_columns(one_or_many(_SCALAR))]},
-    plain=_plain_reference, parse=readers.parse_reference, write=readers.write_reference, metavar="R", repeatable=True)
+    plain=lambda value: {name: plain(group) if isinstance(group, tuple) else group for name, group in value} if isinstance(value, tuple) else str(value), parse=readers.parse_reference, write=readers.write_reference, metavar="R", repeatable=True)
 MARGINS = OptionType(
     read=read_margins, schema=_of_columns({"type": "number", "minimum": 0}), plain=dict, parse=readers.parse_margins,
     write=lambda margins: [f"{name}={margin!r}" for name, margin in margins.items()], metavar="RATE=MARGIN", repeatable=True)

@@ -279,11 +279,10 @@ def not_numbers(
     'write plain numbers with a point for the decimals, and an empty cell for none'
     """
     every = sorted(set(texts))
-    infinite = {"inf", "infinity"}
     words = [
         text
         for text in every
-        if not re.search(r"\d", text) and text.strip(" +-").casefold() not in infinite
+        if not re.search(r"\d", text) and text.strip(" +-").casefold() not in ("inf", "infinity")
     ]
     of = ""
     if may_name_people(every):
@@ -310,19 +309,23 @@ def recoding_flag(line: str) -> str:
 
 def write_recodings(recodings: Mapping[str, Mapping[str, Iterable[Value]]]) -> list[str]:
     """Write each recoding as a line of TOML, which a specification file and the flag take."""
-    lines = []
-    for column, categories in recodings.items():
-        listed = (f"{_key(n)} = [{', '.join(map(_text, v))}]" for n, v in categories.items())
-        lines.append(f"{_key(column)} = {{{', '.join(listed)}}}")
-    return lines
+    return [
+        f"{_toml_key(column)} = {toml_value({n: [*values] for n, values in categories.items()})}"
+        for column, categories in recodings.items()
+    ]
 
 
-def _key(name: str) -> str:
-    bare = name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
-    return name if bare else _text(name)
-
-
-def _text(value: Value) -> str:
-    # the strings, numbers and truths of JSON are those of TOML; what nobody sees is not pasted
+def toml_value(value: Json) -> str:
+    """Return a value as TOML, which JSON writes alike but for tables and characters unseen."""
+    if isinstance(value, dict):
+        keys = (f"{_toml_key(key)} = {toml_value(each)}" for key, each in value.items())
+        return f"{{{', '.join(keys)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml_value, value))}]"
     written = json.dumps(value, ensure_ascii=False)
     return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in written)
+
+
+def _toml_key(name: str) -> str:
+    bare = name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
+    return name if bare else toml_value(name)

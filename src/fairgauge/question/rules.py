@@ -26,9 +26,10 @@ _OF_GROUPS = ("group", "pooled")
 _ROUNDING = 1e-12
 _OR = r"(?i)\s+or\s+"
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
-_ONE_SIDED = rf"(?i)(?P<metric>[^<>]+?)\s*(?P<sign><=|>=)\s*(?P<bound>{_NUMBER})"
-_SIZE = rf"(?i)\|\s*(?P<metric>[^<>|]+?)\s*\|\s*<=\s*(?P<bound>{_NUMBER})"
-_TWO_SIDED = rf"(?i)(?P<low>{_NUMBER})\s*<=\s*(?P<metric>[^<>]+?)\s*<=\s*(?P<high>{_NUMBER})"
+_LIMIT = (
+    rf"(?i)(?:(?P<low>{_NUMBER})\s*<=\s*)?(?P<bar>\|?)\s*(?P<metric>[^<>|]+?)\s*(?P=bar)"
+    rf"\s*(?P<sign><=|>=)\s*(?P<bound>{_NUMBER})"
+)
 _PERCENT = rf"(?P<number>{_NUMBER})\s*%"
 
 
@@ -218,18 +219,17 @@ def limits_of(text: str) -> tuple[float, float]:
 
 def _split_limit(text: str) -> tuple[str, float, float]:
     # the name of the metric of a limit, and its ends; infinite where there is none
-    stripped = text.strip()
-    if size := re.fullmatch(_SIZE, stripped):
-        bound = float(size["bound"])
-        return size["metric"], -bound, bound
-    if two := re.fullmatch(_TWO_SIDED, stripped):
-        return two["metric"], float(two["low"]), float(two["high"])
-    if one := re.fullmatch(_ONE_SIDED, stripped):
-        bound = float(one["bound"])
-        above = one["sign"] == ">="
-        return (one["metric"], bound, inf) if above else (one["metric"], -inf, bound)
+    if found := re.fullmatch(_LIMIT, text.strip()):
+        metric, bound = found["metric"], float(found["bound"])
+        match found["low"], found["bar"], found["sign"]:
+            case None, "", sign:
+                return (metric, bound, inf) if sign == ">=" else (metric, -inf, bound)
+            case None, "|", "<=":
+                return metric, -bound, bound
+            case low, "", "<=":
+                return metric, float(low), bound
     message = "write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
-    if (percent := re.search(_PERCENT, stripped)) is not None:
+    if (percent := re.search(_PERCENT, text)) is not None:
         message = f"shares are written as {float(percent['number']) / 100:g}, not in per cent"
     raise SpecError(Problem("rule", f"cannot read {quote(text)}; {message}"))
 

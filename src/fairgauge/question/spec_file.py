@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -179,13 +178,3 @@ def _resolve_paths(recode: object, folder: Path) -> object:
         named = {column: v for column, v in recode.items() if isinstance(v, str)}
         return recode | {column: str(folder / name) for column, name in named.items()}
     return recode
-
-
-def toml_value(value: Json) -> str:
-    """Return a value as TOML, which JSON writes alike but for tables and the DEL character."""
-    if isinstance(value, dict):
-        keys = (f"{key} = {toml_value(each)}" for key, each in value.items())
-        return f"{{{', '.join(keys)}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(toml_value, value))}]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

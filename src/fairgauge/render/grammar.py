@@ -751,11 +751,6 @@ def describe_reason(reason: Reason) -> str:
     return spoken().reason(reason)
 
 
-def insufficiency(reasons: Iterable[Reason | None] = ()) -> str:
-    """Return in few words why data decide nothing."""
-    return spoken().insufficient(reasons)
-
-
 def in_words(word: str) -> str:
     """Return what a verdict comes to, in the words of the language that is asked for."""
     found: str = spoken().terms.get("in_words", {}).get(word, word)

@@ -43,8 +43,9 @@ def tell(page: Page, language: str = "en", words: dict[str, Any] | None = None) 
 
     def said(place: str) -> tuple[tuple[str, Statement], ...]:
         texts = [(text, s) for s in page.statements if (text := g.say(s.code, place, s))]
-        if place == "next":
-            texts = [(acted(g, text), s) for text, s in texts]
+        if place == "next":  # a code before the colon names who takes a step
+            steps = [(*text.partition(": "), s) for text, s in texts]
+            texts = [(f"{g.table['actor'][actor]}: {step}", s) for actor, _, step, s in steps]
         return tuple(dict(texts).items())[: MOST.get(place)]
 
     headline, headed = next(iter(said("headline")), ("", None))
@@ -61,12 +62,6 @@ def tell(page: Page, language: str = "en", words: dict[str, Any] | None = None) 
     return Told(
         g, headline, headed, said("verdict"), tuple(each for each in answers if each[2]), page
     )
-
-
-def acted(g: Grammar, text: str) -> str:
-    """Return a step after who takes it: the code before the colon names them."""
-    actor, _, step = text.partition(": ")
-    return f"{g.table['actor'][actor]}: {step}"
 
 
 def rows_read(told: Told) -> str:

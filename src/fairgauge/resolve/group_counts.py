@@ -619,6 +619,12 @@ def _arrange(cube: Cube, feature: str, crossing: Crossing, reference: int | None
     counts = {measure: _by_slot(dense) for measure, dense in every.items()}
     known = len(crossing.groups) + 1
     varied = {m: counts.pop(m)[:known] for m in [*counts] if REPLICATE in m}
+    design: SampleDesign | None = None
+    if plan.asked.design is not None:
+        from fairgauge.resolve.sample_design import sample_design
+
+        columns = [part.axis for part in crossing.parts]
+        design = sample_design(cube, columns, crossing.groups_of, outcome, varied)
     return GroupCounts(
         feature=feature,
         feature_id=FeatureId(tuple(part.axis.column for part in crossing.parts)),
@@ -633,20 +639,9 @@ def _arrange(cube: Cube, feature: str, crossing: Crossing, reference: int | None
         unknown={measure: dense[known:-1] for measure, dense in counts.items()},
         clusters=_cluster_cells(cube, crossing, outcome),
         unknown_clusters=_cluster_cells(cube, crossing, outcome, known=False),
-        design=_sample_design(cube, crossing, outcome, varied),
+        design=design,
         centre=centre_of(plan),
     )
-
-
-def _sample_design(
-    cube: Cube, crossing: Crossing, axes: list[Axis | None], varied: dict[str, Array]
-) -> SampleDesign | None:
-    if cube.plan.asked.design is None:
-        return None
-    from fairgauge.resolve.sample_design import sample_design
-
-    columns = [part.axis for part in crossing.parts]
-    return sample_design(cube, columns, crossing.groups_of, axes, varied)
 
 
 def _by_slot(dense: Array) -> Array:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.catalogue.statistics import Statistic
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, Sums, levels_with_cases
 from fairgauge.cube.plan import SQUARES, SUM, Axis, centre_of
 from fairgauge.enums import ClassKind, DiagnosticCode, Favourable, Role, Task
@@ -35,10 +35,9 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.start.records import dataclass, replace
-from fairgauge.stats.arrays import Mask
+from fairgauge.stats.arrays import Index, Mask
 from fairgauge.values import Value, is_one_of, match, name_of, sort_key
 
-_TWO = 2
 _CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
 """How files write whether something is so: two of them in one column are two codings."""
 _OF_EACH_COLUMN = (
@@ -85,7 +84,7 @@ def decide_task(cube: Cube, spec: Spec) -> Task:
         return spec.task or Task.BINARY
     levels = cube.levels[label]
     texts = all(isinstance(level, str) for level in levels)
-    return Task.MULTICLASS if texts and len(levels) > _TWO else Task.BINARY
+    return Task.MULTICLASS if texts and len(levels) > 2 else Task.BINARY
 
 
 def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...]:
@@ -150,10 +149,9 @@ def refused_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]
     ]
 
 
-def undecided_levels(
-    cube: Cube, axis: Axis, spec: Spec, refused: Sequence[tuple[Value, int]]
-) -> list[tuple[Value, int]]:
-    """Return those of refused ones whose names or codes are of no decision."""
+def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
+    """Return the refused values whose names or codes are of no decision, with their cases."""
+    refused = refused_levels(cube, axis, spec)
     if len(refused) == 1 and may_be_value(name_of(refused[0][0])):
         return []  # of two outcomes, one is meant
     asked = spec.positive_of(axis.column) or (1,)
@@ -168,8 +166,7 @@ def open_levels(cube: Cube, axis: Axis | None, spec: Spec) -> Mask | None:
         return None
     if not {code, f"{code}:{axis.column}"}.isdisjoint(spec.accept):
         return None
-    refused = refused_levels(cube, axis, spec)
-    undecided = [value for value, _ in undecided_levels(cube, axis, spec, refused)]
+    undecided = [value for value, _ in undecided_levels(cube, axis, spec)]
     return np.array([v in undecided for v in cube.levels[axis]]) if undecided else None
 
 
@@ -258,7 +255,7 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
     # labels of one outcome alone may be all that there are
     decided = [v for v in present[0] if may_be_value(name_of(v)) or not is_undecided(v)]
     absent = all(not is_one_of(value, present[0]) for value in spec.positive)
-    if not problems and absent and len(present) == _TWO and len(decided) >= _TWO:
+    if not problems and absent and len(present) == 2 and len(decided) >= 2:
         problems.append(Problem(
             "positive",
             f"{_no_such_value(spec.positive[0], present[0], axis.column, spec)}: none of its "
@@ -279,13 +276,13 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
 
 def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
     # refuse predictions that are no decisions: scores, or the values of another column
-    if len(present) < _TWO or not spec.words_of_predictions:
+    if len(present) < 2 or not spec.words_of_predictions:
         return
     labels, predictions = present
     strange = [value for value in predictions if not is_one_of(value, labels)]
     apart = len(strange) == len(predictions) > 0
     # of two, every decision is wrong; labels may still come
-    if not apart or not labels or len(labels) + len(predictions) <= _TWO:
+    if not apart or not labels or len(labels) + len(predictions) <= 2:
         strange = [value for value in strange if isinstance(value, float)]
     if strange:
         message = (
@@ -302,11 +299,11 @@ def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
         f"name the value of {quote(column)} that is positive (--positive VALUE); it holds "
         f"{_some(present[0])}"
     )
-    if len(present) == _TWO and not any(is_one_of(value, present[0]) for value in present[1]):
+    if len(present) == 2 and not any(is_one_of(value, present[0]) for value in present[1]):
         return f"{message}; {_OF_EACH_COLUMN}"
     classes = "task='multiclass' or task='regression' reads them as they are"
     cut = "of numbers a cut (fairgauge.above, --positive '>x')"
-    return f"{message}; {cut}; {classes}" if len(present[0]) > _TWO else message
+    return f"{message}; {cut}; {classes}" if len(present[0]) > 2 else message
 
 
 def _no_such_value(
@@ -448,3 +445,29 @@ def share_determined(positive: Sums, rows: Sums) -> float:
     held = rows >= _FEWEST_DETERMINED
     alike = positive[held & (positive > negative)], negative[held & (negative > positive)]
     return float(min(alike[0].sum() / positive.sum(), alike[1].sum() / negative.sum()))
+
+
+_NEGATIVE, _POSITIVE, _UNKNOWN = 0, 1, 2
+_CELL_OF = np.array([[3, 1, 3], [2, 0, 0], [3, 0, 0]])
+"""TP, FP, FN or TN by label and prediction; where one is not known, by the other alone."""
+
+
+def kinds_of_rows(cube: Cube, masks: OutcomeMasks, rate: Rate) -> Index:
+    """Return what rows are to a rate, by their codes of outcomes.
+
+    2 is one that it counts, 1 another of those that it is a share of, 0 none of these, and -1 one
+    of which an outcome that it needs is not known.
+    """
+    states = {
+        role: np.append(np.where(mask, _POSITIVE, _NEGATIVE), _UNKNOWN)  # code -1 reads the last
+        if cube.plan.axis(role)
+        else np.array([_UNKNOWN])
+        for role, mask in ((Role.LABEL, masks.labels), (Role.PREDICTION, masks.predictions))
+    }
+    label, prediction = np.meshgrid(*states.values(), indexing="ij")
+    cell = _CELL_OF[label, prediction]
+    known = {Role.LABEL: label != _UNKNOWN, Role.PREDICTION: prediction != _UNKNOWN}
+    counted = np.logical_and.reduce([known[Role(need)] for need in rate.needs])
+    of, among = (np.array(each)[cell] for each in (rate.of, rate.among))
+    found = np.where(counted, among + of, -1).astype(np.int64)
+    return found[tuple(slice(None) if cube.plan.axis(role) else 0 for role in states)]

@@ -27,8 +27,6 @@ from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import quotient
 from fairgauge.values import is_one_of, name_of
 
-_TWO = 2
-
 
 def check_known(cube: Cube, spec: Spec) -> None:
     """Refuse a column of the specification that has no value in any row, and idle recodings.
@@ -97,7 +95,7 @@ def uncrossed_features(spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(
             DiagnosticCode.NOT_CROSSED, preset=spec.preset, features=features, estimated=estimated
         )
-    if len(recorded) > _TWO and spec.intersections == (recorded,):
+    if len(recorded) > 2 and spec.intersections == (recorded,):
         yield Diagnostic.warning(
             DiagnosticCode.NO_PAIRS_CROSSED, preset=spec.preset, features=recorded
         )

@@ -306,7 +306,6 @@ def _listed(numbers: Array) -> tuple[float, ...]:
 
 Values = NDArray[np.float64]
 
-_PAIR = 2
 SAME_VALUE = 1e-12
 
 
@@ -379,7 +378,7 @@ def mirrored_group(counts: GroupCounts, references: Sequence[Reference | None]) 
     mutual = references and all(
         reference == Reference(ReferenceKind.OTHERS) for reference in references
     )
-    if not mutual or len(counts.groups) != _PAIR or counts.has_others:
+    if not mutual or len(counts.groups) != 2 or counts.has_others:
         return None
     return 1 - int(np.argmin(counts.cases))
 

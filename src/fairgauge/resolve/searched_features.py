@@ -22,7 +22,7 @@ from fairgauge.errors import Problem, SpecError
 from fairgauge.identity import GroupId, MissingValue, Part, ValueSet, bins, group_names
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import Grouping, group_columns
-from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
+from fairgauge.resolve.outcomes import decide_task, kinds_of_rows, outcome_masks
 from fairgauge.results.subgroup_search import SearchedFeature
 from fairgauge.scan.row_codes import CodedRows, numbers_of
 from fairgauge.start.records import dataclass, field, replace
@@ -36,10 +36,6 @@ _MOST_NUMBERS = 12
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)
 _MOST_VALUES = 50
 OTHER_VALUES = "other values"
-_NEGATIVE, _POSITIVE, _UNKNOWN = 0, 1, 2
-_CELL_OF = np.array([[3, 1, 3], [2, 0, 0], [3, 0, 0]])
-"""TP, FP, FN or TN by label and prediction; where one is not known, by the other alone."""
-
 
 NOT_COUNTED, COUNTED, EVENT = 0, 1, 2
 OUTCOMES = 3
@@ -191,23 +187,6 @@ def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Index:
         )
         raise SpecError(Problem("positive" if task is not Task.BINARY else "threshold", message))
     return np.maximum(kinds_of_rows(cube, masks[0], rate), NOT_COUNTED)
-
-
-def kinds_of_rows(cube: Cube, masks: OutcomeMasks, rate: Rate) -> Index:
-    """Return what rows are to a rate, by their codes of outcomes; -1 where one is not known."""
-    states = {
-        role: np.append(np.where(mask, _POSITIVE, _NEGATIVE), _UNKNOWN)  # code -1 reads the last
-        if cube.plan.axis(role)
-        else np.array([_UNKNOWN])
-        for role, mask in ((Role.LABEL, masks.labels), (Role.PREDICTION, masks.predictions))
-    }
-    label, prediction = np.meshgrid(*states.values(), indexing="ij")
-    cell = _CELL_OF[label, prediction]
-    known = {Role.LABEL: label != _UNKNOWN, Role.PREDICTION: prediction != _UNKNOWN}
-    counted = np.logical_and.reduce([known[Role(need)] for need in rate.needs])
-    of, among = (np.array(each)[cell] for each in (rate.of, rate.among))
-    found = np.where(counted, among + of, -1).astype(np.int64)
-    return found[tuple(slice(None) if cube.plan.axis(role) else 0 for role in states)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,8 +14,7 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import KnownDrawn, Role
 from fairgauge.errors import Problem, SpecError, cells, listing, nearest, quote
 from fairgauge.question.features import Probabilities
-from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.searched_features import kinds_of_rows
+from fairgauge.resolve.outcomes import OutcomeMasks, kinds_of_rows
 from fairgauge.scan.chosen_rows import WHOLE, digits_of
 from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Array, Index

@@ -200,17 +200,13 @@ def number(value: _Value) -> _Value | float:
 
 @dataclass(frozen=True, slots=True)
 class _Codec:
-    """How the values of one type are written, read and described.
-
-    ``schema`` takes the definitions to which the classes inside are added. Values without ``write``
-    are written as they are, those without ``read`` are read so.
-    """
+    # how the values of one type are written, read (as they are, where there is None) and described,
+    # with the definitions to which the classes inside are added
 
     write: Callable[[Any], Any] | None
     read: Callable[[Any], Any] | None
     schema: Callable[[Schema], Schema]
-    none: Json = None
-    """What stands for it where the record that it belongs to is absent."""
+    none: Json = None  # what stands for it where the record that it belongs to is absent
 
     def written(self, value: Any) -> Any:
         return value if self.write is None else self.write(value)
@@ -221,26 +217,19 @@ class _Codec:
 
 @dataclass(frozen=True, slots=True)
 class _Keyed:
-    """What a field of a dataclass is among the keys of an object: one key, or those of a record."""
+    # what a field of a dataclass is among the keys of an object: one key, or those of a record
 
     properties: Callable[[Schema], Schema]
     nulls: Plain
-    name: str | None
-    """The parameter that is read; None of derived values, which are not read."""
-    write: Callable[[Any], Any] | None = None
-    """What writes the value of the attribute: to a plain value, or inline to an object."""
-    attribute: str = ""
-    """Empty where ``write`` takes the owner, or where nothing is written."""
-    codec: _Codec | None = None
-    """Of a value with a key of its own, which records read by it."""
-    take: Callable[[Saved], Any] | None = None
-    """What reads any other value, from all that is saved."""
+    name: str | None  # the parameter that is read; None of derived values, which are not read
+    write: Callable[[Any], Any] | None = None  # to a plain value, or inline to an object
+    attribute: str = ""  # empty where ``write`` takes the owner, or where nothing is written
+    codec: _Codec | None = None  # of a value with a key of its own, which records read by it
+    take: Callable[[Saved], Any] | None = None  # reads any other value, from all that is saved
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """How a dataclass is written, read and described as an object."""
-
     write: Callable[[Any], Plain]
     read: Callable[[Saved], Any]
     properties: Callable[[Schema], Schema]
@@ -409,7 +398,8 @@ def _codec(hint: Any) -> _Codec:
         return _array(get_args(kind))
     if isinstance(origin, type) and issubclass(origin, Mapping):
         keys = next((mark for mark in marks if isinstance(mark, tuple)), ())
-        return _mapping(*get_args(kind), keys)
+        key, item = get_args(kind)
+        return _mapping(key, item, keys)
     if kind in _PLAIN_TYPES:
         return _PLAIN_TYPES[kind]
     if isinstance(kind, type) and issubclass(kind, StrEnum):

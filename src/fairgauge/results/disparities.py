@@ -224,17 +224,6 @@ class WithinStrata(NamedTuple):
 
 def not_shown_over_all(estimates: Iterable[Estimate]) -> list[WithinStrata]:
     """Return the comparisons that show no difference over all rows, of those within strata."""
-    inside, tests = _within_strata(estimates)
-    return [
-        WithinStrata(overall, tuple(significant_strata(strata, tests)))
-        for overall, strata in inside.values()
-        if not is_significant(overall)
-    ]
-
-
-def _within_strata(
-    estimates: Iterable[Estimate],
-) -> tuple[dict[tuple[object, ...], tuple[Estimate, list[Estimate]]], int]:
     found: dict[tuple[object, ...], tuple[Estimate, list[Estimate]]] = {}
     compared = _contrasts(estimates)
     reasons = [(each, each.reason) for each in compared if each.reason is not None]
@@ -246,8 +235,10 @@ def _within_strata(
         elif each.scope.kind is ScopeKind.STRATUM and key in found:
             overall, strata = found[key]
             strata += with_both_sides([each]) if each.metric == overall.metric else []
-    found = {key: each for key, each in found.items() if each[1] and key not in decided}
-    return found, sum(len(strata) for _, strata in found.values())
+    inside = [each for key, each in found.items() if each[1] and key not in decided]
+    tests = sum(len(strata) for _, strata in inside)
+    shown = [each for each in inside if not is_significant(each[0])]
+    return [WithinStrata(e, tuple(significant_strata(strata, tests))) for e, strata in shown]
 
 
 def _distance(value: float, neutral: float, log: bool) -> float:

@@ -273,7 +273,8 @@ class Gap:
         return (*self.columns, *self.controls)
 
     def part(self, kind: GapPartKind, weights: StratumWeights = StratumWeights.AVERAGE) -> GapPart:
-        return next(each for each in self.parts if (each.part, each.weights) == (kind, weights))
+        (found,) = [each for each in self.parts if (each.part, each.weights) == (kind, weights)]
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

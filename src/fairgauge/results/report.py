@@ -173,7 +173,9 @@ class Report(ResultOfMetrics):
 
     @property
     def catalogue(self) -> Catalogue:
-        if self._of_scoring_rates:
+        asked, turned = self.spec, any(score.turned is not None for score in self.scores)
+        by_median = asked.get("threshold") == Threshold.MEDIAN and bool(asked.get("score"))
+        if by_median and not asked.get("prediction") and not turned:
             return Catalogue(self.own, (SCORING_RATE,))
         binary = self.task is Task.BINARY
         return Catalogue(self.own, harm_in_words(self.spec) if binary else ())
@@ -182,13 +184,6 @@ class Report(ResultOfMetrics):
     def by_rule(self) -> tuple[RuleResult, ...]:
         """Return what every rule comes to, with its verdicts, the worst group first."""
         return results_by_rule(self.verdicts, favourable_of(self.spec))
-
-    @property
-    def _of_scoring_rates(self) -> bool:
-        asked = self.spec
-        cut = asked.get("threshold") == Threshold.MEDIAN and bool(asked.get("score"))
-        turned = any(score.turned is not None for score in self.scores)
-        return cut and not asked.get("prediction") and not turned
 
     def __getitem__(self, key: Key) -> Estimate:
         """Return one estimate: metric, feature, group and, if any, stratum.

@@ -6,7 +6,8 @@ Kinds are enums and names are users' own: a stratum called "pooled" is a stratum
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import cache
 from typing import Annotated, Any
 
 from fairgauge.catalogue.comparisons import Metric
@@ -24,7 +25,7 @@ from fairgauge.enums import (
 )
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Parameter
-from fairgauge.results.codec import Finite, Form, Key, Parameters, Schema, save_inline
+from fairgauge.results.codec import Finite, Form, Key, Parameters, Plain, Schema, save_inline
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import in_words
 from fairgauge.start.records import dataclass, field, replace
@@ -142,10 +143,6 @@ class Diagnostic(OfRow[Metric | Statistic | None]):
     feature: str | None = None
     parameters: Parameters = ()
 
-    def of(self, unit: Mapping[str, str]) -> Diagnostic:
-        """Return it with what its numbers are of, where these are not of rows."""
-        return replace(self, parameters=tuple(sorted([*self.parameters, *unit.items()])))
-
     def but(self, **parameters: Parameter) -> Diagnostic:
         """Return it with other parameters."""
         return replace(self, parameters=tuple(sorted((dict(self.parameters) | parameters).items())))
@@ -205,14 +202,18 @@ def _read_reference(keys: Saved) -> Reference:
     return Reference(kind, keys["reference"], group_id)
 
 
+@cache  # many records of a report have one and the same scope
+def _write_class_scope(of: ClassScope) -> Plain:
+    name, worst = (of.name, None) if of.is_single else (None, of.name)
+    average = of.average and str(of.average)
+    return {"class_scope": str(of.kind), "class": name, "worst_class": worst, "average": average}
+
+
 save_inline(
     ClassScope,
     {"class_scope": ClassKind, "class": str | None, "worst_class": str | None,
      "average": Average | None},
-    write=lambda of: {
-        "class_scope": str(of.kind), "class": of.name if of.is_single else None,
-        "worst_class": None if of.is_single else of.name, "average": of.average and str(of.average),
-    },
+    write=_write_class_scope,
     read=lambda keys: ClassScope(
         ClassKind(keys["class_scope"]),
         keys["worst_class"] if keys["class"] is None else keys["class"],

@@ -154,7 +154,7 @@ class FeatureResults:
         return self.differences(rate) or self._compared(rate, "ratio")
 
     def _compared(self, rate: str, by: str) -> list[Estimate]:
-        every = ((e, e.definition) for e in self.estimates if isinstance(e.definition, Contrast))
+        every = [(e, e.definition) for e in self.estimates if isinstance(e.definition, Contrast)]
         contrasts = [each for each, row in every if (row.by, row.of.name) == (by, rate)]
         return [each for each in contrasts if each.set in ("native", "own")] or contrasts
 
@@ -166,23 +166,18 @@ def reference_group(section: FeatureResults, metric: str) -> str | None:
     return None if only is None else only.group
 
 
-def rate_of_sizes(rates: Collection[str], catalogue: Catalogue) -> Statistic | None:
-    """Return the rate whose denominator is the n that is printed beside several rates.
-
-    The first that is of all rows whose outcome is known, or the only rate; None if there is none.
-    """
-    in_order = dict.fromkeys([*(r for r in CENTRAL_RATES if r in rates), *rates])
-    rows = [catalogue.rate_row(name) for name in in_order]
-    return next(filter(_of_all_rows, rows), rows[0] if len(rows) == 1 else None)
-
-
 def _of_all_rows(rate: Statistic) -> bool:
     return isinstance(rate, _OF_ALL_ROWS) or (isinstance(rate, Rate) and rate.among == ALL)
 
 
 def size_beside_rates(group: Group, catalogue: Catalogue) -> float:
-    """Return the n that is printed beside the rates of a group: what the first of them is of."""
-    rate = rate_of_sizes(group.rates, catalogue)
+    """Return the n that is printed beside the rates of a group: what one of them is of.
+
+    That is the first rate of all rows whose outcome is known, or the only one.
+    """
+    in_order = dict.fromkeys([*(r for r in CENTRAL_RATES if r in group.rates), *group.rates])
+    rows = [catalogue.rate_row(name) for name in in_order]
+    rate = next(filter(_of_all_rows, rows), rows[0] if len(rows) == 1 else None)
     return group.n if rate is None else size_of_rate(group, rate.name)
 
 
@@ -209,7 +204,7 @@ def sections_of(report: Report) -> list[FeatureResults]:
     first: dict[tuple[str, ClassScope], FeatureResults] = {}
 
     def section(feature: str, threshold: float | None, of: ClassScope) -> FeatureResults:
-        """Return the section of a result; one without a threshold stands with the first."""
+        # a result without a threshold stands in the first section
         if threshold is None and (feature, of) in first:
             return first[feature, of]
         if (feature, threshold, of) not in found:
@@ -241,12 +236,9 @@ def sections_of(report: Report) -> list[FeatureResults]:
 
 def section_of(sections: Iterable[FeatureResults], each: Estimate) -> FeatureResults:
     """Return the section that an estimate stands in; without a threshold it is the first one."""
-    return next(
-        section
-        for section in sections
-        if (section.feature, section.class_scope) == (each.feature, _ungrouped(each.class_scope))
-        and each.threshold in (None, section.threshold)
-    )
+    place = (each.feature, _ungrouped(each.class_scope))
+    at_any = (section for section in sections if (section.feature, section.class_scope) == place)
+    return next(section for section in at_any if each.threshold in (None, section.threshold))
 
 
 def _ungrouped(scope: ClassScope) -> ClassScope:
@@ -273,12 +265,8 @@ def _place(estimate: Estimate, own: FeatureResults) -> None:
 
 def on_one_screen(sections: Iterable[FeatureResults]) -> list[FeatureResults]:
     """Return the sections that one screen shows: of several classes all at once, and averages."""
-    return [
-        each
-        for each in sections
-        if each.groups
-        and (each.class_scope.kind is ClassKind.NONE or each.class_scope.average is Average.MACRO)
-    ]
+    shown = ((each, each.class_scope) for each in sections if each.groups)
+    return [each for each, of in shown if of.kind is ClassKind.NONE or of.average is Average.MACRO]
 
 
 def _order(report: Report) -> Callable[[FeatureResults], tuple[int, int]]:

@@ -17,7 +17,7 @@ from abc import ABC
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypedDict
+from typing import Annotated, Any, ClassVar, Self
 
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue, Facts, own_rates
 from fairgauge.catalogue.statistics import Statistic
@@ -74,14 +74,7 @@ class ResultKind:
     package: str = ""
 
 
-class Stamp(TypedDict):
-    """By which version a result is made, and when."""
-
-    version: str
-    created: str
-
-
-def made_now() -> Stamp:
+def made_now() -> dict[str, Any]:
     """Return by which version a result is made that is made now, and when that is."""
     now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     return {"version": __version__, "created": now}

@@ -51,19 +51,15 @@ class StatedComparison:
         Fails of who is worse off come first, then those of who is better off, and decisions before
         how well they fit the outcome.
         """
-        worse = self.worse or (isinstance(self.row, Mean) and self.row.of is RegressionTerm.ERROR)
+        mean = self.row.of if isinstance(self.row, Mean) else None
+        worse, apart = self.worse or mean is RegressionTerm.ERROR, 0.0
+        if mean not in (None, RegressionTerm.SQUARED_ERROR):
+            apart = abs((self.contrast.rate_group or 0.0) - (self.contrast.rate_reference or 0.0))
         is_of_fit, of_fail = self.is_of_shares and self.people is None, self.failing_beside or self
         return (
             not (self.remains and worse), not (self.fails and worse),
-            not of_fail.remains, not of_fail.fails, not worse, is_of_fit, -self._distance,
+            not of_fail.remains, not of_fail.fails, not worse, is_of_fit, -apart,
         )  # fmt: skip
-
-    @property
-    def _distance(self) -> float:
-        row, each = self.row, self.contrast
-        if not isinstance(row, Mean) or row.of is RegressionTerm.SQUARED_ERROR:
-            return 0.0
-        return abs((each.rate_group or 0.0) - (each.rate_reference or 0.0))
 
     def is_of_some_in(self, whole: StatedComparison) -> bool:
         some, every = self.row, whole.row

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,13 +37,16 @@ _FEW_AMOUNTS = 20
 _MOST_COMPARED = 1_000_000
 FEWEST_ROWS = 30
 """Different rows, all of them of an even number by coincidence in one table of a billion."""
-_LIKELY_ROUNDED = 5
-"""Times from which numbers of a few combinations are rounded ones rather than those of copies."""
+_LIKELY_ROUNDED, _MOST_EVEN = 5, 0.25
+"""What numbers of a few combinations are rounded to, rather than copies; and the greatest ratio of
+the variance of times to their mean in copies of these: of a design with two outcomes it is more."""
 _MOST_READ = 200_000
 """Values up to which rows are compared though not every one can be a copy."""
 _FEWEST_COMPARED, _REPEATED, _SURELY = 100, 1.2, 6.0
 """Different rows, times that they stand on average, and standard errors, from which rows are taken
 for copies."""
+_UNSORTED, _FEWEST_IN_PLACE = 1.1, 3
+"""Runs of equal rows beside different rows of a table that is not sorted, and their mean length."""
 _COPIED = 0.01
 """Of different rows with a value of their own, the share from which those that stand again are
 many."""
@@ -122,8 +125,9 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
     other rows hardly ever have one, so that rows are read only then, or where they are few. Where
     most do, the numbers of times differ less than they would by coincidence; where few do, a column
     whose values are of one row each shows it. Where combinations of values are few, all are
-    repeated, and their numbers may be rounded or balanced ones. Of people only those without an
-    identifier count several times, and a cell may be odd.
+    repeated, and their numbers may be rounded or balanced ones, unless the rows stand in the same
+    order again. Of people only those without an identifier count several times, and a cell may be
+    odd.
     """
     if spec.count or cube.min_cell is not None or cube.rows == 0:
         return ()
@@ -141,22 +145,35 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
         others = 0 if spec.of_people else _MOST_READ // max(1, len(source.columns))
         most = _MOST_COMPARED if times > 1 else others
     columns = _every_value(source) if cube.rows <= most else []
+    again = in_place = numbered = False
     if columns:
-        times_of = np.array([*Counter(zip(*columns, strict=True)).values()])
+        held: dict[tuple[object, ...], int] = {}
+        rows = np.array([held.setdefault(r, len(held)) for r in zip(*columns, strict=True)])
+        times_of = np.bincount(rows)
         times, of_cells = int(np.gcd.reduce(times_of)), False
         repeated = int(times_of.sum()) - len(times_of)
         different = [len({*c}) for c in columns] if repeated else [1]
         combinations = math.prod(different)
         named = len(times_of) in different and repeated >= max(FEWEST_ROWS, _COPIED * len(times_of))
         named &= times_of.mean() < _REPEATED and not spec.cluster  # else rows of one person
+        numbered = source is not None and len(columns) < len(source.columns)
+        part = len(rows) // times
+        in_place = _stand_in_place(rows)
+        again = in_place or (times > 1 and np.array_equal(rows[part:], rows[:-part]))
     found = {"times": times, "different": len(times_of)}
     few = combinations * times <= times_of.sum()
-    balanced = few and (np.ptp(times_of) == 0 or times >= _LIKELY_ROUNDED)
+    rounded = times % _LIKELY_ROUNDED == 0 and not again
+    balanced = few and (np.ptp(times_of) == 0 or rounded)
     if times > 1 and len(times_of) >= FEWEST_ROWS and not balanced:
         found |= {"unnamed": unnamed} if unnamed else {}
         found |= {"cells": 1} if of_cells else {}
         return tuple(found.items())
-    if of_cells or combinations <= times_of.sum() or not (named or _is_even(times_of)):
+    # the rows of one person may be alike but for their numbers
+    if of_cells or (numbered and not in_place):
+        return ()
+    wide = combinations > times_of.sum()
+    surely = wide or 0 < times_of.var() < _MOST_EVEN * times_of.mean()
+    if not (in_place or (wide and named) or (surely and _is_even(times_of))):
         return ()
     return tuple((found | {"copied": int(times_of[times_of > 1].sum())}).items())
 
@@ -173,9 +190,20 @@ def _every_value(source: Source | None) -> list[Sequence[object]]:
     if not isinstance(source, Readable) or not at_hand(source):
         return []
     try:
-        return [*map(_comparable, source.fetch([*source.columns], None)[0])]
+        columns = source.fetch([*source.columns], None)[0]
+        comparable: list[Sequence[object]] = [*map(_comparable, columns)]
     except DataError:
         return []
+    return [each for each in comparable if not _numbers_rows(each)] or comparable
+
+
+def _numbers_rows(values: Sequence[Any]) -> bool:
+    # whether a column counts the rows, in whichever order
+    if len({*values}) < len(values) or not all(isinstance(each, int | str) for each in values):
+        return False
+    numbers = numbers_of(values)
+    whole = np.isfinite(numbers).all() and (numbers % 1 == 0).all()
+    return bool(whole and np.ptp(numbers) == len(numbers) - 1 > 0)
 
 
 def _comparable(values: Sequence[object]) -> list[object]:
@@ -186,6 +214,13 @@ def _comparable(values: Sequence[object]) -> list[object]:
     except (TypeError, ValueError):  # lists and the like
         return [*map(str, values)]
     return found
+
+
+def _stand_in_place(rows: Index) -> bool:
+    # that equal rows follow each other, about as often each time, though the table is not sorted
+    runs = np.diff(np.flatnonzero(np.diff(rows, prepend=-1, append=-1)))
+    few = len(runs) < max(_FEWEST_COMPARED, _UNSORTED * (rows.max() + 1))
+    return not few and bool(runs.mean() >= _FEWEST_IN_PLACE and runs.var() < runs.mean())
 
 
 def _is_even(times: Index) -> bool:

@@ -33,16 +33,14 @@ from fairgauge.scan._duckdb_relation import (
     text_as_number,
     typed_columns,
 )
+from fairgauge.scan._frames import open_frame
 from fairgauge.scan._sql import Columns, literal
 from fairgauge.scan.row_codes import sql_double, sql_double_of_half
-from fairgauge.scan.source import RECORDS, Record, Source, check_unique_names, open_frame
+from fairgauge.scan.source import RECORDS, Record, Source, check_unique_names
 from fairgauge.start.records import dataclass, replace
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from fairgauge.object_stores import Place
-    from fairgauge.scan.source import Source
 
 _SNIFFED_LINES, _SNIFFED, _LONGEST_LINE = 1_000, 1 << 24, 1 << 22
 _DELIMITERS = ",;\t|"

@@ -74,7 +74,7 @@ def join_labels(predictions: Source, labels: Source, on: str, output: str | Path
     chosen = ", ".join(f"{place} AS {identifier(column)}" for place, column in columns)
     query = f"{tables} SELECT {chosen} FROM p_one LEFT JOIN l_one USING (id) ORDER BY p_place"
     _write(query, name, target)
-    found = JoinCounts(*map(int, counts))
+    found = JoinCounts(*counts)
     if prediction is None or label is None or found.orphans != labelled:
         return found
     return replace(found, disjoint=DisjointIdentifiers(prediction, label))

@@ -39,7 +39,7 @@ from fairgauge.results import disparities
 from fairgauge.results.disadvantage import AMOUNTS
 from fairgauge.results.disparities import gap
 from fairgauge.results.doubts import UNSTATED
-from fairgauge.results.estimates import Estimate
+from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL
 from fairgauge.results.stated_comparison import stated_comparisons
@@ -111,6 +111,10 @@ class _Audit(Compared):
     @cached_property
     def _significant(self) -> list[Any]:
         return [each for each in self.report.estimates if disparities.is_significant(each)]
+
+    @cached_property
+    def _overall(self) -> list[Any]:
+        return [e for e in self.report.estimates if e.scope.kind is ScopeKind.OVERALL]
 
     def _change(self, finding: Any) -> AfterAdjusting | None:
         same = finding.adjusted is None or finding.adjusted.key == finding.estimate.key
@@ -560,11 +564,10 @@ class _Audit(Compared):
         change = self._change(finding)
         if change is None or found.of is None or found.of.kind not in _IN_WORDS:
             return None
+        strata = [e for e in self.report.estimates if e.scope.kind is ScopeKind.STRATUM]
+        whole = finding.estimate
         inside = disparities.with_both_sides(
-            e
-            for e in self.report.estimates
-            if e.scope.kind is ScopeKind.STRATUM
-            and e.key == replace(finding.estimate, scope=e.scope).key
+            e for e in strata if e.key == replace(whole, scope=e.scope).key
         )
         differ, way = disparities.significant_strata(inside), gap(finding.estimate)
         parts = tuple(
@@ -624,17 +627,9 @@ class _Audit(Compared):
     def _not_shown(self) -> Iterator[Statement]:
         # what is compared although no difference is shown: the shares of the first rule
         if self.report.task is Task.REGRESSION:
-            means = [
-                e
-                for e in self.report.estimates
-                if e.scope.kind is ScopeKind.OVERALL
-                and e.mirror_of is None
-                and e.reference
-                and e.status is Status.OK
-                and isinstance(e.definition, Contrast)
-                and not disparities.is_ratio(e.definition)
-                and None not in (e.rate_group, e.rate_reference)
-            ]
+            known = [e for e in self._overall if None not in (e.rate_group, e.rate_reference)]
+            compared = [e for e in known if e.reference and e.mirror_of is None]
+            means = [e for e in compared if e.status is Status.OK and _is_difference(e.definition)]
             if means:
                 largest = max(means, key=lambda e: abs(gap(e)))
                 yield self.statement(largest, sources=self._place(largest))
@@ -646,15 +641,11 @@ class _Audit(Compared):
         yield from sorted(of_shares, key=lambda s: -abs(_apart(s)))[:1]
 
     def _of_note(self, note: Any) -> Any:
-        keys = ("metric", "group", "class", "threshold")
-        metric, group, class_, threshold = (note[key] for key in keys)
-        return next(
-            e
-            for e in self.report.estimates
-            if e.scope.kind is ScopeKind.OVERALL
-            and (e.metric, e.feature, e.group) == (metric, note.feature, group)
-            and (e.class_, e.threshold) == (class_, threshold)
-        )
+        place = (note.feature, *map(note.get, ("metric", "group", "class", "threshold")))
+        for each in self._overall:
+            if (each.feature, each.metric, each.group, each.class_, each.threshold) == place:
+                return each
+        raise LookupError(note)
 
     # ---- how certain, what not, what next
 
@@ -700,8 +691,7 @@ class _Audit(Compared):
 
     def _small(self) -> Iterator[Statement]:
         small: dict[Any, list[Any]] = {}
-        reasons = [e for e in self.report.estimates if e.group and e.reason is not None]
-        below = [e for e in reasons if e.scope.kind is ScopeKind.OVERALL and _is_small(e.reason)]
+        below = [e for e in self._overall if e.group and _is_small(e.reason)]
         for e in sorted(below, key=lambda e: -abs(gap(e))):
             own = self.statement(e, turn=False)
             whom = own.who if e.reason.side == "group" else own.than
@@ -729,9 +719,8 @@ class _Audit(Compared):
     def _sparse(self) -> Iterator[Statement]:
         # which groups have insufficient data, for all of their comparisons or for some
         compared: dict[Any, list[Any]] = {}
-        for e in self.report.estimates:
-            of_one = e.class_scope.kind not in (ClassKind.AVERAGE, ClassKind.WORST)
-            if e.group and e.scope.kind is ScopeKind.OVERALL and of_one:
+        for e in self._overall:
+            if e.group and e.class_scope.is_single:
                 compared.setdefault((e.feature, e.group), []).append(e)
         parts = []
         for whom, of in compared.items():
@@ -971,6 +960,10 @@ def _apart(s: Any) -> float:
     return float((s.who.rate or 0) - (s.than.rate or 0))
 
 
+def _is_difference(row: Any) -> bool:
+    return isinstance(row, Contrast) and not disparities.is_ratio(row)
+
+
 def _is_small(reason: Any) -> bool:
     return reason is not None and reason.code is ReasonCode.SMALL_GROUP
 
@@ -1063,23 +1056,17 @@ def could_undo(report: Report, contrast: Estimate, row: Statistic) -> bool:
 
 def _sizes(report: Report, contrast: Estimate) -> tuple[float, float]:
     # the rows of both sides of a comparison, those without an outcome included
-    def size(name: str | None, kind: ReferenceKind | None = None) -> float:
-        return next(
-            (
-                each.n
-                for each in (report.groups if kind is None else report.totals)
-                if (each.feature, each.scope) == (contrast.feature, contrast.scope)
-                and each.class_scope == contrast.class_scope.of_class
-                and each.threshold == contrast.threshold
-                and (each.group == name if kind is None else each.reference_kind is kind)
-            ),
-            0.0,
-        )
+    place = (contrast.feature, contrast.scope, contrast.class_scope.of_class, contrast.threshold)
 
-    group, reference = size(contrast.group), contrast.reference
-    every = size(None, ReferenceKind.OVERALL)
+    def sizes(groups: Sequence[Group], name: str) -> dict[Any, float]:
+        held = [g for g in groups if (g.feature, g.scope, g.class_scope, g.threshold) == place]
+        return {getattr(each, name): each.n for each in reversed(held)}
+
+    of_groups, reference = sizes(report.groups, "group"), contrast.reference
+    group = of_groups.get(contrast.group, 0.0)
+    every = sizes(report.totals, "reference_kind").get(ReferenceKind.OVERALL, 0.0)
     if reference is None or not (group and every):
         return 0, 0
     if reference.group is not None:
-        return group, size(reference.group)
+        return group, of_groups.get(reference.group, 0.0)
     return group, every - group * (reference.kind is ReferenceKind.OTHERS)

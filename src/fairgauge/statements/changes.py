@@ -30,7 +30,7 @@ from fairgauge.results import disparities
 from fairgauge.results.changes import Became, DisparityChange, RateChange
 from fairgauge.results.comparison import Candidate, Change, MarginTest, counted
 from fairgauge.results.disadvantage import other_group
-from fairgauge.results.statement import Harm, Measure, Page, Range, Statement
+from fairgauge.results.statement import Harm, Measure, Page, Range, Statement, fact
 from fairgauge.statements.compared import (
     Compared,
     Rates,
@@ -123,8 +123,7 @@ class _Changes(Compared):
         if self.asked:
             went = counted(self.asked)
             facts = {key: went[key] for key in get_args(Became)}
-            sources = (f"{self.place}.disparities",)
-            statements.append(Statement(code="counted_changes", facts=facts, sources=sources))
+            statements.append(fact("counted_changes", f"{self.place}.disparities", **facts))
         statements += [*self.margins(), *self.accuracy(), *self.reclassified()]
         if len(c.candidates) > 1:
             others = [one.name for one in c.candidates if one is not self.candidate]
@@ -443,7 +442,7 @@ class _Changes(Compared):
             yield step("no_causes")
         alone = [(side_of(e.feature, e.name), e.report) for e in c.alone if e.what == "group"]
         if alone:
-            yield Statement(code="groups_alone", facts={"groups": alone}, sources=("alone",))
+            yield fact("groups_alone", "alone", groups=alone)
         yield step("unfair")
         if c.new is None:
             yield from [step("what_becomes")] if self.spec.get("label") else []

@@ -78,9 +78,8 @@ def event(
     if role == "prediction" and not spec.get("prediction") and spec.get("score"):
         cut = spec.get("threshold")
         cuts = cut if isinstance(cut, (list, tuple)) else [cut or ""]
-        at = (
-            cuts if threshold is None else [threshold]
-        )  # of several thresholds each is another decision
+        # of several thresholds each is another decision
+        at = cuts if threshold is None else [threshold]
         cuts = tuple(f"{c:g}" if isinstance(c, float) else str(c) for c in at)
         return Event(kind, positive, column, cuts, "from", named=cut != "median")
     if asked in (None, [], ()):
@@ -100,21 +99,19 @@ def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any
         "prediction": str(spec.get("prediction") or spec.get("score") or "prediction"),
     }
     if isinstance(row, Mean):
-        own = "label" if row.of is RegressionTerm.LABEL else "prediction"
-        return Measure(
-            "mean", row.of.name.casefold(), column=columns[own], beside=columns["label"], **at
-        )
-    of_one = at["average"] is None and (
-        at["class_"] is None or (isinstance(row, Rate) and disadvantage.event_of(row))
-    )
-    among = EVENTS.get(getattr(row, "among", None)) if isinstance(row, Rate) else None
+        own = columns["label" if row.of is RegressionTerm.LABEL else "prediction"]
+        name = row.of.name.casefold()
+        return Measure("mean", name, column=own, beside=columns["label"], **at)
     # of a user's own rate a saved result holds no cells
-    if isinstance(row, Rate) and not row.own and of_one and (among or row.among == ALL):
+    rate = row if isinstance(row, Rate) and not row.own else None
+    cells = None if rate is None else disadvantage.event_of(rate)
+    among = None if rate is None else EVENTS.get(rate.among)
+    of_one = at["average"] is None and (at["class_"] is None or cells is not None)
+    if rate is not None and of_one and (among or rate.among == ALL):
         whom = among and event(spec, *among, scope, threshold)
-        if (cells := disadvantage.event_of(row)) is not None:
-            return Measure(
-                "share", row.title, event(spec, *EVENTS[cells], scope, threshold), whom, **at
-            )
+        if cells is not None:
+            of = event(spec, *EVENTS[cells], scope, threshold)
+            return Measure("share", row.title, of, whom, **at)
         if disadvantage.is_of_fit(row):
             return Measure("fit" if row.of == TP + TN else "misfit", row.title, among=whom, **at)
     of_decisions = not row.is_share and (spec.get("score") or spec.get("prediction"))
@@ -142,11 +139,8 @@ class Compared:
         task = {"task": str(result.task)} if hasattr(result, "task") else {}
         self.result, self.spec = result, {**(spec if spec is not None else result.spec), **task}
         self.groups, self.totals = tuple(groups), tuple(getattr(result, "totals", ()))
-        self.ids = {
-            (g.feature, g.group): (g.feature_id, g.group_id)
-            for g in self.groups
-            if hasattr(g, "group_id")
-        }
+        known = (g for g in self.groups if hasattr(g, "group_id"))
+        self.ids = {(g.feature, g.group): (g.feature_id, g.group_id) for g in known}
         self.named = {
             (g.feature, g.group) if hasattr(g, "group") else g
             for g in self.groups
@@ -278,7 +272,8 @@ class Compared:
             mine = self.counted(each.rate_group, each.n_group, row)
             theirs = self.counted(each.rate_reference, each.n_reference, row)
         who, than = self.side(each.feature, each.group, **mine), self.reference(each, **theirs)
-        harmed = self.adverse(row or each.definition, each.class_scope) * disparities.gap(each)
+        far = disparities.gap(each)
+        harmed = self.adverse(row or each.definition, each.class_scope) * far
         harm: Any = None if harmed == 0 else "worse" if harmed > 0 else "better"
         joint = not alone and each.simultaneous is not None
         held = each if alone or not (joint or row) else disparities.singled_out(each)
@@ -289,9 +284,8 @@ class Compared:
         measured = (
             self._measure_of(each.definition)
             if row is None
-            else self.measure(row, each.class_scope, each.threshold if several_cuts else None)
+            else measure(self.spec, row, each.class_scope, each.threshold if several_cuts else None)
         )
-        far = disparities.gap(each)
         exact = measured.classes and not self.spec.get("weight")
         facts = {
             "across": each.group is None or is_of_all_groups(each.definition),
@@ -350,10 +344,7 @@ def step(code: str, **facts: Any) -> Statement:
 
 def excluded_rows(diagnostics: Iterable[Any]) -> Iterator[Statement]:
     """Yield which rows are excluded, from the notes of a result."""
-    excluded = [
-        (each["rows"], each.get("unit") or "rows", each["reason"])
-        for each in diagnostics
-        if each.code is DiagnosticCode.EXCLUDED
-    ]
+    notes = (each for each in diagnostics if each.code is DiagnosticCode.EXCLUDED)
+    excluded = [(each["rows"], each.get("unit") or "rows", each["reason"]) for each in notes]
     if excluded:
         yield Statement(code="excluded", facts={"excluded": excluded}, sources=("diagnostics",))

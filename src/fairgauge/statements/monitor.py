@@ -22,7 +22,7 @@ from fairgauge.results.monitor_results import (
     Point,
     PooledPeriods,
 )
-from fairgauge.results.statement import Measure, Page, Range, Side, Statement
+from fairgauge.results.statement import Measure, Page, Range, Side, Statement, fact
 from fairgauge.statements.compared import Compared, step
 
 _MOST_ALARMS, _MOST_FOUND = 2, 5
@@ -173,7 +173,10 @@ class _Monitor(Compared):
             together = length if any(s.code == "so_far" for s in now) else None
             facts = {"together": together}
             statements.append(Statement(code="interval", interval=stated[0], facts=facts))
-        return [*statements, *self.excluded(), *self.limits(), *self.steps()]
+        totals = sum((Counter(period.excluded) for period in r.rows), Counter[str]())
+        if totals:
+            statements.append(fact("rows_of_none", "rows", rows=dict(totals)))
+        return [*statements, *self.limits(), *self.steps()]
 
     def looked_at(self) -> Iterator[Statement]:
         r = self.report
@@ -277,13 +280,6 @@ class _Monitor(Compared):
                 self.compared(e, "whose") for e in r.undefined
             ), facts={"period": min(last), "last": last == {r.periods[-1]},
                       "some": len(last) > 1})  # fmt: skip
-
-    def excluded(self) -> Iterator[Statement]:
-        totals: Counter[str] = Counter()
-        for period in self.report.rows:
-            totals.update(period.excluded)
-        if rows := {why: n for why, n in totals.items() if n}:
-            yield Statement(code="rows_of_none", facts={"rows": rows}, sources=("rows",))
 
     def limits(self) -> Iterator[Statement]:
         r, first = self.report, [of[0].facts for of in self.alarmed]

@@ -20,6 +20,8 @@ from fairgauge.results.statement import Page, Range, Side, SideKind, Statement, 
 from fairgauge.statements.compared import page, step
 
 _MOST_FOUND, _MOST_NAMED, _FEWEST_EDITS, _MOST_DECIMALS = 3, 4, 3, 6
+_STATED = ("model", "items", "families", "units", "complete", "ratio", "margin", "p_equivalence",
+           "p_missing", "reason")  # fmt: skip
 _FAR_APART = 0.05
 """Shares of missing answers that differ by more are shown with what was found."""
 
@@ -41,23 +43,13 @@ def swap_statement(d: SwapDifference, sources: tuple[str, ...] = ()) -> Statemen
     digits = 2 if scale == 1 else 1
     if ends and ends[1] > ends[0]:  # as many as the confidence interval supports
         digits = 1 - math.floor(math.log10(scale * (ends[1] - ends[0]) / 2))
-    facts = {
+    facts = {name: getattr(d, name) for name in _STATED} | {
         "decisions": d.of_decisions,
         "scale": scale,
         "digits": min(max(digits, 0), _MOST_DECIMALS),
-        "model": d.model,
-        "items": d.items,
-        "families": d.families,
-        "units": d.units,
-        "complete": d.complete,
-        "ratio": d.ratio,
         "edits": d.variance is not None and d.variance.placebo is not None,
-        "margin": d.margin,
         "p": d.p_adjusted,
-        "p_equivalence": d.p_equivalence,
-        "p_missing": d.p_missing,
         "error": 1 - d.confidence,
-        "reason": d.reason,
         "fewest": [side.values[0][1] for side in (who, than) if side.n == fewest],
         # Of means that lie the other way round than the difference adjusted for items.
         "turned": ((d.mean_group or 0) - (d.mean_reference or 0)) * (d.value or 0) < 0,

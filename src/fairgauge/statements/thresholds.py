@@ -30,7 +30,10 @@ def thresholds_page(choice: ThresholdChoice) -> Page:
 
 def group_rates(choice: ThresholdChoice) -> list[Statement]:
     """Return how often it happens to each group of that feature, today and at the choice."""
-    return _Thresholds(choice).group_rates()
+    made = _Thresholds(choice)
+    rates = () if made.effect is None else made.effect.rates
+    own = (e for e in rates if e.rate == made.row.name and e.feature and e.status is Status.OK)
+    return [made.rate_change(each) for each in own]
 
 
 def grown_error(choice: ThresholdChoice, effect: ThresholdEffect) -> RateChange | None:
@@ -101,21 +104,21 @@ class _Thresholds(Compared):
         # the groups that do not wholly meet the goal, and the rows of each
         low = -math.inf if self.goal.low is None else self.goal.low
         high = math.inf if self.goal.high is None else self.goal.high
-        rows = {
-            each.group: each.n
-            for each in effect.rates
-            if each.feature == of.feature and each.rate == self.row.name
-        }
-        found = []
+        rates, found = self.rates(effect, of.feature), []
         for each in effect.disparities:
             ends = each.new_interval
-            if ends is None or each.group is None or not (n := rows.get(each.group)):
+            rate = rates.get(each.group)
+            if ends is None or each.group is None or rate is None or not rate.n:
                 continue
             missed = ends.high < low or ends.low > high
             wanted = effect.goal_outcome is Outcome.FAIL
             if missed if wanted else not low <= ends.low <= ends.high <= high:
-                found.append((each.group, n))
+                found.append((each.group, rate.n))
         return found
+
+    def rates(self, effect: ThresholdEffect, feature: str) -> dict[str | None, RateChange]:
+        own = (each for each in effect.rates if each.rate == self.row.name)
+        return {each.group: each for each in own if each.feature == feature}
 
     def statements(self) -> Iterator[Statement]:
         choice, effect, facts = self.choice, self.effect, self.facts(self.of)
@@ -204,11 +207,7 @@ class _Thresholds(Compared):
     def changed(self, effect: ThresholdEffect, i: int) -> Statement:
         one = effect.disparities[i]
         other = other_group(self.named, one)
-        rates: dict[str | None, RateChange] = {
-            each.group: each
-            for each in effect.rates
-            if each.feature == self.of.feature and each.rate == self.row.name
-        }
+        rates = self.rates(effect, self.of.feature)
         held = (rates.get(one.group), rates.get(other))
         mine, theirs = (rate and self.both(rate) for rate in held)
         who, than = self.side(self.of.feature, one.group), self.reference(one)
@@ -234,15 +233,6 @@ class _Thresholds(Compared):
             "old": {"at": "at", "value": self.choice.today},
             "new": {"at": "at", "value": effect.threshold},
         }
-
-    def group_rates(self) -> list[Statement]:
-        if self.effect is None:
-            return []
-        return [
-            self.rate_change(each)
-            for each in self.effect.rates
-            if each.rate == self.row.name and each.feature and each.status is Status.OK
-        ]
 
     def steps(self, facts: dict[str, Any]) -> Iterator[Statement]:
         effect = self.effect

@@ -288,14 +288,10 @@ class _Why(Compared):
         row = compared_number(gap.estimate.definition)
         if not gap.is_shown and row is not None:
             sign = adverse_sign(row, self.favourable)
-        return [
-            each
-            for each in gap.strata
-            if (each.outlying or (remains and each in gap.differing_strata))
-            and each.interval is not None
-            and 0 not in each.interval
-            and (sign * (each.difference or 0.0) > 0 or sign == 0)
-        ]
+        differing = gap.differing_strata if remains else []
+        unlike = [each for each in gap.strata if each.outlying or each in differing]
+        shown = [each for each in unlike if each.interval is not None and 0 not in each.interval]
+        return [each for each in shown if sign == 0 or sign * (each.difference or 0.0) > 0]
 
 
 def base_neutral(gap: Gap) -> float:

@@ -128,7 +128,20 @@ def decompose(
     def part(row: Array) -> Part:
         slope = row / of_counts.value if ratio else row + 0 * of_counts.value
         effect = of_counts.design_effect(slope, (x_d, held_d), (x_a, held_a), sampling)
-        return _part(of_counts, centred, effect * covariance, row, z, ratio=ratio)
+        if ratio:  # a mean that a part does not hold may be 0
+            value, centre = (
+                np.where(row == 0, 0.0, row * np.log(each.value)).sum(-1)
+                for each in (of_counts, centred)
+            )
+            row = np.where(row == 0, 0.0, row / centred.value)
+        else:
+            value, centre, row = of_counts.value @ row, centred.value @ row, row + 0 * centred.value
+        variance = (row[..., None, :] @ (effect * covariance) @ row[..., :, None])[..., 0, 0]
+        half = z * np.sqrt(np.maximum(variance, 0.0))
+        low, high = np.minimum(centre - half, value), np.maximum(centre + half, value)
+        if ratio:
+            value, low, high = np.exp(value), np.exp(low), np.exp(high)
+        return Part(np.asarray(value), np.asarray(low), np.asarray(high))
 
     composition, within, group, reference = (part(row) for row in _COEFFICIENTS)
     # judged by what is expected where both sides have the same rates, so that a rate of 0 or 100%
@@ -371,26 +384,6 @@ class _Side(NamedTuple):
 
 def _products(rows: Array, weights: Array) -> Array:
     return np.asarray((rows * weights[..., None, :]) @ np.swapaxes(rows, -1, -2))
-
-
-def _part(
-    of_counts: _Means, centred: _Means, covariance: Array, row: Array, z: float, *, ratio: bool
-) -> Part:
-    if ratio:
-        # a mean that a part does not hold may be 0
-        value, centre = (
-            np.where(row == 0, 0.0, row * np.log(each.value)).sum(-1)
-            for each in (of_counts, centred)
-        )
-        row = np.where(row == 0, 0.0, row / centred.value)
-    else:
-        value, centre, row = of_counts.value @ row, centred.value @ row, row + 0 * centred.value
-    variance = (row[..., None, :] @ covariance @ row[..., :, None])[..., 0, 0]
-    half = z * np.sqrt(np.maximum(variance, 0.0))
-    low, high = np.minimum(centre - half, value), np.maximum(centre + half, value)
-    if ratio:
-        value, low, high = np.exp(value), np.exp(low), np.exp(high)
-    return Part(np.asarray(value), np.asarray(low), np.asarray(high))
 
 
 def _not_comparable(

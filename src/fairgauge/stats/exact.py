@@ -17,8 +17,6 @@ from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole
 from fairgauge.stats.intervals import exact_rate_limits
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from fairgauge.stats.sequential import Contrasted
 
 

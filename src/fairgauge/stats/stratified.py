@@ -254,7 +254,7 @@ def heterogeneity(
     variance, _ = at(common[..., None])
     weight = np.where(held & (variance > 0), 1 / variance, 0.0)
     strata = held.sum(-1).astype(np.float64)
-    against = _compare_with_others(_Strata(d, weight, held), at, np.inf)
+    against = _compare_with_others(d, weight, held, at, np.inf)
     return _test_all_strata(_sums(weight, d), strata), against
 
 
@@ -294,8 +294,7 @@ def heterogeneity_of_means(
     ratio = found.statistic / (strata - 1) / (1 + 2 * (strata - 2) * uncertain)
     p = fdtrc(strata - 1, 1 / (3 * uncertain), ratio)
     named = held & (np.minimum(n_d, n_a) >= FEWEST_ROWS)
-    strata_of = _Strata(d, weight, held)
-    each = _compare_with_others(strata_of, lambda _: (variance, named), degrees)
+    each = _compare_with_others(d, weight, held, lambda _: (variance, named), degrees)
     return found._replace(p=np.where(strata > 1, p, np.nan)), each
 
 
@@ -313,22 +312,15 @@ def _test_all_strata(sums: Sequence[Array], strata: Array) -> HeterogeneityTest:
     )
 
 
-class _Strata(NamedTuple):
-    """Differences of strata, and their weights, 0 where a side has no rows; shape (..., S)."""
-
-    difference: Array
-    weight: Array
-    held: Mask
-
-
 _Tested = Callable[[Array], tuple[Array, Mask]]
 """Returns the variances of strata that do not differ from a mean, and which have data enough."""
 
 
-def _compare_with_others(strata: _Strata, at: _Tested, degrees: ArrayLike) -> Outlying:
+def _compare_with_others(
+    d: Array, weight: Array, held: Mask, at: _Tested, degrees: ArrayLike
+) -> Outlying:
     # Where these do not vary the distance is normal, else Student's. ``degrees`` are those of
-    # freedom of the variances.
-    d, weight, held = strata
+    # freedom of the variances; weights are 0 where a side has no rows.
     own = (weight, weight * d, weight * d**2, weight**2)
     rest = [total[..., None] - mine for total, mine in zip(_sums(weight, d), own, strict=True)]
     others = held.sum(-1)[..., None] - held.astype(np.float64)

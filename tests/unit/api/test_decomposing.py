@@ -297,10 +297,7 @@ def test_the_rows_that_are_used_are_stated_as_by_an_audit(options, used):
         ({"strata": "admitted"}, "is the label"),
         ({"metrics": "cdd_l"}, "no metric|unknown"),
         ({"metrics": "CDDL"}, "has no decomposition"),
-        (
-            {"metrics": "mean_score.ratio", "score": "admitted"},
-            "name the score as the prediction",
-        ),
+        ({"metrics": "mean_score.ratio", "score": "admitted"}, "mean of a label or a prediction"),
         ({"margins": {"recall": 0.1}}, "no difference in it; the rates are 'base_rate'$"),
         ({"margins": {"base_rate": 5}}, "margins.base_rate: can never be .*5 of 100 is .* 0.05"),
         (

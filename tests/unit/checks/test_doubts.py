@@ -14,7 +14,7 @@ N = 4_000
 
 
 def table(**changed: list[object]) -> pl.DataFrame:
-    """Return rows of two groups that are selected alike, and of which ten in eleven are predicted right."""
+    """Return rows of two groups that are selected alike; ten in eleven are predicted right."""
     y = [i // 2 % 2 for i in range(N)]
     columns = {
         "g": ["ab"[i % 2] for i in range(N)],
@@ -169,7 +169,8 @@ def test_undecided_rows_may_be_any_outcome_as_empty_ones_may(limit, verdict):
 
 Y = CLEAN["y"].to_list()
 IN_ONE_GROUP = {
-    DiagnosticCode.PREDICTION_IS_LABEL: [p if g == "b" else y for g, y, p in zip(G, Y, P, strict=True)],
+    DiagnosticCode.PREDICTION_IS_LABEL: [
+        p if g == "b" else y for g, y, p in zip(G, Y, P, strict=True)],
     DiagnosticCode.REVERSED_PREDICTIONS: [
         1 - y if g == "b" and i % 10 < 8 else y for i, (g, y) in enumerate(zip(G, Y, strict=True))],
 }  # fmt: skip

@@ -81,20 +81,6 @@ def test_of_outcomes_these_are_refusals(word):
     assert report.verdict is Outcome.PASS
 
 
-@pytest.mark.parametrize("word", ["Withdrawn", "Retirado", "Zurückgezogen"])
-def test_an_outcome_of_no_decision_withholds_a_pass(word):
-    """Withdrawn applications in Spanish passed, with nothing in the default report about them."""
-    report = audited(
-        outcome=(["advance"] * 300 + ["Rechazado"] * 300 + [word] * 200) * 2,
-        g=["a"] * 800 + ["b"] * 800,
-    )
-    (verdict,) = report.verdicts
-    assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict.says.endswith("400 rows have no clear prediction")
-    (warned,) = [d for d in report.diagnostics if d.code is DiagnosticCode.UNDECIDED_OUTCOMES]
-    assert warned["values"] == (word,)
-
-
 @pytest.mark.parametrize("word", ["Unknown", "Prefiere no contestar", "k. A."])
 def test_a_group_of_people_of_unknown_category_withholds_a_pass(word):
     """In Spanish it was compared with the others in the headline, and called a known category."""

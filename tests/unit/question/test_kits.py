@@ -404,6 +404,10 @@ def test_premiums_of_estimated_groups_are_refused_with_a_way_that_works():
     asked = {"preset": "nydfs-cl7-2024", "sensitive": groups, "reference": {"race": "White"}}
     with pytest.raises(SpecError, match="add a column that states which amounts are favourable"):
         fg.audit(rows, task="regression", label="premium", **asked)
+    kit = preset("colorado-insurance-draft-2023")
+    assert [kit.lacking({"task": task}) for task in ("binary", "regression")] == [
+        ("probabilities",), (),
+    ]  # fmt: skip
     low = rows.with_columns(low=pl.col("premium") < 8)
     assert fg.audit(low, prediction="low", positive=True, **asked).estimates
 

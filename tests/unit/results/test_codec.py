@@ -92,7 +92,7 @@ def values_of(hint):
     if origin is tuple:
         return st.tuples(*map(values_of, inner))
     if origin is not None:  # a mapping
-        keys = next((mark.names for mark in marks if isinstance(mark, codec.Keys)), None)
+        keys = next((mark for mark in marks if isinstance(mark, tuple)), None)
         if keys:
             return st.fixed_dictionaries(dict.fromkeys(keys, values_of(inner[1])))
         return st.dictionaries(*map(values_of, inner), max_size=2)

@@ -48,7 +48,8 @@ def test_who_counts_is_told_as_no_audit_of_the_counts_can_be():
 
 def test_people_of_many_rows_are_told_where_the_name_is_of_people():
     """Of 20 rows a person the first thousand hold 50 people; they were taken for categories."""
-    many = pd.concat([table()] * 25, ignore_index=True).assign(row=range(1_000))
+    many = pd.concat([table()] * 25, ignore_index=True)
+    many = many.assign(x=np.random.default_rng(1).random(1_000))
     ids = [i // 20 for i in range(1_000)]
     assert [each["distinct"] for each in warned(many.assign(user_id=ids))] == [50]
     assert not warned(many.assign(branch_id=ids))

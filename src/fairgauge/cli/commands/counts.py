@@ -211,8 +211,7 @@ def _count_periods(
         )
     with progress("Counting rows"):
         cubes = count_periods(rows, column, **options)
-    periods = {parse_period(name): cube for name, cube in cubes.items()}
-    named = {str(period): cube for period, cube in periods.items()}
+    named = {str(parse_period(name)): cube for name, cube in cubes.items()}
     if not is_object(folder):
         Path(folder).mkdir(parents=True, exist_ok=True)
     write_all({f"{folder}/{name}.cube.json": cube.to_json() for name, cube in named.items()})

@@ -84,7 +84,7 @@ def run(
     if asked is None:
         raise no_specification(held)
     spec = read_monitor_spec(asked, options=overrides)
-    counts = _count_period(data, spec, config)
+    counts = _count_period(data, spec)
     try:  # first, so that an error leaves the history as it was
         report = monitor(held.trying(named, counts), spec)
     except ValuesError as error:
@@ -200,11 +200,10 @@ def _keep(held: History, spec: MonitorSpec, effect: str = "; it applies to all p
     held.keep_spec(spec)
 
 
-def _count_period(data: DataArguments, spec: MonitorSpec, config: str | None) -> Cube:
+def _count_period(data: DataArguments, spec: MonitorSpec) -> Cube:
     # count the rows, or take counts as they are; warn of what the rows show
     from fairgauge.api.audit import counted, repeated_rows
     from fairgauge.cube.cube import Cube
-    from fairgauge.question.spec_file import MONITOR, read_options
     from fairgauge.render.documents.report_notes import opening_warnings
     from fairgauge.scan.scan_progress import progress
 
@@ -212,12 +211,8 @@ def _count_period(data: DataArguments, spec: MonitorSpec, config: str | None) ->
     if isinstance(named, Cube):
         return named
     rows = named if spec.labels_within is None else with_late_labels(named, spec.question)
-    options: Any
-    if config is not None:
-        options = {key: value for key, value in read_options(config).items() if key != MONITOR}
-    else:
-        kept = spec.question.to_dict()
-        options = {key: value for key, value in kept.items() if value not in ([], {}, None)}
+    kept = spec.question.to_dict()
+    options: Any = {key: value for key, value in kept.items() if value not in ([], {}, None)}
     try:
         with progress("Counting rows"):
             cube, source, asked = counted(rows, (), options)

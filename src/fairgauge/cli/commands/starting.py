@@ -75,9 +75,6 @@ def demo_command(output: str, out: Output) -> None:
         "An audit of your own table, from a few questions:",
         "  fairgauge choose --output audit.toml",
         "  fairgauge audit YOUR.csv --config audit.toml --output report.html",
-        "The metrics, and one of them explained:",
-        "  fairgauge metrics",
-        "  fairgauge metrics DI",
     ]
     print_result("\n".join([*parts, *lines]))
 

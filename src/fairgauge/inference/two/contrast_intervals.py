@@ -18,7 +18,7 @@ from functools import partial, singledispatch
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, Cells, Need
+from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.closed_forms import FormKind, closed_form
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.distributions import is_odds_ratio
@@ -96,8 +96,8 @@ def statistic_interval(statistic: Statistic, evidence: Evidence) -> StatisticInt
 
 @statistic_interval.register(Rate)
 def _rate_interval(statistic: Rate, evidence: Evidence) -> StatisticInterval:
-    of, among = _count_cells(statistic.needs, statistic.of, statistic.among)
-    return of_share(evidence, of, among)
+    needs = statistic.needs
+    return of_share(evidence, CellCount(needs, statistic.of), CellCount(needs, statistic.among))
 
 
 @statistic_interval.register(Agreement)
@@ -134,7 +134,8 @@ def _quotient_interval(statistic: Quotient, evidence: Evidence) -> StatisticInte
     form = closed_form(statistic)
     if form is None:
         raise NoInterval(ReasonCode.NO_METHOD, of=statistic.formula)
-    counts = _count_cells(statistic.needs, *form.sums)
+    needs = statistic.needs
+    counts = [CellCount(needs, each) for each in form.sums]
     if form.kind is FormKind.PAIRED:
         return _paired_quotient_interval(statistic, counts, evidence)
     if form.kind is FormKind.ODDS:
@@ -224,9 +225,9 @@ def denominator(statistic: Statistic) -> Count | None:
     ``statistic(whole) = sum of rows(part) statistic(part) / sum of rows(part)``.
     """
     if isinstance(statistic, Rate):
-        return _count_cells(statistic.needs, statistic.among)[0]
+        return CellCount(statistic.needs, statistic.among)
     if isinstance(statistic, Quotient):
-        return _count_cells(statistic.needs, statistic.under)[0]
+        return CellCount(statistic.needs, statistic.under)
     if isinstance(statistic, ScoreStatistic):
         from fairgauge.inference.one.numeric_statistics import rows_of_mean
 
@@ -261,10 +262,6 @@ def _paired_quotient_interval(
         Formula(paired_ratio, tuple(each * per_weight for each in (shared, above, below))),
         (IntervalMethod.MOVER,),
     )
-
-
-def _count_cells(needs: frozenset[Need], *cells: Cells) -> list[Count]:
-    return [CellCount(needs, cell) for cell in cells]
 
 
 def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
@@ -475,26 +472,20 @@ def _add_p_values(
     for each in every:
         here = slice(start, start := start + len(each.score))
         ends = tuple((low[here], high[here]) for low, high in (ours, theirs))
-        shares = _proportion_p_values(each, np.array(p[here]), exact)
-        made.append(replace(each, p=shares, ends=(ends[0], ends[1])))
+        tested = np.array(p[here])
+        if each.group.share is not None and each.other.share is not None:
+            sides_of = each.group.share, each.other.share
+            x1, n1, x2, n2 = counts = [of for side in sides_of for of in (side.x, side.n)]
+            if exact.any():
+                from fairgauge.stats.exact import boschloo
+
+                whole = np.all([of == np.floor(of) for of in counts], axis=0)
+                at = np.flatnonzero(exact & whole & ((n1 + 1) * (n2 + 1) <= _MOST_TABLES))
+                tested[at] = boschloo(x1[at], n1[at], x2[at], n2[at])
+            at = np.flatnonzero(each.score)
+            tested[at] = score_p(x1[at], n1[at], x2[at], n2[at])
+        made.append(replace(each, p=tested, ends=(ends[0], ends[1])))
     return made
-
-
-def _proportion_p_values(each: StatisticComparison, p: Array, exact: Mask) -> Array:
-    # P-values; those of proportions by an exact or a score test where due
-    if each.group.share is None or each.other.share is None:
-        return p
-    one, two = each.group.share, each.other.share
-    x1, n1, x2, n2 = one.x, one.n, two.x, two.n
-    if exact.any():
-        from fairgauge.stats.exact import boschloo
-
-        whole = np.all([each == np.floor(each) for each in (x1, n1, x2, n2)], axis=0)
-        at = np.flatnonzero(exact & whole & ((n1 + 1) * (n2 + 1) <= _MOST_TABLES))
-        p[at] = boschloo(x1[at], n1[at], x2[at], n2[at])
-    at = np.flatnonzero(each.score)
-    p[at] = score_p(x1[at], n1[at], x2[at], n2[at])
-    return p
 
 
 def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> list[Reason | None]:

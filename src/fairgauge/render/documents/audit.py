@@ -37,7 +37,7 @@ from fairgauge.render.documents.report_notes import (
     size_notes,
     what_no_report_shows,
 )
-from fairgauge.render.grammar import describe_reason, insufficiency, spoken
+from fairgauge.render.grammar import describe_reason, spoken
 from fairgauge.render.page import Told, brief_of_page, exhibits, rows_read, told
 from fairgauge.render.streams import Value, flat
 from fairgauge.render.words import metric_words as metrics
@@ -199,7 +199,7 @@ class _Part:
 
     def pair_rows(self) -> Iterator[dict[str, Any]]:
         for each in self.of.pairs:
-            few = insufficiency([each.reason]) if each.status is not Status.OK else ""
+            few = spoken().insufficient([each.reason]) if each.status is not Status.OK else ""
             interval = each.difference_interval
             title = spoken().title(each.definition.title)
             yield {**to_dict(each), "title": title, "interval": interval, "few": few}
@@ -368,7 +368,7 @@ def _numbers(report: Report) -> Iterator[dict[str, Any]]:
             "interval": metrics.metric_range(each.definition, each.low, each.high),
             "p_adjusted": each.p_adjusted,
             "n": " / ".join(sizes),
-            "status": insufficiency([each.reason]) if few else str(each.status).replace("_", " "),
+            "status": g.insufficient([each.reason]) if few else str(each.status).replace("_", " "),
         }
 
 

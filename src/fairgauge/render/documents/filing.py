@@ -118,7 +118,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
                 kit=of,
                 stated=stated,
                 some_estimated=bool(estimated),
-                estimated={*estimated} >= {each.feature for each in report.groups},
+                estimated=bool(estimated) and {*estimated} >= {e.feature for e in report.groups},
                 amounts=report.spec.get("task") == Task.REGRESSION,
                 **made,
             )

@@ -17,7 +17,6 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render.grammar import (
     describe_diagnostic,
     describe_reason,
-    insufficiency,
     plain,
     spoken,
 )
@@ -31,7 +30,6 @@ from fairgauge.values import canonical, name_of
 if TYPE_CHECKING:
     from fairgauge.results.comparison import Change
     from fairgauge.results.gap_decomposition import Decomposition
-    from fairgauge.results.report import Report
     from fairgauge.results.subgroup_search import SubgroupSearch
 
     Asked: TypeAlias = Report | SubgroupSearch | Decomposition | Change
@@ -52,7 +50,7 @@ def missing_values(estimates: Iterable[Estimate]) -> list[str]:
     for each in estimates:
         reason = describe_reason(each.reason) if each.reason else ""
         if each.status is Status.TOO_FEW:
-            reason = ": ".join(filter(None, [insufficiency(), reason]))
+            reason = ": ".join(filter(None, [g.insufficient(()), reason]))
         folded.setdefault(reason, []).append(each)
     return [
         g.say(

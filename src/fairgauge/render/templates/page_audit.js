@@ -199,7 +199,7 @@ const levelled = (c, q, cuts = []) => {
   return { column: c, name: c.name, levels, names: levels.map(String), codes: Int16Array.from(merged, (m) => (m === null ? -1 : at.get(m))) };
 };
 // numbers of columns that are cut, by intervals around codes of missing ones; the last are missing
-const codedColumns = (axes, q) => [...new Map(axes.filter((c) => c.cuts).map((c) => [c.name, c])).values()].map((c) => {
+const codedColumns = (axes, q) => [...new Map([...axes.filter((c) => c.cuts), ...(q.count ? [{ name: q.count.name, column: q.count }] : [])].map((c) => [c.name, c])).values()].map((c) => {
   const merged = c.column.levels ? [] : recoded(c.column, q, []), none = data.around_codes.length + 1;
   const bins = merged.map((m) => (m === null ? none : data.around_codes.filter((edge) => plainNumber(m) > edge).length)), sums = () => new Array(none + 1).fill(0);
   return { name: c.name, bins, none, codes: CODES.get(c.column), of: c.column, n: sums(), cases: sums(), open: sums() };
@@ -207,44 +207,62 @@ const codedColumns = (axes, q) => [...new Map(axes.filter((c) => c.cuts).map((c)
 const addCoded = (c, bin, n, cases, open = 0) => { c.n[bin] += n; c.cases[bin] += cases; c.open[bin] += open; };
 const binOf = (c, row) => (c.codes[row] === c.of.none ? c.none : c.bins[c.codes[row]]);
 const gcd = (a, b) => (b ? gcd(b, a % b) : a);
+const variance = (of, mean) => of.reduce((a, n) => a + (n - mean) ** 2, 0) / of.length, meanOf = (of) => of.reduce((a, n) => a + n, 0) / of.length;
+// whether a column counts the rows, in whichever order
+const numbersRows = (c, rows) => {
+  const numbers = c.values.length === rows && rows > 1 ? c.values.map(plainNumber) : [null];
+  return numbers.every(Number.isInteger) && numbers.reduce((a, n) => Math.max(a, n)) - numbers.reduce((a, n) => Math.min(a, n)) === rows - 1;
+};
+// whether equal rows follow each other, about as often each time, though the table is not sorted
+const standInPlace = (rows, different) => {
+  const starts = range(rows.length).filter((i) => rows[i] !== rows[i - 1]), runs = starts.map((at, i) => (starts[i + 1] ?? rows.length) - at), mean = meanOf(runs);
+  return runs.length >= Math.max(100, 1.1 * different) && mean >= 3 && variance(runs, mean) < mean;
+};
 // what shows that rows are copies of others, as rowwise/first_rows.py finds it
 const copiesOf = (q, table, rows, axes, conflicts) => {
   if (table.cells) return table.copies;
   if (q.count) return [];
   const people = rows.reduce((a, r) => a + r.cases, 0), unnamed = q.person ? conflicts.find(([name]) => name === q.person.name)?.[1] ?? 0 : 0;
-  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, named = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
+  let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, numbered = true, inPlace = false, named = false, again = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
   if (q.person) { of = []; times = unnamed && table.rows - unnamed >= 2 * (people - unnamed) ? gcd(unnamed, table.rows) : 1; }
   if (table.rows <= (times > 1 ? 1e6 : q.person ? 0 : 2e5 / table.columns.length) && !table.columns.some((c) => c.many)) {
-    const held = new Map(), codes = table.columns.map((c) => CODES.get(c));
-    for (let row = 0; row < table.rows; row++) { const key = codes.map((of_) => of_[row]).join(); held.set(key, (held.get(key) ?? 0) + 1); }
-    [of, ofCells] = [[...held.values()], false];
-    const different = table.columns.map((c) => c.values.length + (c.blanks ? 1 : 0)), again = table.rows - of.length;
+    const own = table.columns.filter((c) => !numbersRows(c, table.rows)), read = own.length ? own : table.columns, held = new Map(), codes = read.map((c) => CODES.get(c));
+    const ofRow = range(table.rows).map((row) => { const key = codes.map((of_) => of_[row]).join(); if (!held.has(key)) held.set(key, held.size); return held.get(key); });
+    [of, ofCells, numbered] = [new Array(held.size).fill(0), false, own.length < table.columns.length];
+    for (const code of ofRow) of[code]++;
+    const different = read.map((c) => c.values.length + (c.blanks ? 1 : 0)), repeated = table.rows - of.length;
     [times, combinations] = [of.reduce(gcd, 0), different.reduce((a, n) => a * n, 1)];
-    named = different.includes(of.length) && again >= Math.max(30, 0.01 * of.length) && table.rows / of.length < 1.2;
+    named = different.includes(of.length) && repeated >= Math.max(30, 0.01 * of.length) && table.rows / of.length < 1.2;
+    const part = Math.floor(table.rows / times);
+    inPlace = standInPlace(ofRow, held.size);
+    again = inPlace || (times > 1 && ofRow.slice(part).every((code, i) => code === ofRow[i]));
   }
   const total = of.reduce((a, n) => a + n, 0), found = [["times", times], ["different", of.length]];
-  const balanced = combinations * times <= total && (new Set(of).size === 1 || times >= 5);
+  const balanced = combinations * times <= total && (new Set(of).size === 1 || (times % 5 === 0 && !again));
   if (times > 1 && of.length >= 30 && !balanced) return [...found, ...(unnamed ? [["unnamed", unnamed]] : []), ...(ofCells ? [["cells", 1]] : [])];
-  const mean = total / of.length, copied = [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]];
-  if (ofCells || combinations <= total || (!named && (of.length < 100 || mean < 1.2))) return [];
-  if (named) return copied;
+  const mean = total / of.length, spread = variance(of, mean), copied = [...found, ["copied", of.reduce((a, n) => a + (n > 1 ? n : 0), 0)]];
+  if (inPlace) return copied;
+  if (numbered || (combinations <= total && !(spread && spread < mean / 4))) return [];
+  if (combinations > total && named) return copied;
+  if (of.length < 100 || mean < 1.2) return [];
   let rate = 2 * (mean - 1);
   for (let i = 0; i < 50; i++) rate = mean * (1 - Math.exp(-rate));
-  const variance = of.reduce((a, n) => a + (n - mean) ** 2, 0) / of.length, z = (1 - variance / (mean * (1 + rate - mean))) * Math.sqrt(of.length / 2);
-  return z > 6 ? copied : [];
+  return (1 - spread / (mean * (1 + rate - mean))) * Math.sqrt(of.length / 2) > 6 ? copied : [];
 };
 // the codes of missing numbers in a column that is cut, with the cases of each, as checks/names.py finds them
 const codedNumbers = ({ name, cases }, cuts) => {
   const edges = [-Infinity, ...data.around_codes, Infinity], [first, last, oldest] = data.years, bins = range(cases.length - 1), [least, most] = [Math.min(...cuts), Math.max(...cuts)];
   const isYears = (k) => edges[k] === first && least >= 0 && most < oldest, ordinary = bins.filter((k) => cases[k] && !isYears(k) && !data.codes.includes(edges[k + 1]));
-  const years = bins.filter((k) => isYears(k) && cases[k] && !ordinary.some((each) => edges[each] >= oldest)).map((k) => cases[k]);
-  return [...years, ...data.codes.flatMap((code) => {
+  const years = bins.filter((k) => isYears(k) && cases[k] && !ordinary.some((each) => edges[each] >= oldest));
+  const coded = data.codes.flatMap((code) => {
     const held = cases[edges.indexOf(code) - 1];
     if (!held || !(code > 0 ? code > most : code < least)) return [];
     const isOfScale = code > 0 ? ordinary.some((k) => edges[k] >= data.nearby * code) : code <= -99 ? ordinary.some((k) => edges[k + 1] <= data.nearby * code)
       : ordinary.some((k) => edges[k + 1] <= -data.least) || !ordinary.some((k) => edges[k] >= 1);
-    return isOfScale ? [] : [held];
-  })];
+    return isOfScale ? [] : [edges.indexOf(code) - 1];
+  });
+  const found = [...years, ...coded], impossible = PATTERNS.age.test(plainText(name)) && most < oldest ? bins.filter((k) => cases[k] && edges[k] >= oldest && !found.includes(k)) : [];
+  return [...found, ...impossible].map((k) => cases[k]);
 };
 const isOneOf = (value, of) => of.some((each) => meaning(each) === meaning(value));
 const countRows = async (q, table, report = () => {}) => {
@@ -279,7 +297,7 @@ const countRows = async (q, table, report = () => {}) => {
   }
   const rows = [...cells.values()].sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0)), unit = q.count ? "cases" : q.person ? "people" : "rows";
   const byGroup = new Map(), unclear = outcomes.map((o, k) => ["undecided_outcomes", `undecided_outcomes:${o.name}`].some((each) => q.accept.includes(each)) ? []
-    : undecidedCodes(o, range(o.levels.length).filter((code) => state[k][code] && rows.some((r) => r.codes[columns.length + k] === code))));
+    : undecidedCodes(o, range(o.levels.length).filter((code) => state[k][code] && rows.some((r) => r.codes[columns.length + k] === code)), o.names.filter((_, code) => !state[k][code])));
   for (const { codes, cases, open } of rows) {
     const own = columns.map((c, i) => (codes[i] < 0 || c.groupless[codes[i]] ? -1 : codes[i])), key = own.join();
     const cell = byGroup.get(key) ?? byGroup.set(key, { codes: own, states: zero(), open: zero() }).get(key);
@@ -297,8 +315,9 @@ const countRows = async (q, table, report = () => {}) => {
 // each person once, as people.py counts them: of several groups none is known; of several decisions the most favourable
 // counts, and of those that count alike the rarest; an unknown one may change an unfavourable one
 const countPeople = async (q, table, columns, state, codesOf, add, pause, coded) => {
-  const { values, counts, none, name } = q.person, of = CODES.get(q.person), n = values.length, last = columns.length, seen = typed(values), [second, most] = [...counts].sort((a, b) => a - b).slice(-2);
-  const odd = values.filter((v, k) => counts[k] > 1 && (meansMissing(v) || /^(0[0-]*|-\d+|9[9-]+)$/.test(v) || (counts[k] === most && most >= 20 && most > 10 * second)));
+  const { values, counts, none, name } = q.person, of = CODES.get(q.person), n = values.length, last = columns.length, seen = typed(values), ordered = [...counts, 1].sort((a, b) => b - a);
+  const outlying = range(Math.min(Math.max(1, Math.floor(n / 20)), n)).filter((i) => ordered[i] >= 20 && Math.min(i + 1, 2) * ordered[i] > 10 * ordered[i + 1]), least = outlying.length ? ordered[outlying.at(-1)] : Infinity;
+  const odd = values.filter((v, k) => counts[k] > 1 && (meansMissing(v) || /^(0[0-]*|-\d+|9[9-]+)$/.test(v) || counts[k] >= least));
   if (odd.length) throw new Refused(inWords(UI.no_person, { name, values: listed(odd, 3) }));
   if (new Set(typeof seen[0] === "number" ? seen : values.map(compact)).size < n) throw new Refused(inWords(UI.spelt_person, { name }));
   const sizes = state.map(() => 0), favour = (code) => (code < 0 ? -2 : (state[code] === 0) === (q.favourable !== "negative") ? 0 : -1);
@@ -464,10 +483,19 @@ const isNoAction = (o, code) => {
     || (/action[ _-]?(taken|type)/i.test(o.name) && /^[4-8]$/.test(name));
 };
 // of refused outcomes those that may be no decision; of two outcomes, one is meant
-const undecidedCodes = (o, refused) => {
+const undecidedCodes = (o, refused, asked) => {
   if (o.cuts || (refused.length === 1 && mayBeValue(o.names[refused[0]]))) return [];
-  const none = noOutcomes(o.levels);
+  const none = noOutcomes(o.levels, asked);
   return refused.filter((code) => none.includes(o.levels[code]) || isNoAction(o, code));
+};
+// and those that are favourable by their names, as checks/outcome_checks.py finds them
+const favouredCodes = (o, refused, asked, q) => {
+  const undecided = undecidedCodes(o, refused, asked), plain = q.favourable !== "negative" && refused.length > 1 && !asked.some((name) => isDenied(name) || isHarm(name, o.name));
+  return o.cuts ? [] : refused.filter((code) => {
+    const name = o.names[code];
+    return !undecided.includes(code) && /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name))
+      && ((plain && isFavourable(name)) || asked.some((each) => (isAdverse(each) || !isAdverse(name)) && isFormOf(name, each)));
+  });
 };
 const doubtOf = (counts, q, features) => {
   const doubts = [], doubted = counts.columns.map(() => new Set()), sizes = counts.columns.map((_, i) => counts.columns[i].levels.map((_, k) =>
@@ -479,9 +507,10 @@ const doubtOf = (counts, q, features) => {
     const recoding = q.recode[c.name] ?? {}, held = c.levels.map((_, k) => k).filter((k) => !c.groupless[k] && (sizes[i][k] || !q.count));
     const missing = new Set([...missingNames(c.names.filter((_, k) => typeof c.levels[k] === "string")), ...codesOfMissing(c.names)]);
     for (const k of held) {
-      if (!missing.has(c.names[k]) || c.names[k] in recoding) continue;
+      const total = typeof c.levels[k] === "string" && PATTERNS.total.test(plainText(c.names[k]));
+      if (!(missing.has(c.names[k]) || total) || c.names[k] in recoding) continue;
       doubted[i].add(k);
-      if (!mayBeValue(c.names[k])) add("missing_marker", `clear ${c.name}`, sizes[i][k], [], [c.name]);
+      if (!mayBeGroup(c.names[k], c.name, held.map((each) => c.names[each]))) add("missing_marker", `clear ${c.name}`, sizes[i][k], [], [c.name]);
     }
     for (const several of alike(held, (k) => c.names[k], (k) => c.names[k])) {
       if (several.every((k) => Object.hasOwn(recoding, c.names[k]) || Object.values(recoding).some((of) => listOf(of).map(String).includes(c.names[k])))) continue;
@@ -495,19 +524,22 @@ const doubtOf = (counts, q, features) => {
     const coded = counts.coded.find((each) => each.name === c.name && c.cuts), cuts = cut.filter(([each]) => each.cuts && each.name === c.name).flatMap(([each]) => each.cuts);
     if (coded && !accepted("coded_numbers", c.name)) for (const rows of codedNumbers(coded, cuts)) add("coded_numbers", what, rows, needs, of);
   }
+  const ofCounts = counts.coded.find((c) => c.name === q.count?.name), edges = [-Infinity, ...data.around_codes, Infinity], held = (ofCounts?.cases ?? []).slice(0, -1);
+  if (data.codes.some((code) => code >= 999 && held[edges.indexOf(code) - 1] && !held.some((n, k) => n && k !== edges.indexOf(code) - 1 && edges[k + 1] > code / 10)) && !accepted("coded_numbers", q.count.name))
+    add("coded_numbers", "clear count", counts.read, []);
   if (counts.copies.length) add("doubled_rows", "content of their own: they may be copies", counts.read, []);
   const roles = q.label ? ["label", "prediction"] : ["prediction"], at = (k) => counts.columns.length + k;
   const rowsAt = (k) => counts.outcomes[k].levels.map((_, code) => counts.rows.reduce((a, r) => a + (r.codes[at(k)] === code ? r.cases : 0), 0));
   counts.outcomes.forEach((o, k) => {
     const sizes_ = rowsAt(k), good = (code) => counts.state[k][code] === 0, refused = o.levels.map((_, code) => code).filter((code) => sizes_[code] && !good(code));
-    const undecided = undecidedCodes(o, refused);
-    if (undecided.length) add("undecided_outcomes", `clear ${roles[k]}`, undecided.reduce((a, code) => a + sizes_[code], 0), [roles[k]], null);
+    const asked = o.names.filter((_, code) => good(code));
+    for (const [code, of] of [["undecided_outcomes", undecidedCodes(o, refused, asked)], ["approved_as_refused", favouredCodes(o, refused, asked, q)]])
+      if (of.length && !accepted(code, o.name)) add(code, `clear ${roles[k]}`, of.reduce((a, each) => a + sizes_[each], 0), [roles[k]], null);
     const known = sizes_.reduce((a, b) => a + b, 0), positives = sizes_.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
       add(roles[k] === "label" ? "one_label" : "one_decision", "row of their group with another outcome", counts.read, [roles[k]], null, true);
     // names that are a harm, where nobody stated which outcome is favourable
-    const yes = /^(yes|y|t|true|1|ja|oui|si|s\u00ed)$/i;
-    const harmful = (v) => (yes.test(v) ? isAdverse(o.name) || isHarm(o.name) : isAdverse(v) || isHarm(v, o.name));
+    const harmful = (v) => (isYes(v) ? isAdverse(o.name) || isHarm(o.name) : isAdverse(v) || isHarm(v, o.name));
     if (!q.favourable && !o.cuts && k === counts.outcomes.length - 1 && o.levels.every((v, code) => !good(code) || harmful(String(v)))) add("unfavourable_positive", "stated favourable outcome", counts.read, []);
     // a group of one outcome alone, which fewer than half of the others have
     counts.columns.forEach((c, i) => {
@@ -535,7 +567,8 @@ const doubtOf = (counts, q, features) => {
       const [right, wrong] = [0, 1].map((k) => by.reduce((a, of) => a + of[k], 0));
       for (const [own, errors] of by) if (!errors && own >= FEWEST.rows && (1 - wrong / Math.max(right + wrong - own, 1)) ** own < 1e-6) add("prediction_is_label", "prediction that differs from the label", own, ["label", "prediction"], [c.name]);
     });
-    const none = noOutcomes(decisions.levels), n = rowsAt(1), strange = decisions.levels.map((_, c) => c).filter((c) => !isOneOf(decisions.levels[c], [...labels.levels, ...q.positive, ...none]));
+    const n = rowsAt(1), codes = decisions.levels.map((_, c) => c), no = codes.filter((c) => counts.state[1][c] === 1), asked = decisions.names.filter((_, c) => counts.state[1][c] === 0);
+    const none = [...undecidedCodes(decisions, no, asked), ...favouredCodes(decisions, no, asked, q)], strange = codes.filter((c) => !none.includes(c) && !isOneOf(decisions.levels[c], [...labels.levels, ...q.positive]));
     const refused = decisions.levels.filter((_, c) => counts.state[1][c] === 1).length, unclear = strange.filter((c) => !isAdverse(decisions.names[c])).reduce((a, c) => a + n[c], 0);
     if (labels.levels.length > 1 && strange.length < refused && unclear) add("prediction_not_a_label", "clear prediction", unclear, ["prediction"]);
     const isReversed = (states, alpha) => {

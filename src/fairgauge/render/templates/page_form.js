@@ -114,7 +114,7 @@ const likely = (c) => {
   const none = noOutcomes(c.values), binary = c.values.every((v) => none.includes(v) || [0, 1].includes(meaning(v)));
   const isNumber = (v) => plainNumber(v) !== null;
   const isOffer = (v) => PATTERNS.declined_offer.test(plainText(v));  // was made, and people turned it down
-  return (v) => (isOffer(v) ? null : none.includes(v) ? "unknown" : binary ? ["no", "yes"][meaning(v)] : isNumber(v) ? null : GUESS.good.test(v.trim()) ? "yes" : isAdverse(v) || /^(no|n|false|nein|non)$/i.test(v.trim()) ? "no" : null);
+  return (v) => (isOffer(v) ? null : none.includes(v) ? "unknown" : binary ? ["no", "yes"][meaning(v)] : isNumber(v) ? null : GUESS.good.test(v.trim()) ? "yes" : isAdverse(v) || isNo(v.trim()) ? "no" : null);
 };
 const askDecision = () => {
   const c = column(one("decision").value);

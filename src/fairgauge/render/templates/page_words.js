@@ -1,16 +1,17 @@
 // values that mean nothing known or decided, and spellings of one value: the patterns are those of category_words.py
 const PATTERNS = Object.fromEntries(Object.entries(data.patterns).map(([name, text]) => [name, new RegExp(text, "u")]));
-const MARKERS = new Set(data.markers);
 const bare = (text) => text.trim().replace(/^[()[\]{}<>. ]+|[()[\]{}<>. ]+$/g, "").toLowerCase();
 const parted = (text) => text.replace(/(?<=[a-z])(?=[A-Z])/g, " ").replace(/[\s_-]+/g, " ");
 const unaccented = (text) => text.toLowerCase().replaceAll("\u00df", "ss").normalize("NFKD").replace(/\p{M}/gu, "");
 const plainText = (text) => bare(unaccented(parted(text)));
 const OWN = "(race|ethnicity|sex|gender|age)";
 const withoutOwn = (text) => bare(plainText(text).replace(new RegExp(`^(${OWN}\\W+)+|(\\W+${OWN})+$`, "gu"), ""));
-const noOutcomeWord = (value) => typeof value === "string" && (MARKERS.has(bare(value)) || PATTERNS.not_known.test(plainText(value)));
+const noOutcomeWord = (value) => typeof value === "string" && (PATTERNS.marker.test(bare(value)) || PATTERNS.not_known.test(plainText(value)));
 const meansMissing = (value) => typeof value === "string" && (PATTERNS.not_known.test(withoutOwn(value)) || PATTERNS.not_told.test(withoutOwn(value))
   || noOutcomeWord(value) || /^(refused|withheld|not selected)$/.test(withoutOwn(value)));
 const mayBeValue = (name) => /^(-|none|nil|new|no[\s_-]?show|open(ed)?)$/.test(bare(name));
+const OF_ALL_PEOPLE = new RegExp(data.of_all_people, "u");
+const mayBeGroup = (name, column, names) => ![column, ...names].some((each) => OF_ALL_PEOPLE.test(plainText(each))) && (["none", "nil"].includes(bare(name)) || (name.trim() === "-" && (names.length <= 2 || names.includes("+"))));
 const isAdverse = (name) => PATTERNS.adverse.test(plainText(name)) || PATTERNS.adverse_elsewhere.test(plainText(name));
 const isHarm = (name, column = "") => {
   const text = plainText(name);
@@ -20,6 +21,30 @@ const isUndecided = (value) => {
   if (typeof value !== "string") return false;
   const text = plainText(value).replace(new RegExp(PATTERNS.declined_offer.source, "gu"), "offer");
   return PATTERNS.withdrew.test(text) || (PATTERNS.undecided.test(text) && !isAdverse(value)) || noOutcomeWord(value);
+};
+const isYes = (name) => meaning(name) === 1 || /^(yes|y|t|true|positive|ja?|oui|s[i\u00ed])$/iu.test(name), isNo = (name) => /^(no|n|f|false|negative|nein|non)$/i.test(name);
+const isDenied = (name) => isAdverse(name) || isNo(name) || meaning(name) === 0;
+const isStage = (name, harm) => PATTERNS.stage.test(plainText(name)) && !(harm && /^a[ck]ti[fv]/.test(plainText(name)));
+const isFavourable = (name) => isYes(plainText(name)) || (PATTERNS.favourable.test(plainText(name)) && !isAdverse(name));
+// a name that is another one misspelt, in another form of its words, or annotated
+const isFormOf = (name, other) => {
+  const [one, two] = [name, other].map((each) => unaccented(each).replace(/^[^\p{L}\p{N}_]+/u, "").trimEnd());
+  if ((two.match(/\p{L}/gu) ?? []).length < 3) return false;
+  const [words, others] = [one, two].map((each) => parted(each).split(" ").filter(Boolean));
+  return (one.startsWith(two) && /^(\s*[^\p{L}\p{N}_\s]|$)/u.test(one.slice(two.length))) || (words.length === others.length && words.every((word, i) => isFormOfWord(word, others[i])));
+};
+const isFormOfWord = (one, two) => {
+  if (one === two) return true;
+  if (one[0] !== two[0] || Math.max(one.length, two.length) < 5 || !/^\p{L}+$/u.test(one + two)) return false;
+  const [stem, other] = [one, two].map((word) => word.replace(/(e?d|ing|(?<!s)e?s|al|ance|ion|e)$/, ""));
+  return (stem.length >= 3 && stem === other) || isMisspelt(one, two, Math.min(one.length, two.length) >= 8 ? 2 : 1);
+};
+const isMisspelt = (a, b, edits) => {
+  if (a === b || !edits) return a === b;
+  let same = 0;
+  while (same < a.length && a[same] === b[same]) same++;
+  const one = a.slice(same), two = b.slice(same), swapped = one.length > 1 && one[0] === two[1] && one[1] === two[0];
+  return (swapped && isMisspelt(one.slice(2), two.slice(2), edits - 1)) || [[1, 1], [1, 0], [0, 1]].some(([i, j]) => isMisspelt(one.slice(i), two.slice(j), edits - 1));
 };
 const CODE = /^(-(1|99?)|1111|-?(7{3,}|8{3,}|9{3,}))$/;
 const codesOfMissing = (values) => {
@@ -39,12 +64,16 @@ const missingNames = (values) => {
   return values.filter((v) => meansMissing(v) || (quantities && exempt(v)));
 };
 // outcomes of no decision, or often codes of missing ones; values as they are typed
-const noOutcomes = (values) => {
+const noOutcomes = (values, asked = []) => {
   const known = values.filter((v) => !isUndecided(v)), names = known.map(String), has = (n) => known.some((v) => meaning(v) === meaning(n));
   let codes = codesOfMissing(names);
   const first = has(0) ? 0 : has(1) ? 1 : 2, successive = [0, 1, 2].map((i) => has(first + i));
   if (successive[0] && successive[1] && !successive[2]) codes = names.filter((v) => ![first, first + 1].some((n) => meaning(v) === meaning(n)));
   else if (!successive.every(Boolean) && known.some((v) => typeof v === "string" && /\p{L}/u.test(v))) codes = names.filter((v) => /^-?\d{1,9}$/.test(v));
+  if (names.some((v) => isYes(v.trim())) && names.some((v) => isNo(v.trim()))) codes = [...codes, ...names.filter((v) => /^\p{L}$/u.test(v.trim()) && !isYes(v.trim()) && !isNo(v.trim()))];
+  if (has(0) && asked.length && asked.every((name) => meaning(name) === 1)) codes = [...codes, ...names.filter((v) => /^-?[\d.]+$/.test(v) && ![0, 1].includes(meaning(v)))];
+  const every = values.map(String), refused = every.filter((v) => !asked.some((name) => meaning(name) === meaning(v))), harm = asked.some((name) => isAdverse(name) || isHarm(name));
+  if (asked.length && refused.length > 1 && every.some(isDenied)) codes = [...codes, ...refused.filter((v) => isStage(v, harm))];
   return values.filter((v) => codes.includes(String(v)) || isUndecided(v));
 };
 // a column that names people, of which some stand in several rows (first_rows.py; here also in German)

@@ -29,8 +29,16 @@ KEYS = (
     "confidence", "document", "accept", "person",
 )  # fmt: skip
 """Keys of a specification that the page can answer."""
-_WORDS = ("not_known", "not_told", "undecided", "adverse_elsewhere")
-_PATTERNS = ("declined_offer", "withdrew", "adverse", "harm")
+_WORDS = (
+    "not_known",
+    "not_told",
+    "undecided",
+    "stage",
+    "favourable",
+    "adverse_elsewhere",
+    "total",
+)
+_PATTERNS = ("marker", "age", "declined_offer", "withdrew", "adverse", "harm")
 _TEXTS = (
     "headline", "nothing_tested", "other_differences", "none_differs", "undecided",
     "nothing_shown", "rules", "no_limit", "rule", "not_asked", "counted", "rows", "question",
@@ -66,7 +74,7 @@ def script_of(computed: Mapping[str, Any], language: str = "en", *, form: bool =
         "ui": {key: text for key, text in words.items() if key in shown},
         "keys": KEYS,
         "patterns": category_words.sources(_WORDS, _PATTERNS),
-        "markers": sorted(category_words.MISSING_MARKERS),
+        "of_all_people": category_words.OF_ALL_PEOPLE.pattern,
     }
     texts = script_texts(language, _TEXTS).replace("</", "<\\/")
     head = f"const data={escaped(data)},RATES=data.rates,TEXTS={{{language}:{texts}}};\n"

@@ -1,0 +1,192 @@
+"""Values that tables of the field hold by mistake: no pass stands on one, in Python or the page."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import Outcome
+
+sys.path.append(str(Path(__file__).parents[2] / "browser"))
+from page_tables import answers
+
+N = 1_440
+ASKED = {"prediction": "outcome", "positive": ["Hired"], "sensitive": ["sex"],
+         "favourable": "positive", "rules": ["selection_rate.ratio >= 0.5"],
+         "metrics": ["selection_rate.ratio"]}  # fmt: skip
+
+
+def table(sex=("Female", "Male"), outcome=("Hired", "Rejected"), extra=None, column="outcome", k=3):
+    """Return rows of which one in eight of the second outcome, or of each group, has a value."""
+    rows = {
+        "sex": [sex[i % 2] for i in range(N)],
+        "outcome": [outcome[i // 2 % k > 0] for i in range(N)],
+    }
+    if extra is not None:
+        at = [column == "sex" or each == outcome[1] for each in rows["outcome"]]
+        rows[column] = [
+            extra if at[i] and i // 2 % 8 == 1 else v for i, v in enumerate(rows[column])
+        ]
+    return pl.DataFrame(rows)
+
+
+def aged(column, value):
+    """Return rows with ages of 20 to 59, one in eight of them another number."""
+    rng = np.random.default_rng(value)
+    ages = np.where(rng.random(N) < 0.1, value, rng.integers(20, 60, N))
+    return table().with_columns(pl.Series(column, ages)), {
+        "sensitive": [{"column": column, "cuts": [40]}]
+    }
+
+
+def few_columns(rows=300):
+    """Return rows of few combinations of values."""
+    rng = np.random.default_rng(rows)
+    drawn = {"sex": ["Female", "Male"], "outcome": ["Hired", "Rejected"], "team": [*"abcdef"],
+             "grade": [1, 2, 3, 4]}  # fmt: skip
+    return pl.DataFrame({name: rng.choice(values, rows) for name, values in drawn.items()})
+
+
+def copied(times, numbered, place="after"):
+    """Return rows of few combinations of values, each of which stands so many times."""
+    rows = few_columns()
+    drawn = np.random.default_rng(times).integers(9, 12, 300)
+    rows = pl.concat([rows] * times) if place == "after" else rows[np.repeat(range(300), drawn)]
+    return (rows.with_row_index("row") if numbered else rows), {}
+
+
+def tabulated(*numbers):
+    """Return a table of counts of 5 to 60 people, of which the last ones are others."""
+    rng = np.random.default_rng(9)
+    rows = [(s, o, b) for s in ("Female", "Male") for o in ("Hired", "Rejected") for b in range(20)]
+    n = [*rng.integers(5, 60, len(rows) - len(numbers)).tolist(), *numbers]
+    at = rng.permutation(len(rows))
+    table = pl.DataFrame(rows, ["sex", "outcome", "branch"], orient="row")
+    return table.with_columns(n=pl.Series(n)[at]), {"count": "n", "reference": "others"}
+
+
+def cells(line):
+    return [tuple(each.split("|")) for each in line.split("||")]
+
+
+NO_GROUP = (
+    "N/A|undefined|Please select|Select one|-- select --|Invalid|see notes|TBD|#N/A|None|nil|-"
+    "|Total|Subtotal|All|Gesamt|Summe|Grand Total|Bitte wählen|Veuillez choisir|Seleccione|#WERT!"
+)
+FAVOURABLE = "Hire|Hierd|Hired*|Hired (offer)|hired.|Offer|Yes|TRUE|Accepted|approved|Hired - new"
+UNDECIDED = (
+    "Withdrawn|Retirado|Zurückgezogen|Missing data|#VALUE!|#N/A|#REF!|#DIV/0!|#NAME?|#WERT!"
+    "|Submitted|Received|ongoing|Draft|Active"
+    "|Interview|Assessment|Shortlisted|Requested info|Exempt|offen|Phone screening|Eingereicht"
+    "|Vorstellungsgespräch|Entretien|Entrevista|Candidature reçue|Preseleccionada|Please select"
+)
+DOUBTED = {
+    "missing_marker": [(table(extra=word, column="sex"), {}) for word in NO_GROUP.split("|")],
+    "doubled_rows": [
+        *[copied(times, numbered) for times in (2, 5, 9, 10) for numbered in (False, True)],
+        copied(10, numbered=True, place="in place"),
+        (pl.concat([few_columns()] * 9).sample(fraction=1, shuffle=True, seed=1), {}),
+    ],
+    "coded_numbers": [
+        *[tabulated(code, code, code, code) for code in (999, 9_999)],
+        *[aged("age", value) for value in (121, 150, 200, 1_000_000, 19_850_101, 1985)],
+        *[aged(name, 200) for name in ("Alter", "edad", "âge", "applicantAge", "age_in_years")],
+    ],
+    "approved_as_refused": [
+        *[(table(extra=word), {}) for word in FAVOURABLE.split("|") if word != "hired."],
+        (table(outcome=("Zugesagt", "Abgelehnt"), extra="Zusage"), {"positive": ["Zugesagt"]}),
+        (table(outcome=("Reject", "Pass"), extra="Rejected"), {"positive": ["Reject"]}),
+        (table(outcome=("Interview", "Rejected"), extra="Hired"), {"positive": ["Interview"]}),
+    ],
+    "undecided_outcomes": [
+        *[(table(extra=word), {}) for word in UNDECIDED.split("|")],
+        *[(table(outcome=("Y", "N"), extra=x), {"positive": ["Y"]}) for x in "XZ"],
+        *[(table(outcome=(1, 0), extra=code), {"positive": ["1"]}) for code in (2, 3, 8, 9)],
+        (table(outcome=(1, 0), extra=2).with_columns(
+            y="outcome", outcome=(pl.col("outcome") + (pl.int_range(N) % 14 < 2)) % 2),
+         {"positive": ["1"], "label": "y", "rules": ["true_positive_rate.ratio >= 0.5"],
+          "metrics": ["true_positive_rate.ratio"]}),
+    ],
+}  # fmt: skip
+CLEAN = [
+    (table(outcome=(good, bad), extra=other), {"positive": [good]})
+    for good, bad, other in cells(
+        "Hired|Fired|Laid off||Selected|Rejected|Not selected||Retained|Dismissed|Retired"
+        "||A|C|A-||Stage A|Stage C|Stage B||Active|Terminated|Retired||Pass|Fail|Merit"
+        "||Distinction|Merit|Pass||Fully Paid|Charged Off|Late||Graduate|Dropout|Failed"
+        "||Type 1|Type 3|Type 2||Low|High|Medium||Retained|Left|Promoted"
+        "||Approved|Denied|Denied (credit)||Hired|Offer declined|Rejected||Yes|No|Maybe later"
+    )
+]
+CLEAN += [
+    *[tabulated(*n) for n in ([99], [888], [120, 999], [700] * 5, [1_500] * 9 + [9_999])],
+    *[(rows, {}) for rows in (few_columns(3_000), few_columns(3_000).with_row_index("row"),
+                              few_columns(3_000).sort(pl.all()), few_columns(300),
+                              few_columns(3_000).sort("sex", "team"),
+                              few_columns(300).unique().sort("team").with_row_index("id"))],
+    *[aged(*each) for each in (("age", 119), ("loan_age", 200), ("age_months", 500),
+                               ("wage", 9_000),
+                               ("mileage", 150), ("building age", 150), ("income", 9_000))],
+    *[(table((a, b), extra=c, column="sex").rename({"sex": name}), {"sensitive": [name]})
+      for name, a, b, c in cells(
+        "religion|Hindu|Muslim|None||disability|Visual|Motor|none||children|1|2|None"
+        "||region|North|South|Allier||hormone|+|-|+/-||disabled|-|yes|yes||team|Totality|Summit|Selecta"
+        "||sex|Female|Male|Non-binary||veteran|Army|Navy|nil||status|Active|Pending|Draft")],
+    (table(outcome=("Terminated", "Active"), extra="Retired"), {"positive": ["Terminated"],
+     "favourable": "negative", "rules": ["selection_rate.ratio <= 2"]}),
+    (table(outcome=("Denied", "Approved"), extra="Offer made"), {"positive": ["Denied"],
+     "favourable": "negative", "rules": ["selection_rate.ratio <= 2"]}),
+    (table(outcome=("Promoted", "Hired")), {"positive": ["Promoted"]}),
+    (table(outcome=("Non-exempt", "Exempt")), {"positive": ["Non-exempt"]}),
+    (table(outcome=("Hired", "Interview")), {}),
+    (table(outcome=(3, 0), extra=1), {"positive": ["3"]}),
+]  # fmt: skip
+
+
+def both(cases, folder):
+    """Yield the report of each table, with what the page answers."""
+    texts = [(rows.write_csv(), ASKED | asked) for rows, asked in cases]
+    made = answers([{"text": text, "question": asked} for text, asked in texts], folder)
+    for (text, asked), page in zip(texts, made, strict=True):
+        path = folder / "rows.csv"
+        path.write_text(text, encoding="utf-8")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield text, fg.audit(path, **asked), page
+
+
+@pytest.mark.parametrize("code", DOUBTED)
+def test_no_pass_stands_on_a_planted_value_until_it_is_accepted(tmp_path, code):
+    cases = DOUBTED[code]
+    for text, report, page in both(cases, tmp_path):
+        seen = text.splitlines()[2:8]
+        assert report.verdict is Outcome.INCONCLUSIVE, seen
+        assert {v["outcome"] for v in page["verdicts"]} == {"inconclusive"}, seen
+        assert code in {each["code"] for each in page["doubts"]}, seen
+        assert code in {each.code for each in report.diagnostics}, seen
+    accepted = [(rows, asked | {"accept": [code]}) for rows, asked in cases[-3:]]
+    for text, report, page in both(accepted, tmp_path):
+        assert report.verdict is Outcome.PASS, text.splitlines()[2:8]
+        assert {v["outcome"] for v in page["verdicts"]} == {"pass"}, text.splitlines()[2:8]
+
+
+def test_plain_tables_of_the_field_are_not_doubted(tmp_path):
+    for text, report, page in both(CLEAN, tmp_path):
+        assert report.verdict is Outcome.PASS, (text.splitlines()[2:8], report.diagnostics)
+        assert not page["doubts"], text.splitlines()[2:8]
+
+
+def test_impossible_ages_can_be_left_out():
+    rows, asked = aged("age", 1_000_000)
+    doubted = fg.audit(rows, **ASKED | asked)
+    (found,) = (each for each in doubted.diagnostics if each.code == "coded_numbers")
+    assert found["rows"] == (rows["age"] == 1_000_000).sum()
+    assert "--where 'age <= 120'" in str(found.message)
+    cleared = fg.audit(rows, **ASKED | asked, where="age <= 120")
+    assert not [each for each in cleared.diagnostics if each.code == "coded_numbers"]
