@@ -260,3 +260,26 @@ def test_what_assumes_nothing_states_its_range_and_no_value():
     assert f"−{low} to +{high}" in text
     for untrue in ("an estimated", "As precise", "as precise", "right wherever"):
         assert untrue not in text, untrue
+
+
+@pytest.mark.parametrize("value", [None, "Pending"])
+def test_estimated_groups_pass_no_rule_that_rows_without_an_outcome_could_change(value):
+    """Half of the refused of one group without a decision: exit 0, whatever these were."""
+    rng = np.random.default_rng(5)
+    black = rng.random(6_000) < 0.4
+    p = np.where(black, rng.beta(9, 1, 6_000), rng.beta(1, 9, 6_000))
+    yes, asked = rng.random(6_000) < 0.5, rng.random(6_000) < 0.3
+    rows = pl.DataFrame({
+        "d": np.where(yes, "yes", "no"), "b": p, "w": 1 - p,
+        "k": [("Black" if b else "White") if known else None
+              for b, known in zip(black.tolist(), asked.tolist(), strict=True)],
+    })  # fmt: skip
+    question = {
+        "prediction": "d", "positive": "yes", "rules": "selection_rate.ratio >= 0.7",
+        "probabilities": {"name": "race", "probabilities": {"Black": "b", "White": "w"},
+                          "known": "k", "known_drawn": "random"},
+    }  # fmt: skip
+    assert str(fg.audit(rows, **question).verdict) == "pass"
+    some = (pl.col("b") > 0.5) & (pl.col("d") == "no") & (pl.int_range(pl.len()) % 2 == 0)
+    lacking = rows.with_columns(d=pl.when(some).then(pl.lit(value)).otherwise("d"))
+    assert str(fg.audit(lacking, **question).verdict) == "inconclusive"
