@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Never, Unpack
 
@@ -12,7 +11,7 @@ from fairgauge.api.running import Run, started
 from fairgauge.catalogue.lookup import described
 from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.missingness_checks import never_repeats
-from fairgauge.checks.outcome_checks import favoured_levels, undecided_outcomes
+from fairgauge.checks.outcome_checks import undecided_outcomes, unlike_refusals
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import Axis
@@ -30,7 +29,7 @@ from fairgauge.question.specification import MODELS_INSTEAD, Spec
 from fairgauge.resolve import question_checks
 from fairgauge.resolve.excluded_rows import MANY_UNCLUSTERED, NO_CLUSTER, excluded_rows
 from fairgauge.resolve.group_counts import count_groups
-from fairgauge.resolve.outcomes import decide_task, undecided_levels
+from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.comparison import Change, Origin
 from fairgauge.results.report import Report
@@ -254,9 +253,8 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
         )
         raise SpecError(Problem("candidate", message))
     if strange:
-        warned = undecided_levels(cube, candidate, spec), favoured_levels(cube, candidate, spec)
-        for value, _ in chain(*warned):
-            strange.pop(value, None)  # `undecided_outcomes` warns of it
+        for value, _ in unlike_refusals(cube, candidate, spec):
+            strange.pop(value, None)
     if strange:
         yield Diagnostic.warning(
             DiagnosticCode.PREDICTION_NOT_A_LABEL,

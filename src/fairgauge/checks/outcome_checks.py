@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import chain, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -157,8 +157,8 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
     levels = levels_with_cases(cube, prediction)
     strange = [each for each in levels if not is_one_of(each[0], labels)]
     if strange and task is Task.BINARY and spec.names_values:
-        of = undecided_levels(cube, prediction, spec), favoured_levels(cube, prediction, spec)
-        strange = [each for each in strange if each not in chain(*of)]
+        unlike = unlike_refusals(cube, prediction, spec)
+        strange = [each for each in strange if each not in unlike]
     rows = sum(rows for _, rows in strange)
     # where the labels are of one class, the other is known from predictions alone
     if len(cube.levels[label]) < 2 or not rows:
@@ -179,12 +179,20 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
     )
 
 
-def favoured_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
-    """Return outcomes that count as not positive, though they are favourable by their names.
+def unlike_refusals(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
+    """Return the outcomes that count as not positive of which `undecided_outcomes` warns."""
+    refused = refused_levels(cube, axis, spec)
+    undecided = undecided_levels(cube, axis, spec, refused)
+    return [*undecided, *favoured_levels(cube, axis, spec, refused)]
+
+
+def favoured_levels(
+    cube: Cube, axis: Axis, spec: Spec, refused: Sequence[tuple[Value, int]]
+) -> list[tuple[Value, int]]:
+    """Return those of refused outcomes that are favourable by their names.
 
     That is by HMDA's codes, or as a second word or another form of one that is stated.
     """
-    refused = refused_levels(cube, axis, spec)
     names = [*map(name_of, spec.positive_of(axis.column) or (1,))]
     if are_actions(axis.column, cube.levels[axis]):
         approves = all(action_code(name) in APPROVED for name in names)
@@ -201,7 +209,7 @@ def favoured_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int
         return (plain and is_favourable(name)) or any(is_form_of(name, each) for each in forms)
 
     found = [each for each in refused if is_favoured(name_of(each[0]))]
-    undecided = undecided_levels(cube, axis, spec) if found else ()
+    undecided = undecided_levels(cube, axis, spec, refused) if found else ()
     return [each for each in found if each not in undecided]
 
 
@@ -230,7 +238,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                     "condition": RowCondition(axis.column, (others,), negated=True).to_text()
                 }
             yield Diagnostic.warning(DiagnosticCode.UNDECIDED_OUTCOMES, **held, **more)
-        if approved := favoured_levels(cube, axis, spec):
+        if approved := favoured_levels(cube, axis, spec, refused):
             yield Diagnostic.warning(
                 DiagnosticCode.APPROVED_AS_REFUSED,
                 **_held(axis, approved, spec, sum),
