@@ -148,9 +148,10 @@ def refused_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]
 
 
 def undecided_levels(
-    cube: Cube, axis: Axis, spec: Spec, refused: Sequence[tuple[Value, int]]
+    cube: Cube, axis: Axis, spec: Spec, among: Sequence[tuple[Value, int]] | None = None
 ) -> list[tuple[Value, int]]:
-    """Return those of refused ones whose names or codes are of no decision."""
+    """Return those of refused ones, or of others, whose names or codes are of no decision."""
+    refused = refused_levels(cube, axis, spec) if among is None else among
     if len(refused) == 1 and may_be_value(name_of(refused[0][0])):
         return []  # of two outcomes, one is meant
     asked = spec.positive_of(axis.column) or (1,)
