@@ -219,7 +219,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         asked = spec.positive_of(axis.column) or (1,)
         codes = are_actions(axis.column, cube.levels[axis])
         refused = refused_levels(cube, axis, spec)
-        if undecided := undecided_levels(cube, axis, spec, refused):
+        if undecided := undecided_levels(cube, axis, spec):
             held = _held(axis, undecided, spec, sum)
             more = {"line": spec.recoding_line(axis.column, {UNKNOWN: held["values"]})}
             if codes:

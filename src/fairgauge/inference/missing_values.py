@@ -136,12 +136,10 @@ def differs_without_group(
     """
     if counted.protected:
         return False
-    few, light = (
-        without_group(counted, measure) < MANY_MISSING * counted.every(measure)
-        for measure in ("n", "w" if counted.weighted else "n")
-    )
-    if few:  # these show no rates of theirs, whatever they weigh
-        return not light
+    if without_group(counted, "n") < MANY_MISSING * counted.every("n"):
+        # these show no rates of theirs, whatever they weigh
+        weighted = counted.weighted
+        return weighted and without_group(counted, "w") >= MANY_MISSING * counted.every("w")
     known, unknown = sides_and_unknown(counted, outcome, spec.profile, "n")
     slots = np.arange(1 + len(counted.strata))
     first = np.zeros_like(slots)

@@ -124,6 +124,8 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(of_predictions, prediction_levels)
+        if max(len(label_levels), len(prediction_levels)) <= _TWO:
+            return (OutcomeMasks(labels, mask, turned=turned),)
         of_open = [open_levels(cube, each, spec) for each in (label, prediction)]
         return (OutcomeMasks(labels, mask, None, NO_CLASS, turned, *of_open),)
     bins = np.arange(prediction.bins)
@@ -147,11 +149,9 @@ def refused_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]
     ]
 
 
-def undecided_levels(
-    cube: Cube, axis: Axis, spec: Spec, among: Sequence[tuple[Value, int]] | None = None
-) -> list[tuple[Value, int]]:
-    """Return those of refused ones, or of others, whose names or codes are of no decision."""
-    refused = refused_levels(cube, axis, spec) if among is None else among
+def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
+    """Return the refused values whose names or codes are of no decision, with their cases."""
+    refused = refused_levels(cube, axis, spec)
     if len(refused) == 1 and may_be_value(name_of(refused[0][0])):
         return []  # of two outcomes, one is meant
     asked = spec.positive_of(axis.column) or (1,)
@@ -162,12 +162,11 @@ def undecided_levels(
 def open_levels(cube: Cube, axis: Axis | None, spec: Spec) -> Mask | None:
     """Return which levels these are; None of none, or where it is accepted what they count as."""
     code = str(DiagnosticCode.UNDECIDED_OUTCOMES)
-    if axis is None or axis.bins or not spec.names_values or len(cube.levels[axis]) <= 2:
+    if axis is None or len(cube.levels[axis]) <= _TWO or axis.bins or not spec.names_values:
         return None
     if not {code, f"{code}:{axis.column}"}.isdisjoint(spec.accept):
         return None
-    refused = refused_levels(cube, axis, spec)
-    undecided = [value for value, _ in undecided_levels(cube, axis, spec, refused)]
+    undecided = [value for value, _ in undecided_levels(cube, axis, spec)]
     return np.array([v in undecided for v in cube.levels[axis]]) if undecided else None
 
 

@@ -140,9 +140,11 @@ class _Why(Compared):
 
     def one_sided(self, gap: Gap, above: float) -> tuple[tuple[Side, float, float], ...]:
         # the rows of each side in no stratum with both, of all, if more than a share is
+        shares = gap.support.share_group, gap.support.share_reference
+        if 1 - min(shares) <= above:
+            return ()
         rows = [(each.n_group, each.n_reference) for each in gap.strata]
         sides = self.side(gap.estimate.feature, gap.estimate.group), self.reference(gap.estimate)
-        shares = gap.support.share_group, gap.support.share_reference
         return tuple(
             (side, sum(n[i] for n in rows if not all(n)), sum(n[i] for n in rows))
             for i, side in enumerate(sides)

@@ -145,11 +145,13 @@ def unmatched(found):
 def test_a_verdict_whose_group_is_gone_is_neither_better_nor_unchanged():
     found = two(GROUPS, {name: GROUPS[name] for name in "WB"}, reference={"race": "W"})
     assert unmatched(found) == [("old", "A", "fail", ReasonCode.ABSENT)]
-    assert (len(found.stayed), found.flips, found.incomplete, found.worse) == (1, (), True, False)
+    assert (len(found.stayed), found.flips, found.worse) == (1, (), False)
+    assert found.why_incomplete
     assert (found.old.verdict, found.new.verdict) == (Outcome.FAIL, Outcome.PASS)
     back = two({name: GROUPS[name] for name in "WB"}, GROUPS, reference={"race": "W"})
     assert unmatched(back) == [("new", "A", "fail", ReasonCode.ABSENT)]
-    assert (back.incomplete, back.worse) == (True, False)  # it fails, and nothing is known of then
+    assert back.why_incomplete  # it fails, and nothing is known of then
+    assert not back.worse
     for each in (found, back):
         assert "Nothing changed" not in str(each)
     for text in (str(found), render(found, "markdown"), render(found, "html")):
@@ -167,9 +169,9 @@ def test_whichever_of_two_groups_is_gone_is_no_green_light(gone, share):
     old = {"W": {"tp": 500, "fn": 500}, "B": {"tp": round(500 * share), "fn": 1_000}}
     new = {name: cells for name, cells in old.items() if name != gone}
     found = two(old, new)
-    assert (found.worse, found.incomplete) == (False, True)
+    assert (found.worse, bool(found.why_incomplete)) == (False, True)
     few = two(old, old | {gone: {"tp": 3, "fn": 3}})
-    assert (few.worse, few.incomplete) == (False, True)
+    assert (few.worse, bool(few.why_incomplete)) == (False, True)
 
 
 def test_a_group_of_which_hardly_a_row_is_left_is_no_green_light():
@@ -186,9 +188,10 @@ def test_a_verdict_whose_rule_is_gone_is_no_green_light():
         for rules in (RATIO, [])
     )
     found = fg.compare(old, new)
-    assert (found.worse, found.incomplete) == (False, True)
+    assert (found.worse, bool(found.why_incomplete)) == (False, True)
     assert "Nothing changed" not in str(found)
-    assert not fg.compare(new, old).incomplete  # a rule that is new has nothing to be held against
+    back = fg.compare(new, old)
+    assert not back.why_incomplete  # a rule that is new has nothing to be held against
 
 
 @given(
@@ -345,7 +348,7 @@ def test_a_verdict_is_worse_where_its_disparity_grew_or_intervals_share_no_value
     assert nearly.verdict is Outcome.PASS
     same = fg.compare(nearly, open_, same_rows=True)
     assert not any(each.significant for each in same.changes)
-    assert (same.worse, same.incomplete) == (False, True)
+    assert (same.worse, bool(same.why_incomplete)) == (False, True)
 
 
 def month(selected, n=4_000):

@@ -36,11 +36,7 @@ from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells, quant
 
 MOST_DRAWN = 40_000_000
 """Numbers drawn for one metric; beyond, only the comparisons of all rows are resampled."""
-
-
 DRAWN_AT_ONCE = 4_000_000
-
-
 TOO_MANY_STRATA = Reason.of(ReasonCode.TOO_MANY_STRATA)
 
 
