@@ -124,7 +124,7 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(of_predictions, prediction_levels)
-        if max(len(label_levels), len(prediction_levels)) <= _TWO:
+        if max(len(label_levels), len(prediction_levels)) <= 2:
             return (OutcomeMasks(labels, mask, turned=turned),)
         of_open = [open_levels(cube, each, spec) for each in (label, prediction)]
         return (OutcomeMasks(labels, mask, None, NO_CLASS, turned, *of_open),)
@@ -162,7 +162,7 @@ def undecided_levels(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, in
 def open_levels(cube: Cube, axis: Axis | None, spec: Spec) -> Mask | None:
     """Return which levels these are; None of none, or where it is accepted what they count as."""
     code = str(DiagnosticCode.UNDECIDED_OUTCOMES)
-    if axis is None or len(cube.levels[axis]) <= _TWO or axis.bins or not spec.names_values:
+    if axis is None or len(cube.levels[axis]) <= 2 or axis.bins or not spec.names_values:
         return None
     if not {code, f"{code}:{axis.column}"}.isdisjoint(spec.accept):
         return None
