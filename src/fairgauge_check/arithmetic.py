@@ -150,8 +150,8 @@ def printed_reference(table: PublishedTable) -> PublishedRow | None:
     """Return the row that the printed ratios compare with; None where they do not show it.
 
     It is the row whose printed ratio is 1, or a word for the reference; where no ratio is 1, the
-    only large row without one, or else a row that most of them compare with. Of several it is one
-    that is asked for, then the one that most ratios compare with, then that of the highest rate.
+    only large row without one, or else a row that most of them compare with. Of several: one that
+    the user named, else the one that most ratios fit, else that of the highest rate.
     """
     rated = [row for row in table.groups if row.ratio is not None]
 

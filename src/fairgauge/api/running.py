@@ -68,7 +68,7 @@ class Run:
 def started(
     verb: str, data: object, options: Options, *arrays: object, models: bool = False
 ) -> Run:
-    """Open the data, ask and count; candidates are refused but of ``models``."""
+    """Open the data, ask and count; candidates are refused unless ``models``."""
     if not models:
         refuse_candidates(options)
     cube, source, spec = counted(data, arrays, options)

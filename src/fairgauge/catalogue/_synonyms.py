@@ -1,6 +1,6 @@
 """What other tools call a number, and where theirs is not quite ours.
 
-A name that maps to nothing gives the reason; `fairgauge metrics NAME` repeats it. Group and reference are
+Where a name has no metric of ours, the reason stands in its place; `fairgauge metrics NAME` repeats it. Group and reference are
 what AIF360 calls unprivileged and privileged, Clarify facet d and
 facet a, Vertex AI slice 1 and slice 2.
 """

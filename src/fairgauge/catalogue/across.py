@@ -1,4 +1,4 @@
-"""What compares a rate, and metrics of a whole feature: which groups differ, and how much."""
+"""Metrics over all groups of a feature: spreads, and how a rate becomes a difference or ratio."""
 
 from __future__ import annotations
 

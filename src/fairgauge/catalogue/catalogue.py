@@ -1,4 +1,4 @@
-"""THE table: every rate and every metric is one row here, and nowhere else.
+"""THE table: every rate is one row; its difference, ratio and spread are made from that row.
 
 ``d`` is the group, ``a`` its reference. Citations: ``clarify:X`` is the page of metric X in the
 Amazon SageMaker Clarify guide, ``vertex:data`` and ``vertex:model`` are the two pages on bias
@@ -38,7 +38,7 @@ from fairgauge.enums import Better
 HIGHER, LOWER, NEITHER = Better.HIGHER, Better.LOWER, Better.NEITHER
 D_MINUS_A: Order = "group - reference"
 A_MINUS_D: Order = "reference - group"
-_NEIGHBOURS = "distances are of columns divided by their standard deviations, with profile clarify of columns as they are"
+_NEIGHBOURS = "distances are of columns divided by their standard deviations, with the profile clarify of unscaled columns"
 
 # ruff: noqa: E501 - a row is one line, so that the table reads as a table
 # fmt: off

@@ -182,7 +182,7 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
 def unlike_refusals(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
     """Return the outcomes that count as not positive of which `undecided_outcomes` warns."""
     refused = refused_levels(cube, axis, spec)
-    undecided = undecided_levels(cube, axis, spec, refused)
+    undecided = undecided_levels(cube, axis, spec)
     return [*undecided, *favoured_levels(cube, axis, spec, refused)]
 
 
@@ -209,7 +209,7 @@ def favoured_levels(
         return (plain and is_favourable(name)) or any(is_form_of(name, each) for each in forms)
 
     found = [each for each in refused if is_favoured(name_of(each[0]))]
-    undecided = undecided_levels(cube, axis, spec, refused) if found else ()
+    undecided = undecided_levels(cube, axis, spec) if found else ()
     return [each for each in found if each not in undecided]
 
 

@@ -112,7 +112,7 @@ OF_VALUES = (
     DataCheck(lambda c: doubtful_names(c.cube, c.spec)),
     DataCheck(lambda c: left_out_groups(c.cube, c.spec)),
 )
-"""Those that a few rows show as well as many: of every period of a monitor."""
+"""Checks that need few rows: a monitor runs them on its last period."""
 CHECKS = (
     *OF_OUTCOMES,
     DataCheck(lambda c: sensitive_outcomes(c.spec)),
@@ -259,7 +259,7 @@ def _people(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
         yield Doubt(OF_ONE_PERSON, note["rows"])
 
 
-_CONCERNS: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterator[Doubt]]] = {
+DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterator[Doubt]]] = {
     DiagnosticCode.MISSING_MARKER: _missing_group,
     DiagnosticCode.STRATUM_OF_MISSING: _missing_stratum,
     DiagnosticCode.SAME_NAMES: _spelt,
@@ -291,9 +291,10 @@ def with_accepted(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, 
     def is_accepted(note: Diagnostic) -> bool:
         code = str(note.code)
         columns = {note.feature, note.get("column"), *(note.get("columns") or ())} - {None}
-        return note.code in _CONCERNS and not {code, *(f"{code}:{c}" for c in columns)}.isdisjoint(
-            spec.accept
-        )
+        return note.code in DOUBTS_RAISED_BY and not {
+            code,
+            *(f"{code}:{c}" for c in columns),
+        }.isdisjoint(spec.accept)
 
     return tuple(
         replace(each.but(accepted=True), level=Level.NOTE) if is_accepted(each) else each
@@ -311,7 +312,7 @@ def open_doubts(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> tuple[Do
     weights: dict[Doubt, float] = {}
     for note in notes:
         if note.level is Level.WARNING:
-            concerns = _CONCERNS.get(note.code)
+            concerns = DOUBTS_RAISED_BY.get(note.code)
             for each in concerns(note, asked) if concerns else ():
                 key = replace(each, rows=0)
                 found[key] = min(found.get(key, 0) + each.rows, asked.cases)

@@ -1,8 +1,8 @@
 """Views of counts: by crossed strata, by fewer cuts, and as either of two models decides.
 
 Only rows that both models decide are compared. As each model decides, the counts are a cube of its
-own, whose prediction is that model's, so that everything that is known of one model is known of
-either of two.
+own, whose prediction is that model's, so that whatever can be computed for one
+model can be computed for each of the two.
 """
 
 from __future__ import annotations
@@ -228,9 +228,9 @@ class PairedCubes:
 
     ``current, candidate``: the counts as each model decides; the prediction is that model's.
     ``joint``: the counts by both decisions: prediction and candidate.
-    ``every``: likewise of all rows, those that a model does not decide among them.
-    ``rows, undecided``: rows that both decide, and that one of both does not; of a count column the
-        cases that they stand for.
+    ``every``: likewise of all rows, including those that only one model decides, or none.
+    ``rows, undecided``: rows that both decide, and that at least one does not; of a count column
+        the cases that they stand for.
     """
 
     current: Cube

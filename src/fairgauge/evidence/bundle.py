@@ -31,7 +31,7 @@ _LENGTHS_AT = 26
 _LISTED_SIZE, _END_SIZE = 46, 22
 """Bytes of the fixed part of an entry in the directory, and of the end of an archive."""
 _DESCRIBED_LATER = 0x08
-"""The flag of an entry that is written before its size is known, as no bundle is."""
+"""The flag of an entry that is written before its size is known, never so in our bundles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Bundle:
     """The parts of a bundle, as they stand in the file.
 
     ``manifest``: the digest of every part, and what sealed them.
-    ``signed``: the manifest as it stands in the file, which a signature is of.
+    ``signed``: the manifest as it stands in the file, which is what is signed.
     ``parts``: the content of every other part, by name.
     ``signature``: the signature of the manifest, and the public key; None without one.
     ``ambiguous``: the names that several entries of the archive have, and `HIDDEN` where it has

@@ -3,7 +3,7 @@
 `uncertainty` dispatches on the kind of a metric, over the counts that `interval.Evidence` and
 `clusters` hold, to
 
-- `one`: a statistic of one sample that few audits need;
+- `one`: rarely needed statistics of one sample (rates are in `two`);
 - `two`: a contrast of two samples, and the statistics of either: of independent rows, or of the
   same rows under two models;
 - `groups`: extremes and dispersion over all groups of a feature, and families of tests.

@@ -282,8 +282,8 @@ class MappedProportion:
     """Successes ``x`` of ``n`` trials, and an increasing function of their proportion.
 
     ``rows`` are those that the rules of adequacy count. Of clusters and weights they are not ``n``,
-    which follows from the variance that a sample shows: a rule about it would select the samples
-    that show too little.
+    which follows from the variance that a sample shows: a rule about it would favour samples
+    whose variance is too small by accident.
     """
 
     x: Array
@@ -595,7 +595,7 @@ class Evidence:
         return count(self.side) * self.rows_per_weight(count)
 
     def effective_cases(self, count: Count) -> Array:
-        """Return a number of rows as `rows` does, whether or not they are clustered."""
+        """Return a number of rows as `rows` does, without refusing clustered rows."""
         return count(self.side) * self._rows_per_weight(count)
 
     def rows_per_weight(self, count: Count) -> Array:

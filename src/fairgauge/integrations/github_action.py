@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 MARK = "<!-- fairgauge -->"
-"""By which the action finds its own comment, to write it anew."""
+"""Marks the action's own comment, so that it is updated."""
 _BAD_USAGE = 2
 _DECIDED = (0, 1, 3)
 """The exit codes of an audit that wrote its report."""

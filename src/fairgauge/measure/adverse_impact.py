@@ -1,4 +1,4 @@
-"""The selections of every group beside those to expect, which analyses of adverse impact state."""
+"""Observed and expected selections of every group, which analyses of adverse impact state."""
 
 from __future__ import annotations
 

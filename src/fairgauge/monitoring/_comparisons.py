@@ -47,15 +47,15 @@ from fairgauge.stats.sequential import asymptotic_evidence, running_contrast
 MOST_WITHOUT_LABEL = 0.5
 """The share of rows without a label above which a period that enters is as good as unseen."""
 _LACKING = (ReasonCode.MISSING_OUTCOMES, ReasonCode.MISSING_GROUPS, ReasonCode.NOT_COUNTED)
-"""Why a pass is withheld of rows that do not state what a rule needs."""
+"""Why a pass is withheld: rows do not state what the rule needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
     """All comparisons over the periods, in the order of the rules.
 
-    ``entered`` is how many periods rules on labels have entered, in order, so that one that
-    completes later changes no evidence before it.
+    ``entered`` is how many periods, in order, count for rules on labels, so that one that is
+    complete later changes no evidence before it.
     """
 
     comparisons: tuple[MonitoredComparison, ...] = ()

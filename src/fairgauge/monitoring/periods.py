@@ -136,7 +136,7 @@ def gaps(periods: Sequence[Period]) -> list[Period]:
 def absent_runs(periods: Sequence[Period], until: Period | None) -> list[tuple[str, str, str, int]]:
     """Return gaps: the first and the last of absent periods, the one after them, and how many.
 
-    Weekdays and hours that no period is of are no gap; ``until`` is the last one asked for.
+    A weekday or hour that never occurs is no gap; ``until`` is the last one asked for.
     """
     slots = {slot_of(each) for each in periods}
     new = len(periods) < 2 * _WEEK  # too few to know which days there are

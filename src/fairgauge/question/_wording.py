@@ -1,4 +1,4 @@
-"""The words that a report calls things by, and the document that its cover describes."""
+"""What a report calls things, and the document that its cover describes."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ class Spec:
     max_groups: int = option(1_000, types.number(1, 100_000, whole=True), "Largest number of values of a column")
     max_classes: int = option(100, types.number(1, whole=True), "Largest number of classes of a multiclass audit")
     document: Document = option(Document(), types.DOCUMENT, "Title, author and other descriptions of the audit", flags={f"--{key.replace('_', '-')}": text for key, text in DOCUMENT_KEYS.items()}, described=True)
-    words: Words = option(Words(), types.WORDS, "What the brief calls rows, people, decisions, outcomes and groups", flag="--word", syntax="positive=approved, noun=applicants, groups.sex.F=women. Repeatable.", described=True)
+    words: Words = option(Words(), types.WORDS, "What the first page calls rows, people, decisions, outcomes and groups", flag="--word", syntax="positive=approved, noun=applicants, groups.sex.F=women. Repeatable.", described=True)
 # fmt: on
 
     def columns(self) -> list[tuple[str, str]]:

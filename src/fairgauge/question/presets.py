@@ -84,7 +84,7 @@ class Preset:
         return self.public and self.options.get("task") == "regression"
 
     def options_for(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options of the preset that are not given beside it, as they are written."""
+        """Return the preset's options, as they are written, except those that the user gave."""
         found = dict(self.options)
         if given.get("score") is not None and given.get("prediction") is None:
             found |= self.with_score

@@ -83,7 +83,7 @@ def counts_of(g: Grammar, s: Statement) -> str:
 
 
 def brief_of_page(told: Told) -> Brief:
-    """Return a page as the brief that every writer of today shows."""
+    """Return a page as the brief that every writer shows."""
     answers = {
         place: tuple(Sentence(text, s.sources) for text, s in said)
         for place, _, said in told.answers

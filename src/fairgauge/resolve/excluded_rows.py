@@ -162,7 +162,7 @@ def in_a_group(axis: Axis, cube: Cube, spec: Spec) -> Mask:
 def exclusion_notes(
     excluded: Mapping[str, int], spec: Spec, every: float = math.inf
 ) -> Iterator[Diagnostic]:
-    """Note the rows that are excluded, by reason; warn of many of ``every`` row without a cluster.
+    """Note the rows that are excluded, by reason; warn where many of ``every`` row lack a cluster.
 
     Intervals would be of a part of the rows that values are of.
     """

@@ -34,8 +34,8 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
 
     A person is in the group that their rows state; where these state several, their group is
     unknown. A row without a person counts as a person of its own. The decision of a person
-    without a known one is missing, as that of a row may be. Of who has one, and another that is
-    unknown and could change it, the first counts, and the measure "open" counts the person.
+    without a known one is missing, as that of a row may be. Where a known one could be changed
+    by an unknown one, the known one counts, and the measure "open" counts the person.
 
     Raises ``DataError``: A person is in several strata.
     Raises ``SpecError``: no positive value is known.

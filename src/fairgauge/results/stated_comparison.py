@@ -29,7 +29,7 @@ class StatedComparison:
     ``judged, fails, remains``: whether a rule is about its rate, fails for it, and does when all
         comparisons are judged together.
     ``people``: who is compared with whom in which decision or outcome; None where it is of neither.
-    ``failing_beside``: where rules fail only for groups that are better off, that of such a one.
+    ``failing_beside``: where rules fail only for groups that are better off, that of one of them.
     """
 
     contrast: Estimate

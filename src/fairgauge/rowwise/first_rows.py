@@ -51,9 +51,10 @@ _COPIED = 0.01
 """Of different rows with a value of their own, the share from which those that stand again are
 many."""
 _FEWEST_DIFFERENT = 0.1
-"""A column with fewer distinct values than this share of its rows is no identifier, unless..."""
+"""A column with fewer distinct values than this share of its rows is no identifier, unless its name
+is one of people or sessions, and it has more values than the next."""
 _FEW_PEOPLE = 10
-"""...it has the name of people or sessions, and more values than this."""
+"""Distinct values, above which a column that is named for people or sessions is an identifier."""
 
 
 def with_task(source: Source, spec: Spec) -> Spec:

@@ -1,7 +1,7 @@
 """Predictions and the labels that came later, joined by an identifier.
 
 Nothing is guessed: a row that is there twice is one, rows of one identifier that differ decide
-nothing, and everything that is put aside is counted.
+nothing, and every row that is excluded is counted.
 """
 
 from __future__ import annotations

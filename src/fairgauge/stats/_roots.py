@@ -1,7 +1,7 @@
 """Where functions of one variable cross a level, and inverses of distribution functions.
 
 Versions of scipy solve for these two inverses to nine or to fifteen digits; the distribution
-functions themselves agree. Newton's method takes the nine to fifteen, so that a report is
+functions themselves agree. Newton's method brings nine digits to fifteen, so that a report is
 reproduced by any version.
 """
 
@@ -21,7 +21,7 @@ _TOLERANCE = 1e-12
 
 
 def bisect(holds: Callable[[Array], Mask], inside: Array, outside: Array) -> Limits:
-    """Narrow brackets down to where a condition stops to hold.
+    """Narrow brackets down to where a condition stops holding.
 
     ``holds``: from points of the brackets' shape to booleans of that shape: true near `inside`,
         false near `outside`.

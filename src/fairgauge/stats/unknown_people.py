@@ -11,7 +11,7 @@ from fairgauge.stats.arrays import Limits, floats, quiet, quotient
 def pair_bounds(x: float, n: float, y: float, m: float, unknown: float) -> tuple[float, float]:
     """Return bounds of the ratio of rates x / n and y / m, wherever unknown people belong.
 
-    Of these nobody knows who was selected.
+    It is not known who of them was selected.
 
     >>> low, high = pair_bounds(40, 100, 60, 100, 10)
     >>> round(low, 3), round(high, 3)

@@ -3,7 +3,7 @@
 The Dirichlet posterior (0.5 rows of prior in each cell) is the default of the metrics without a
 closed form; the multinomial bootstrap of the cells, which is the bootstrap of the rows, is offered
 beside it. Every draw of a metric is its own formula, applied to a drawn table. Cells that a formula
-treats alike are one cell: a rate has two, however many it sums.
+treats alike are one cell: a rate has two cells, however many it adds up.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def drawn_values(
 ) -> Iterator[tuple[Index, Array, Array]]:
     """Yield comparisons, a number of their tables drawn anew, (replicates, n), and of themselves.
 
-    So many at a time as memory allows. Sides are drawn in an order that does not depend on which is
+    In blocks that fit into memory. Sides are drawn in an order that does not depend on which is
     the group.
     """
     step = max(1, DRAWN_AT_ONCE // (spec.replicates * cells_of_side(table, sides[0])))

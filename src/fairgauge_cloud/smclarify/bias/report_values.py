@@ -50,7 +50,7 @@ class LabelColumn(Column):
 
 
 class ProblemType(Enum):
-    """What kind of problem the labels speak of."""
+    """The kind of task that the labels imply."""
 
     BINARY = 0
     REGRESSION = 1
