@@ -125,7 +125,7 @@ def of_reports(folder: Path) -> tuple[list[str], int]:
         fg.audit(table(), **QUESTION | {"sensitive": feature}).save(folder / f"{name}.json")
     found = fg.compare(*(fg.load(folder / f"{name}.json") for name in ("old", "new")))
     assert found.changes == ()
-    assert found.incomplete
+    assert found.why_incomplete
     names = (str(folder / f"{name}.json") for name in ("old", "new"))
     return [], exit_code("compare", *names, "--fail-on=worse")
 

@@ -223,11 +223,10 @@ def _spelt(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
 def _copied(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     of_score, spec = bool(note.get("score")), asked.spec
     needs = ["score"] * of_score + ["prediction"] * (not of_score or not spec.prediction)
-    doubt = Doubt(SCORE_APART if of_score else APART, note["rows"])
-    if note.feature is not None:
-        doubt = next(_of_group(note.feature, APART, note["rows"], spec))
-    for need in needs:
-        yield replace(doubt, needs=frozenset({need, "label"}))
+    what, rows = SCORE_APART if of_score else APART, note["rows"]
+    of = [Doubt(what, rows)] if note.feature is None else _of_group(note.feature, what, rows, spec)
+    for doubt in of:
+        yield from (replace(doubt, needs=frozenset({need, "label"})) for need in needs)
 
 
 def _one_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:

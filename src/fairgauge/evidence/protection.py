@@ -91,7 +91,6 @@ def protect(
     check_min_cell(min_cell)
     exact = _read(cube)
     _check_protectable(exact)
-    exact = _without_codes(exact)
     earlier = [_read(each) for each in published]
     for each in earlier:
         _check_published(each, exact, min_cell)
@@ -110,6 +109,7 @@ def protected(
     cube: Cube, min_cell: int, earlier: Sequence[Cube], random: np.random.Generator
 ) -> Cube:
     """Return protected counts of what `protect` has checked, by given random numbers."""
+    cube = _without_codes(cube)
     table = _every_cell(cube)
     counts = np.append(table.cases, [float(n) for n in cube.excluded.values()])
     reasons = np.arange(len(counts)) >= len(table.codes)  # a reason that is listed has some rows
@@ -279,7 +279,7 @@ def _check_published(cube: Cube, exact: Cube, min_cell: int) -> None:
             f"what was published before has the smallest cell {cube.min_cell:,}, not {min_cell:,}; "
             "protect a history with one smallest cell"
         )
-    difference = cube.plan.difference(exact.plan)
+    difference = cube.plan.difference(_without_codes(exact).plan)
     if difference:
         raise CubeError(
             f"what was published before counts different things: {difference}. Of the same rows "

@@ -50,7 +50,7 @@ def test_without_strata_controls_are_the_strata(loans):
 
 
 @pytest.mark.parametrize(
-    ("controls", "message"), [("branch", "remove it from the controls"), ("race", "sensitive")]
+    ("controls", "message"), [("branch", "asked for twice"), ("race", "sensitive")]
 )
 def test_a_control_is_no_stratum_and_no_group(loans, controls, message):
     with pytest.raises(SpecError, match=message):
