@@ -26,13 +26,13 @@ def check_options(options: Mapping[str, Any], data: Source | Cube | None = None)
     """Check options against the columns of the data, and return the question they ask."""
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import plan
-    from fairgauge.question.specification import ask, ask_rows
+    from fairgauge.question.specification import ask
     from fairgauge.scan import check_types
     from fairgauge.scan.chosen_rows import with_probabilities
 
     if data is None or isinstance(data, Cube):
         return ask(None, None if data is None else data.asked, **options)
-    spec = ask_rows(data, **options)
+    spec = ask(data.columns, **options)
     # the types of columns are the same wherever scores are cut: their median is not read here
     check_types(with_probabilities(data, spec), plan(spec, median=spec.score_range[0]))
     return spec
@@ -68,16 +68,15 @@ def _flags(
     helps: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Decorator]:
     for option in options:
-        for flag in option.flags:
-            yield click.option(
-                flag,
-                _key(flag),
-                metavar=option.type.metavar,
-                help=helps.get(option.name) or option.help(flag),
-                multiple=option.type.repeatable,
-                nargs=option.type.arguments,
-                hidden=option.name in refused,
-            )
+        yield click.option(
+            option.flag,
+            _key(option.flag),
+            metavar=option.type.metavar,
+            help=helps.get(option.name) or option.help(flag=True),
+            multiple=option.type.repeatable,
+            nargs=option.type.arguments,
+            hidden=option.name in refused,
+        )
 
 
 def _key(flag: str) -> str:
@@ -100,13 +99,7 @@ def asked(
         ruled = _is_given(flags.get("rule"))
         file = {**with_config(config, {}, judges=judges and not ruled, counts=counts and not ruled)}
     for option in OPTIONS:
-        given = {flag: texts for flag in option.flags if _is_given(texts := flags.get(_key(flag)))}
-        if len(option.flags) > 1 and given:  # a table, whose keys the flags give one by one
-            table = file.get(option.name)
-            before = dict(table) if isinstance(table, dict) else {}
-            options[option.name] = before | {_key(flag): text for flag, text in given.items()}
-        elif given:
-            (texts,) = given.values()
+        if _is_given(texts := flags.get(_key(option.flag))):
             texts = (texts,) if isinstance(texts, str) else texts
             value = parse_flag(option, texts, problems, file | options)
             if value is not None:

@@ -98,13 +98,16 @@ def with_config(
 def overridden(keys: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of a specification with those given beside it.
 
-    These replace them; recodings and conditions replace those of the same column alone.
+    These replace them; recodings and conditions replace those of the same column alone, and texts
+    of the document those of the same key.
 
     >>> file = {"label": "y", "where": {"year": 2025, "site": "A"}}
     >>> overridden(file, {"label": "z", "where": ["site = B"]})
     {'label': 'z', 'where': [{'year': [2025]}, 'site = B']}
     """
     found = {**keys, **given}
+    if isinstance(keys.get("document"), Mapping) and isinstance(given.get("document"), Mapping):
+        found["document"] = {**keys["document"], **given["document"]}
     for name in ("recode", "where"):
         if keys.get(name) is not None and given.get(name) is not None:
             of, at = BY_NAME[name].type, Location(name)

@@ -371,7 +371,9 @@ def test_validate_names_what_a_filing_lacks(tmp_path):
     text = CliRunner().invoke(main, asked).output
     for key in preset("nyc-ll144").document:
         assert f"lacking    document.{key}" in text
-    assert "document.source" not in CliRunner().invoke(main, [*asked, "--source", "x"]).output
+    assert (
+        "document.source" not in CliRunner().invoke(main, [*asked, "--document", "source=x"]).output
+    )
 
 
 def test_what_hti_compares_with_is_lacking_until_it_is_stated(tmp_path):
@@ -381,7 +383,7 @@ def test_what_hti_compares_with_is_lacking_until_it_is_stated(tmp_path):
              "--sensitive", "race"]  # fmt: skip
     text = CliRunner().invoke(main, asked).output
     assert "lacking    document.notes, which hti-1-dsi asks for" in text
-    stated = CliRunner().invoke(main, [*asked, "--notes", "As the population of the county."])
+    stated = CliRunner().invoke(main, [*asked, "--document", "notes=As of the county."])
     assert "document.notes" not in stated.output
 
 

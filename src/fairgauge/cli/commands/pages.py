@@ -15,7 +15,7 @@ from fairgauge.render.language import NAMES
 
 @click.command("page", cls=Command)
 @click.option("-o", "--output", metavar="FILE", required=True, help="The page, an .html file.")
-@click.option("--preset", metavar="NAME", help=BY_NAME["preset"].help("--preset"))
+@click.option("--preset", metavar="NAME", help=BY_NAME["preset"].help(flag=True))
 @click.option(
     "-c", "--config", metavar="FILE", help="A specification; the page asks what it leaves open."
 )

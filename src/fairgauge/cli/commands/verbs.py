@@ -157,7 +157,7 @@ _NUMBERS = {
     "tolerance": "Difference of rates to tolerate and to detect (default 0.1).",
     "ratio": "Ratio of rates to tolerate and to detect (default 0.8).",
     "power": "Power: probability of the wanted verdict (default 0.8).",
-    "confidence": BY_NAME["confidence"].help("--confidence"),
+    "confidence": BY_NAME["confidence"].help(flag=True),
     "share": "Share of the group in all rows (default 0.5).",
     "among": "Share of the rows that are in the denominator of the rate (default 1).",
     "cluster_size": "Rows per cluster (default 1).",
