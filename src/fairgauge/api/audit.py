@@ -32,7 +32,7 @@ from fairgauge.measure.measure import ByRows, estimated_groups, measure, reverse
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.readers import controls_as_strata
 from fairgauge.question.rules import Rule
-from fairgauge.question.spec_file import Config, labels_come_later, with_config, without_baselines
+from fairgauge.question.spec_file import Config, labels_come_later, with_config
 from fairgauge.question.specification import (
     Spec,
     ask,
@@ -239,12 +239,9 @@ def count(
     -----
     UserWarning
         Rows are probably those of fewer people, as the first rows show: an audit of the counts
-        cannot see it; or rules of a monitor have a baseline, and counts cannot carry them; or the
-        rows have no column of the labels that a monitor expects later.
+        cannot see it; or the rows have no column of the labels that a monitor expects later.
     """
-    asked = cast("Options", controls_as_strata(with_config(config, options, counts=True)))
-    if options.get("rules") is None and (left := without_baselines(config)):
-        warnings.warn(left, UserWarning, stacklevel=2)
+    asked = cast("Options", controls_as_strata(with_config(config, options)))
     if "item" in asked or "variant" in asked:
         return counted_answers(data, asked)[0]
     if labels_come_later(config):

@@ -84,12 +84,9 @@ def _key(flag: str) -> str:
 
 
 def asked(
-    config: str | None, flags: Mapping[str, Texts], *, judges: bool = False, counts: bool = False
+    config: str | None, flags: Mapping[str, Texts], *, judges: bool = False
 ) -> dict[str, Any]:
-    """Read the specification file, if there is one, and the flags, which override its keys.
-
-    The command ``judges`` by the rules of a monitor in the file, or its ``counts`` carry them.
-    """
+    """Read the specification file, if there is one, and the flags, which override its keys."""
     from fairgauge.question.spec_file import overridden, with_config  # not for --help
 
     file: dict[str, Any] = {}
@@ -97,7 +94,7 @@ def asked(
     problems: list[Problem] = []
     if config is not None:
         ruled = _is_given(flags.get("rule"))
-        file = {**with_config(config, {}, judges=judges and not ruled, counts=counts and not ruled)}
+        file = {**with_config(config, {}, judges=judges and not ruled)}
     for option in OPTIONS:
         if _is_given(texts := flags.get(_key(option.flag))):
             texts = (texts,) if isinstance(texts, str) else texts

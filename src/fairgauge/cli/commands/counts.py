@@ -122,8 +122,6 @@ def count_command(
     fairgauge count monday.csv --label approved --prediction predicted --sensitive sex
         -o monday.cube.json
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.question.spec_file import without_baselines
-
     if by is None:
         check = check_outputs if show_sql else check_cube_output
         check([output], [*data.names, config])
@@ -132,12 +130,10 @@ def count_command(
 
         check_min_cell(min_cell)
     roles = {name: flags.pop(name) for name in ("item", "variant", "model", "family")}
-    options = asked(config, flags, counts=True)
+    options = asked(config, flags)
     if controls:
         options["controls"] = given_options({"strata": controls})["strata"]
     options = controls_as_strata(options)
-    if not flags.get("rule") and (left := without_baselines(config)):
-        print_message(left, prefix="Warning: ")
     options |= {name: column for name, column in roles.items() if column}
     of_answers = bool({"item", "variant"} & options.keys())
     if by is not None:

@@ -46,7 +46,7 @@ class Verb:
     # whether these are saved results, in which others may have changed any value
     saved: bool = False
     alone: bool = False  # whether the function reads the specification by rules of its own
-    judges: bool = False  # whether it judges by the rules of a monitor in the file
+    judges: bool = False  # whether it judges, so that rules of a monitor alone are refused
     # fail_on, fails: the word that makes its result an exit code, and the help of it
     fail_on: str | None = None
     fails: str = ""
