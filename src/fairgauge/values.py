@@ -30,7 +30,6 @@ Saved: TypeAlias = Mapping[str, Any]
 MISSING_NAME = "(missing)"
 
 _PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
-_YEAR = re.compile(r"(19|20)\d\d")
 _MOST_DIGITS = 15
 _UUID = 16
 _MIDNIGHT = "T00:00:00"
@@ -175,10 +174,6 @@ def unaccented(text: str) -> str:
     return "".join(each for each in letters if not unicodedata.combining(each))
 
 
-_LETTERS = re.compile(r"[^\W\d_]{4,}")
-"""Words: of codes, one character more makes another one."""
-_SHORTEST_WORD = 3
-"""Letters of a word that its first letter may stand for: A is not AB, nor S SE."""
 _CODE = re.compile(r"[^\w-]*0*(\d+)([.,]0{1,2})?\W*")
 """A whole number, which may have zeros before it, marks around it, or decimals that are 0."""
 

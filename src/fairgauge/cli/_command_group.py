@@ -26,7 +26,7 @@ _LONGEST_CAUSE = 300
 _DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
 """What a value raises that stands where none of its type can be."""
 _MODULES = {
-    "counts": ("count", "merge", "protect", "join"),
+    "counts": ("count", "merge", "protect"),
     "monitoring": ("monitor",),
     "pages": ("page", "explore"),
     "saved": ("render", "seal", "verify", "schema"),

@@ -100,7 +100,6 @@ SECTIONS = {
         "count": "Count the rows, and save the counts.",
         "merge": "Add the counts of several files.",
         "protect": "Round counts so that no small cell can be inferred.",
-        "join": "Join predictions with labels that came later.",
     },
     "Saved reports": {
         "render": "Write a saved result in another format.",

@@ -121,7 +121,6 @@ EXAMPLES = {
     "explore": ["t.csv", *QUESTION, "--exact", "-o", "explore.html"],
     "find": ["t.csv", "--prediction", "hired", "--positive", "1", "--features", "sex",
              "--rate", "selection_rate"],
-    "join": ["t.csv", "later.csv", "--on", "id", "-o", "joined.csv"],
     "merge": ["t.cube.json", "other.cube.json"],
     "metrics": ["DI"],
     "monitor doctor": ["history"],
@@ -171,7 +170,6 @@ def prepared(tmp_path_factory):
     (tmp_path / "numbers.csv").write_text(
         text("sex,hired", [(i % 2, hired) for i, _, hired, *_ in rows])
     )
-    (tmp_path / "later.csv").write_text("id,later\n1,0\n1,0\n2,1\n")
     (tmp_path / "swaps.csv").write_text(
         text(
             "item,name,sex,answer",
