@@ -1,4 +1,4 @@
-"""``fairgauge count``, ``merge``, ``protect`` and ``join``: counts, and tables to be counted."""
+"""``fairgauge count``, ``merge`` and ``protect``: counts of rows."""
 
 from __future__ import annotations
 
