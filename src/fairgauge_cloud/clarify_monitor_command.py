@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from fairgauge.errors import DataError, quote
 from fairgauge.plugins import (
     Command,
     check_outputs,
@@ -14,6 +17,10 @@ from fairgauge.plugins import (
     print_result,
     write_all,
 )
+
+if TYPE_CHECKING:
+    from fairgauge_cloud._files import Places
+    from fairgauge_cloud.clarify.analysis_files import Saved
 
 VIOLATED, UNDECIDED = 1, 3
 
@@ -28,13 +35,21 @@ VIOLATED, UNDECIDED = 1, 3
     is_flag=True,
     help="Make the current results the baseline, unless the check failed (or there is none yet).",
 )
-def command(
-    current: str, baseline: str, output: str, *, fail_on_violation: bool, write_baseline: bool
-) -> int:
+@click.option("--map", "maps", metavar="URI=DIR", multiple=True, help="As in fairgauge clarify.")
+@click.option("--dataset", metavar="FILE", help="As in fairgauge clarify.")
+@click.option(
+    "--first-row",
+    type=click.Choice(("auto", "header", "data")),
+    default="auto",
+    help="As in fairgauge clarify.",
+)
+def command(current: str, baseline: str, output: str, **flags: Any) -> int:
     """Compare bias metrics with a baseline, and write constraint_violations.json into DIR.
 
-    CURRENT is an analysis.json, of the service or of fairgauge clarify. Without --fail-on-violation
-    the exit code is 0; with it, 1 if a metric drifted and 3 if none could be compared.
+    CURRENT is an analysis.json, or a configuration to run now: an analysis_config.json, a monitor's
+    own (BiasAnalysisConfig), or the definition of a model bias job; its results are then written
+    into DIR too. A monitor's data are a table (--dataset). Without --fail-on-violation the exit
+    code is 0; with it, 1 if a metric drifted and 3 if none could be compared.
 
     \b
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
@@ -44,18 +59,69 @@ def command(
     place, folder = Path(baseline), made_folder(output)
     written = str(folder / "constraint_violations.json")
     check_outputs([written], [current, baseline])
-    first = not place.exists() and write_baseline
-    found = read_results(Path(current))
+    first = not place.exists() and flags["write_baseline"]
+    config = _config(Path(current), flags)
+    if config is None:
+        found = read_results(Path(current))
+    else:
+        found = _run(config, Path(current), folder, flags)
     now = values_of(found, current)
     before = now if first else values_of(read_results(place), baseline)
     drift = compare(now, before)
     write_all({written: drift.to_json()})
-    failed = bool(drift.violations) and fail_on_violation
-    if write_baseline and not failed:
+    failed = bool(drift.violations) and flags["fail_on_violation"]
+    if flags["write_baseline"] and not failed:
         write_all({place: as_json(found)})
     print_result(f"first baseline: {drift.evaluated} metrics" if first else drift.summary)
     for each in drift.not_evaluated:
         print_message(f"not evaluated: {each}", prefix="Note: ")
-    if not fail_on_violation:
+    if not flags["fail_on_violation"]:
         return 0
     return VIOLATED if drift.violations else (0 if drift.evaluated else UNDECIDED)
+
+
+def _config(path: Path, flags: dict[str, Any]) -> str | None:
+    # the text of the configuration that a file stands for; None if it is results
+    from fairgauge_cloud.clarify import clarify_config
+
+    found = _json(path)
+    extra: dict[str, object] = {}
+    if clarify_config.is_job_definition(found):
+        extra = clarify_config.attributes(found)
+        uri = clarify_config.config_uri(found)
+        if uri is None:
+            message = "names no configuration (ModelBiasAppSpecification.ConfigUri)"
+            raise DataError(f"{quote(path)} {message}")
+        (place,) = _places(path, flags).files(uri)
+        found = _json(place)
+    if clarify_config.is_monitor_config(found):
+        found = clarify_config.as_analysis_config(found | extra, flags["dataset"])
+    return json.dumps(found) if "methods" in found else None
+
+
+def _json(path: Path) -> dict[str, object]:
+    from fairgauge_cloud._files import json_document
+
+    found = json_document(path)
+    return found if isinstance(found, dict) else {}
+
+
+def _places(path: Path, flags: dict[str, Any]) -> Places:
+    from fairgauge_cloud._files import Places, read_maps
+
+    return Places(read_maps(flags["maps"]), path.parent)
+
+
+def _run(text: str, path: Path, folder: Path, flags: dict[str, Any]) -> Saved:
+    from fairgauge_cloud.clarify.analysis import analyse
+    from fairgauge_cloud.clarify.analysis_files import write_results
+    from fairgauge_cloud.clarify.clarify_config import read_config
+    from fairgauge_cloud.clarify.dataset import FirstRow
+
+    dataset = flags["dataset"]
+    config = read_config(text, has_dataset=dataset is not None)
+    found = analyse(config, _places(path, flags), dataset, FirstRow(flags["first_row"]))
+    for notice in found.notices:
+        print_message(notice, prefix="Note: ")
+    write_results(found, folder, "report")
+    return found.results

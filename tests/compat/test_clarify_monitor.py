@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import hypothesis.strategies as st
+import polars as pl
 import pytest
 from clarify_cases import MONITORED, cases
 from hypothesis import given
@@ -20,6 +21,7 @@ from fairgauge_cloud.clarify.analysis_files import (
     drifted,
     values_of,
 )
+from fairgauge_cloud.clarify.clarify_config import attributes, config_uri
 
 POST = "post_training_bias_metrics"
 
@@ -120,7 +122,7 @@ def baseline(folder: Any, monitored: dict[str, Any]) -> dict[str, Any]:
     folder.csv("data.csv", [("facet", "label", "predicted"), *cases(even)])
     folder.clarify(monitored, into="base")
     rows.write_text(kept)
-    folder.json("now.json", folder.clarify(monitored, into="now"))
+    folder.json("now.json", monitored)
     return monitored
 
 
@@ -202,10 +204,45 @@ def test_the_real_run_drifted_as_the_service_said(folder: Any, monitored: dict[s
         metric["value"] = printed.get(metric["name"])
         metric.pop("error", None)
     folder.json("printed.json", found)
-    result = folder.run("clarify-monitor", "out/analysis.json", "--baseline", "printed.json")
+    result = folder.run("clarify-monitor", "analysis_config.json", "--baseline", "printed.json")
     assert result.exit_code == 0, result.output
     drifted_now = {
         e["metric_name"] for e in folder.read("constraint_violations.json")["violations"]
     }
     assert {"RD", "SD"} <= drifted_now
     assert "DI" not in drifted_now  # 0.178 -> 0.083 was not flagged
+
+
+@pytest.mark.parametrize("part", [None, "text", ["list"], 1])
+def test_parts_of_a_job_definition_that_are_no_objects(part: Any) -> None:
+    definition = {"ModelBiasAppSpecification": part, "ModelBiasJobInput": part}
+    assert config_uri(definition) is None
+    assert attributes(definition) == {}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("headers", [["label", "facet"], ["facet", "label", "predicted"], None])
+def test_a_monitors_table_has_its_own_header(
+    folder: Any, monitored: dict[str, Any], headers: list[str] | None, suffix: str
+) -> None:
+    folder.clarify(monitored)
+    if suffix == "parquet":
+        pl.read_csv("data.csv").write_parquet("data.parquet")
+    kept = {key: monitored[key] for key in ("label", "label_values_or_threshold", "facet")}
+    asked = {**kept, "InferenceAttribute": "predicted"}
+    folder.json("monitor.json", asked if headers is None else asked | {"headers": headers})
+    args = ("--dataset", f"data.{suffix}", "--baseline", "out/analysis.json")
+    result = folder.run("clarify-monitor", "monitor.json", *args, "--fail-on-violation")
+    assert result.exit_code == 0, result.output
+    assert "Completed: 18 metrics compared" in result.stdout
+
+
+def test_headers_that_do_not_fit_a_table_state_what_to_do(folder: Any) -> None:
+    folder.csv("data.csv", [("x", "facet", "label", "predicted"), *[(1, "a", 1, 1)] * 3])
+    kept = {"label": "label", "label_values_or_threshold": [1], "InferenceAttribute": "predicted"}
+    facet = [{"name_or_index": "facet", "value_or_threshold": ["a"]}]
+    headers = ["facet", "label", "predicted"]
+    folder.json("monitor.json", kept | {"facet": facet, "headers": headers})
+    args = ("--dataset", "data.csv", "--baseline", "baseline.json", "--write-baseline")
+    message = folder.fails("clarify-monitor", "monitor.json", *args)
+    assert "name every one of them, or leave headers out where the file has a header" in message

@@ -130,3 +130,23 @@ def test_the_sdks_readers_take_our_files(runs: dict[str, Path], tmp_path: Path) 
     violations = str(tmp_path / "constraint_violations.json")
     found = ask("sagemaker", "sagemaker_readers.py", *paths, violations)
     assert found == {path: json.loads(Path(path).read_text()) for path in (*paths, violations)}
+
+
+def test_a_monitors_configuration_runs_on_a_table(
+    folder: Any, table: pd.DataFrame, made: dict[str, Any]
+) -> None:
+    monitor = made["monitors"]["monitor"]
+    folder.json("monitor.json", monitor | {"InferenceAttribute": "predicted"})
+    table[NUMERIC].to_csv(folder.path / "loans.csv", index=False)
+    both = {f"{stage}_training_bias": {"methods": "all"} for stage in ("pre", "post")}
+    places = {"dataset_type": "text/csv", "dataset_uri": "loans.csv", "headers": NUMERIC}
+    folder.clarify(
+        monitor | places | {"predicted_label": "predicted", "methods": both}, into="base"
+    )
+    result = folder.run(
+        "clarify-monitor", "monitor.json", "--baseline", "base/analysis.json", "--dataset",
+        "loans.csv", "--fail-on-violation", "-o", "now",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "0 drifted, 0 not evaluated" in result.stdout
+    assert json.loads(Path("now/constraint_violations.json").read_text())["violations"] == []

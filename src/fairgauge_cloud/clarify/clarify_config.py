@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Literal
 
 from pydantic import (
@@ -273,3 +273,78 @@ def _bias(config: AnalysisConfig, has_dataset: bool) -> Iterator[Problem]:
             "predicted_label_dataset_uri"
         )
         yield Problem("methods.post_training_bias", message)
+
+
+ATTRIBUTES = (
+    "FeaturesAttribute",
+    "InferenceAttribute",
+    "ProbabilityAttribute",
+    "ProbabilityThresholdAttribute",
+)
+"""How a monitor names the parts of a request and of an answer."""
+_INPUTS = ("EndpointInput", "BatchTransformInput")
+_BIAS_KEYS = ("facet", "label_values_or_threshold")
+
+
+def is_job_definition(found: object) -> bool:
+    """Return whether a value is the definition of a model bias job."""
+    return isinstance(found, dict) and "ModelBiasJobInput" in found
+
+
+def config_uri(definition: dict[str, object]) -> str | None:
+    """Return where a job definition has its configuration."""
+    uri = _object(definition.get("ModelBiasAppSpecification")).get("ConfigUri")
+    return uri if isinstance(uri, str) else None
+
+
+def attributes(definition: dict[str, object]) -> dict[str, object]:
+    """Return how requests and answers are read, by a job definition."""
+    inputs = _object(definition.get("ModelBiasJobInput"))
+    sources = [inputs.get(key) for key in _INPUTS]
+    found = next((source for source in sources if isinstance(source, dict)), {})
+    return {key: found[key] for key in ATTRIBUTES if key in found}
+
+
+def is_monitor_config(found: object) -> bool:
+    """Return whether a value is a configuration of a monitor: it asks for no methods."""
+    return (
+        isinstance(found, dict) and "methods" not in found and any(k in found for k in _BIAS_KEYS)
+    )
+
+
+_PARQUET = (".parquet", ".pq")
+
+
+def as_analysis_config(found: dict[str, object], dataset: str | None = None) -> dict[str, object]:
+    """Return a monitor's configuration as an analysis configuration: every metric of both stages.
+
+    The SDK writes a short configuration (``BiasAnalysisConfig``: facet, label, headers); how
+    requests and answers are read stands in the job definition, or in attributes of the same names.
+    The service's monitor reads captured requests and answers; here ``dataset`` names a table in
+    their place. InferenceAttribute is the column of its predicted labels; where headers lack it,
+    they are those of requests, and the table names its columns itself.
+
+    >>> asked = as_analysis_config({"facet": [], "InferenceAttribute": "0"}, "day.csv")
+    >>> asked["dataset_type"], asked["predicted_label"]
+    ('text/csv', 0)
+    """
+    made = {key: value for key, value in found.items() if key not in ATTRIBUTES}
+    is_parquet = dataset is not None and PurePath(dataset).suffix.lower() in _PARQUET
+    if found.get("dataset_type", CAPTURED) == CAPTURED and dataset is not None:
+        made["dataset_type"] = "application/x-parquet" if is_parquet else "text/csv"
+    made.setdefault("dataset_type", CAPTURED)
+    every = {"methods": "all"}
+    made["methods"] = {"pre_training_bias": every, "post_training_bias": every}
+    predicted = found.get("InferenceAttribute")
+    if isinstance(predicted, str) and predicted.isdigit():
+        predicted = int(predicted)
+    if predicted is not None:
+        made["predicted_label"] = predicted
+    headers = found.get("headers")
+    if isinstance(predicted, str) and isinstance(headers, list) and predicted not in headers:
+        del made["headers"]  # of requests, which hold no predictions: the table has its own
+    return made
+
+
+def _object(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""``fairgauge count``, ``merge`` and ``protect``: counts of rows."""
+"""``fairgauge count``, ``merge``, ``protect`` and ``join``: counts, and tables to be counted."""
 
 from __future__ import annotations
 
