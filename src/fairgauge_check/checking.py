@@ -50,7 +50,7 @@ from fairgauge_check.check_result import (
     faults_and_checked,
 )
 from fairgauge_check.printed import PublishedRow, PublishedTable, RowKind
-from fairgauge_check.reading import Source, read_sources
+from fairgauge_check.reading import Source, has_numbers, read_sources
 
 _METRIC = "selection_rate.ratio"
 _CATEGORY = "category"
@@ -168,9 +168,8 @@ def _check_source(
         compared = [each for each in further if not isinstance(each, str)]
         between = faults_and_checked([*check_margins(table, tables), *compared])
         yield _check_table(table, name, between, asked)
-    for grid in others:
-        if any(letter.isdigit() for row in grid.rows for cell in row for letter in cell):
-            not_checked(quote(grid.name))
+    for grid in filter(has_numbers, others):
+        not_checked(quote(grid.name))
 
 
 def _add_preset(

@@ -92,11 +92,14 @@ def test_the_check_finds_no_error_in_any_filing_and_names_what_it_cannot_check(
     report.save(tmp_path / f"filing.{suffix}")
     found = fg.check(tmp_path / f"filing.{suffix}")
     assert found.errors == 0
-    whole = name == "nyc-ll144" or (name == "us-lending" and not report.spec["strata"])
-    assert (found.unread == ()) is whole
+    whole = {"nyc-ll144", "ugesp", "us-lending", "nydfs-cl7-2024", "new-jersey-13-16",
+             "california-crd-2025"}  # fmt: skip
+    # exact tests over strata are not computed from what is printed
+    whole -= {name} if report.adverse_impact and report.spec["strata"] else set()
+    assert (found.unread == ()) is (name in whole)
     # the rule of a preset decides where it is one of ratios
     own = report.exit_code if name == "ugesp" else 0
-    assert found.exit_code == (own or (0 if whole else 3))
+    assert found.exit_code == (own or (0 if name in whole else 3))
 
 
 def test_no_python_names_a_kit():
