@@ -7,11 +7,9 @@ place allows.
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
-from typing import TypeAlias
 
 from fairgauge.plugins import FEWEST_ROWS, Parameter
 from fairgauge_check.check_result import Fault, FaultCode, Finding, faults_and_checked
@@ -23,7 +21,6 @@ from fairgauge_check.printed import (
     Range,
     RowKind,
     is_empty,
-    read_number,
 )
 
 MIN_SHARE = 0.02
@@ -31,22 +28,6 @@ MIN_SHARE = 0.02
 _PRECISE = Fraction(1, 50)
 """The largest unit of the last place, as a share of a ratio, by which a reference is recognised."""
 _COUNTS = (ColumnRole.N, ColumnRole.SELECTED)
-_Compared: TypeAlias = "tuple[float, Callable[..., tuple[float, float]]]"
-_DIFFERENCE: _Compared = (100, lambda x, n, y, m: (x * m - y * n, n * m))
-_OF_RATES: Mapping[str, _Compared] = {
-    r"(selection rate )?difference(, pp)?": _DIFFERENCE,
-    r"ratio to (?!the highest).*": (1, lambda x, n, y, m: (x * m, y * n)),
-    r"(selection )?odds ratio": (1, lambda x, n, y, m: (x * (m - y), y * (n - x))),
-    r"denials odds ratio": (1, lambda x, n, y, m: (y * (n - x), x * (m - y))),
-    r"denial ratio( to .*)?": (1, lambda x, n, y, m: ((n - x) * m, (m - y) * n)),
-    r"denial rate": (1, lambda x, n, *_: (n - x, n)),
-}
-"""What compares the selections x of n people with y of m, and the scale of it: a number over
-another."""
-_SMD = re.compile(r"SMD x 100|standardised mean difference.*", re.IGNORECASE)
-_MARKS = re.compile(r"(?<=\d)(\?| pp\b)")
-_ROUNDED = 1e-9
-"""How far what is computed in floating point may be off."""
 
 
 def check_arithmetic(
@@ -374,46 +355,3 @@ def _intersections(one: PublishedTable, many: PublishedTable) -> dict[str, dict[
         if len(found.keys() & names) > len(best.keys() & names):
             best = found
     return best
-
-
-def check_others(table: PublishedTable) -> Iterator[Finding | str]:
-    """Yield what further columns of a table of a filing come to, or the names of those open.
-
-    >>> from fairgauge_check.reading import tables_of
-    >>> from fairgauge_check.table_files import Grid
-    >>> text = (("a", "80", "48", "60%", "reference"), ("b", "40", "12", "30%", "−31.0"))
-    >>> header = ("group", "n", "selected", "selection rate", "selection rate difference, pp")
-    >>> (table,) = tables_of(Grid("", header, text, own=True))
-    >>> [(each["printed"], round(each["low"])) for each in check_others(table)]
-    [('−31.0', -30)]
-    """
-    for head in table.rows[0].others if table.own else ():
-        found = (of for like, of in _OF_RATES.items() if re.fullmatch(like, head))
-        scale, of = next(found, (1.0, None))
-        if _SMD.fullmatch(head):
-            counts = [row.counts or (0, 0) for row in table.groups]
-            n, selected = sum(n for n, _ in counts), sum(x for _, x in counts)
-            if 0 < selected < n and all(n for n, _ in counts):
-                scale, of = 100 * n / math.sqrt(selected * (n - selected)), _DIFFERENCE[1]
-        base = [row for row in table.groups if row.others[head] == "reference"]
-        for row in table.groups:
-            printed = read_number(_MARKS.sub("", text := row.others[head]))
-            if printed is None:
-                continue
-            others = [row] if head == "denial rate" else base
-            rates = [
-                [float(end) for end in each.rates[0]] if each.rates else []
-                for each in (row, *others)
-            ]
-            both = [of(p, 1, q, 1) for p in rates[0] for q in rates[1]] if of and others else []
-            values = [scale * over / under for over, under in both if under]
-            if not values:
-                yield head
-                continue
-            low, high = min(values), max(values)
-            slack = _ROUNDED * max(1.0, *map(abs, values))
-            fits = low - slack < float(printed.high) and float(printed.low) <= high + slack
-            yield None if fits else _fault(
-                FaultCode.DOES_NOT_FOLLOW, row, column=head, printed=text, low=low, high=high,
-                percent=printed.percent,
-            )  # fmt: skip

@@ -36,7 +36,6 @@ from fairgauge_check.arithmetic import (
     MIN_SHARE,
     check_arithmetic,
     check_margins,
-    check_others,
     highest,
     printed_reference,
 )
@@ -49,8 +48,9 @@ from fairgauge_check.check_result import (
     UnreadTable,
     faults_and_checked,
 )
+from fairgauge_check.own_tables import check_others, check_own_table
 from fairgauge_check.printed import PublishedRow, PublishedTable, RowKind
-from fairgauge_check.reading import Source, has_numbers, read_sources
+from fairgauge_check.reading import Source, read_sources
 
 _METRIC = "selection_rate.ratio"
 _CATEGORY = "category"
@@ -168,8 +168,17 @@ def _check_source(
         compared = [each for each in further if not isinstance(each, str)]
         between = faults_and_checked([*check_margins(table, tables), *compared])
         yield _check_table(table, name, between, asked)
-    for grid in filter(has_numbers, others):
-        not_checked(quote(grid.name))
+    for grid in others:
+        found, open_ = check_own_table(grid, tables, others)
+        if open_:
+            not_checked(open_)
+        if found:
+            faults, checked = faults_and_checked(found)
+            yield CheckedTable(
+                source=name, name=grid.name, columns={}, reference=None, printed_reference=None,
+                is_chosen=False, unknown=None, groups=(), faults=tuple(faults),
+                numbers_checked=checked,
+            )  # fmt: skip
 
 
 def _add_preset(

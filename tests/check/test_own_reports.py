@@ -333,6 +333,18 @@ FORGED = [
     ("lending", r"\| F \| .* \| (\S+) \([^|]*\) \|\n\| M", "9.99"),  # denial ratio
     ("lending", r"\| F \| 180 \|[^|]*\|[^|]*\|[^|]*\|[^|]*\| (−\S+)", "−1.0"),
     ("lending", r"\| F \| .* \| (−\S+) \([^|]*\) \| [^|]* \| [^|]* \|\n\| M", "−1.0"),  # SMD
+    ("lending", r"\| A \| (\d+\.\d) \(n = 79\)", "88.8"),  # a stratum
+    ("lending", r"\| A \| (38\.0) \(n = 79\)", "38.8"),  # no whole number of selections
+    ("lending", r"\| A \| \d+\.\d \(n = (79)\)", "7"),
+    ("lending", r"\| AIR \| F \| (\d\.\d\d)", "0.95"),  # what is adjusted, and over all
+    ("lending", r"\| AIR \| F \| [^|]* \| (\d\.\d\d)", "0.95"),
+    ("lending", r"\| denial ratio \| F \| [^|]* \| (\d\.\d\d)", "0.95"),
+    ("insurer", r"\| F \| M \| 180 \| 51 \| [\d.]+ \| ([\d.]+)", "0.1"),  # shortfall
+    ("insurer", r"\| F \| M \| 180 \| 51 \|.*\| ([\d.]+) \| [\d.]+ \| [\d.]+ \|", "0.999"),
+    ("pay", r"\| A \| \d+ \| \d+ \| [\d,]+ \| [\d,]+ \| (\S+)%", "44.4"),
+    ("pay", r"\| F \| (\d+\.\d)% \|", "99.9"),  # a quarter
+    ("validity", r"\| F \| 180 \| (\d+\.\d)%", "11.1"),
+    ("validity", r"\| accuracy ratio \| F \| M \| (\d\.\d\d)", "0.55"),
 ]
 
 
@@ -354,15 +366,20 @@ def test_a_forged_number_of_a_filing_is_an_error(filings, tmp_path, name, where,
 
 
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
-def test_other_tables_of_a_filing_are_named_and_leave_it_undecided(filings, suffix):
+def test_what_no_printed_number_gives_is_named_and_leaves_a_filing_undecided(filings, suffix):
     for name, what in (
-        ("pay", "'Gap of F'"), ("validity", "'Comparisons of groups"), ("lending", "adjusted for"),
-        ("insurer", "'Selections beside those to expect"),
-    ):  # fmt: skip
+        ("pay", "'Gap of F', 'gap, % of M'"),
+        ("validity", "'accuracy'"),
+    ):
         found = fg.check(filings / f"{name}.{suffix}")
         assert (found.errors, found.exit_code) == (0, 3)
         assert any(what in each.reason for each in found.unread)
         assert "not checked" in str(found.brief().headline)
+    lending = fg.check(filings / f"lending.{suffix}")
+    assert (lending.errors, lending.exit_code, lending.unread) == (0, 0, ())
+    whole = fg.check(filings / f"insurer.{suffix}")
+    assert (whole.errors, whole.exit_code, whole.unread) == (0, 0, ())
+    assert whole.numbers_checked == 2 + 1 + 3 + 6  # rates, ratio, what they give, shortfall
 
 
 @pytest.mark.parametrize("reference", [None, "others", {"sex": "M"}], ids=str)

@@ -36,6 +36,7 @@ from fairgauge.question.spec_file import Config, labels_come_later, with_config
 from fairgauge.question.specification import (
     Spec,
     ask,
+    ask_rows,
     check_names,
     refuse_candidates,
 )
@@ -430,7 +431,7 @@ def counted(
 
 def _open_data(data: object, options: Options) -> tuple[Source, Spec]:
     source, named = open_rows(data, options)
-    spec = ask(source.columns, **named)
+    spec = ask_rows(source, **named)
     source = chosen_rows.chosen_rows(chosen_rows.with_probabilities(source, spec), spec)
     return source, first_rows.with_task(source, spec)
 

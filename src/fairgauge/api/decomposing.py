@@ -38,7 +38,7 @@ from fairgauge.question.readers import Location
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import (
     Spec,
-    ask,
+    ask_rows,
     never_exceeded,
     refuse_candidates,
     same_in_a_stratum,
@@ -266,7 +266,7 @@ def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, d
     strata = read_strata(asked["strata"], at, quantiles=True)
     plain = [replace(each, quantiles=False) for each in strata]
     source, named = open_rows(data, {**asked, "strata": plain})
-    spec = ask(source.columns, **cast("Options", named))
+    spec = ask_rows(source, **cast("Options", named))
     refuse(at.problems)
     rows = chosen_rows(source, spec)
     # that others are no categories of numbers is found where they are cut

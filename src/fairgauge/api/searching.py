@@ -43,6 +43,7 @@ from fairgauge.question.spec_file import Config, overridden, with_config
 from fairgauge.question.specification import (
     Spec,
     ask,
+    ask_rows,
     check_names,
     read_part,
     refuse_design,
@@ -344,7 +345,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
     if isinstance(data, Cube):
         return Run("find", data, data, None, _asked_of_counts(data, features, options)), None
     source, named = open_rows(data, {**options, "sensitive": features})
-    spec = ask(source.columns, **named)
+    spec = ask_rows(source, **named)
     refuse_probabilities(spec.probabilities, "a search of subgroups", RECORD)
     if spec.person is not None and not spec.of_people:
         raise SpecError(Problem(
@@ -356,7 +357,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
     columns = tuple(feature.column for feature in spec.sensitive)
     _check_features(spec, columns)
     crossed: dict[str, Any] = {"intersections": [columns]} if len(columns) > 1 else {}
-    spec = ask(source.columns, **named, **crossed)
+    spec = ask_rows(source, **named, **crossed)
     source = chosen_rows(source, spec)
     spec = with_task(source, spec)
     median = median_score(source, spec) if isinstance(spec.threshold, Threshold) else None

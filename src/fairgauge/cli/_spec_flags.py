@@ -26,13 +26,13 @@ def check_options(options: Mapping[str, Any], data: Source | Cube | None = None)
     """Check options against the columns of the data, and return the question they ask."""
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import plan
-    from fairgauge.question.specification import ask
+    from fairgauge.question.specification import ask, ask_rows
     from fairgauge.scan import check_types
     from fairgauge.scan.chosen_rows import with_probabilities
 
     if data is None or isinstance(data, Cube):
         return ask(None, None if data is None else data.asked, **options)
-    spec = ask(data.columns, **options)
+    spec = ask_rows(data, **options)
     # the types of columns are the same wherever scores are cut: their median is not read here
     check_types(with_probabilities(data, spec), plan(spec, median=spec.score_range[0]))
     return spec

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -19,12 +19,14 @@ from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.errors import Problem, SpecError, alternatives, listing, nearest, quote, refuse
+from fairgauge.identity import ValueSet
 from fairgauge.question.features import Above, ByColumn, separated
 from fairgauge.question.option_types import NamedReferences
 from fairgauge.question.options import BY_NAME, Spec, flag_of
 from fairgauge.question.presets import Preset, find_preset, preset
 from fairgauge.question.readers import Location
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.values import Value, is_one_of, matches, name_of, sort_key
 
 __all__ = ["Spec", "ask", "check_names"]
 
@@ -98,6 +100,67 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
         problems += strata_alone(spec)
     refuse(problems)
     return spec
+
+
+def ask_rows(source: Any, **options: object) -> Spec:
+    """Make a specification of rows; codes of a statistics package stand for their labels in it."""
+    spec = ask(source.columns, None, **options)
+    codes: Mapping[str, Mapping[Value, str]] = getattr(source, "codes", {})
+    if not codes:
+        return spec
+
+    def label(column: str | None, value: Value) -> Value:
+        of = codes.get(column or "", {})
+        if is_one_of(value, of.values()):
+            return value
+        return next((name for code, name in of.items() if matches(value, code)), value)
+
+    def labels(column: str | None, values: Iterable[Value]) -> tuple[Value, ...]:
+        return tuple(label(column, value) for value in values)
+
+    parts = dict.fromkeys(part for each in spec.recorded.values() for part in each.columns)
+
+    def group(value: Value) -> Value:
+        return next((name for part in parts if (name := label(part, value)) != value), value)
+
+    changes: dict[str, Any] = {
+        "score_of": label(spec.label, spec.score_of),
+        "unknown": tuple(map(group, spec.unknown)),
+        "exclude_groups": tuple(name_of(group(name)) for name in spec.exclude_groups),
+        "sensitive": tuple(
+            replace(each, values=tuple(labels(each.column, some) for some in each.values),
+                    order=labels(each.column, each.order)) for each in spec.sensitive
+        ),
+        "rules": tuple(
+            replace(each, groups=tuple(name_of(group(name)) for name in each.groups))
+            for each in spec.rules
+        ),
+        "where": tuple(
+            replace(each, parts=tuple(
+                ValueSet(labels(each.column, part.values)) if isinstance(part, ValueSet) else part
+                for part in each.parts)) for each in spec.where
+        ),
+        "recode": tuple(
+            replace(each, categories=tuple(
+                (name, tuple(sorted(labels(each.column, values), key=sort_key)))
+                for name, values in each.categories)) for each in spec.recode
+        ),
+    }  # fmt: skip
+    if isinstance(spec.reference, tuple):
+        columns = {name: each.columns for name, each in spec.recorded.items()}
+        changes["reference"] = tuple(
+            (name, tuple(map(label, columns[name], of)) if isinstance(of, tuple)
+             else label(columns.get(name, (name,))[0], of)) for name, of in spec.reference
+        )  # fmt: skip
+    if isinstance(spec.positive, ByColumn):
+        changes["positive"] = ByColumn(tuple((c, labels(c, v)) for c, v in spec.positive.columns))
+    elif isinstance(spec.positive, tuple):
+        by = {c: labels(c, spec.positive) for c in (spec.label, spec.prediction) if c}
+        one = len(set(by.values())) < 2
+        changes["positive"] = (
+            next(iter(by.values()), spec.positive) if one else ByColumn(tuple(sorted(by.items())))
+        )
+    return replace(spec, **changes)
 
 
 def read_part(names: Collection[str], options: Mapping[str, object]) -> Spec:

@@ -20,6 +20,7 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.scan.input_files import opened_files
 from fairgauge.scan.row_codes import numbers_of, read_rows
 from fairgauge.scan.source import Readable, Source, at_hand
+from fairgauge.stats.arrays import Index
 from fairgauge.values import Value, is_number, name_of
 
 _FIRST_ROWS = 1_000
@@ -36,8 +37,19 @@ _FEW_AMOUNTS = 20
 _MOST_COMPARED = 1_000_000
 FEWEST_ROWS = 30
 """Different rows, all of them of an even number by coincidence in one table of a billion."""
-_LIKELY_ROUNDED = 5
-"""What numbers of a few combinations are rounded to, rather than copies."""
+_LIKELY_ROUNDED, _MOST_EVEN = 5, 0.25
+"""What numbers of a few combinations are rounded to, rather than copies; and the greatest ratio of
+the variance of times to their mean in copies of these: of a design with two outcomes it is more."""
+_MOST_READ = 200_000
+"""Values up to which rows are compared though not every one can be a copy."""
+_FEWEST_COMPARED, _REPEATED, _SURELY = 100, 1.2, 6.0
+"""Different rows, times that they stand on average, and standard errors, from which rows are taken
+for copies."""
+_UNSORTED, _FEWEST_IN_PLACE = 1.1, 3
+"""Runs of equal rows beside different rows of a table that is not sorted, and their mean length."""
+_COPIED = 0.01
+"""Of different rows with a value of their own, the share from which those that stand again are
+many."""
 _FEWEST_DIFFERENT = 0.1
 """A column with fewer distinct values than this share of its rows is no identifier, unless its name
 is one of people or sessions, and it has more values than the next."""
@@ -111,10 +123,12 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
     """Return what shows that rows are copies, as in a file that was appended twice; by name.
 
     Where every row stands several times, the cells of the counts have a common divisor. Counts of
-    other rows hardly ever have one, so that rows are read only then. Where combinations of values
-    are few, all are repeated, and their numbers may be rounded or balanced ones, unless the rows
-    stand in the same order again. Of people only those without an identifier count several times,
-    and a cell may be odd.
+    other rows hardly ever have one, so that rows are read only then, or where they are few. Where
+    most do, the numbers of times differ less than they would by coincidence; where few do, a column
+    whose values are of one row each shows it. Where combinations of values are few, all are
+    repeated, and their numbers may be rounded or balanced ones, unless the rows stand in the same
+    order again. Of people only those without an identifier count several times, and a cell may be
+    odd.
     """
     if spec.count or cube.min_cell is not None or cube.rows == 0:
         return ()
@@ -126,27 +140,46 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
     if spec.of_people:
         several = unnamed and cube.rows - unnamed >= 2 * (cube.cases - unnamed)
         times, times_of = int(np.gcd(unnamed, cube.rows)) if several else 1, times_of[:0]
-    read = times > 1 and cube.rows <= _MOST_COMPARED and not _is_lazy(source)
-    columns, again = _every_value(source) if read else [], False
+    of_cells = True
+    most, named = 0, False
+    if source is not None and not _is_lazy(source):
+        others = 0 if spec.of_people else _MOST_READ // max(1, len(source.columns))
+        most = _MOST_COMPARED if times > 1 else others
+    columns = _every_value(source) if cube.rows <= most else []
+    again = in_place = numbered = False
     if columns:
         held: dict[tuple[object, ...], int] = {}
         rows = np.array([held.setdefault(r, len(held)) for r in zip(*columns, strict=True)])
         times_of = np.bincount(rows)
-        times = int(np.gcd.reduce(times_of))
+        times, of_cells = int(np.gcd.reduce(times_of)), False
+        repeated = int(times_of.sum()) - len(times_of)
+        different = [len({*c}) for c in columns] if repeated else [1]
+        combinations = math.prod(different)
+        named = len(times_of) in different and repeated >= max(FEWEST_ROWS, _COPIED * len(times_of))
+        named &= times_of.mean() < _REPEATED and not spec.cluster  # else rows of one person
+        numbered = source is not None and len(columns) < len(source.columns)
         part = len(rows) // times
-        combinations = math.prod(len({*column}) for column in columns)
-        again = np.array_equal(rows[part:], rows[:-part])
+        in_place = _stand_in_place(rows)
+        again = in_place or (times > 1 and np.array_equal(rows[part:], rows[:-part]))
+    found = {"times": times, "different": len(times_of)}
     few = combinations * times <= times_of.sum()
     rounded = times % _LIKELY_ROUNDED == 0 and not again
     balanced = few and (np.ptp(times_of) == 0 or rounded)
-    if times == 1 or len(times_of) < FEWEST_ROWS or balanced:
+    if times > 1 and len(times_of) >= FEWEST_ROWS and not balanced:
+        found |= {"unnamed": unnamed} if unnamed else {}
+        found |= {"cells": 1} if of_cells else {}
+        return tuple(found.items())
+    # the rows of one person may be alike but for their numbers
+    if of_cells or (numbered and not in_place):
         return ()
-    found = {"times": times, "different": len(times_of)}
-    found |= {"unnamed": unnamed} if unnamed else {}
-    return tuple((found | ({} if columns else {"cells": 1})).items())
+    wide = combinations > times_of.sum()
+    surely = wide or 0 < times_of.var() < _MOST_EVEN * times_of.mean()
+    if not (in_place or (wide and named) or (surely and _is_even(times_of))):
+        return ()
+    return tuple((found | {"copied": int(times_of[times_of > 1].sum())}).items())
 
 
-def _is_lazy(source: Source | None) -> bool:
+def _is_lazy(source: Source) -> bool:
     # to read a lazy frame again is to compute it again, however few its rows are
     while (within := getattr(source, "source", None)) is not None:
         source = within
@@ -182,6 +215,25 @@ def _comparable(values: Sequence[object]) -> list[object]:
     except (TypeError, ValueError):  # lists and the like
         return [*map(str, values)]
     return found
+
+
+def _stand_in_place(rows: Index) -> bool:
+    # that equal rows follow each other, about as often each time, though the table is not sorted
+    runs = np.diff(np.flatnonzero(np.diff(rows, prepend=-1, append=-1)))
+    few = len(runs) < max(_FEWEST_COMPARED, _UNSORTED * (rows.max() + 1))
+    return not few and bool(runs.mean() >= _FEWEST_IN_PLACE and runs.var() < runs.mean())
+
+
+def _is_even(times: Index) -> bool:
+    # these are of a Poisson distribution without 0, or of several, which differ more
+    mean = float(times.mean())
+    if len(times) < _FEWEST_COMPARED or mean < _REPEATED:
+        return False
+    rate = 2 * (mean - 1)
+    for _ in range(50):
+        rate = mean * (1 - math.exp(-rate))
+    expected = mean * (1 + rate - mean)
+    return bool((1 - times.var() / expected) * math.sqrt(len(times) / 2) > _SURELY)
 
 
 def median_score(source: Source, spec: Spec) -> float:

@@ -30,12 +30,14 @@ from fairgauge.values import Value, canonical, name_of
 class Arrays:
     """Arrays of one length and of one type each; ``held`` gives them by name.
 
-    Of columns whose values have an order, ``stated_order`` has them in it.
+    Of columns whose values have an order, ``stated_order`` has them in it; of those of a statistics
+    package, ``codes`` has the labels by their codes.
     """
 
     held: Mapping[str, NDArray[Any]]
     name: str = "arrays"
     stated_order: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    codes: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
 
     at_hand: ClassVar[bool] = True
     streams: ClassVar[bool] = True
@@ -369,13 +371,14 @@ def _of_engine(name: str, values: Values, engine: Any) -> Series:
 def open_columns(
     columns: Mapping[str, Sequence[object]],
     name: str,
-    labels: Mapping[str, Mapping[Any, str]] | None = None,
+    codes: Mapping[str, Mapping[Any, str]] | None = None,
 ) -> Source:
-    """Open columns of plain values, some in the order of their labels; of several types as text."""
+    """Open columns of plain values, some with labels of ``codes``; one of several types is text."""
     arrays = {}
     for column, values in columns.items():
         plain = [canonical(each) for each in values]
         if len({_kind(each) for each in plain if each is not None}) > 1:
             plain = [None if each is None else name_of(each) for each in plain]
         arrays[column] = _of_one_type(plain, column)
-    return Arrays(arrays, name, {c: [*of.values()] for c, of in (labels or {}).items()})
+    codes = codes or {}
+    return Arrays(arrays, name, {c: [*of.values()] for c, of in codes.items()}, codes)

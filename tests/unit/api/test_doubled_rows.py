@@ -63,6 +63,18 @@ def test_rows_that_repeat_rightly_are_not_warned_of():
     assert found(numbered)  # a running number makes no copy another row
 
 
+def test_a_part_that_was_appended_again():
+    """One in twenty rows, each with a number of its own: exit 0. Of clusters they may repeat."""
+    table = rows(3_000).with_columns(id=pl.int_range(3_000))
+    twice = pl.concat([table, table[:150]])
+    (warned,) = found(twice)
+    assert (warned["different"], warned["copied"]) == (3_000, 300)
+    assert not found(table)
+    assert not found(twice.drop("id"))
+    assert not found(twice, cluster="id")
+    assert not found(twice.with_columns(y=pl.int_range(3_150) // 3_000))
+
+
 def people(size=600, seed=0, *, repeated=100):
     """Return applications, some of one person twice, some without an identifier."""
     who = [f"c{i // 2 if i < 2 * repeated else i}" for i in range(size - 150)] + [None] * 150

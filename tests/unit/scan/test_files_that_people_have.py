@@ -103,6 +103,22 @@ def test_the_same_people_have_one_digest_in_every_format(name, tmp_path):
     assert found.rows == N
 
 
+def test_codes_beside_labels_name_values_too(tmp_path):
+    WRITERS["a.sav"](tmp_path / "a.sav")
+    found = [
+        fg.audit(
+            tmp_path / "a.sav", prediction="ok", positive=yes, sensitive="sex",
+            reference={"sex": male}, where={"ok": [no, yes]}, recode={"sex": {"W": [female]}},
+            rules=[fg.rule("DI", at_least=0.5, groups=["W", str(female)])],
+        )
+        for no, yes, male, female in (("no", "yes", "Male", "Female"), (0, 1, 1, 2))
+    ]  # fmt: skip
+    assert found[0].spec == found[1].spec
+    assert found[0]["selection_rate.ratio", "sex", "W"].reference.group == "Male"
+    without = fg.audit(tmp_path / "a.sav", **ASKED | {"positive": 1}, exclude_groups=["2"])
+    assert {each.group for each in without.groups} == {"Male"}
+
+
 def test_what_a_file_declares_missing_is_named_with_its_reason(tmp_path):
     WRITERS["a.sav"](tmp_path / "a.sav")
     report = fg.audit(tmp_path / "a.sav", **ASKED)

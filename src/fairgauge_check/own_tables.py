@@ -1,0 +1,343 @@
+"""Tables of a filing of fairgauge: what follows from the other numbers that they print.
+
+What follows from no printed number is named, and leaves a check undecided.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import ceil, floor, isfinite, sqrt
+from typing import Any, TypeAlias
+
+from fairgauge.errors import listing, quote
+from fairgauge.plugins import fisher
+from fairgauge_check.check_result import Fault, FaultCode, Finding
+from fairgauge_check.printed import ColumnRole, PublishedTable, read_number
+from fairgauge_check.table_files import Grid
+
+_Found: TypeAlias = "Iterator[Finding | str]"
+"""What numbers come to; a text is a column that nothing gives, or empty where it is a table."""
+_Rows: TypeAlias = "Sequence[Mapping[str, str]]"
+_Compared: TypeAlias = "tuple[float, Callable[..., tuple[float, float]]]"
+_RATIO: _Compared = (1, lambda x, n, y, m: (x * m, y * n))
+_DIFFERENCE: _Compared = (100, lambda x, n, y, m: (x * m - y * n, n * m))
+_OF_RATES: Mapping[str, _Compared] = {
+    r"(selection rate )?difference(, pp)?": _DIFFERENCE,
+    r"ratio to (?!the highest).*": _RATIO,
+    r"(selection )?odds ratio": (1, lambda x, n, y, m: (x * (m - y), y * (n - x))),
+    r"denials odds ratio": (1, lambda x, n, y, m: (y * (n - x), x * (m - y))),
+    r"denial ratio( to .*)?": (1, lambda x, n, y, m: ((n - x) * m, (m - y) * n)),
+    r"denial rate": (1, lambda x, n, *_: (n - x, n)),
+}
+"""What compares the selections x of n people with y of m, and the scale of it: a number over
+another, which are summed over strata, each divided by its people (Mantel and Haenszel)."""
+_OF_ONE = "denial rate"
+_SMD = re.compile(r"SMD x 100|standardised mean difference.*", re.IGNORECASE)
+_MARKS = re.compile(r"^<|(?<=\d)\?|(?<=\d) pp\b")
+_STRATA = r"Groups of .*, selection rates in %"
+_SIZE = re.compile(r"\(n = ([\d,]+)\)$")
+_MOST_STRATA = 200  # rows of a table of strata, which has no more of them
+_ROUNDED = 1e-9  # how far what is computed in floating point may be off
+
+
+def _held(column: str, row: tuple[int, str] | None, text: str, *values: float) -> Finding:
+    printed, low, high = read_number(_MARKS.sub("", text)), min(values), max(values)
+    slack = _ROUNDED * max(1.0, *(abs(each) for each in values if isfinite(each)))
+    if (
+        printed is not None
+        and low - slack < float(printed.high)
+        and (text.startswith("<") or float(printed.low) <= high + slack)
+    ):
+        return None
+    return _fault(column, row, text, low, high, percent=printed is not None and printed.percent)
+
+
+def _fault(
+    column: str, row: tuple[int, str] | None, text: str, low: float, high: float, **more: bool
+) -> Fault:
+    return Fault.of(FaultCode.DOES_NOT_FOLLOW, row, column=column, printed=text, low=low,
+                    high=high, **more)  # fmt: skip
+
+
+def _compared(head: str) -> _Compared | tuple[float, None]:
+    return next((of for like, of in _OF_RATES.items() if re.fullmatch(like, head)), (1, None))
+
+
+def check_others(table: PublishedTable) -> _Found:
+    """Yield what further columns of a table of selections come to, or their names.
+
+    >>> from fairgauge_check.reading import tables_of
+    >>> text = (("a", "80", "48", "60%", "reference"), ("b", "40", "12", "30%", "−31.0"))
+    >>> header = ("group", "n", "selected", "selection rate", "selection rate difference, pp")
+    >>> (table,) = tables_of(Grid("", header, text, own=True))
+    >>> [(each["printed"], round(each["low"])) for each in check_others(table)]
+    [('−31.0', -30)]
+    """
+    for head in table.rows[0].others if table.own else ():
+        scale, of = _compared(head)
+        if _SMD.fullmatch(head):
+            counts = [row.counts or (0, 0) for row in table.groups]
+            n, selected = sum(n for n, _ in counts), sum(x for _, x in counts)
+            if 0 < selected < n and all(n for n, _ in counts):
+                scale, of = 100 * n / sqrt(selected * (n - selected)), _DIFFERENCE[1]
+        base = [row for row in table.groups if row.others[head] == "reference"]
+        for row in table.groups:
+            text = row.others[head]
+            if read_number(text) is None:
+                continue
+            others = [row] if head == _OF_ONE else base
+            rates = [
+                [float(end) for end in each.rates[0]] if each.rates else []
+                for each in (row, *others)
+            ]
+            both = [of(p, 1, q, 1) for p in rates[0] for q in rates[1]] if of and others else []
+            values = [scale * over / under for over, under in both if under]
+            yield _held(head, (row.number, row.name), text, *values) if values else head
+
+
+def rows_of(grid: Grid) -> _Rows:
+    """Return the rows of a table, by its headers."""
+    return [dict(zip(grid.header, row, strict=True)) for row in grid.rows]
+
+
+def check_own_table(
+    grid: Grid, tables: Sequence[PublishedTable], others: Sequence[Grid]
+) -> tuple[list[Finding], str]:
+    """Return what the numbers of another table of a filing come to, and what is not checked."""
+    kind = next((of for like, of in _KINDS.items() if re.match(like, grid.name)), _columns)
+    found = [*kind(grid, rows_of(grid), tables, others)]
+    named = list(dict.fromkeys(each for each in found if isinstance(each, str)))
+    columns = f", {listing(filter(None, named))}" if any(named) else ""
+    compared = [each for each in found if not isinstance(each, str)]
+    return compared, f"{quote(grid.name)}{columns}" if named else ""
+
+
+def _columns(grid: Grid, rows: _Rows, *known: Any) -> _Found:
+    for head in grid.header:
+        if head not in known and any(read_number(row[head].lstrip("< ")) for row in rows):
+            yield head
+
+
+def _gaps(grid: Grid, rows: _Rows, *_: Any) -> _Found:
+    # what gaps come to by the averages beside them; those of all rows have none
+    gap = next(head for head in grid.header if head.startswith("gap, % of "))
+    reference = gap.removeprefix("gap, % of ")
+    group = next((h for h in grid.header if f"{h}, n" in grid.header and h != reference), "")
+    limit = next((head for head in grid.header if head.endswith(" or more")), "")
+    least = read_number(limit.removesuffix(" or more"))
+    for number, row in enumerate(rows, 1):
+        at = (number, row[grid.header[0]])
+        ours, theirs, printed = (read_number(row.get(each, "")) for each in (group, reference, gap))
+        if printed is None:
+            continue
+        if ours is None or theirs is None or theirs.low <= 0:
+            yield gap
+            continue
+        ends = float(1 - ours.high / theirs.low), float(1 - ours.low / theirs.high)
+        yield _held(gap, at, row[gap], *ends)
+        if least is not None:
+            reached = [abs(end) >= least.exact for end in (printed.low, printed.exact)]
+            agrees = row[limit] in ("yes",) * any(reached) + ("no",) * (not all(reached))
+            ends = (float(abs(100 * printed.exact)),) * 2
+            yield None if agrees else _fault(limit, at, row[limit], *ends)
+
+
+def _quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
+    for head in grid.header[1:]:
+        shares = [read_number(row[head]) for row in rows]
+        together = sum(float(each.exact) for each in shares if each)
+        slack = sum(float(each.unit) / 2 for each in shares if each)
+        yield _held(head, None, f"{100 * together:.1f}%", 1 - slack, 1 + slack)
+
+
+def _people(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
+    known = {i: n.value for i, row in enumerate(rows, 1)
+             if (n := read_number(row["n"])) and row.get("share", "-") != "-"}  # fmt: skip
+    for i, people in known.items():
+        row = rows[i - 1]
+        yield _held("share", (i, row["group"]), row["share"], people / sum(known.values()))
+    table = next((each for each in tables if grid.name.endswith(each.name[1:])), None)
+    rate = table.columns.get(ColumnRole.RATE, "") if table else ""
+    shares = {each.name: each.share for each in (table.groups if table else ())}
+    for number, row in enumerate(rows if rate in grid.header else (), 1):
+        if (share := shares.get(row["group"])) is not None:
+            yield _held(rate, (number, row["group"]), row[rate], float(share))
+    yield from _columns(
+        grid, rows, "group", "n", "share", *([rate] if any(shares.values()) else [])
+    )
+
+
+def _shortfalls(
+    grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], others: Sequence[Grid]
+) -> _Found:
+    counts = [[{each.name: each.counts for each in table.groups}] for table in tables]
+    if "tested together" in grid.name:
+        counts = [[{name: _exact(row[name]) for name in each.header[1:]} for row in rows_of(each)]
+                  for each in others if re.match(_STRATA, each.name)]  # fmt: skip
+    for number, row in enumerate(rows, 1):
+        printed = [each and each.value for each in map(read_number, (row["n"], row["selected"]))]
+        for of in counts:
+            pairs = ((each.get(row["group"]), each.get(row["compared with"])) for each in of)
+            sides = [(*own, *other) for own, other in pairs if own and other]
+            n, x, m, y = (sum(each[i] for each in sides) for i in range(4))
+            if [n, x] == printed:
+                break
+        else:
+            yield ""
+            continue
+        expected = sum(a * (b + d) / (a + c) for a, b, c, d in sides)
+        spread = sqrt(sum(
+            a * c * (b + d) * (a + c - b - d) / ((a + c) ** 2 * max(a + c - 1, 1))
+            for a, b, c, d in sides
+        ))  # fmt: skip
+        values = {"expected": expected, "shortfall": expected - x}
+        values |= {"exact p": float(fisher(x, n, y, m))} if len(sides) == 1 else {}
+        values |= {"standard deviations": (expected - x) / spread} if spread else {}
+        values |= {"ratio": x / n / (y / m)} if y else {}
+        values |= {_ONE_OTHER: (x + 1) / n / ((y - 1) / m)} if y > 1 and x < n else {}
+        for head, value in values.items():
+            yield _held(head, (number, row["group"]), row[head], value)
+        if len(sides) > 1:
+            yield "exact p"
+
+
+_ONE_OTHER = "ratio with one other person selected"
+
+
+def _table_of(grid: Grid, tables: Sequence[PublishedTable]) -> PublishedTable | None:
+    # the table of the groups whose strata, or adjusted comparisons, these are
+    named = [each for each in tables if grid.name.startswith(f"{each.name}, ")]
+    return max(named, key=lambda each: len(each.name), default=None)
+
+
+def _selections(text: str) -> tuple[int, int, int] | None:
+    # the people of a cell such as "79.7 (n = 64)", and how few and many of them are selected
+    size, rate = _SIZE.search(text), read_number(text)
+    n = size and read_number(size[1])
+    if n is None:
+        return None
+    if rate is None:
+        return int(n.exact), 0, int(n.exact)
+    low, high = ((rate.exact + side * rate.unit / 2) / 100 * n.exact for side in (-1, 1))
+    return int(n.exact), ceil(low), floor(high)
+
+
+def _exact(text: str) -> tuple[int, int] | None:
+    n, low, high = _selections(text) or (0, 0, 0)
+    return (n, low) if n and low == high else None
+
+
+def _strata(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
+    # people of strata are those of the group, and their selections whole numbers of its selections
+    table = _table_of(grid, tables)
+    for group in () if table is None else (e for e in table.groups if e.name in grid.header[1:]):
+        cells = [_selections(row[group.name]) for row in rows]
+        known = [each for each in cells if each is not None]
+        n, selected = group.counts or (0, 0)
+        people = sum(size for size, _, _ in known)
+        if len(known) < len(rows) or not n or (len(rows) >= _MOST_STRATA and people < n):
+            yield group.name
+            continue
+        yield _held(group.name, None, f"{n:,}", people)
+        impossible = [i for i, (_, low, high) in enumerate(known) if low > high]
+        for i in impossible:
+            size, low, _ = known[i]  # the rate that is next to what is printed
+            text = rows[i][group.name]
+            yield _held(group.name, (i + 1, rows[i][grid.header[0]]), text, 100 * low / size)
+        if not impossible:
+            lows, highs = (sum(each[i] for each in known) for i in (1, 2))
+            yield _held(group.name, None, f"{selected:,}", lows, highs)
+    if table is None:
+        yield ""
+
+
+def _adjusted(
+    grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], others: Sequence[Grid]
+) -> _Found:
+    table = _table_of(grid, tables)
+    start = f"{table.name}, selection rates in %" if table else ""
+    strata = next((each for each in others if start and each.name.startswith(start)), None)
+    for number, row in enumerate(rows, 1):
+        at, metric, last = (number, row["group"]), row["metric"], grid.header[-1]
+        ratio = table is not None and table.columns.get(ColumnRole.RATIO) == metric
+        cells = {
+            each.name: each.ratio.text if ratio and each.ratio else
+            each.others.get(metric, each.others.get(f"{metric}, pp", ""))
+            for each in (table.groups if table else ())
+        }  # fmt: skip
+        whole = read_number(cells.get(row["group"], ""))
+        if whole is None:
+            yield "overall"
+        else:
+            half = whole.unit / 2
+            low, high = float(whole.exact - half), float(whole.exact + half)
+            yield _held("overall", at, row["overall"], low, high)
+        scale, of = _RATIO if ratio else _compared(metric)
+        base = [name for name, text in cells.items() if text == "reference"]
+        ends: list[float] = []
+        counted = table is not None and all(each.counts for each in table.groups)
+        inside = {row["group"], *base} <= {*(strata.header if strata else ())}
+        if of and counted and strata and inside and len(base) == 1:
+            sides = [[_selections(text) for text in (each[row["group"]], each[base[0]])]
+                     for each in rows_of(strata)]  # fmt: skip
+            ends = [scale * end for end in _pooled(sides, of)]
+        yield _held(last, at, row[last], *ends) if ends else last
+
+
+def _pooled(
+    sides: Iterable[Sequence[tuple[int, int, int] | None]],
+    of: Callable[..., tuple[float, float]],
+) -> list[float]:
+    # the ends of what is pooled over the strata that both sides are in, of the selections possible
+    known = [(one, other) for one, other in sides if one and other and one[0] and other[0]]
+    ends = []
+    for i, j in ((1, 2), (2, 1)):
+        terms = [(*of(a[i], a[0], b[j], b[0]), a[0] + b[0]) for a, b in known]
+        over, under = (sum(each[k] / each[2] for each in terms) for k in (0, 1))
+        if not under:
+            return []
+        ends.append(over / under)
+    return ends
+
+
+def _comparisons(
+    grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], others: Sequence[Grid]
+) -> _Found:
+    # differences and ratios of the rates of other tables
+    known = [{row["group"]: row for row in rows_of(each)} for each in others
+             if each.name.startswith("People and rates of")]  # fmt: skip
+    known += [{row.name: {each.columns[ColumnRole.RATE]: row.rate.text}
+               for row in each.groups if row.rate}
+              for each in tables if ColumnRole.RATE in each.columns]  # fmt: skip
+    for number, row in enumerate(rows, 1):
+        name, _, kind = row["comparison"].rpartition(" ")
+        sides = [[read_number(of[row[side]][name]) for side in ("group", "compared with")]
+                 for of in known if {row["group"], row["compared with"]} <= of.keys()
+                 and name in of[row["group"]]]  # fmt: skip
+        printed = {tuple(each and each.exact for each in pair): pair for pair in sides}
+        (own, other), *more = printed.values() or [[None, None]]
+        if more or own is None or other is None or (kind == "ratio" and other.low <= 0):
+            yield "value and CI"
+            continue
+        scale = 100 if own.percent else 1
+        low, high = ([scale * (each.exact + side * each.unit / 2) for each in (own, other)]
+                     for side in (-1, 1))  # fmt: skip
+        ends = (low[0] - high[1], high[0] - low[1])
+        if kind == "ratio":
+            ends = (low[0] / high[1], high[0] / low[1])
+        at = number, row["group"]
+        yield _held("value and CI", at, row["value and CI"], *map(float, ends))
+    yield from _columns(grid, rows, "value and CI")
+
+
+_KINDS: Mapping[str, Callable[..., _Found]] = {
+    r"Gap of ": _gaps,
+    r"Who is in each quarter": _quarters,
+    r"People and rates of": _people,
+    r"Selections beside those to expect": _shortfalls,
+    r"Comparisons of groups": _comparisons,
+    _STRATA: _strata,
+    r"Groups of .*, adjusted for ": _adjusted,
+}
+"""The other tables of filings, by how their captions begin."""
