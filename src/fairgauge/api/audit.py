@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Never, Unpack, cast
 
-from fairgauge.catalogue.lookup import described
+from fairgauge.catalogue.lookup import describe_own_rate
 from fairgauge.checks.favourable import assumed_positive
-from fairgauge.checks.missingness_checks import alike_identifiers, never_repeats
+from fairgauge.checks.missingness_checks import alike_identifiers, single_row_identifiers
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import sensitive_outcomes
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
@@ -45,7 +45,7 @@ from fairgauge.resolve import question_checks
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.people import by_person, count_people
+from fairgauge.resolve.people import count_people, plan_by_person
 from fairgauge.resolve.resolution import resolve, resolve_groups
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.estimates import AdverseImpact, Measured
@@ -165,7 +165,7 @@ def audit(
         diagnostics=(
             *_about_counts(data, cube, spec),
             *counted_people(cube, spec),
-            *never_repeats(cube, spec),
+            *single_row_identifiers(cube, spec),
             *_task_note(measured.task, spec, options),
             *exclusion_notes(excluded, spec, cube.read),
             *notes_of_used,
@@ -181,7 +181,7 @@ def audit(
         scores=measured.scores,
         estimators=measured.estimators,
         pairs=measured.pairs,
-        own=tuple(map(described, spec.catalogue.own)),
+        own=tuple(map(describe_own_rate, spec.catalogue.own)),
     )
     findings = choose_findings(defined_by(report.catalogue, report))
     expected: tuple[AdverseImpact, ...] = ()
@@ -297,7 +297,7 @@ def counted_with_warnings(
     better known before the counts of many days are added up.
     """
     cube, source, spec = counted(data, (), options)
-    found = (*never_repeats(cube, spec), *repeated_rows(data, source, spec, cube))
+    found = (*single_row_identifiers(cube, spec), *repeated_rows(data, source, spec, cube))
     if spec.score is None or spec.label is None:
         return cube, found
     try:
@@ -420,7 +420,7 @@ def counted(
     source, spec = _open_data(data, options)
 
     def count(asked: Plan) -> dict[str, Cube]:
-        made = by_person(asked, spec) if spec.of_people else asked
+        made = plan_by_person(asked, spec) if spec.of_people else asked
         rows = source.count(made, spec.max_groups)
         return {"": count_people(rows, asked, spec) if spec.of_people else rows}
 
@@ -436,7 +436,7 @@ def _open_data(data: object, options: Options) -> tuple[Source, Spec]:
     source, named = open_rows(data, options)
     spec = ask_rows(source, **named)
     source = chosen_rows.chosen_rows(chosen_rows.with_probabilities(source, spec), spec)
-    return source, first_rows.with_task(source, spec)
+    return source, first_rows.infer_regression(source, spec)
 
 
 def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict[str, Cube]:

@@ -50,14 +50,14 @@ from fairgauge.question.specification import (
 )
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.people import by_person, count_people
+from fairgauge.resolve.people import count_people, plan_by_person
 from fairgauge.resolve.question_checks import single_row_groups, unmatched_values
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.searched_features import most_cells, searched_rows
 from fairgauge.results import disadvantage
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.subgroup_search import HIDING, SearchQuestion, SubgroupSearch
-from fairgauge.rowwise.first_rows import median_score, with_task
+from fairgauge.rowwise.first_rows import infer_regression, median_score
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.row_codes import CodedRows, Streamed, coded_rows
@@ -359,7 +359,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
     crossed: dict[str, Any] = {"intersections": [columns]} if len(columns) > 1 else {}
     spec = ask_rows(source, **named, **crossed)
     source = chosen_rows(source, spec)
-    spec = with_task(source, spec)
+    spec = infer_regression(source, spec)
     median = median_score(source, spec) if isinstance(spec.threshold, Threshold) else None
     every = plan(spec, median)
     axes = [axis for axis in every.axes if axis.role in (Role.FEATURE, *_OUTCOMES)]
@@ -384,7 +384,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
                 f"{_MOST_JOINT_CELLS:,} would not fit into memory; write a table of one row for "
                 "each person, with the decision that counts, and search that",
             ))  # fmt: skip
-        rows = source.count(by_person(joint, spec), _MOST_VALUES)
+        rows = source.count(plan_by_person(joint, spec), _MOST_VALUES)
         people = asked(count_people(rows, joint, spec))
         _check_people(people, columns)
         return Run("find", data, people, source, spec), None

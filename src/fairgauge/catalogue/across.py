@@ -218,10 +218,10 @@ class Joint(Across):
         worst = np.where(np.isnan(away), -1.0, away).argmax(axis=0)
 
         first, second, apart = (
-            _at(np.stack([getattr(found, field) for found in every]), worst)
+            _take_along_groups(np.stack([getattr(found, field) for found in every]), worst)
             for field in ("first", "second", "apart")
         )
-        value = values.mean(axis=0) if self.how == "mean" else _at(values, worst)
+        value = values.mean(axis=0) if self.how == "mean" else _take_along_groups(values, worst)
         return GroupSpread(value, first, second, apart)
 
 
@@ -278,7 +278,7 @@ def is_smallest(metric: Metric) -> bool:
     return metric.neutral == 1 or (isinstance(metric, Spread) and metric.by in _LEAST)
 
 
-def _at(values: NDArray[Any], which: NDArray[np.int64]) -> NDArray[Any]:
+def _take_along_groups(values: NDArray[Any], which: NDArray[np.int64]) -> NDArray[Any]:
     return np.asarray(np.take_along_axis(values, which[None], 0)[0])
 
 

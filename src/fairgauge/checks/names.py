@@ -28,7 +28,7 @@ from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.question_checks import idle_recodings, unmatched
+from fairgauge.resolve.question_checks import idle_recodings, unmatched_name
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import (
     Value,
@@ -76,7 +76,7 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
         *_groups_alike(spec, groups),
         *_outcomes_alike(cube, spec, to_nearest),
         *_unseen_values(cube, spec),
-        *_not_recoded(cube, spec, to_nearest),
+        *_values_left_by_recoding(cube, spec, to_nearest),
     ):
         yield each.but(**spec.unit)
 
@@ -342,12 +342,12 @@ def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         left_over = [name for name in known if recoding and name not in recoding.names]
         spelt_otherwise = recoding and recoding.category_of.get(value) in known
         misspelt = closest(value, left_over) is not None
-        found = unmatched(f"recode.{column}", value, left_over if misspelt else known)
+        found = unmatched_name(f"recode.{column}", value, left_over if misspelt else known)
         quiet = spelt_otherwise and not misspelt
         yield replace(found, level=Level.NOTE) if quiet else found
 
 
-def _not_recoded(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnostic]:
+def _values_left_by_recoding(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnostic]:
     # note the values that a recoding leaves; warn of those spelt nearly as what it recodes
     for axis in cube.plan.axes:
         recoding = spec.recoding(axis.column)

@@ -33,7 +33,7 @@ _IDENTIFIER = 10**8
 """The least whole number of nine digits, as those of people and of census tracts have."""
 
 
-def not_plain(axis: Axis) -> DataError:
+def nested_value_error(axis: Axis) -> DataError:
     """Return the error of an axis whose values are lists or objects."""
     return DataError(
         f"column {quote(axis.column)} ({axis.role}) holds values that are not plain "
@@ -43,11 +43,11 @@ def not_plain(axis: Axis) -> DataError:
 
 def levels_of(axis: Axis, values: Iterable[object], *, text: bool) -> tuple[Value, ...]:
     """Return the levels that raw values make; untyped text is numeric if all of it is."""
-    read = typed(list(values), text=text)
+    read = canonical_values(list(values), text=text)
     return sorted_levels(axis.recoding.apply(read) if axis.recoding else read)
 
 
-def typed(raw: Sequence[object], *, text: bool) -> list[Value]:
+def canonical_values(raw: Sequence[object], *, text: bool) -> list[Value]:
     """Return raw values in canonical form; untyped text is numeric if all of it is."""
     values = [canonical(value) for value in raw]
     if text and all(value is None or isinstance(value, str) for value in values):
@@ -80,7 +80,7 @@ _BAND = re.compile(
 )
 
 
-def in_reading_order(levels: Sequence[Value], stated: Sequence[Value] = ()) -> tuple[Value, ...]:
+def sort_for_reading(levels: Sequence[Value], stated: Sequence[Value] = ()) -> tuple[Value, ...]:
     """Return sorted levels in the order that their type states, else bands by their first number.
 
     Bands are such as "under 5", "5-17" and "75+": a value begins with a number, has two, or states

@@ -47,9 +47,9 @@ from fairgauge.resolve.references import (
     SCORES,
     CountsBySide,
     Measure,
+    append_others,
     side_of_all,
     side_of_others,
-    with_others,
 )
 from fairgauge.resolve.sample_design import ReplicateCounts, SampledCells
 from fairgauge.results.scopes import Diagnostic
@@ -346,7 +346,7 @@ class ClustersBySide:
         held = held.reshape(inside)
         # strata stand before the rows that miss theirs, which the margin alone counts
         held = np.concatenate([held.sum(axis=2, keepdims=True), held[:, :, :-1]], axis=2)
-        every = with_others(held)[self.blocks :]  # all rows, and all rows without each block
+        every = append_others(held)[self.blocks :]  # all rows, and all rows without each block
         return every.swapaxes(0, 1).reshape(groups, -1, labels, predictions)
 
 
@@ -431,7 +431,7 @@ class DesignBySide(ClustersBySide):
         # derivatives by the sums of cells, of shape (measures, labels + 1, predictions + 1, n)
         values = self.copies(statistic, replace(sides, which=alike[0], slots=alike[1]))
         up, down = values[1:].reshape(2, len(self._measures), -1, n)
-        steps = np.stack([with_others(self._steps[m])[*alike] for m in self._measures])
+        steps = np.stack([append_others(self._steps[m])[*alike] for m in self._measures])
         slopes = quotient(up - down, 2 * steps[:, None]).reshape(-1, *self._shape[2:], n)
         squares = np.zeros((len(design.unit), n)) if design.single else None
         totals = np.zeros((len(strata.units) if design.single else len(strata.of_unit), n))

@@ -25,7 +25,7 @@ from fairgauge.measure.slices import Slice
 from fairgauge.question.presets import preset
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Parameter, Reason, ReasonCode
-from fairgauge.resolve.group_counts import GroupCounts, count_groups, known_outcome, named
+from fairgauge.resolve.group_counts import GroupCounts, count_groups, group_fields, known_outcome
 from fairgauge.resolve.question_checks import FEW_PUBLISHED
 from fairgauge.resolve.resolution import Resolution
 from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
@@ -188,7 +188,7 @@ def _of_groups(
     pair = made["reason"] if made["status"] is Status.TOO_FEW else None
     estimate = replace(
         extreme,
-        **named(part.counts, int(kept[int(spread.first[0])])),
+        **group_fields(part.counts, int(kept[int(spread.first[0])])),
         value=float(spread.value[0]),
         interval=made.get("interval"),
         status=Status.OK,

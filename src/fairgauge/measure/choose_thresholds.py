@@ -38,13 +38,17 @@ from fairgauge.enums import (
 from fairgauge.errors import Problem, SpecError, quote, refuse
 from fairgauge.inference.interval import FEWEST_GROUPS, Evidence, StatisticInterval, generator
 from fairgauge.inference.missing_values import (
+    large_uncounted,
     missing_groups,
     missing_outcomes,
-    uncounted,
     uncounted_rows,
 )
 from fairgauge.inference.needed_rows import POWER
-from fairgauge.inference.possible import complete, contrast_range, reached
+from fairgauge.inference.possible import (
+    contrast_range,
+    rows_with_both_outcomes,
+    widen_to_worst_case,
+)
 from fairgauge.inference.two.contrast_intervals import insufficient_sides, statistic_interval
 from fairgauge.inference.two.paired_changes import (
     PairedTable,
@@ -59,16 +63,16 @@ from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import GroupCounts, Histogram, without_group
+from fairgauge.resolve.group_counts import GroupCounts, Histogram, rows_without_group
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.question_checks import one_group, weightless_groups
 from fairgauge.resolve.references import (
     Measure,
     References,
     admissible_groups,
+    append_others,
     group_sizes,
     references_at,
-    with_others,
 )
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.changes import DisparityChange, RateChange
@@ -179,7 +183,7 @@ def choose_thresholds(
             problems.append(Problem(option, f"{why}; {instead}"))
     refuse(problems)
     (outcome,) = resolution.outcomes
-    without = uncounted(cube, resolution.features, spec)
+    without = large_uncounted(cube, resolution.features, spec)
     choosers = [
         _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, without)
         for of in resolution.features
@@ -228,18 +232,18 @@ class Excluded:
 
         def lacking(measure: Measure) -> tuple[Array, float]:
             known, apart = states_by_threshold(counts, outcome, spec, cuts[:1], measure)
-            of_groups, of_none = (of - complete(of) for of in (known, apart))
+            of_groups, of_none = (of - rows_with_both_outcomes(of) for of in (known, apart))
             return of_groups.sum(axis=(1, 2, 3)), float(of_none.sum())
 
         own, others = lacking("n")
-        self.ungrouped = round(without_group(counts, "n"))
+        self.ungrouped = round(rows_without_group(counts, "n"))
         self.incomplete = round(float(own.sum()) + others)
         measure: Measure = "w" if counts.weighted else "n"
         # the others may be the only ones that weigh alike, and count as rows
         n, w = (float(counts.counts[of].sum()) for of in ("n", measure))
         unit = n / w if w and not counts.unequally_weighted else 1.0
-        self._of_sides = unit * with_others(lacking(measure)[0])
-        self._of_none = unit * float(without_group(counts, measure))
+        self._of_sides = unit * append_others(lacking(measure)[0])
+        self._of_none = unit * float(rows_without_group(counts, measure))
         self._whole = len(own)
 
     def reached(
@@ -273,7 +277,9 @@ class Excluded:
 
         (value, _), found = ends(0.0), []
         for more in (self._of_sides + self._of_none, np.full_like(self._of_sides, self._of_none)):
-            low, high = reached(interval, ends(more[:, None]), value, ratio=is_ratio(metric))
+            low, high = widen_to_worst_case(
+                interval, ends(more[:, None]), value, ratio=is_ratio(metric)
+            )
             if not is_ratio(metric):
                 low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)  # as shares can be
             found.append((low, high))
@@ -376,7 +382,7 @@ class _Chooser:
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
         self._excluded: Mask = np.zeros(len(counts.groups), dtype=bool)
         every = np.arange(len(self.cuts))
-        both = with_others(self.first.margins[0] + self.second.margins[0])[..., :2, :]
+        both = append_others(self.first.margins[0] + self.second.margins[0])[..., :2, :]
         self._both = both.swapaxes(-1, -2).reshape(*both.shape[:2], 4)  # TP, FP, FN and TN
         everywhere = self._disparities(self.first, every, self._usual)
         self._excluded = np.asarray(everywhere.insufficient.all(axis=1))
@@ -794,7 +800,7 @@ class Half:
 
 def with_others_of(counts: Array) -> Array:
     """Append all rows, and all others of every group, to counts with the measures first."""
-    return np.stack([with_others(each) for each in counts])
+    return np.stack([append_others(each) for each in counts])
 
 
 def _interval_of(statistic: Statistic, margins: Array) -> StatisticInterval:

@@ -36,7 +36,7 @@ from fairgauge.enums import (
 from fairgauge.errors import closest, listing
 from fairgauge.identity import is_named, texts_of
 from fairgauge.inference.missing_values import MANY_MISSING
-from fairgauge.inference.possible import reached
+from fairgauge.inference.possible import widen_to_worst_case
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, all_of
@@ -517,7 +517,9 @@ def _reached(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float
     low, high, least, greatest, value = map(
         np.asarray, (*each.interval, worst.low, worst.high, each.value)
     )
-    below, above = reached((low, high), (least, greatest), value, ratio=ratio, wider=worst.wider)
+    below, above = widen_to_worst_case(
+        (low, high), (least, greatest), value, ratio=ratio, wider=worst.wider
+    )
     return max(float(below), rule.row.range[0]), min(float(above), rule.row.range[1])
 
 

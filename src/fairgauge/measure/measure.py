@@ -24,7 +24,7 @@ from fairgauge.catalogue.comparisons import (
     RowMetric,
 )
 from fairgauge.catalogue.distributions import ConditionalDisparity, Distance
-from fairgauge.catalogue.statistics import AVERAGES, Statistic, agreement, averaged
+from fairgauge.catalogue.statistics import AVERAGES, Statistic, agreement, average_over_classes
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import (
@@ -52,9 +52,9 @@ from fairgauge.inference.missing_values import (
     differs_without_group,
     groupless,
     lacking,
+    large_uncounted,
     missing_groups,
     missing_outcomes,
-    uncounted,
     uncounted_rows,
 )
 from fairgauge.inference.possible import could_undo
@@ -85,7 +85,7 @@ from fairgauge.resolve.resolution import (
     AskedMetric,
     Resolution,
     asked_rates,
-    in_mean_weights,
+    normalise_weights,
     resolve,
 )
 from fairgauge.results.disparities import is_significant
@@ -128,7 +128,7 @@ def estimated_groups(cube: Cube, spec: Spec) -> Sequence[EstimatedGroups]:
         return ()
     from fairgauge.measure._measure_unrecorded import EstimatedGroups
 
-    scaled, unknown = in_mean_weights(cube)[0], frozenset(map(name_of, spec.unknown))
+    scaled, unknown = normalise_weights(cube)[0], frozenset(map(name_of, spec.unknown))
     return [EstimatedGroups(each, i, scaled, unknown) for i, each in enumerate(spec.probabilities)]
 
 
@@ -212,7 +212,7 @@ def measure(
         unit=spec.unit.get("unit"),
         lacking={key: rows for part in parts for key, rows in part.lacking.items()},
         groupless={key: rows for part in parts for key, rows in part.groupless.items()},
-        uncounted=uncounted(cube, binned, spec),
+        uncounted=large_uncounted(cube, binned, spec),
         adequate={key: of for part in parts for key, of in part.adequate.items()},
         group_ids={
             **{of.feature: dict(zip(of.groups, of.group_ids, strict=True))
@@ -447,7 +447,9 @@ def _multiclass(
         yield from whole.groups([of for name, of in of_all.items() if name in names], total=total)
         for how in AVERAGES:
             average = ClassScope(ClassKind.AVERAGE, average=how)
-            yield from whole.groups([averaged(of, how) for of in by_class], average, total=total)
+            yield from whole.groups(
+                [average_over_classes(of, how) for of in by_class], average, total=total
+            )
 
     estimates: list[Estimate] = []
     for each in (*slices, *simultaneous):
@@ -472,7 +474,9 @@ def _multiclass(
             if statistic is not None:
                 for how in AVERAGES:
                     average = ClassScope(ClassKind.AVERAGE, average=how)
-                    estimates += _of_classes(whole, metric, averaged(statistic, how), average)
+                    estimates += _of_classes(
+                        whole, metric, average_over_classes(statistic, how), average
+                    )
         if statistic is not None and statistic.name in of_all:
             estimates += _of_classes(whole, metric, of_all[statistic.name], NO_CLASS)
     slices[0].together |= whole.together

@@ -26,7 +26,7 @@ from fairgauge.inference.possible import metric_cases, rate_cases
 from fairgauge.inference.two.contrast_intervals import EveryGroup
 from fairgauge.inference.uncertainty import PROTECTED_EMPTY, rate_values
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import GroupCounts, Named, as_reference, named
+from fairgauge.resolve.group_counts import GroupCounts, Named, as_reference, group_fields
 from fairgauge.resolve.outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.references import (
     CountsBySide,
@@ -150,7 +150,7 @@ class Slice:
             len(self.counts.groups): ReferenceKind.OTHERS,
             self.sides.whole: ReferenceKind.OVERALL,
         }
-        names = {g: named(self.counts, g) for g in range(len(self.counts.groups))}
+        names = {g: group_fields(self.counts, g) for g in range(len(self.counts.groups))}
         for g, kind in kinds.items():
             names[g] = Named(group=str(kind), group_id=GroupId(GroupKind(kind)))
         evidence = self.evidence(which, slots)
@@ -219,7 +219,7 @@ class Slice:
             scope = self.counts.scope(compared.slots[i])
             estimate = Estimate(
                 **base,
-                **named(self.counts, group),
+                **group_fields(self.counts, group),
                 reference=compared.each[i],
                 mirror_of=self._mirror_of(metric, compared, group),
                 scope=POOLED if metric.scope == "pooled" else scope,
@@ -261,7 +261,7 @@ class Slice:
             if spread.apart[slot]:  # of groups that do not differ, none are furthest apart
                 first, second = int(spread.first[slot]), int(spread.second[slot])
                 reference = as_reference(self.counts, second)
-                furthest = {**named(self.counts, first), "reference": reference}
+                furthest = {**group_fields(self.counts, first), "reference": reference}
             how = certainty(intervals, slot, self.spec.confidence)
             yield replace(base, scope=scope, value=value, **furthest, **how)
 
@@ -282,7 +282,7 @@ class Slice:
             for i in np.flatnonzero(margin).tolist():
                 yield replace(
                     self._unmeasured(metric),
-                    **named(self.counts, int(once.groups[i])),
+                    **group_fields(self.counts, int(once.groups[i])),
                     reference=once.each[i],
                     scope=POOLED,
                     status=Status.NOT_APPLICABLE,
@@ -326,7 +326,7 @@ class Slice:
             value, rate = float(pooled.value[i]), as_number(pooled.group[i])
             estimate = replace(
                 self._unmeasured(metric),
-                **named(self.counts, at),
+                **group_fields(self.counts, at),
                 reference=compared.each[i],
                 mirror_of=self._mirror_of(metric, once, at),
                 scope=POOLED,

@@ -154,7 +154,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         unfavourable=unfavourable,
         excluded=excluded,
     )
-    refuse([*_not_comparable(answers, question)])
+    refuse([*_reasons_not_comparable(answers, question)])
     return answers
 
 
@@ -206,7 +206,7 @@ def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[P
         yield Problem("reference", message)
 
 
-def _not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Problem]:
+def _reasons_not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Problem]:
     # why nothing can be compared: one group alone, or no item under names of two groups
     feature = " * ".join(question.feature)
     named = answers.named

@@ -107,7 +107,7 @@ def unmatched_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     levels = [level for axis in axes for level in cube.levels[axis]]
     for i, value in enumerate(() if spec.where else spec.unknown):  # other rows may have them
         if not is_one_of(value, levels):
-            yield unmatched(f"unknown[{i}]", name_of(value), map(name_of, levels))
+            yield unmatched_name(f"unknown[{i}]", name_of(value), map(name_of, levels))
 
 
 def idle_rules(
@@ -136,7 +136,7 @@ def idle_rules(
                 groups = [each for feature in scope for each in written[feature]]
                 meant = [is_reference for text, is_reference in groups if text == name]
                 if not meant:
-                    yield unmatched(at, name, {text for text, _ in groups})
+                    yield unmatched_name(at, name, {text for text, _ in groups})
                 elif of_groups and all(meant):
                     yield Diagnostic.warning(
                         DiagnosticCode.UNMATCHED, path=at, name=name, reference=True
@@ -196,7 +196,7 @@ def limits_of_the_better_off(spec: Spec, favourable: Favourable) -> Iterator[Dia
         )
 
 
-def unmatched(path: str, name: str, known: Iterable[str]) -> Diagnostic:
+def unmatched_name(path: str, name: str, known: Iterable[str]) -> Diagnostic:
     """Warn of a name in the question that the data do not have."""
     names = sorted(known)
     near, held = closest(name, names), listing(names)

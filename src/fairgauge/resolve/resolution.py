@@ -200,7 +200,7 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
     Raises ``DataError``: missing values where the specification treats them as errors.
     """
     problems: list[Problem] = []
-    cube, mean_weight = in_mean_weights(cube)
+    cube, mean_weight = normalise_weights(cube)
     task = decide_task(cube, spec)
     with collecting(problems):
         metrics = asked_metrics(cube, spec, task)
@@ -258,7 +258,7 @@ def _excludable(cube: Cube, spec: Spec) -> set[str]:
     return texts.union(*(each.groups for each in spec.probabilities))
 
 
-def in_mean_weights(cube: Cube) -> tuple[Cube, float]:
+def normalise_weights(cube: Cube) -> tuple[Cube, float]:
     """Return the cube with weights in units of their mean, and that mean: 1 without weights.
 
     Weights state how much rows count against each other. Their unit must not matter where a number

@@ -57,7 +57,7 @@ _FEW_PEOPLE = 10
 """Distinct values, above which a column that is named for people or sessions is an identifier."""
 
 
-def with_task(source: Source, spec: Spec) -> Spec:
+def infer_regression(source: Source, spec: Spec) -> Spec:
     """Treat labels or predictions with fractions as a regression, unless a task is stated.
 
     What is counted depends on the task, so the first rows are read before the scan. This is done
@@ -145,7 +145,7 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
     if source is not None and not _is_lazy(source):
         others = 0 if spec.of_people else _MOST_READ // max(1, len(source.columns))
         most = _MOST_COMPARED if times > 1 else others
-    columns = _every_value(source) if cube.rows <= most else []
+    columns = _all_column_values(source) if cube.rows <= most else []
     again = in_place = numbered = False
     if columns:
         held: dict[tuple[object, ...], int] = {}
@@ -186,7 +186,7 @@ def _is_lazy(source: Source) -> bool:
     return type(getattr(source, "frame", None)).__name__ == "LazyFrame"
 
 
-def _every_value(source: Source | None) -> list[Sequence[object]]:
+def _all_column_values(source: Source | None) -> list[Sequence[object]]:
     # the values of all columns; none where one of them, asked for or not, is unreadable
     if not isinstance(source, Readable) or not at_hand(source):
         return []

@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.cube import Cube, in_stated_order
+from fairgauge.cube.cube import Cube, reorder_levels
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.features import KEYS, MOST_STRATA
@@ -56,7 +56,7 @@ class Arrays:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows at once."""
-        return in_stated_order(count_batches(plan, self.batches(plan), limit), self.stated_order)
+        return reorder_levels(count_batches(plan, self.batches(plan), limit), self.stated_order)
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows, all of them: they are in memory already."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
-from fairgauge.cube.cube import in_stated_order
+from fairgauge.cube.cube import reorder_levels
 from fairgauge.errors import DataError, FairgaugeError
 from fairgauge.scan._cell_sums import count_batches
 from fairgauge.scan.row_codes import BATCH, doubles, has_arrow, record_batches, sql_batches
@@ -59,7 +59,7 @@ class NarwhalsFrame:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
-        return in_stated_order(count_batches(plan, self.batches(plan), limit), self.stated_order)
+        return reorder_levels(count_batches(plan, self.batches(plan), limit), self.stated_order)
 
     @property
     def stated_order(self) -> dict[str, list[Any]]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 import pandas as pd
 
-from fairgauge.cube.cube import in_stated_order
-from fairgauge.cube.levels import not_plain
+from fairgauge.cube.cube import reorder_levels
+from fairgauge.cube.levels import nested_value_error
 from fairgauge.scan._cell_sums import Scanned, count_batches, joined, scanned
 from fairgauge.scan.row_codes import (
     BATCH,
@@ -67,7 +67,7 @@ class PandasFrame:
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         cube = count_batches(plan, self.in_parts(plan, limit), limit)
-        return in_stated_order(cube, self.stated_order)
+        return reorder_levels(cube, self.stated_order)
 
     @property
     def stated_order(self) -> dict[str, list[object]]:
@@ -191,7 +191,7 @@ class _Levels:
         try:
             found, unique = pd.factorize(values)
         except NotImplementedError:  # Arrow's, of lists and structs
-            raise not_plain(self._axis) from None
+            raise nested_value_error(self._axis) from None
         return np.append(self._coded(unique), np.int32(-1))[found]
 
     def of_objects(self, values: NDArray[np.object_]) -> Codes:
@@ -219,7 +219,7 @@ class _Levels:
         try:
             hash(raw)
         except TypeError:
-            raise not_plain(self._axis) from None
+            raise nested_value_error(self._axis) from None
         value = canonical(raw)
         if value is None:
             return -1
@@ -251,7 +251,7 @@ class DaskFrame:
         dask = import_module("dask")
         count = dask.delayed(_scanned)
         parts = [count(part, plan, limit) for part in self._parts(plan)]
-        return in_stated_order(joined(plan, dask.compute(*parts), limit), self.stated_order)
+        return reorder_levels(joined(plan, dask.compute(*parts), limit), self.stated_order)
 
     @property
     def stated_order(self) -> dict[str, list[object]]:

@@ -24,11 +24,11 @@ from fairgauge.cube.cube import (
     CountTable,
     Cube,
     aggregate,
-    in_stated_order,
-    settled,
+    reorder_levels,
+    round_sums,
     values_together,
 )
-from fairgauge.cube.plan import LARGEST, OUTCOMES, Axis, Moment, Plan, centred, read_as
+from fairgauge.cube.plan import LARGEST, OUTCOMES, Axis, Moment, Plan, centre_moments, read_as
 from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import (
     DataError,
@@ -91,7 +91,7 @@ def count_by(source: Source, plan: Plan, column: str, limit: int) -> dict[str, C
     found = {}
     for i, level in enumerate(levels):
         kept = np.arange(len(levels) + 1) == i
-        tables = tuple(settled(plan, _chosen(table, [kept], 1)) for table in cube.tables)
+        tables = tuple(round_sums(plan, _chosen(table, [kept], 1)) for table in cube.tables)
         rows = int(tables[0].sums["rows"].sum())
         # rows that are excluded are of no period; groups without a row are stated with the last
         last = i + 1 == len(levels)
@@ -139,7 +139,7 @@ class _ChosenRows:
         apart = dict(self._uncounted(cube))
         every = [cube, *apart.values()][-1].levels
         kept = self._kept(cube, every)
-        tables = tuple(settled(plan, _chosen(table, kept, len(kept))) for table in cube.tables)
+        tables = tuple(round_sums(plan, _chosen(table, kept, len(kept))) for table in cube.tables)
         rows = int(tables[0].sums["rows"].sum())
         if not rows:
             numbers = " and ".join(quote(each) for each in (plan.count, plan.weight) if each)
@@ -589,7 +589,7 @@ class WithProbabilities:
         if texts:
             self.source.count(self.read(plan), limit)
         cube = joined(plan, [scanned(plan, self.batches(plan), limit)], limit, texts)
-        return in_stated_order(cube, getattr(self.source, "stated_order", {}))
+        return reorder_levels(cube, getattr(self.source, "stated_order", {}))
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows."""
@@ -670,4 +670,4 @@ def about_centre(
     # rounded: the last digits depend on the order of rows
     centre = float(f"{max(far, key=abs, default=0.0):.8g}")
     nearer = all(abs(mean - centre) <= abs(mean) for mean in means)
-    return count(centred(plan, centre)) if 0 < abs(centre) < LARGEST and nearer else cubes
+    return count(centre_moments(plan, centre)) if 0 < abs(centre) < LARGEST and nearer else cubes

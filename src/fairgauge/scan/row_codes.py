@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.levels import not_plain
+from fairgauge.cube.levels import nested_value_error
 from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
@@ -294,7 +294,7 @@ def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batc
         try:
             held = array if hasattr(array, "dictionary") else array.dictionary_encode()
         except NotImplementedError:  # Arrow's, of lists and structs
-            raise not_plain(axis) from None
+            raise nested_value_error(axis) from None
         positions, known = _flat(held.indices)
         positions = positions.astype(np.int32, copy=False)  # of polars unsigned
         positions = positions if known is None else np.where(known, positions, -1)

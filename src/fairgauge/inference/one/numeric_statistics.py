@@ -29,7 +29,7 @@ from fairgauge.catalogue.score_statistics import (
     ScoreStatistic,
     ScoreTerm,
     Sums,
-    in_deciles,
+    decile_membership,
     needs_of,
     scores_of,
 )
@@ -44,7 +44,7 @@ from fairgauge.inference.interval import (
     NoInterval,
     Sparseness,
     StatisticInterval,
-    of_mean,
+    mean_interval_t,
 )
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.start.records import dataclass
@@ -113,7 +113,7 @@ def _mean_interval(statistic: Mean, evidence: Evidence) -> StatisticInterval:
         _moments(statistic.of, evidence)._replace(mean=value), _moments(statistic.of, everyone)
     )
     if evidence.squares is None and not absolute:
-        return of_mean(own, _kurtosis(statistic.of, everyone.side))
+        return mean_interval_t(own, _kurtosis(statistic.of, everyone.side))
     return StatisticInterval(
         value,
         n,
@@ -213,9 +213,9 @@ def _log_scale_interval(
 
 def _moments_about_mean(term: RegressionTerm, m: Sums) -> Moments:
     if term is RegressionTerm.LABEL:
-        return central_moments(m["n"], m["y"], m["yy"], m["y3"], _whole(m["y4"]))
+        return central_moments(m["n"], m["y"], m["yy"], m["y3"], _drop_unbounded(m["y4"]))
     if term is RegressionTerm.PREDICTION:
-        return central_moments(m["n"], m["p"], m["pp"], m["p3"], _whole(m["p4"]))
+        return central_moments(m["n"], m["p"], m["pp"], m["p3"], _drop_unbounded(m["p4"]))
     return central_moments(m["n"], m["p"] - m["y"], m["gap2"], m["gap3"], _fourth_errors(m))
 
 
@@ -280,10 +280,10 @@ def _unexplained_spread(m: Sums, n: Array) -> tuple[Array, Array]:
 
 
 def _fourth_errors(m: Sums) -> Array:
-    return m["gap4"] + 0.0 * (_whole(m["y4"]) + _whole(m["p4"]))
+    return m["gap4"] + 0.0 * (_drop_unbounded(m["y4"]) + _drop_unbounded(m["p4"]))
 
 
-def _whole(fourths: Array) -> Array:
+def _drop_unbounded(fourths: Array) -> Array:
     return np.where(fourths < _LARGE, fourths, np.nan)
 
 
@@ -333,7 +333,7 @@ def _score_mean_interval(statistic: ScoreMean, evidence: Evidence) -> StatisticI
     unseen = np.tile(_half_a_row(held) / 2, 2) if statistic.labelled else np.zeros_like(held.every)
     moments = _mean_of_bins(statistic.of_scores(held), n, values, counts, unseen, evidence)
     if not statistic.labelled and evidence.squares is None:
-        return of_mean(moments)
+        return mean_interval_t(moments)
     return _skewed_mean_interval(moments, evidence)
 
 
@@ -426,7 +426,7 @@ def _calibration_interval(statistic: CalibrationError, evidence: Evidence) -> St
     counts = held.counts * per_weight[:, None, None]
     centre = held.centre
     squares = counts[:, 0] * (centre - 1) ** 2 + counts[:, 1] * centre**2
-    inside = in_deciles(held)
+    inside = decile_membership(held)
     bins = Bins(
         *(
             each @ inside

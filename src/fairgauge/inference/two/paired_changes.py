@@ -20,7 +20,7 @@ from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.score_statistics import MomentStatistic, ScoreStatistic
 from fairgauge.catalogue.statistics import Agreement, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.interval import NoInterval, StatisticInterval, each_once
+from fairgauge.inference.interval import NoInterval, StatisticInterval, unique_methods
 from fairgauge.reasons import ReasonCode
 from fairgauge.resolve.references import cells_of_states
 from fairgauge.start.records import dataclass, replace
@@ -225,7 +225,7 @@ def influences(statistic: Statistic, margin: Array, *, classes: bool) -> Array:
     return found
 
 
-def of_both(old: Array, new: Array) -> tuple[Array, Array]:
+def expand_to_pairs(old: Array, new: Array) -> tuple[Array, Array]:
     """Return influences of both models as arrays over the cells of a table."""
     shape = (*old.shape, old.shape[-1])
     return (np.broadcast_to(old[:, :, :, None], shape), np.broadcast_to(new[:, :, None, :], shape))
@@ -355,7 +355,7 @@ def statistic_change(
     """
     if isinstance(statistic, (ScoreStatistic, MomentStatistic)):
         raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
-    h_old, h_new = of_both(
+    h_old, h_new = expand_to_pairs(
         *(influences(statistic, margin, classes=table.classes) for margin in table.margins)
     )
     models = (
@@ -388,7 +388,7 @@ def statistic_change(
     logs = (logarithm(models[0]), logarithm(models[1]))
     difference, ratio = joined(models, -1), joined(logs, -1)
     rows = np.minimum(old.n, new.n)
-    methods = each_once(IntervalMethod.MOVER, *new.methods)
+    methods = unique_methods(IntervalMethod.MOVER, *new.methods)
     of = discordant_rows(statistic, table)
     if of is not None:
         clustered = np.isfinite(of.degrees).any()
@@ -547,7 +547,7 @@ def disparity_changes(
         quantity = of.between_halves(sides.table, inside=inside)
         made.append(quantity if metric.order == "group - reference" else quantity.negated())
     rows, others = np.split(sides.rows, 2)
-    methods = each_once(IntervalMethod.MOVER, *sides.methods)
+    methods = unique_methods(IntervalMethod.MOVER, *sides.methods)
     ours, theirs = np.split(np.array(sides.values), 2, axis=1)
     old, new = metric.of_values(ours, theirs, Profile.DOCUMENTED)
     models = made[2], made[3]
