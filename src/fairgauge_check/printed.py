@@ -150,7 +150,7 @@ def is_like_a_row(text: str) -> bool:
     return any(one and other for one, other in pairwise(numbers))
 
 
-def without_marks(name: str) -> str:
+def strip_marks(name: str) -> str:
     """Return the name of a category without the marks of footnotes behind it.
 
     >>> [without_marks(name) for name in ("White*", "Female (1)", "Asian [a]", "Age (40+)")]

@@ -138,10 +138,10 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
             raise DataError(_NO_TABLES)
         return _grids(text, suffix)
     grids = _grids(_FACTS.sub("", found[1] or found[2]), suffix)
-    return _of_report(grids, _unescape(_TAG.sub(" ", text)))
+    return _read_own_report(grids, _unescape(_TAG.sub(" ", text)))
 
 
-def _of_report(grids: Iterable[Grid], text: str) -> list[Grid]:
+def _read_own_report(grids: Iterable[Grid], text: str) -> list[Grid]:
     if _PROTECTED.search(text):
         raise DataError(
             "this report of fairgauge is of protected counts, which are rounded at random: no "
@@ -360,7 +360,7 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
         found += _own_blocks(rows) if own else _grid(sheet.title, rows)
     if own:
         every = (cell.value for sheet in sheets for row in sheet.rows for cell in row)
-        return _of_report(found, " ".join(map(str, every)))
+        return _read_own_report(found, " ".join(map(str, every)))
     return found
 
 

@@ -193,7 +193,7 @@ def csv_rows(path: Path) -> Iterator[list[str]]:
         raise DataError(f"{quote(path)} is empty")
 
 
-def coded(
+def code_columns(
     rows: Iterable[Sequence[str]], names: Sequence[str], wanted: Collection[str | None]
 ) -> Table:
     """Return the wanted columns of rows of texts."""

@@ -32,7 +32,7 @@ from fairgauge.enums import (
     Uncounted,
     Worse,
 )
-from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, refuse
+from fairgauge.errors import CubeError, Problem, SpecError, listing, quote, refuse, suggest
 from fairgauge.inference.missing_values import unevenly_lacking
 from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.measure.measure import reversed_outcomes_of
@@ -174,7 +174,7 @@ def find(
     allowed = (*list(inspect.signature(find).parameters)[1:-1], *OF_ROWS)
     listed = f"Allowed: {', '.join(allowed)}"
     problems = [
-        Problem(name, f"is no option of a search.{nearest(name, allowed)} {listed}")
+        Problem(name, f"is no option of a search.{suggest(name, allowed)} {listed}")
         for name in options
         if name not in OF_ROWS
     ]

@@ -11,7 +11,7 @@ import numpy as np
 from fairgauge.catalogue.cells import Array, ConfusionCounts, Need, divide
 from fairgauge.catalogue.comparisons import Combined, Contrast, Metric, Scope
 from fairgauge.enums import Profile, Task
-from fairgauge.errors import nearest
+from fairgauge.errors import suggest
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.start.records import dataclass
 
@@ -322,7 +322,7 @@ def comparison_of(of: Statistic, by: str) -> Contrast | Spread:
     if by not in comparisons_of(of):
         why = "it can be negative" if by in _OF_RATIO_SCALE else "there is no such comparison"
         allowed = ", ".join(comparisons_of(of))
-        hint = nearest(by, comparisons_of(of))
+        hint = suggest(by, comparisons_of(of))
         raise LookupError(f"{of.name} has no {by}: {why}.{hint} Allowed: {allowed}")
     for spread in SPREAD_WORDS:
         if by == spread:

@@ -23,7 +23,7 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, Profile
-from fairgauge.errors import alternatives, nearest, quote
+from fairgauge.errors import alternatives, quote, suggest
 from fairgauge.start.records import MISSING, dataclass, field, fields, replace
 
 Record = TypeVar("Record", bound=Any)
@@ -442,7 +442,7 @@ def _explain_unknown_name(name: str, others: Iterable[str]) -> str:
         if "," not in each and not len(each) == len(name) <= _ABBREVIATION
     )
     known = [*others, *titles, *names, *SETS]
-    return f"no metric named {quote(name)}.{nearest(name, known)} See: fairgauge metrics"
+    return f"no metric named {quote(name)}.{suggest(name, known)} See: fairgauge metrics"
 
 
 @cache

@@ -19,8 +19,8 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import is_taken
 from fairgauge.catalogue.statistics import DrawnStatistic, Quotient, Rate, Statistic, none_of
 from fairgauge.enums import Better, Profile
-from fairgauge.errors import Problem, SpecError, quote, shown
-from fairgauge.reasons import Reason, all_of
+from fairgauge.errors import Problem, SpecError, quote, show_value
+from fairgauge.reasons import Reason, join_reasons
 from fairgauge.start.records import dataclass, field
 
 
@@ -311,7 +311,7 @@ class CellFunction(DrawnStatistic):
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         counts = side.counts(BOTH)[at]
         empty = [cells for cells in (ALL, *self.nonzero) if not cells.count(counts)]
-        return all_of(map(none_of, empty))
+        return join_reasons(map(none_of, empty))
 
     def try_out(self) -> None:
         """Refuse a function that does not work element by element."""
@@ -372,7 +372,7 @@ def metric_or_name(asked: object) -> str | Statistic | Metric:
         return _define_from_keys(asked)
     if not isinstance(asked, str):
         wrap = "; make it one: fairgauge.statistic(...)" if callable(asked) else ""
-        raise NotAMetric(f"must be a metric or the name of one, not {shown(asked)}{wrap}")
+        raise NotAMetric(f"must be a metric or the name of one, not {show_value(asked)}{wrap}")
     return asked
 
 
@@ -401,8 +401,8 @@ def _define_from_keys(keys: Mapping[Any, Any]) -> Statistic | Metric:
         words = value if key == "cite" and isinstance(value, list) else [value]
         if key not in KEYS or not all(isinstance(each, str) for each in words):
             raise NotAMetric(
-                f"takes texts of {', '.join(KEYS)}, not {quote(key)} = {shown(value)}; a rate has "
-                "of and among, a quotient over and under"
+                f"takes texts of {', '.join(KEYS)}, not {quote(key)} = {show_value(value)}; a rate "
+                "has of and among, a quotient over and under"
             )
     if missing := [key for key in ("name", *sums) if key not in keys]:
         raise NotAMetric(

@@ -32,7 +32,7 @@ from fairgauge.catalogue.cells import (
 )
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import Average, Better, Profile, Task
-from fairgauge.reasons import Reason, ReasonCode, all_of
+from fairgauge.reasons import Reason, ReasonCode, join_reasons
 from fairgauge.start.records import dataclass
 
 _ACRONYMS = {"auc": "AUC", "f1": "F1", "r2": "R²", "roc": "ROC"}
@@ -228,7 +228,7 @@ class Quotient(Statistic):
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         del side, at
-        return all_of((none_of(self.over), none_of(self.under)))
+        return join_reasons((none_of(self.over), none_of(self.under)))
 
 
 def tested_as(one: Statistic) -> Hashable:
@@ -283,7 +283,7 @@ class Blend(Statistic):
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         missing = (r for r in self.of if np.isnan(r.value(side, Profile.DOCUMENTED)[at]))
-        return all_of(rate.why_undefined(side, at) for rate in missing)
+        return join_reasons(rate.why_undefined(side, at) for rate in missing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

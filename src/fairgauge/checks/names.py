@@ -33,11 +33,11 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import (
     Value,
     canonical,
+    fold_accents,
     is_one_of,
     meaning,
     name_of,
     spelling,
-    unaccented,
 )
 
 _LEAST_OF_COUNTS, _FAR_ABOVE = 999, 0.1
@@ -329,7 +329,7 @@ def compact_reading(name: str) -> Value:
     >>> [compact_reading(name) for name in ("26 \u2013 40", "Zone 1", "< 40", "1 2", "Caf\xe9.")]
     ['26-40', 'zone1', '<40', '1 2', 'cafe']
     """
-    text = unaccented(spelling(name))
+    text = fold_accents(spelling(name))
     return meaning(re.sub(_DASHES, "-", re.sub(_BLANKS, "", text.rstrip(".") or text)))
 
 

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TypeAlias, cast
 import click
 
 from fairgauge.cli._streams import ClosedOutput, print_message, print_no_notes, silence_output
-from fairgauge.errors import DataError, FairgaugeError, nearest, quote, without_secrets
+from fairgauge.errors import DataError, FairgaugeError, hide_secrets, quote, suggest
 from fairgauge.start.first_help import SECTIONS, commands, entry_points, first_help
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -144,7 +144,7 @@ class Commands(click.Group):
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             every = self.list_commands(ctx)
             message = (
-                f"no command {quote(args[0])}.{nearest(args[0], every)} "
+                f"no command {quote(args[0])}.{suggest(args[0], every)} "
                 f"Commands: {', '.join(every)}"
             )
             raise click.UsageError(message, ctx)
@@ -211,8 +211,8 @@ def _explain(error: Exception) -> int:
         if os.environ.get("FAIRGAUGE_DEBUG") == "1":
             import traceback
 
-            sys.stderr.write(without_secrets("".join(traceback.format_exception(error))))
-        cause = without_secrets(str(error))[:_LONGEST_CAUSE]
+            sys.stderr.write(hide_secrets("".join(traceback.format_exception(error))))
+        cause = hide_secrets(str(error))[:_LONGEST_CAUSE]
         print_message(
             f"fairgauge failed in a way it should not ({type(error).__name__}: "
             f"{cause}). Please report it, with the output of the same command "

@@ -18,7 +18,7 @@ from fairgauge.cube.levels import (
 )
 from fairgauge.cube.plan import Axis, Plan, plan
 from fairgauge.enums import Role, Uncounted
-from fairgauge.errors import Problem, nearest, quote, refuse, shown
+from fairgauge.errors import Problem, quote, refuse, show_value, suggest
 from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
 from fairgauge.start.records import dataclass
@@ -209,13 +209,13 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
     problems = []
     for group, cells in groups.items():
         if not isinstance(cells, Mapping):
-            message = f"must be a mapping of {', '.join(_CELLS)} to counts, not {shown(cells)}"
+            message = f"must be a mapping of {', '.join(_CELLS)} to counts, not {show_value(cells)}"
             problems.append(Problem(f"{feature}.{group}", message))
             continue
         for name, count in cells.items():
             path = f"{feature}.{group}.{name}"
             if name not in _CELLS:
-                message = f"unknown cell.{nearest(name, _CELLS)} Cells: {', '.join(_CELLS)}"
+                message = f"unknown cell.{suggest(name, _CELLS)} Cells: {', '.join(_CELLS)}"
                 problems.append(Problem(path, message))
             elif not _is_count(count):
                 message = f"must be a whole number, 0 or greater, not {quote(count)}"

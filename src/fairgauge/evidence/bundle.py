@@ -97,7 +97,7 @@ def unpack(path: str | Path) -> Bundle:
                     f"{quote(path)} unpacks to {size:,} bytes, more than {MOST_SAVED:,}: it is no "
                     "bundle of fairgauge"
                 )
-            parts = {entry.filename: _read(archive, entry) for entry in entries}
+            parts = {entry.filename: _read_entry(archive, entry) for entry in entries}
             times = Counter(entry.filename for entry in entries)
             hidden = _has_hidden_bytes(archive)
     except FileNotFoundError:
@@ -160,7 +160,7 @@ def _texts(named: Mapping[str, object]) -> dict[str, str]:
     return {name: str(value) for name, value in named.items()}
 
 
-def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+def _read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise zipfile.BadZipFile(f"{entry.filename} is neither stored nor deflated")
     with archive.open(entry) as handle:

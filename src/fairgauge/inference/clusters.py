@@ -55,19 +55,19 @@ from fairgauge.resolve.sample_design import ReplicateCounts, SampledCells
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
-from fairgauge.stats.intervals import as_critical_t, critical
+from fairgauge.stats.intervals import critical, t_from_z
 from fairgauge.stats.sampling import (
     Deviations,
     ShareVariance,
     assign_blocks,
     design_limits,
     deviations,
+    deviations_of_replicates,
+    deviations_of_rows,
+    deviations_of_units,
     effective_clusters,
     effective_rows,
     intracluster_correlation,
-    of_replicates,
-    of_single_rows,
-    of_units,
     rows_of_blocks,
     rows_of_level,
     satterthwaite_degrees,
@@ -420,7 +420,7 @@ class DesignBySide(ClustersBySide):
         """Return the deviations of a statistic, of which its variance is made."""
         design = self.design
         if isinstance(design, ReplicateCounts):
-            return of_replicates(self.copies(statistic, sides), design.factors)
+            return deviations_of_replicates(self.copies(statistic, sides), design.factors)
         strata = design.strata
         if strata.lonely.any() and self._spec.lonely is Lonely.REFUSE:
             raise NoInterval(ReasonCode.LONELY_STRATA, strata=int(strata.lonely.sum()))
@@ -446,9 +446,9 @@ class DesignBySide(ClustersBySide):
                 of = "w2" if self._measures == ["w"] else "n"
                 squares[held, i] = cell[0] * np.sqrt(design.counts[of][held])
         if squares is not None:
-            found = of_single_rows(squares, totals, strata, design.unit)
+            found = deviations_of_rows(squares, totals, strata, design.unit)
         else:
-            found = of_units(totals, strata)
+            found = deviations_of_units(totals, strata)
         return found._replace(by=found.by[:, place.reshape(-1)])
 
     def _side_cells(self, side: int, slot: int) -> tuple[Index, float, float]:
@@ -616,7 +616,7 @@ def _pooled_design_interval(
     ends = (0.0, np.inf) if ratio else (-np.inf, np.inf)
 
     def limits(z: Array) -> Limits:
-        return scaled_limits(value, error, as_critical_t(z, degrees), *ends)
+        return scaled_limits(value, error, t_from_z(z, degrees), *ends)
 
     low, high = limits(np.asarray(critical(spec.confidence)))
     few = insufficient_clusters(units)
@@ -657,7 +657,7 @@ def _limits_of_values(
     error = np.where(degrees > 0, error, np.nan)
 
     def limits(z: Array) -> Limits:
-        low, high = scaled_limits(value, error, as_critical_t(z, degrees), *ends)
+        low, high = scaled_limits(value, error, t_from_z(z, degrees), *ends)
         return (np.exp(low), np.exp(high)) if logarithmic else (low, high)
 
     low, high = limits(np.asarray(critical(spec.confidence)))

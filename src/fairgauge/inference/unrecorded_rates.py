@@ -31,7 +31,7 @@ from fairgauge.stats.group_mixture import (
     sharp_bounds,
     validated_rates,
 )
-from fairgauge.stats.intervals import as_critical_t, critical, wilson_trials
+from fairgauge.stats.intervals import critical, t_from_z, wilson_trials
 from fairgauge.stats.significance import chi_square_tail, invert
 
 By = Literal["difference", "ratio"]
@@ -289,7 +289,7 @@ class _Likelihood(PreciseEstimator):
 
 
 def _quantile(z: float, degrees: float) -> float:
-    return z if math.isinf(degrees) else float(as_critical_t(z, degrees))
+    return z if math.isinf(degrees) else float(t_from_z(z, degrees))
 
 
 def _tangent(angle: float) -> float:

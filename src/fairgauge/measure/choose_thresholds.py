@@ -97,7 +97,7 @@ def accepts(outcome: OutcomeMasks, spec: Spec) -> Accepts:
     return Accepts.UP_TO if strictly else Accepts.BELOW
 
 
-def accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Accepts) -> Array:
+def rows_accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Accepts) -> Array:
     """Return the rows that each threshold accepts: bins, the last axis, become thresholds."""
     if decision in (Accepts.FROM, Accepts.BELOW):  # a score at the threshold is on its upper side
         first = np.searchsorted(histogram.low, cuts, side="left")
@@ -111,7 +111,7 @@ def accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Accepts
     return np.asarray(sums[..., first])
 
 
-def _by_label(of: Array, positive: Mask) -> Array:
+def _counts_by_label(of: Array, positive: Mask) -> Array:
     # counts by label (positive, negative, missing) and bin
     known = (np.compress(mask, of[..., :-1, :], -2).sum(axis=-2) for mask in (positive, ~positive))
     return np.stack([*known, of[..., -1, :]], axis=-2)
@@ -129,8 +129,8 @@ def states_by_threshold(
     decision = accepts(outcome, spec)
 
     def states(bins: Array, cells: Array) -> Array:
-        scored, without = (_by_label(of, outcome.labels) for of in (bins, cells))
-        yes = accepted(scored, histogram, cuts, decision)
+        scored, without = (_counts_by_label(of, outcome.labels) for of in (bins, cells))
+        yes = rows_accepted(scored, histogram, cuts, decision)
         no = scored.sum(axis=-1, keepdims=True) - yes
         found = np.stack([yes, no, without[..., [-1]] + np.zeros_like(yes)], axis=-1)
         found = np.moveaxis(found, -2, -3)
@@ -350,7 +350,7 @@ class _Chooser:
         self.counts = counts
         self.accepts = accepts(outcome, spec)
         names = ("w", "w2", "n") if self.spec.weight else ("n", "n", "n")
-        of_label = [_by_label(histogram.counts[n], outcome.labels)[:, :2] for n in names]
+        of_label = [_counts_by_label(histogram.counts[n], outcome.labels)[:, :2] for n in names]
         self.by_label = np.stack(of_label)
         assert isinstance(self.spec.threshold, tuple)
         self.cuts = np.unique(np.concatenate([histogram.low, histogram.high, self.spec.threshold]))
@@ -363,7 +363,7 @@ class _Chooser:
         halves = []
         for half in (firsts, cases - firsts):
             held = self.by_label * np.nan_to_num(quotient(half, cases))
-            at_cuts = accepted(held, histogram, self.cuts, self.accepts)
+            at_cuts = rows_accepted(held, histogram, self.cuts, self.accepts)
             halves.append(Half(at_cuts, held.sum(axis=-1)))
         self.first, self.second = halves
         self._lower = kept.better is Better.LOWER
@@ -397,7 +397,7 @@ class _Chooser:
             constant = float(histogram.low[held[0]])
             yield Diagnostic.warning(DiagnosticCode.ONE_DECISION, constant=constant)
             return
-        yes = accepted(cases, histogram, self.cuts[[self.today]], self.accepts)
+        yes = rows_accepted(cases, histogram, self.cuts[[self.today]], self.accepts)
         share = float(yes[0] / cases.sum())
         if min(share, 1 - share) < _NEARLY_NONE:
             threshold = float(self.cuts[self.today])
@@ -472,7 +472,7 @@ class _Chooser:
         return references_at(self.counts, self.metric, self.spec, values_of, len(cuts))
 
     def _disparities(self, half: Half, cuts: Index, z: Array) -> Disparities:
-        sides = with_others_of(half.margins[:, :, cuts])
+        sides = append_others_each(half.margins[:, :, cuts])
         places = np.arange(len(cuts))
         against = np.stack([each.sides for each in self._references(cuts)], axis=1)
         every = [
@@ -520,7 +520,7 @@ class _Chooser:
     def _effect(self, cut: int, chosen_by: ChosenBy) -> ThresholdEffect:
         cuts = np.array([cut])
         names, level = self.counts.groups, self.spec.confidence
-        sides = with_others_of(self.second.decided(self.today, cuts)[:, :, 0])
+        sides = append_others_each(self.second.decided(self.today, cuts)[:, :, 0])
         performance = change_of(self.kept, sides[:, [len(names) + 1]])
         (references,) = self._references(cuts)
         groups = np.flatnonzero(references.sides != np.arange(len(names)))
@@ -777,7 +777,7 @@ class Half:
     What is ``accepted`` at each threshold is of shape (3, groups + 1, labels, cuts).
     """
 
-    accepted: Array
+    rows_accepted: Array
     total: Array
 
     @property
@@ -798,7 +798,7 @@ class Half:
         return np.concatenate([table, missing], axis=3).reshape(*table.shape[:3], 3, 2, 2)
 
 
-def with_others_of(counts: Array) -> Array:
+def append_others_each(counts: Array) -> Array:
     """Append all rows, and all others of every group, to counts with the measures first."""
     return np.stack([append_others(each) for each in counts])
 

@@ -175,7 +175,9 @@ class Slice:
                 among = given(row.among.count(side.counts(row.needs))).tolist()
                 values[row.name] = [
                     rate
-                    and replace(rate, weighted_denominator=weight, reason=_of_weights(rate.reason))
+                    and replace(
+                        rate, weighted_denominator=weight, reason=_reason_of_weights(rate.reason)
+                    )
                     for rate, weight in zip(values[row.name], among, strict=True)
                 ]
         for i, (g, slot) in enumerate(zip(which.tolist(), slots.tolist(), strict=True)):
@@ -519,7 +521,7 @@ class Slice:
             if math.isnan(value):
                 status = Status.ERROR if lacking else Status.UNDEFINED
                 why: Reason | None = metric.why_undefined(group, reference, i)
-                why = _of_weights(why) if self.counts.weighted else why
+                why = _reason_of_weights(why) if self.counts.weighted else why
                 return {**sides, "status": status, "reason": why}
             return {
                 **sides,
@@ -603,7 +605,7 @@ def _sides(sizes: tuple[Array, Array], rates: tuple[Array, Array]) -> list[Resul
     return [cast("Result", dict(zip(_SIDES, each, strict=True))) for each in rows]
 
 
-def _of_weights(reason: Reason | None) -> Reason | None:
+def _reason_of_weights(reason: Reason | None) -> Reason | None:
     # a reason of weighted counts: an empty denominator has no weights above 0
     if reason is None or reason.code is not ReasonCode.EMPTY_DENOMINATOR:
         return reason

@@ -20,9 +20,9 @@ from fairgauge.errors import (
     SpecError,
     alternatives,
     collecting,
-    nearest,
     quote,
     refuse,
+    suggest,
     values_held,
 )
 from fairgauge.identity import (
@@ -605,7 +605,7 @@ def _find(value: Value, levels: Sequence[Value], column: str, path: str) -> Valu
     except LookupError as error:
         name, known = name_of(value), [name_of(level) for level in levels]
         message = str(error) or (
-            f"column {quote(column)} has no value {quote(name)}.{nearest(name, known)} "
+            f"column {quote(column)} has no value {quote(name)}.{suggest(name, known)} "
             f"{values_held(known)}"
         )
         if path == "reference" and value in list(ReferenceRule):
@@ -666,7 +666,7 @@ def _reference_group(
             meant = positions_named(str(asked), groups, names)
         text, path = name_of_values(asked), f"reference.{feature}"
         if not meant:
-            message = f"no group of {quote(feature)} is {quote(text)}.{nearest(text, names)}"
+            message = f"no group of {quote(feature)} is {quote(text)}.{suggest(text, names)}"
             raise SpecError(Problem(path, message))
         if len(meant) > 1:
             raise _ambiguous(path, text, [names[at] for at in meant])

@@ -22,10 +22,10 @@ from fairgauge.errors import (
     Problem,
     SpecError,
     cells,
-    if_absent,
-    nearest,
     quote,
     refuse,
+    remedy_if_absent,
+    suggest,
     values_held,
 )
 from fairgauge.question.category_words import is_undecided, may_be_value
@@ -317,9 +317,9 @@ def _describe_absent(
 ) -> str:
     asked, names = name_of(value), [name_of(level) for level in levels]
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]
-    meant = nearest(asked, names)
+    meant = suggest(asked, names)
     why = f" in the rows with {stated[0].to_text()} (where)." if stated else f".{meant}"
-    leave = if_absent(value, beside, meant)
+    leave = remedy_if_absent(value, beside, meant)
     return f"column {quote(column)} has no value {quote(asked)}{why} {values_held(names)}{leave}"
 
 

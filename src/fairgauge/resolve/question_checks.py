@@ -13,7 +13,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.enums import DiagnosticCode, Favourable, ReferenceRule, Role, Task
-from fairgauge.errors import DataError, Problem, closest, listing, nearest, quote, refuse
+from fairgauge.errors import DataError, Problem, closest, listing, quote, refuse, suggest
 from fairgauge.identity import FeatureId, is_named, texts_of
 from fairgauge.question.presets import preset
 from fairgauge.question.recoding import has_categories, ranges_of
@@ -74,7 +74,7 @@ def idle_recodings(cubes: Sequence[Cube], spec: Spec) -> list[Problem]:
         known = {name_of(v) for cube, axis in axes if not axis.bins for v in cube.levels[axis]}
         if known and known.isdisjoint(recoding.names):
             texts = [name for name in sorted(listed) if not ranges_of(name)]
-            meant = next(filter(None, (nearest(name, known) for name in texts)), "")
+            meant = next(filter(None, (suggest(name, known) for name in texts)), "")
             problems.append(Problem(
                 f"recode.{column}",
                 f"no row has {listing(sorted(listed))} in {quote(column)}.{meant} It holds "

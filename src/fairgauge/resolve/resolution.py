@@ -13,7 +13,7 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import GroupKind, Profile, ReferenceRule, Role, Task
-from fairgauge.errors import Problem, cells, collecting, nearest, quote, refuse
+from fairgauge.errors import Problem, cells, collecting, quote, refuse, suggest
 from fairgauge.identity import texts_of
 from fairgauge.question.specification import Spec, strata_alone, unmet_need
 from fairgauge.reasons import Reason, ReasonCode
@@ -236,7 +236,7 @@ def absent_exclusions(cubes: Sequence[Cube], spec: Spec) -> Iterator[Problem]:
     for i, name in enumerate(spec.exclude_groups):
         if name not in held:
             known = cells(sorted(texts))
-            message = f"no feature has a group {quote(name)}.{nearest(name, texts)} Groups: {known}"
+            message = f"no feature has a group {quote(name)}.{suggest(name, texts)} Groups: {known}"
             yield Problem(f"exclude_groups[{i}]", message)
 
 

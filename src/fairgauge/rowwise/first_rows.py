@@ -19,7 +19,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.scan.input_files import opened_files
 from fairgauge.scan.row_codes import numbers_of, read_rows
-from fairgauge.scan.source import Readable, Source, at_hand
+from fairgauge.scan.source import Readable, Source, can_look_at_rows
 from fairgauge.stats.arrays import Index
 from fairgauge.values import Value, is_number, name_of
 
@@ -65,7 +65,7 @@ def infer_regression(source: Source, spec: Spec) -> Spec:
     """
     if spec.task or spec.positive or spec.score or not (spec.label and spec.prediction):
         return spec
-    if not at_hand(source):
+    if not can_look_at_rows(source):
         return spec
     first = read_rows(source, (spec.label, spec.prediction), _FIRST_ROWS, spec.recode)
     kinds = {kind for each in first.values() for kind in map(type, each)} - {type(None)}
@@ -98,7 +98,7 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
     so that rows of one person that are far apart are missed. What is advised depends on the verb,
     and on whether all that is counted is alike in them, as where a part of a file stands twice.
     """
-    if spec.cluster or spec.design or spec.person or spec.count or not at_hand(source):
+    if spec.cluster or spec.design or spec.person or spec.count or not can_look_at_rows(source):
         return
     used = {column for _, column in spec.columns()}
     named = [c for c in source.columns if c not in used and re.fullmatch(_IDENTIFIER, c)]
@@ -188,7 +188,7 @@ def _is_lazy(source: Source) -> bool:
 
 def _all_column_values(source: Source | None) -> list[Sequence[object]]:
     # the values of all columns; none where one of them, asked for or not, is unreadable
-    if not isinstance(source, Readable) or not at_hand(source):
+    if not isinstance(source, Readable) or not can_look_at_rows(source):
         return []
     try:
         columns = source.fetch([*source.columns], None)[0]

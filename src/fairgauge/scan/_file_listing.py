@@ -27,7 +27,7 @@ from fairgauge.errors import (
 from fairgauge.object_stores import (
     Place,
     address,
-    explained,
+    explain_store_errors,
     find_objects,
     is_object,
     local_path,
@@ -140,7 +140,7 @@ def _table_of(
     if not (below or any(file.suffix.lower() == ".parquet" for file in files)):
         return None
     if asked.lower().startswith("http"):  # which list nothing
-        return _marked(map(address, files))
+        return _find_lake_table(map(address, files))
     names = [_absolute(address(each)) for each in every]
     folder = [_absolute(asked.rstrip("/") or "/")] if below and not glob.has_magic(asked) else []
     folders = {above for name in folder or names for above in (*folder, *_above(name))}
@@ -151,10 +151,10 @@ def _table_of(
         for mark in _BESIDE
         for name in names_in(f"{folder}/{mark}")
     )
-    return _marked(names) or _marked(beside)
+    return _find_lake_table(names) or _find_lake_table(beside)
 
 
-def _marked(names: Iterable[str]) -> LakeTable | None:
+def _find_lake_table(names: Iterable[str]) -> LakeTable | None:
     found = ((kind, mark.fullmatch(name)) for name in names for kind, mark in _MARKS.items())
     return next((LakeTable(kind, at[1]) for kind, at in found if at), None)
 
@@ -225,7 +225,7 @@ def _delta(where: str, version: int | None) -> tuple[Any, str]:
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError, TableNotFoundError
 
-    with explained(where) if is_object(where) else nullcontext():
+    with explain_store_errors(where) if is_object(where) else nullcontext():
         try:
             table = DeltaTable(where, storage_options=_storage_options(where))
         except TableNotFoundError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fairgauge.atomic_files import private_folder
-from fairgauge.errors import DataError, listing, nearest, quote
+from fairgauge.errors import DataError, listing, quote, suggest
 from fairgauge.scan._duckdb_relation import DuckRows, run
 from fairgauge.scan._sql import identifier, literal
 from fairgauge.scan.source import Source
@@ -85,7 +85,7 @@ def _side(name: str, source: Source, on: str) -> str:
     if not (isinstance(source, DuckRows) and source.plain):
         raise DataError(f"{quote(source.name)} is neither a CSV nor a Parquet file")
     if on not in source.columns:
-        have = nearest(on, source.columns) or f" It has {listing(source.columns)}"
+        have = suggest(on, source.columns) or f" It has {listing(source.columns)}"
         raise DataError(f"{quote(source.name)} has no column {quote(on)}.{have}")
     written = source.written.key
     columns = ", ".join(f"{written(c)} AS {name}{i}" for i, c in enumerate(source.columns))

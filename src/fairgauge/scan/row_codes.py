@@ -330,7 +330,7 @@ def _doubles(array: Any, plan: Plan, column: str) -> NDArray[np.float64]:
         values, known = _flat(array)
         found = doubles(values)
         found = found if known is None else np.where(known, found, np.nan)
-    return without_listed(found, plan, column)
+    return remove_listed_codes(found, plan, column)
 
 
 def numbers_of_texts(texts: Sequence[Any], plan: Plan, column: str) -> NDArray[np.float64]:
@@ -348,7 +348,9 @@ def numbers_of_texts(texts: Sequence[Any], plan: Plan, column: str) -> NDArray[n
     return numbers
 
 
-def without_listed(numbers: NDArray[np.float64], plan: Plan, column: str) -> NDArray[np.float64]:
+def remove_listed_codes(
+    numbers: NDArray[np.float64], plan: Plan, column: str
+) -> NDArray[np.float64]:
     """Return numbers, NaN where they are listed as none."""
     known = (plain_number(name_of(value)) for value in plan.no_numbers.get(column, ()))
     codes = [number for number in known if number is not None]
@@ -392,15 +394,15 @@ def record_batches(plan: Plan, records: Iterator[Sequence[Any]]) -> Iterator[Bat
             known.extend(list(place)[len(known) :])
             keys[axis] = known, np.array(positions, dtype=np.int32)
         numbers = {
-            name: _of_records(column, plan, name)
+            name: _numbers_of_records(column, plan, name)
             for name, column in zip(plan.numeric_columns, columns[len(plain) :], strict=True)
         }
         yield Batch(keys, numbers)
 
 
-def _of_records(values: Sequence[Any], plan: Plan, column: str) -> NDArray[np.float64]:
+def _numbers_of_records(values: Sequence[Any], plan: Plan, column: str) -> NDArray[np.float64]:
     if not any(isinstance(each, str) for each in values):
-        return without_listed(np.array(values, dtype=np.float64), plan, column)
+        return remove_listed_codes(np.array(values, dtype=np.float64), plan, column)
     place = {each: i for i, each in enumerate(dict.fromkeys(values))}
     found = numbers_of_texts([*place], plan, column)[[place[each] for each in values]]
-    return without_listed(found, plan, column)
+    return remove_listed_codes(found, plan, column)

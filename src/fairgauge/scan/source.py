@@ -73,7 +73,7 @@ class Opened:
     source: Source
 
 
-def at_hand(source: Source) -> bool:
+def can_look_at_rows(source: Source) -> bool:
     """Return whether the first rows can be looked at without a query elsewhere."""
     return isinstance(source, Readable) and source.at_hand
 

@@ -137,7 +137,7 @@ def _take_step(value: Array, step: Array) -> Array:
 
 
 @quiet
-def under_difference(
+def rates_given_difference(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, difference: ArrayLike
 ) -> Limits:
     """Return the maximum likelihood rates (p1, p2) with ``p1 - p2 = difference``.
@@ -164,7 +164,7 @@ def under_difference(
 
 
 @quiet
-def under_ratio(
+def rates_given_ratio(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, ratio: ArrayLike
 ) -> Limits:
     """Return the maximum likelihood rates (p1, p2) with ``p1 = ratio * p2``.

@@ -84,7 +84,7 @@ def sum_of_cells(values: Array) -> Array:
     return total
 
 
-def whole(name: str, *values: ArrayLike) -> tuple[Array, ...]:
+def whole_counts(name: str, *values: ArrayLike) -> tuple[Array, ...]:
     """Return the values as `floats` does, after checking that they are counts.
 
     ``name``: the method that needs counts, for the error.

@@ -45,7 +45,7 @@ def critical_t(confidence: float, degrees: ArrayLike) -> Array:
 
 
 @quiet
-def as_critical_t(z: ArrayLike, degrees: ArrayLike) -> Array:
+def t_from_z(z: ArrayLike, degrees: ArrayLike) -> Array:
     """Return the critical value of Student's t with the tails of the normal one `z`.
 
     ``degrees``: degrees of freedom; zero or less gives inf, nan gives nan.
@@ -369,7 +369,7 @@ def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums | None
 
 
 @quiet
-def with_heavier_tail(own: MeanMoments, every: MeanMoments) -> MeanMoments:
+def borrow_skewness(own: MeanMoments, every: MeanMoments) -> MeanMoments:
     """Return a mean with the larger skewness of a single row: that of a group, or of all rows.
 
     >>> own, alike = MeanMoments(2.0, 0.04, 0.0016, 100), MeanMoments(2.0, 0.004, 8e-5, 1000)
@@ -404,7 +404,7 @@ def mean_limits(of: MeanMoments, z: ArrayLike) -> Limits:
     ([1.603, 1.603], [2.397, 2.953])
     """
     mean, variance, third, rows, z = floats(*of, z)
-    t = as_critical_t(z, rows - 1)
+    t = t_from_z(z, rows - 1)
     slope = np.where(variance > 0, third / variance, 0.0)
 
     def reach(slope: Array) -> Array:

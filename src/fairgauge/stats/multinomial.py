@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
-from fairgauge.stats.intervals import as_critical_t
+from fairgauge.stats.intervals import t_from_z
 from fairgauge.stats.sampling import limits_at
 
 ClassStatistic: TypeAlias = Callable[[Array], Array]
@@ -276,7 +276,7 @@ def linearised_interval(found: Linearised, ends: tuple[float, float], z: ArrayLi
     >>> [round(float(end), 4) for end in wilson(24, 30, 1.959964)]
     [0.6269, 0.9049]
     """
-    t, value = as_critical_t(z, found.degrees), found.estimate
+    t, value = t_from_z(z, found.degrees), found.estimate
     low, high = limits_at(value, found.error, found.n_eff, t, ends)
     known = np.isfinite(value)
     if np.isfinite(ends).all():

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from fairgauge.enums import WhyNoRegression
 from fairgauge.errors import MissingExtra
 from fairgauge.stats.arrays import Array, Index, Mask, floats, quiet
-from fairgauge.stats.intervals import as_critical_t
+from fairgauge.stats.intervals import t_from_z
 from fairgauge.stats.sampling import Sampling, SquaredWeights
 from fairgauge.stats.significance import two_sided
 
@@ -204,7 +204,7 @@ def _average_effect(
     difference, of_difference = float(n @ (ours - theirs)) / total, error_of_means(1, 1)
     if not rates and not of_difference > _ROUNDING * max(map(abs, means)):
         return WhyNoRegression.ONE_OUTCOME
-    critical = z if math.isinf(degrees) else float(as_critical_t(z, degrees))
+    critical = z if math.isinf(degrees) else float(t_from_z(z, degrees))
     distance = min(abs(difference) / of_difference, _LARGEST_Z) if of_difference > 0 else math.nan
     ends = [difference + way * critical * of_difference for way in (-1, 1)]
     ratio = math.nan, math.nan, math.nan

@@ -23,13 +23,13 @@ from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.intervals import (
     MeanMoments,
     PowerSums,
+    borrow_skewness,
     critical,
     critical_t,
     mean_limits,
     mean_moments,
     wilson,
     wilson_odds,
-    with_heavier_tail,
 )
 from fairgauge.stats.significance import invert, two_sided
 
@@ -138,7 +138,7 @@ def exposure_interval(group: Array, reference: Array, z: float) -> tuple[float, 
     if np.ptp(every) < _LEVEL:
         return np.nan, np.nan, np.nan
     of_all = _moments(every)
-    sides = [with_heavier_tail(_moments(side), of_all) for side in (group, reference)]
+    sides = [borrow_skewness(_moments(side), of_all) for side in (group, reference)]
 
     def limits(z: Array) -> Limits:
         ends: list[ArrayLike] = []

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats._roots import bisect, falling_root
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole
+from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole_counts
 from fairgauge.stats.contrasts import newcombe, welch_degrees
 from fairgauge.stats.intervals import tail_of
 
@@ -238,7 +238,7 @@ def fisher(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
     """
     from scipy.stats import fisher_exact
 
-    counts = np.stack(whole("Fisher's test", x1, n1, x2, n2), axis=-1).astype(np.int64)
+    counts = np.stack(whole_counts("Fisher's test", x1, n1, x2, n2), axis=-1).astype(np.int64)
     p = [
         fisher_exact([[a, m - a], [b, n - b]]).pvalue
         for a, m, b, n in counts.reshape(-1, 4).tolist()

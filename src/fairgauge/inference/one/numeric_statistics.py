@@ -52,12 +52,12 @@ from fairgauge.stats.arrays import Limits, Mask, quiet, quotient
 from fairgauge.stats.intervals import (
     MeanMoments,
     PowerSums,
-    as_critical_t,
+    borrow_skewness,
     degrees_of_squares,
     effective_rows,
     mean_limits,
     mean_moments,
-    with_heavier_tail,
+    t_from_z,
 )
 from fairgauge.stats.scores import (
     Bins,
@@ -75,7 +75,7 @@ from fairgauge.stats.squares import (
     Moments,
     central_moments,
     log_limits,
-    summed,
+    stable_sum,
     tail_weight,
 )
 
@@ -109,7 +109,7 @@ def _mean_interval(statistic: Mean, evidence: Evidence) -> StatisticInterval:
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
     absolute = statistic.of is RegressionTerm.ABSOLUTE_ERROR
     everyone = evidence.everyone or evidence
-    own = with_heavier_tail(
+    own = borrow_skewness(
         _moments(statistic.of, evidence)._replace(mean=value), _moments(statistic.of, everyone)
     )
     if evidence.squares is None and not absolute:
@@ -197,7 +197,7 @@ def _log_scale_interval(
     lost = np.isnan(own) & (base > 0) & (n > 1)
 
     def at(z: Array) -> Limits:
-        low, high = shape(*log_limits(base, spread, normal, n, as_critical_t(z, degrees)))
+        low, high = shape(*log_limits(base, spread, normal, n, t_from_z(z, degrees)))
         return np.where(lost, np.nan, low), np.where(lost, np.nan, high)
 
     known = np.where(lost, np.inf, kish)  # without limits, rounding is the reason
@@ -273,7 +273,7 @@ def _unexplained_spread(m: Sums, n: Array) -> tuple[Array, Array]:
     mean, v, e = label.mean, label.second, m["gap2"] / m["n"]
     both = [m["gap2_yy"], -2 * mean * m["gap2_y"], mean**2 * m["gap2"]]  # of e²d²
     parts = [_fourth_errors(m) / e**2, *(-2 * part / (e * v) for part in both)]
-    spread = summed([part / m["n"] for part in parts] + [label.fourth / v**2], _LEAST_SPREAD)
+    spread = stable_sum([part / m["n"] for part in parts] + [label.fourth / v**2], _LEAST_SPREAD)
     product = (m["pp"] + m["yy"] - m["gap2"]) / 2  # of label and prediction
     together = (product - m["yy"]) / m["n"] - mean * (m["p"] - m["y"]) / m["n"]  # of e and d
     return spread, 4 * np.maximum(1 - together**2 / (e * v), 0.0)

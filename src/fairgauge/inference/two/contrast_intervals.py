@@ -75,12 +75,12 @@ from fairgauge.stats.contrasts import (
     welch_degrees,
 )
 from fairgauge.stats.intervals import (
-    as_critical_t,
     critical,
     critical_t,
     effective_rows,
     odds,
     paired_ratio,
+    t_from_z,
     weighted_share,
     wilson,
 )
@@ -201,7 +201,7 @@ def share_interval(
     degrees = shared.of.degrees
 
     def at(z: Array) -> Limits:
-        low, high = wilson(x, n, as_critical_t(z, degrees))
+        low, high = wilson(x, n, t_from_z(z, degrees))
         known = degrees > 0
         return share.limits((np.where(known, low, np.nan), np.where(known, high, np.nan)))
 
@@ -218,7 +218,7 @@ def share_interval(
 
 
 def _wilson_t(x: Array, n: Array, degrees: Array, z: Array) -> Limits:
-    return wilson(x, n, as_critical_t(z, degrees))
+    return wilson(x, n, t_from_z(z, degrees))
 
 
 def denominator(statistic: Statistic) -> Count | None:

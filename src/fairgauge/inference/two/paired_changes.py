@@ -26,7 +26,7 @@ from fairgauge.resolve.references import cells_of_states
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
-from fairgauge.stats.intervals import as_critical_t
+from fairgauge.stats.intervals import t_from_z
 from fairgauge.stats.paired import exact_upper, paired_difference, paired_p, paired_score_ratio
 from fairgauge.stats.significance import invert, normal_quantile, two_sided
 
@@ -440,7 +440,7 @@ class Discordant:
         return logs_of(paired_score_ratio(*counts, self._critical(z)))
 
     def _critical(self, z: ArrayLike) -> Array:
-        return as_critical_t(np.broadcast_to(_z(z), self.n.shape), self.degrees)
+        return t_from_z(np.broadcast_to(_z(z), self.n.shape), self.degrees)
 
 
 @quiet
@@ -678,7 +678,7 @@ class _Coordinates:
 
     def critical(self, z: float, times: int) -> float:
         each = z if times <= 1 else -normal_quantile(float(two_sided(z)) / (2 * times))
-        return float(as_critical_t(each, self._degrees))
+        return float(t_from_z(each, self._degrees))
 
 
 class _LargestItem:
