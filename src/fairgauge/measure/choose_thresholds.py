@@ -777,7 +777,7 @@ class Half:
     What is ``accepted`` at each threshold is of shape (3, groups + 1, labels, cuts).
     """
 
-    rows_accepted: Array
+    accepted: Array
     total: Array
 
     @property

@@ -188,7 +188,7 @@ class _Draft(NamedTuple):
     cells: _Cells
     sides: _Sides
     result: SwapDifference
-    widen_to_worst_case: tuple[float, float] | None = None
+    reached: tuple[float, float] | None = None
 
 
 def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
