@@ -21,9 +21,9 @@ from fairgauge.object_stores import is_object, write_object
 
 _WINDOWS = os.name == "nt"
 _FOLDER = re.compile(r"\.fairgauge-\w{8}")
+# the folders of this process, with the descriptor that holds the lock, and who made them: a fork
+# must not remove those of its parent.
 _held: dict[Path, tuple[int, int]] = {}
-"""The folders of this process, with the descriptor that holds the lock, and who made them: a fork
-must not remove those of its parent."""
 
 
 def make_locked(make: Callable[[], tuple[Path, int]]) -> tuple[Path, int]:

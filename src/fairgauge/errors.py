@@ -73,8 +73,8 @@ NOT_UTF_8 = "not UTF-8 text; save it as UTF-8, for example with iconv -f windows
 _LONGEST_MESSAGE = 1_900
 _LONGEST_QUOTE = 60
 MOST_CELLS, _MOST_CATEGORIES = 3, 20
+# addresses: of mail, and of a street with the number of a house
 _OF_SOMEONE = r"\S@\S|\d[a-z]?,? +[^\W\d_]{4,}|[^\W\d_]{4,}[.,]? +\d"
-"""Addresses: of mail, and of a street with the number of a house."""
 
 
 class FairgaugeError(Exception):
@@ -207,7 +207,7 @@ def quote(value: object) -> str:
 def show_value(value: object) -> str:
     """Show a value of any type in a message: text in quotes, anything else as in JSON.
 
-    >>> shown("5"), shown(5), shown(True), shown(["y", None])
+    >>> show_value("5"), show_value(5), show_value(True), show_value(["y", None])
     ("'5'", '5', 'true', '["y", null]')
     """
     if isinstance(value, (str, os.PathLike)):

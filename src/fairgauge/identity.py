@@ -21,8 +21,8 @@ from fairgauge.values import MISSING_NAME, Json, Value, canonical, name_of
 
 _CROSSED, _LISTED, _OF_COLUMNS = " & ", ", ", "*"
 _SEPARATORS = frozenset('&,*"')
+# words that a result writes beside the groups of every feature
 _WORDS = (str(GroupKind.OTHERS), str(GroupKind.OVERALL))
-"""Words that a result writes beside the groups of every feature."""
 
 
 class Quotes(IntEnum):

@@ -45,8 +45,8 @@ _CREDENTIALS = {
 _WHOLE_ONLY = "its server sends files as a whole only, not in parts; download it, and name the file"
 _CUT = re.compile(r"payload is not completed|IncompleteRead")
 _SAME = {"s3a": "s3", "gcs": "gs", "abfs": "az", "abfss": "az"}
+# how object_store puts the causes of an error below each other
 _DECORATION = re.compile(r"\s*\x1b\[\d+m↳\x1b\[0m")
-"""How object_store puts the causes of an error below each other."""
 _NUMBER = re.compile(r"^\[Errno \d+\] ")
 _ELSEWHERE = re.compile(
     r"the region '.*' is wrong|addressed using the specified endpoint|Moved Perm"

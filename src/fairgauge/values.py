@@ -166,7 +166,7 @@ def reading(name: str) -> Value:
 def fold_accents(text: str) -> str:
     r"""Return a text without case and accents.
 
-    >>> unaccented("D\xc9SIST\xc9"), unaccented("Wei\xdf")
+    >>> fold_accents("D\xc9SIST\xc9"), fold_accents("Wei\xdf")
     ('desiste', 'weiss')
     """
     if text.isascii():
@@ -175,12 +175,12 @@ def fold_accents(text: str) -> str:
     return "".join(each for each in letters if not unicodedata.combining(each))
 
 
+# words: of codes, one character more makes another one
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
-"""Words: of codes, one character more makes another one."""
+# letters of a word that its first letter may stand for: A is not AB, nor S SE
 _SHORTEST_WORD = 3
-"""Letters of a word that its first letter may stand for: A is not AB, nor S SE."""
+# a whole number, which may have zeros before it, marks around it, or decimals that are 0
 _CODE = re.compile(r"[^\w-]*0*(\d+)([.,]0{1,2})?\W*")
-"""A whole number, which may have zeros before it, marks around it, or decimals that are 0."""
 
 
 def name_of(value: Value) -> str:

@@ -16,12 +16,14 @@ from fairgauge_check.check_result import Fault, FaultCode, Finding
 from fairgauge_check.printed import ColumnRole, PublishedTable, read_number
 from fairgauge_check.table_files import Grid
 
+# what numbers come to; a text is a column that nothing gives, or empty where it is a table.
 _Found: TypeAlias = "Iterator[Finding | str]"
-"""What numbers come to; a text is a column that nothing gives, or empty where it is a table."""
 _Rows: TypeAlias = "Sequence[Mapping[str, str]]"
 _Compared: TypeAlias = "tuple[float, Callable[..., tuple[float, float]]]"
 _RATIO: _Compared = (1, lambda x, n, y, m: (x * m, y * n))
 _DIFFERENCE: _Compared = (100, lambda x, n, y, m: (x * m - y * n, n * m))
+# what compares the selections x of n people with y of m, and the scale of it: a number over
+# another, which are summed over strata, each divided by its people (Mantel and Haenszel).
 _OF_RATES: Mapping[str, _Compared] = {
     r"(selection rate )?difference(, pp)?": _DIFFERENCE,
     r"ratio to (?!the highest).*": _RATIO,
@@ -30,8 +32,6 @@ _OF_RATES: Mapping[str, _Compared] = {
     r"denial ratio( to .*)?": (1, lambda x, n, y, m: ((n - x) * m, (m - y) * n)),
     r"denial rate": (1, lambda x, n, *_: (n - x, n)),
 }
-"""What compares the selections x of n people with y of m, and the scale of it: a number over
-another, which are summed over strata, each divided by its people (Mantel and Haenszel)."""
 _OF_ONE = "denial rate"
 _SMD = re.compile(r"SMD x 100|standardised mean difference.*", re.IGNORECASE)
 _MARKS = re.compile(r"^<|(?<=\d)\?|(?<=\d) pp\b")
@@ -341,6 +341,7 @@ def _comparisons(
     yield from _columns(grid, rows, "value and CI")
 
 
+# the other tables of filings, by how their captions begin
 _KINDS: Mapping[str, Callable[..., _Found]] = {
     r"Gap of ": _gaps,
     r"Who is in each quarter": _quarters,
@@ -350,4 +351,3 @@ _KINDS: Mapping[str, Callable[..., _Found]] = {
     _STRATA: _strata,
     r"Groups of .*, adjusted for ": _check_adjusted_rows,
 }
-"""The other tables of filings, by how their captions begin."""

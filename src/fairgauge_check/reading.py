@@ -52,12 +52,12 @@ OWN: Stated = {
 _UNWEIGHTED = re.compile("unweighted .*")
 _DOTTED = re.compile(r"[-−]?\d{1,3}(\.\d{3})+")
 _RATIO_LIKE = re.compile(r"\s*[01]?[.,]\d{1,3}\s*")
+# what a header of ratios or rates holds
 _OF_RATIOS = re.compile(r"ratio|\brates?\b|impact|\bair\b", re.IGNORECASE)
-"""What a header of ratios or rates holds."""
+# text that stands alone in a row, such as a note, and is no category without numbers
 _NO_CATEGORY = re.compile(
     r"\W|.*[.:]$|(notes?|source|page|data)\b|.*\bcontinued|.{60}", re.IGNORECASE | re.DOTALL
 )
-"""Text that stands alone in a row, such as a note, and is no category without numbers."""
 
 
 # ---- files, folders and texts

@@ -30,10 +30,10 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]
     return [Problem(path, _message(each, model)) for path, each in found.items()]
 
 
+# the tag of a part of a union, which is no part of a path
 _TAG = re.compile(
     r"(strict-)?(str|int|float|bool)|list\[.*|dict\[.*|function-.*|constrained-.*|literal\[.*"
 )
-"""The tag of a part of a union, which is no part of a path."""
 
 
 def _path(where: tuple[int | str, ...]) -> str:

@@ -43,8 +43,8 @@ MISSING_TEXTS = frozenset(
 """Texts of a CSV cell that mean "no value"."""
 _LARGEST = 1_000_000_000
 _REMOTE = ("s3://", "gs://", "bq://", "https://", "http://")
+# a whole number of as many digits as Python reads
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,4000}\s*")
-"""A whole number of as many digits as Python reads."""
 
 
 @dataclass(frozen=True, slots=True)

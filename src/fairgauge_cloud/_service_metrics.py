@@ -76,11 +76,11 @@ _EMPTY = {
 }
 CONDITIONAL = ("CDDL", "CDDPL")
 """The metrics that adjust for strata."""
+# the engine writes the same words of predictions
 _WITHOUT_OUTCOME = {
     "no_positives": "No positive labels in set",
     "no_negatives": "No negative labels in set",
 }
-"""The engine writes the same words of predictions."""
 _DISTANCES = ("KL", "JS", "LP", "TVD", "KS")
 
 

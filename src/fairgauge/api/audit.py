@@ -61,14 +61,14 @@ from fairgauge.scan.source import Opened, Readable, Source, can_look_at_rows
 if TYPE_CHECKING:
     from fairgauge.question import swap_question
 
+# the options of outcomes, without which groups can be counted alone
 _OF_OUTCOMES = (
     "label", "prediction", "score", "candidate", "margins", "score_of", "threshold", "positive",
     "strata", "cluster", "task", "person", "per_person",
 )  # fmt: skip
-"""The options of outcomes, without which groups can be counted alone."""
 _MOST_ANSWERS = 1_000
+# cases of a count column up to which each becomes a row, for the metrics of single rows
 _MOST_REPEATED = 10_000_000
-"""Cases of a count column up to which each becomes a row, for the metrics of single rows."""
 
 
 @with_options

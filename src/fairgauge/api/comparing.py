@@ -184,8 +184,8 @@ def compare_models(
 
 
 _OF_ALL_MODELS = (DiagnosticCode.MISSING_GROUPS, DiagnosticCode.MISSING_STRATA)
+# a model, what checks find in its counts, these, and what is asked of them
 _Model = tuple[str, tuple[Diagnostic, ...], Cube, Spec]
-"""A model, what checks find in its counts, these, and what is asked of them."""
 
 
 def _notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:

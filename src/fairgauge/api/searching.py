@@ -64,19 +64,19 @@ from fairgauge.scan.row_codes import CodedRows, Streamed, coded_rows
 from fairgauge.start.records import replace
 
 Word = TypeVar("Word", bound=StrEnum)
+# values of a column up to which the most frequent ones are chosen
 _MOST_VALUES = 1_000_000
-"""Values of a column up to which the most frequent ones are chosen."""
+# cells of all features together up to which these are counted; beyond, rows are read in batches,
+# which takes less time and memory.
 _MOST_CELLS = 100_000
-"""Cells of all features together up to which these are counted; beyond, rows are read in batches,
-which takes less time and memory."""
+# share of people with several values of a feature up to which these are taken for mistakes.
 _MOST_UNCLEAR = 0.02
-"""Share of people with several values of a feature up to which these are taken for mistakes."""
+# the same where rows cannot be read in batches: a cell takes about 2 KB
 _MOST_JOINT_CELLS = 2_000_000
-"""The same where rows cannot be read in batches: a cell takes about 2 KB."""
+# cells that can be numbered
 _MOST_NUMBERED = 1 << 62
-"""Cells that can be numbered."""
+# share of rows from which those that are not searched are a warning
 _MANY_EXCLUDED = 0.01
-"""Share of rows from which those that are not searched are a warning."""
 _OF_AUDITS = ("rules", "margins", "reference", "exclude_groups", "words", "features")
 _OF_AUDIT = re.compile(r"^(sensitive(?=$|\[|\.)|metrics\[0\])")
 _OUTCOMES = (Role.LABEL, Role.PREDICTION)
@@ -336,8 +336,8 @@ def _worse_side(
     return Worse.LOWER if better is Better.HIGHER else Worse.HIGHER
 
 
+# reads the rows again, by the positions of their values in the levels of the counts
 _Read = Callable[[], Iterator[CodedRows]] | None
-"""Reads the rows again, by the positions of their values in the levels of the counts."""
 
 
 def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> tuple[Run, _Read]:

@@ -307,8 +307,8 @@ SPREAD_WORDS: dict[Spreads, tuple[str, str, str]] = {
         "it is the value of the worst group where lower values are better",
     ),
 }
+# what means something only of numbers that cannot be negative
 _OF_RATIO_SCALE = ("ratio", "smallest_ratio")
-"""What means something only of numbers that cannot be negative."""
 
 
 def comparisons_of(of: Statistic) -> tuple[str, ...]:

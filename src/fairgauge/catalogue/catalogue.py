@@ -146,6 +146,9 @@ VERTEX: tuple[Metric, ...] = (
 
 
 _BOTH: tuple[across.Contrasts, ...] = ("difference", "ratio")
+# The rates of ``metrics="standard"``, and how they are compared: demographic parity, equalized
+# odds, predictive parity and accuracy equality; labels, scores and regressions. Means are those of
+# one column of numbers alone, without errors.
 _STANDARD: dict[str, tuple[across.Contrasts, ...]] = {
     "selection_rate": _BOTH, "true_positive_rate": ("difference",),
     "false_positive_rate": ("difference",), "positive_predictive_value": ("difference",),
@@ -153,25 +156,22 @@ _STANDARD: dict[str, tuple[across.Contrasts, ...]] = {
     "calibration_gap": ("difference",), "mean_error": ("difference",),
     "mean_absolute_error": ("difference",), "mean_label": _BOTH, "mean_prediction": _BOTH,
 }  # fmt: skip
-"""The rates of ``metrics="standard"``, and how they are compared: demographic parity, equalized
-odds, predictive parity and accuracy equality; labels, scores and regressions. Means are those of
-one column of numbers alone, without errors."""
 
 CENTRAL_RATES = tuple(_STANDARD)
 """The rates of the standard metrics, in the order in which reports show them."""
 
 
+# what other tools call metrics, each with its sign
 _TAKEN = frozenset(
     (
         *(lookup_key(row.title) for row in (*CLARIFY, *VERTEX)),
         *(lookup_key(each.name) for each in NAMES),
     )
 )
-"""What other tools call metrics, each with its sign."""
 
 
+# the names in use of contrasts that do not follow from those of their rates
 _CONTRAST_NAMES = {"selection_odds.ratio": ("odds ratio",)}
-"""The names in use of contrasts that do not follow from those of their rates."""
 
 
 def _native(of: Statistic, by: across.Contrasts) -> Contrast:

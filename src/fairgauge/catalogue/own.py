@@ -267,8 +267,8 @@ def _as_citations(cite: str | Sequence[str]) -> tuple[str, ...]:
     return (cite,) if isinstance(cite, str) else tuple(cite)
 
 
+# tables without an empty cell, on which every function is tried when it is given
 _TRIAL = np.array([[7, 2, 3, 11], [1, 1, 1, 1], [40, 5, 2, 9], [3, 17, 8, 2]], dtype=float)
-"""Tables without an empty cell, on which every function is tried when it is given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,12 +25,12 @@ from fairgauge.start.records import dataclass, field
 from fairgauge.stats.arrays import Array
 from fairgauge.values import is_one_of, name_of
 
+# periods from which on the next is expected to be like them
 _FEWEST = 7
-"""Periods from which on the next is expected to be like them."""
+# the log of the probability below which something is no coincidence
 _RARE = math.log(1e-6)
-"""The log of the probability below which something is no coincidence."""
+# the least by which a share must differ, and the most that hardly any rows are
 _SHARE = 0.05
-"""The least by which a share must differ, and the most that hardly any rows are."""
 _RECENT, _DEVIATIONS = 14, 6.0
 _SUPPOSED, _DESIGN, _ALIKE = 4, 3.3, 192
 """Until the periods show it, the variance of a share is supposed to be 3.3 times that of sampling.
@@ -43,8 +43,8 @@ _VOLUME, _OF_VOLUME = math.log(4 / 3), 4.2
 _SUPPOSED_DEVIATION, _AS_IF_KNOWN, _MEMORY, _LAST_WEEKDAYS = 0.3, 5, 56, 4
 _FEWEST_CELLS, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 4, 5, 50
 _COINCIDENCE = math.log(1e-4)
+# shares of scores that move by days alone hardly reach, and by another scale far surpass
 _OTHER_RANGE = 0.2
-"""Shares of scores that move by days alone hardly reach, and by another scale far surpass."""
 
 
 class FeedPeriod(NamedTuple):

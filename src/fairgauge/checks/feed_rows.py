@@ -23,10 +23,10 @@ from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task, open_levels
 from fairgauge.values import Value, is_one_of, meaning, name_of
 
+# the columns that are checked; one of two roles is counted in the first of them
 _CHECKED = (
     Role.FEATURE, Role.LABEL, Role.PREDICTION, Role.SCORE, Role.STRATUM, Role.CLUSTER,
 )  # fmt: skip
-"""The columns that are checked; one of two roles is counted in the first of them."""
 BY_DEFAULT = (0, 1)
 """The labels where no value is named as the positive one."""
 PARTS = 100

@@ -23,8 +23,8 @@ from fairgauge.stats.sampling import largest_design_effect
 from fairgauge.stats.significance import homogeneity
 from fairgauge.values import Value, name_of
 
+# what conditions leave of a group beside what they leave out, where that is nearly all
 _HARDLY = 0.1
-"""What conditions leave of a group beside what they leave out, where that is nearly all."""
 
 
 def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
@@ -105,8 +105,8 @@ def units_without_rows(spec: Spec) -> Iterator[Diagnostic]:
 
 MARGIN, HARDLY_CHANCE = 0.02, 1e-3
 """How far apart shares are, and the p-value of a table's least, to be warned of."""
+# the share of rows without a stratum from which they are warned of
 _MANY_MISSING = 0.05
-"""The share of rows without a stratum from which they are warned of."""
 
 
 def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[Diagnostic]:

@@ -43,8 +43,8 @@ from fairgauge.values import (
 _LEAST_OF_COUNTS, _FAR_ABOVE = 999, 0.1
 """Of counts, the least code, and the part of it that no other one reaches."""
 _BLANKS = r"(?<!\d)\s|\s(?!\d)"
+# a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
-"""A code that no scale with other negative numbers ends at."""
 _DASHES = r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)"
 
 Levels = Mapping[Axis, list[tuple[Value, int]]]

@@ -23,8 +23,9 @@ Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 BAD_USAGE = 2
 INTERRUPTED = 130
 _LONGEST_CAUSE = 300
+# what a value raises that stands where none of its type can be
 _DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
-"""What a value raises that stands where none of its type can be."""
+# the modules of commands; all others of ours are rows of `fairgauge.cli.commands.verbs`
 _MODULES = {
     "counts": ("count", "merge", "protect", "join"),
     "monitoring": ("monitor",),
@@ -32,7 +33,6 @@ _MODULES = {
     "saved": ("render", "seal", "verify", "schema"),
     "starting": ("demo", "choose", "presets", "metrics", "validate"),
 }
-"""The modules of commands; all others of ours are rows of `fairgauge.cli.commands.verbs`."""
 _MODULE_OF = dict.fromkeys((name for of in SECTIONS.values() for name in of), "verbs")
 _MODULE_OF |= {name: module for module, names in _MODULES.items() for name in names}
 

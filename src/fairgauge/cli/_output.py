@@ -113,8 +113,8 @@ def print_lines(text: object, *, quiet: bool) -> None:
     print_result("\n".join(lines[:1] if quiet else lines))
 
 
+# the formats that have the warnings before the verdict
 _SHOWING = ("text", "markdown", "html")
-"""The formats that have the warnings before the verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

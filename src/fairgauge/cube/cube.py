@@ -63,16 +63,16 @@ SCHEMA = "fairgauge.cube/1"
 RANGE = ("low", "high")
 """The measures of protected counts that follow from the others."""
 _DIGITS = 12
+# the largest power of ten that is exact as a double
 _MOST = 22
-"""The largest power of ten that is exact as a double."""
 _BITS, _UNIT = 16, math.pi
+# from here on every sum is whole to `_DIGITS`
 _WHOLE_DIGITS = 1e11
-"""From here on every sum is whole to `_DIGITS`."""
 HANDFUL = 10
 """Rows up to which two shards may well hold the same counts by coincidence."""
 _THIRD_POWER = 3
+# whole sums below are exact; above, engines differ in them too
 _EXACT = 2.0**53
-"""Whole sums below are exact; above, engines differ in them too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -618,8 +618,8 @@ def _recode(table: CountTable, cube: Cube, levels: Mapping[Axis, tuple[Value, ..
     return np.stack(columns, axis=-1) if columns else table.codes
 
 
+# how many cells there may be for each row of a table, up to which every cell has a place
 _DENSE = 4
-"""How many cells there may be for each row of a table, up to which every cell has a place."""
 
 
 def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) -> CountTable:

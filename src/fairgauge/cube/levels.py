@@ -29,8 +29,8 @@ MANY_LEVELS = 20
 """Numbers, from which a column looks like one that is meant to be cut, if most are rare."""
 MOST_READABLE = 40
 """Numbers, from more than which it does, however many rows each has."""
+# the least whole number of nine digits, as those of people and of census tracts have
 _IDENTIFIER = 10**8
-"""The least whole number of nine digits, as those of people and of census tracts have."""
 
 
 def nested_value_error(axis: Axis) -> DataError:
@@ -68,11 +68,11 @@ def sorted_levels(values: Sequence[Value]) -> tuple[Value, ...]:
 
 GROUPED = (Role.FEATURE, Role.STRATUM)
 """The roles whose values are shown in the order in which people read them."""
+# a number that no letter precedes, as in a code; a minus is one where no number precedes it.
 _NUMBER = re.compile(
     r"(?<![^\W_])(?:(?<![^\s(\[<>≤≥=])[-−](?=[\d∞i]))?"
     r"(?:\d{1,3}(?:[,'\u00a0\u202f]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}|\d+(?:\.\d+)?|inf\b|∞)"
 )
-"""A number that no letter precedes, as in a code; a minus is one where no number precedes it."""
 _BELOW = re.compile(r"[<≤]\W{0,3}\d|\b(?:under|below|less|fewer|younger|up to)\b", re.IGNORECASE)
 _ABOVE = re.compile(r"[>≥]\W{0,3}\d|\d\W{0,2}\+|\b(?:over|above|more|older|least)\b", re.IGNORECASE)
 _BAND = re.compile(
@@ -86,9 +86,9 @@ def sort_for_reading(levels: Sequence[Value], stated: Sequence[Value] = ()) -> t
     Bands are such as "under 5", "5-17" and "75+": a value begins with a number, has two, or states
     on which side of one it is. Values of no number come last.
 
-    >>> in_reading_order(["100+", "18-24", "5-17", "<5", "unknown"])
+    >>> sort_for_reading(["100+", "18-24", "5-17", "<5", "unknown"])
     ('<5', '5-17', '18-24', '100+', 'unknown')
-    >>> in_reading_order(["high", "low", "other"], stated=["low", "medium", "high"])
+    >>> sort_for_reading(["high", "low", "other"], stated=["low", "medium", "high"])
     ('low', 'high', 'other')
     """
     place = {name_of(value): i for i, value in enumerate(stated)}

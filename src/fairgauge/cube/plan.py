@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 _MOST_JOINT_FEATURES = 3
 _THIRD_POWER = 3
 _MOST_JOINT_CANDIDATES = 4
+# cuts up to which comparing with each of them is faster than searching
 _MOST_COMPARED = 32
-"""Cuts up to which comparing with each of them is faster than searching."""
 GRID = 1_000
 OUTCOMES = (Role.LABEL, Role.PREDICTION)
 LARGEST = 1e70
@@ -65,8 +65,8 @@ AROUND_CODES = tuple(sorted({
 
 REPLICATE = "@"
 """What stands before the column of a replicate weight in the name of a sum that it makes."""
+# the sums that means are made of, which replicate weights make too
 _OF_MEANS = ("y", "p", "gap")
-"""The sums that means are made of, which replicate weights make too."""
 
 _ADDED = (
     "person", "per_person", "where", "probabilities", "strata_of_sample",
@@ -75,9 +75,9 @@ _ADDED = (
 COUNTED = tuple(option.name for option in OPTIONS if option.counted)
 """The keys of a specification that decide what is counted."""
 
+# the defaults of options that the first cube files lack: they are written only where they are
+# stated, so that the digest of equal counts stays what it was.
 _LATER = {each.name: each.type.plain(each.default) for each in OPTIONS if each.name in _ADDED}
-"""The defaults of options that the first cube files lack: they are written only where they are
-stated, so that the digest of equal counts stays what it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +352,7 @@ class Plan:
         mine, yours = asked.to_dict(), others.to_dict()
         for key in COUNTED:
             if mine[key] != yours[key]:
-                values = map(_describe_option_value, (mine[key], yours[key]))
+                values = map(_show_option, (mine[key], yours[key]))
                 return f"{key} is {' in one and '.join(values)} in the other"
         cuts = [axis.cuts for each in (self, other) if (axis := each.axis(Role.PREDICTION))]
         if isinstance(asked.threshold, Threshold) and len(set(cuts)) > 1:
@@ -385,10 +385,10 @@ def limited_columns(plan: Plan) -> frozenset[str]:
     return frozenset(c for moment in plan.moments if moment.limited for c in moment.columns)
 
 
-def _describe_option_value(value: object) -> str:
+def _show_option(value: object) -> str:
     """Return the value of an option; of columns without anything else their names.
 
-    >>> _in_words([{"column": "sex"}, {"column": "race"}]), _in_words(None), _in_words(1)
+    >>> _show_option([{"column": "sex"}, {"column": "race"}]), _show_option(None), _show_option(1)
     ("'sex', 'race'", 'not set', '1')
     """
     if value is None:
@@ -557,6 +557,7 @@ def _decision_axis(spec: Spec, score: str, median: float | None) -> Axis:
     return Axis(Role.PREDICTION, score, spec.threshold, closed, bounds=spec.score_range)
 
 
+# powers up to the fourth: the precision of a mean square depends on the fourth
 _REGRESSION_MOMENTS: tuple[tuple[str, tuple[Role, ...], tuple[Factor, ...]], ...] = (
     ("y", (Role.LABEL,), ("x",)),
     ("p", (Role.PREDICTION,), ("x",)),
@@ -574,7 +575,6 @@ _REGRESSION_MOMENTS: tuple[tuple[str, tuple[Role, ...], tuple[Factor, ...]], ...
     ("gap2_y", OUTCOMES, ("gap", "gap", "x")),
     ("gap2_yy", OUTCOMES, ("gap", "gap", "x", "x")),
 )
-"""Powers up to the fourth: the precision of a mean square depends on the fourth."""
 
 
 def _regression_moments(spec: Spec) -> tuple[Moment, ...]:

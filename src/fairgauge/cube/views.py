@@ -226,8 +226,8 @@ def with_fewer_cuts(cube: Cube, features: Sequence[Feature]) -> Cube:
     return replace(cube, levels=levels).with_tables(axes, tables)
 
 
+# the roles of axes that no table by two decisions has, and of candidates
 _ALONE = (Role.CANDIDATE, Role.SCORE, Role.CODES)
-"""The roles of axes that no table by two decisions has, and of candidates."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -26,12 +26,12 @@ HIDDEN = "bytes that belong to no part"
 _STEP = 1 << 20
 _MOST_MANIFEST = 1_000_000
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+# where the two lengths stand with which the fixed part of an entry's header ends
 _LENGTHS_AT = 26
-"""Where the two lengths stand with which the fixed part of an entry's header ends."""
 _LISTED_SIZE, _END_SIZE = 46, 22
 """Bytes of the fixed part of an entry in the directory, and of the end of an archive."""
+# the flag of an entry that is written before its size is known, never so in our bundles
 _DESCRIBED_LATER = 0x08
-"""The flag of an entry that is written before its size is known, never so in our bundles."""
 
 
 @dataclass(frozen=True, slots=True)

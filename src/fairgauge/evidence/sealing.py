@@ -69,8 +69,8 @@ from fairgauge.version import __version__
 
 _LIBRARIES = ("numpy", "scipy")
 _STATED_OF_MANIFEST = ("created", "tool", "libraries")
+# the fields of a manifest
 _FIELDS = {"schema", "counts", "from_rows", "parts", *_STATED_OF_MANIFEST}
-"""The fields of a manifest."""
 _MAKE = "fairgauge {} COUNTS.cube.json -o REPORT.json"
 
 
@@ -384,6 +384,7 @@ def _library() -> tuple[ModuleType, Any]:
 
 STATED = ("created", "tool.version", "data.source", "spec.document")
 """The fields of a report that do not follow from its counts."""
+# diagnostics that only the rows give
 _OF_ROWS = {
     DiagnosticCode.REPEATED_ID,
     DiagnosticCode.FEATURE_DISTANCE,
@@ -395,10 +396,9 @@ _OF_ROWS = {
     DiagnosticCode.COLUMN_LABEL,
     DiagnosticCode.UNUSED_WEIGHTS,
 }
-"""Diagnostics that only the rows give."""
+# relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
+# scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics.
 _TOLERANCE = 1e-11
-"""Relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
-scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics."""
 Sealed: TypeAlias = Report | PairsAudit
 """What follows from counts alone, and can be sealed with them."""
 Leaf: TypeAlias = tuple[str, str, object, object]

@@ -81,18 +81,18 @@ BLOCKS = 400
 
 _MOST_CELLS = 20_000_000
 _MANY = 1_000
+# by how much a cell is moved, as a share of its side; errors are of the order of its square.
 _STEP = 1e-4
-"""By how much a cell is moved, as a share of its side; errors are of the order of its square."""
 _UNDEFINED = Reason.of(ReasonCode.DESIGN_UNDEFINED)
 _YES, _NO, _MISSING = range(3)
 _EVERY: frozenset[Need] = frozenset()
+# the cell (of TP, FP, FN, TN) of a row by its label and prediction: yes, no or missing
 _CELL_OF = {
     BOTH: ((0, 2, -1), (1, 3, -1), (-1, -1, -1)),
     LABEL: ((0, 0, 0), (3, 3, 3), (-1, -1, -1)),
     PREDICTION: ((0, 3, -1), (0, 3, -1), (0, 3, -1)),
     _EVERY: ((0, 0, 0), (0, 0, 0), (0, 0, 0)),
 }
-"""The cell (of TP, FP, FN, TN) of a row by its label and prediction: yes, no or missing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -63,7 +63,7 @@ class NoInterval(Exception):  # noqa: N818 - an answer, not an error
 def unique_methods(*methods: IntervalMethod) -> Methods:
     """Return the steps in making an interval, each where it comes first.
 
-    >>> [str(method) for method in each_once(*SKEWED_MEAN, *LINEARISED)]
+    >>> [str(method) for method in unique_methods(*SKEWED_MEAN, *LINEARISED)]
     ['student_t', 'influence']
     """
     return tuple(dict.fromkeys(methods))

@@ -38,8 +38,8 @@ MANY_MISSING = 0.01
 """The share of the rows of a group from which those that lack something are many."""
 _MANY = 0.05
 _LEVEL = 0.01
+# far below usual levels: with many comparisons a chance finding would withhold verdicts
 _HARDLY_CHANCE = 1e-3
-"""Far below usual levels: with many comparisons a chance finding would withhold verdicts."""
 _TWO = 2
 
 

@@ -59,8 +59,8 @@ Shares = tuple[Array, Array]
 
 _ACCURACY = rate_of("accuracy")
 _SELECTION = contrast_of(rate_of("selection_rate"), "difference")
+# the state of an outcome that is neither positive (0) nor negative (1)
 _MISSING = 2
-"""The state of an outcome that is neither positive (0) nor negative (1)."""
 
 
 Cases = dict[ComparisonKey, tuple[WorstCase, ...]]
@@ -662,8 +662,8 @@ class PossiblePairs:
         return _least_mean(total, n, lowest), -_least_mean(-total, n, highest)
 
 
+# what a row adds to a rate, or to its change
 _ADDED = (-1, 0, 1)
-"""What a row adds to a rate, or to its change."""
 
 
 def _least_mean(total: Array, n: Array, more: Mapping[int, Array]) -> Array:

@@ -148,15 +148,15 @@ def states_by_threshold(
 
 
 _ROUNDING = 1e-12
+# what cannot be asked, and what to do instead
 _NOT_COUNTED = {
     "cluster": "choose from one row of each cluster, and audit the chosen threshold with clusters",
     "strata": "choose for the intersection with that column, or audit the chosen threshold with it",
 }
-"""What cannot be asked, and what to do instead."""
+# rates of decisions that are stated with every choice, whichever rate is kept
 _STATED = ("selection_rate", "true_positive_rate", "false_positive_rate")
-"""Rates of decisions that are stated with every choice, whichever rate is kept."""
+# share of rows with the rarer decision, below which nearly all rows have the same
 _NEARLY_NONE = 0.01
-"""Share of rows with the rarer decision, below which nearly all rows have the same."""
 
 
 def choose_thresholds(

@@ -48,10 +48,10 @@ from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, log_of,
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.intervals import critical
 
+# what the alternatives of a rule come to: a fail only where every limit fails
 _BEST_FIRST = (
     Outcome.PASS, Outcome.NONE, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.FAIL,
 )  # fmt: skip
-"""What the alternatives of a rule come to: a fail only where every limit fails."""
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
 _BY_VALUE = (
     ReasonCode.POINT_INSIDE, ReasonCode.POINT_OUTSIDE, ReasonCode.SIGNIFICANT_OUTSIDE,
@@ -69,8 +69,8 @@ INSUFFICIENT = {
 OF_FEATURES = ("group", "feature", "pooled")
 """The scopes of metrics that every feature has."""
 _MOST_ROWS = 1e12
+# of margins that are compared: beyond these, two groups that mirror each other could differ.
 _DIGITS = 9
-"""Of margins that are compared: beyond these, two groups that mirror each other could differ."""
 
 Decision = tuple[Outcome, Reason]
 

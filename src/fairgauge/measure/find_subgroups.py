@@ -44,10 +44,10 @@ from fairgauge.stats.significance import normal_quantile
 Codes: TypeAlias = NDArray[np.integer[Any]]
 
 MOST_SUBGROUPS = 10_000_000
+# combinations of values of one set of features, which are counted in one array
 _MOST_COMBINATIONS = 50_000_000
-"""Combinations of values of one set of features, which are counted in one array."""
+# the same of all sets that are counted in one reading of the rows
 _MOST_TOGETHER = 20_000_000
-"""The same of all sets that are counted in one reading of the rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,8 +219,8 @@ MOST_AHEAD = 6
 """Claims that may be members next, whose counts are taken with those of members."""
 _CORRECTION = 0.5
 _SIGNIFICANT = normal_quantile(0.95)
+# the share of claims that are worse alike in all their rows, and of which a part is named
 _NARROWED = 0.01
-"""The share of claims that are worse alike in all their rows, and of which a part is named."""
 
 
 class ClaimCounts:
@@ -419,8 +419,8 @@ def _contrast(one: Array, other: Array, outside: Array) -> Array:
     return np.asarray((excess[0] - excess[1] - correction) / np.sqrt(variance))
 
 
+# rows that the rate is a share of, on either side: a smaller subgroup is not tested
 _FEWEST_COUNTED = 20
-"""Rows that the rate is a share of, on either side: a smaller subgroup is not tested."""
 MOST_UNDECIDED = 1_000
 POWER = 0.8
 SHARES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)

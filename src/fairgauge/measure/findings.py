@@ -49,8 +49,8 @@ from fairgauge.results.sections import FeatureResults, searched_rates, sections_
 from fairgauge.results.stated_comparison import is_about, stated_comparisons
 from fairgauge.results.verdicts import Verdict, before_counting
 
+# decimals of gaps that are ranked: beyond these two groups of equal counts could differ
 _ROUNDING = 12
-"""Decimals of gaps that are ranked: beyond these two groups of equal counts could differ."""
 _ADJUSTED = {
     AfterAdjusting.REVERSES: FindingReason.REVERSES,
     AfterAdjusting.DISAPPEARS: FindingReason.DISAPPEARS,

@@ -103,8 +103,8 @@ from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
 from fairgauge.values import name_of
 
 _FULL_COVERAGE = 0.9
+# the confidence by which outcomes of a single group are reversed: reports have many groups.
 _NO_COINCIDENCE = 0.9999
-"""The confidence by which outcomes of a single group are reversed: reports have many groups."""
 
 if TYPE_CHECKING:
     from fairgauge.measure._measure_unrecorded import EstimatedGroups

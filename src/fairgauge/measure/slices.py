@@ -589,8 +589,8 @@ class Slice:
         return np.tile(which, len(slots)), np.repeat(slots, len(which))
 
 
+# returns the result of one comparison; and the limits of all of them at another level
 _Results: TypeAlias = "tuple[Callable[[int], Result], Callable[[float], Limits] | None]"
-"""Returns the result of one comparison; and the limits of all of them at another level."""
 
 
 _SIDES = ("n_group", "n_reference", "rate_group", "rate_reference")

@@ -46,10 +46,10 @@ from fairgauge.values import matches
 
 Compared: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 """The groups of both sides of a comparison."""
+# share of items that are asked under a name from which on those that are not are missing
 _MOSTLY_CROSSED = 0.5
-"""Share of items that are asked under a name from which on those that are not are missing."""
+# the quantile of rows of a cell that all cells of a group should have: a few may be repeated.
 _USUAL = 0.9
-"""The quantile of rows of a cell that all cells of a group should have: a few may be repeated."""
 
 
 class _Asked(NamedTuple):

@@ -28,8 +28,8 @@ from fairgauge.resolve.references import CountsBySide
 from fairgauge.values import Value, sort_key
 
 Codes = NDArray[np.int64]
+# cells up to which counting each of them is faster than sorting the rows
 _MOST_CELLS = 4_000_000
-"""Cells up to which counting each of them is faster than sorting the rows."""
 
 
 def count_codes(columns: Mapping[str, tuple[Codes, Sequence[Value]]], **question: Any) -> Cube:

@@ -24,8 +24,8 @@ NO_CLUSTER = f"missing {Role.CLUSTER}"
 """Why rows are in no confidence interval."""
 
 _NAMES_OF_OTHERS = {*map(str, Role), "count", "weight"}
+# the roles of axes that tables of the same outcomes do not share
 _OF_GROUPS = {Role.FEATURE, Role.PROXY, Role.KNOWN, Role.CANDIDATE}
-"""The roles of axes that tables of the same outcomes do not share."""
 _ALL_OUTCOMES = (*OUTCOMES, Role.SCORE)
 MANY_UNCLUSTERED = 0.05
 """The share of the rows from which those without a cluster are warned of."""

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 
 OTHER, _DROPPED, EXCLUDED = -1, -2, -3
 """Codes of known values of no group, of missing values, and of groups that are excluded."""
+# cells by two decisions that are held in memory for one feature
 _MOST_JOINT_CELLS = 30_000_000
-"""Cells by two decisions that are held in memory for one feature."""
 _ROUNDING = 1e-9
 
 

@@ -38,8 +38,8 @@ from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Mask
 from fairgauge.values import Value, is_one_of, match, name_of, sort_key
 
+# how files write whether something is so: two of them in one column are two codings
 _CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
-"""How files write whether something is so: two of them in one column are two codings."""
 _OF_EACH_COLUMN = (
     "if the columns have other words, name the favourable values of each (--positive COLUMN=VALUE, "
     "positive={COLUMN: VALUE}), or use the same in both (recode)"
@@ -339,10 +339,10 @@ ALMOST_ALL = 0.95
 """The share of the rows of each outcome from which strata determine it, as a copy with mistakes."""
 ROUNDING = 1e-11
 """The part of a squared mean up to which a variance is that of rounding alone."""
+# rows of a stratum below which all have one outcome often, whatever the stratum
 _FEWEST_DETERMINED = 10
-"""Rows of a stratum below which all have one outcome often, whatever the stratum."""
+# the sums of numbers and of their squares
 _MOMENTS = {Role.LABEL: ("y", "yy"), Role.PREDICTION: ("p", "pp"), Role.SCORE: (SUM, SQUARES)}
-"""The sums of numbers and of their squares."""
 
 ConstantOutcomes = dict[tuple[str, float | None], Reason]
 """Why groups cannot differ in what a metric needs, at a threshold or (None) at any."""
@@ -450,8 +450,8 @@ def share_determined(positive: Sums, rows: Sums) -> float:
 
 
 _NEGATIVE, _POSITIVE, _UNKNOWN = 0, 1, 2
+# TP, FP, FN or TN by label and prediction; where one is not known, by the other alone
 _CELL_OF = np.array([[3, 1, 3], [2, 0, 0], [3, 0, 0]])
-"""TP, FP, FN or TN by label and prediction; where one is not known, by the other alone."""
 
 
 def kinds_of_rows(cube: Cube, masks: OutcomeMasks, rate: Rate) -> Index:

@@ -207,8 +207,8 @@ def unmatched_name(path: str, name: str, known: Iterable[str]) -> Diagnostic:
 
 FEW_PUBLISHED = 10
 """The rows of a group from which its rate shows nothing about single people."""
+# groups of one row, from which a feature looks like an identifier
 _MANY_SINGLE = 20
-"""Groups of one row, from which a feature looks like an identifier."""
 OTHER_UNIT = 10.0
 """The ratio of means from which one of them may be in another unit: per cent, or a month's."""
 

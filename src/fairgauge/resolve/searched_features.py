@@ -31,8 +31,8 @@ from fairgauge.values import is_number, is_one_of, name_of
 
 Levels = NDArray[np.integer[Any]]
 
+# different numbers of a column up to which each is a value of its own
 _MOST_NUMBERS = 12
-"""Different numbers of a column up to which each is a value of its own."""
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)
 _MOST_VALUES = 50
 OTHER_VALUES = "other values"

@@ -32,29 +32,28 @@ _IDENTIFIER = (
     rf"(?i)(.*[_\s])?(id|uuid|guid|{_PEOPLE.pattern})([_\s]?(id|no|nr|number|ref|key)\.?)?"
 )
 _MOST_IDENTIFIERS = 3
+# different numbers of a label up to which they may be codes of classes
 _FEW_AMOUNTS = 20
-"""Different numbers of a label up to which they may be codes of classes."""
 _MOST_COMPARED = 1_000_000
 FEWEST_ROWS = 30
 """Different rows, all of them of an even number by coincidence in one table of a billion."""
 _LIKELY_ROUNDED, _MOST_EVEN = 5, 0.25
 """What numbers of a few combinations are rounded to, rather than copies; and the greatest ratio of
 the variance of times to their mean in copies of these: of a design with two outcomes it is more."""
+# values up to which rows are compared though not every one can be a copy
 _MOST_READ = 200_000
-"""Values up to which rows are compared though not every one can be a copy."""
 _FEWEST_COMPARED, _REPEATED, _SURELY = 100, 1.2, 6.0
 """Different rows, times that they stand on average, and standard errors, from which rows are taken
 for copies."""
 _UNSORTED, _FEWEST_IN_PLACE = 1.1, 3
 """Runs of equal rows beside different rows of a table that is not sorted, and their mean length."""
+# of different rows with a value of their own, the share from which those that stand again are many.
 _COPIED = 0.01
-"""Of different rows with a value of their own, the share from which those that stand again are
-many."""
+# a column with fewer distinct values than this share of its rows is no identifier, unless its name
+# is one of people or sessions, and it has more values than the next.
 _FEWEST_DIFFERENT = 0.1
-"""A column with fewer distinct values than this share of its rows is no identifier, unless its name
-is one of people or sessions, and it has more values than the next."""
+# distinct values, above which a column that is named for people or sessions is an identifier.
 _FEW_PEOPLE = 10
-"""Distinct values, above which a column that is named for people or sessions is an identifier."""
 
 
 def infer_regression(source: Source, spec: Spec) -> Spec:

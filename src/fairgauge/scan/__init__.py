@@ -15,10 +15,10 @@ from fairgauge.scan._sql import QUESTION
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
 from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source
 
+# the options whose values name columns, or are arrays
 _OF_COLUMNS = frozenset(
     option.name for option in OPTIONS if option.type in (COLUMN, COLUMNS, FEATURES, STRATA)
 )
-"""The options whose values name columns, or are arrays."""
 
 
 def open_source(data: object) -> Source:

@@ -37,14 +37,14 @@ Codes: TypeAlias = NDArray[np.integer[Any]]
 Floats: TypeAlias = NDArray[np.float64]
 Cells: TypeAlias = NDArray[np.int64]
 
+# cells that there may be, up to which a table holds the number of each
 _MOST_DENSE = 1 << 24
-"""Cells that there may be, up to which a table holds the number of each."""
+# cells of all axes that there may be, up to which they are summed in place of several tables.
 _MOST_JOINT = 1 << 20
-"""Cells of all axes that there may be, up to which they are summed in place of several tables."""
 _MOST_SPARSE = 1 << 62
+# bytes of an array after which the C library keeps the memory of smaller ones for the next batch;
+# it would hand each back, and the system would clear it anew.
 _KEPT = 1 << 24
-"""Bytes of an array after which the C library keeps the memory of smaller ones for the next batch;
-it would hand each back, and the system would clear it anew."""
 
 
 @dataclass

@@ -108,8 +108,8 @@ Series = nw.Series[Any]
 Frame = nw.DataFrame[Any]
 Values = Series | NDArray[Any]
 
+# every array, Series and frame has one of them
 _PROTOCOLS = ("__array__", "__arrow_c_array__", "__arrow_c_stream__")
-"""Every array, Series and frame has one of them."""
 _LARGEST_WHOLE = 2**62
 
 
@@ -254,8 +254,8 @@ def _plain_array(value: object, path: str) -> NDArray[Any]:
     return _single_type_array([canonical(each) for each in listed], path)
 
 
+# types whose values are in their one form
 _CANONICAL = {str, bool, int, type(None)}
-"""Types whose values are in their one form."""
 _ONE_DIMENSION = "must have one dimension, with one value for each row; "
 _OF_FEATURES = "name the columns of a table: sensitive={'NAME': table[:, 0]}"
 _OF_OUTCOMES = (

@@ -50,19 +50,19 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Plan
 
 _DOUBLE = {"postgres": "DOUBLE PRECISION", "sqlite": "REAL", "mysql": "DOUBLE"}
+# whether a text is a number, in PostgreSQL, and in SQLite, MySQL and MariaDB
 _IS_NUMBER = {
     "postgres": r"{} ~ '^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$'",
     # without regular expressions, or with others in each: JSON that is a number
     "": "json_valid({0}) AND substr(trim({0}), 1, 1) IN "
     "('-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9')",
 }
-"""Whether a text is a number, in PostgreSQL, and in SQLite, MySQL and MariaDB."""
+# a view in a DuckDB file may name the web, which an extension would read
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = dict.fromkeys(
     ("autoinstall_known_extensions", "autoload_known_extensions"), "false"
 )
-"""A view in a DuckDB file may name the web, which an extension would read."""
+# the longest value of a parameter that an error repeats: ``verify-full`` is no secret
 _LONGEST_PLAIN = 12
-"""The longest value of a parameter that an error repeats: ``verify-full`` is no secret."""
 _UTC = "CONCAT(replace(strftime({}, '%Y-%m-%dT%H:%M:%S.%f'), '.000000', ''), '+00:00')"
 
 

@@ -33,8 +33,8 @@ from fairgauge.values import NANOSECONDS
 FETCHED = 65_536
 """How many records are fetched at a time."""
 
+# an error of ours that passed through DuckDB, which called us to read an object
 _OURS = re.compile(r"\bDataError: (.*?)\s*(?:\n\s*At:|\Z)", re.DOTALL)
-"""An error of ours that passed through DuckDB, which called us to read an object."""
 
 _CSV_ERRORS = {
     r"Expected Number of Columns: (\d+) Found: (\d+)": r"the header has \1 columns, this line \2",
@@ -150,8 +150,8 @@ _WHOLE = {
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
 }
+# types whose values come by Arrow as they are fetched
 _BATCHED = {"VARCHAR", "DOUBLE", *(_WHOLE - {"HUGEINT", "UHUGEINT"})}
-"""Types whose values come by Arrow as they are fetched."""
 _UTC = "TIMESTAMP WITH TIME ZONE"
 
 
@@ -271,10 +271,10 @@ def list_paths_in_sql(paths: Iterable[Place]) -> str:
 
 _LONGEST_LINE = 1 << 22
 _BUFFER = 1 << 23
+# bytes of Parquet from which counting by numpy saves more than importing Arrow costs
 _LARGE = 1 << 24
-"""Bytes of Parquet from which counting by numpy saves more than importing Arrow costs."""
+# rows that are counted at a time
 _ROWS = 98_304
-"""Rows that are counted at a time."""
 
 
 def csv_rows(

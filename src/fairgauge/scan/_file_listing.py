@@ -36,8 +36,8 @@ from fairgauge.object_stores import (
 from fairgauge.scan.source import Source
 from fairgauge.start.records import dataclass
 
+# folders of a store that are looked into, as each takes some requests
 _MOST_FOLDERS = 32
-"""Folders of a store that are looked into, as each takes some requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +124,13 @@ def _is_left_over(name: str, asked: str) -> bool:
     )
 
 
+# what a file of each kind of table is called, after the folder of the table
 _MARKS = {
     "delta": re.compile(r"(.*?)/_delta_log/[^/]+"),
     "hudi": re.compile(r"(.*?)/\.hoodie/[^/]+"),
     "iceberg": re.compile(r"(.*?)/metadata/[^/]+\.metadata\.json"),
     "ducklake": re.compile(r"(.*)/ducklake-[^/]+\.parquet"),
 }
-"""What a file of each kind of table is called, after the folder of the table."""
 _BESIDE = ("_delta_log", ".hoodie", "metadata")
 
 
@@ -170,6 +170,7 @@ def _above(name: str) -> Iterator[str]:
 
 
 _CHOOSE = "choose rows of it by conditions (where), and name the table"
+# what each kind is called, and what to do
 _KINDS = {
     "delta": ("a Delta", f"{_CHOOSE}: delta:{{folder}}"),
     "iceberg": (
@@ -179,7 +180,6 @@ _KINDS = {
     "hudi": ("a Hudi", "give the frame of an engine that knows Hudi, such as Spark"),
     "ducklake": ("a DuckLake", "attach its catalogue in DuckDB, and give the relation"),
 }
-"""What each kind is called, and what to do."""
 
 
 _ADDRESS = re.compile(r"(?P<kind>delta|iceberg):(?P<where>.+?)(?:@(?P<version>\d+))?")

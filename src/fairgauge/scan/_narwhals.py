@@ -112,8 +112,8 @@ def _values(column: nw.Series[Any]) -> list[Any]:
     return column.to_list()
 
 
+# the method of newer polars that reads a scan in batches
 _COLLECT = "collect_batches"
-"""The method of newer polars that reads a scan in batches."""
 
 
 def _parts(frame: Frame) -> Iterator[Any]:

@@ -414,10 +414,10 @@ def translate(sql: str, rows: str, dialect: str) -> str:
     return tree.sql(dialect=dialect, pretty=True)
 
 
+# how a query begins; whatever else is the name of a table, which may have spaces
 _QUERY = re.compile(
     r"\s*(?:--|/\*|\(|(?:SELECT|WITH|FROM|VALUES|TABLE|PIVOT|UNPIVOT)\b)", re.IGNORECASE
 )
-"""How a query begins; whatever else is the name of a table, which may have spaces."""
 
 
 def is_query(rows: str) -> bool:

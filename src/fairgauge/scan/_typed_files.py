@@ -96,8 +96,8 @@ def _is_in_range(value: Any, limits: Mapping[str, Any]) -> bool:
     return isinstance(value, str) == isinstance(low, str) and bool(low <= value <= high)
 
 
+# rows above the header that are looked at
 _MOST_ABOVE = 50
-"""Rows above the header that are looked at."""
 
 
 def open_workbook(path: Place, name: str, sheet: str = "") -> Source:

@@ -542,8 +542,8 @@ class _Made:
         return np.where(empty, _EMPTY, state), sums
 
 
+# the cell of a row without probabilities
 _EMPTY = -(2**62)
-"""The cell of a row without probabilities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -646,8 +646,8 @@ def digits_of(cells: list[int], groups: int) -> NDArray[np.int64]:
     return places % BASE
 
 
+# the mean in standard deviations beyond which the fourth powers lose most of their digits
 _FAR = 1e3
-"""The mean in standard deviations beyond which the fourth powers lose most of their digits."""
 _SUMS = {Role.LABEL: ("y", "yy"), Role.PREDICTION: ("p", "pp")}
 
 

@@ -56,10 +56,10 @@ _SIGNATURES = {
 ARCHIVES = (".zip", ".bz2", ".zst")
 _COPY = "stdin-"
 _HEAD, _SIGNATURE = 1 << 16, 1 << 8
+# the files that were opened last for what was asked, and those that were skipped
 _opened: dict[tuple[str, ...], tuple[list[Place], list[Place]]] = {}
-"""The files that were opened last for what was asked, and those that were skipped."""
+# a workbook with the name of a sheet, or a text file with the line of its header
 _SHEET = re.compile(r"\.xls[xm]#.|\.(csv|tsv|txt)(\.gz)?#[1-9]\d*$", re.IGNORECASE)
-"""A workbook with the name of a sheet, or a text file with the line of its header."""
 _SAVED = re.compile(rb'\s*\{\s*"schema":\s*"fairgauge\.(cube|report|comparison)/')
 
 

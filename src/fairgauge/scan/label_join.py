@@ -104,6 +104,7 @@ def _side(name: str, source: Source, on: str) -> str:
     )
 
 
+# the fields of `JoinCounts`, then the identifiers of the labels, and the first of each side.
 _COUNTS = """SELECT
     (SELECT count(*) FROM p_one),
     (SELECT count(*) FROM p_one WHERE id NOT IN (SELECT id FROM l_one)),
@@ -116,7 +117,6 @@ _COUNTS = """SELECT
     (SELECT count(DISTINCT id) FROM l_each),
     (SELECT min(id) FROM p_each),
     (SELECT min(id) FROM l_each)"""
-"""The fields of `JoinCounts`, then the identifiers of the labels, and the first of each side."""
 
 
 def _write(query: str, name: str, target: Path) -> None:

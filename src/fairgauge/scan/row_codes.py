@@ -136,17 +136,17 @@ def feature_matrix(columns: Sequence[Sequence[Value]], *, scaled: bool) -> tuple
     return points, how
 
 
+# the place of a value that no row may have
 _ABSENT = -2
-"""The place of a value that no row may have."""
 BATCH = 524_288
 """Rows of a batch, over which what is done once for each is spread."""
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+# types of Arrow that numpy has too, with its names
 _FLAT = {kind: kind for kind in _WHOLE} | {"float": "float32", "double": "float64"}
-"""Types of Arrow that numpy has too, with its names."""
 WIDEST = 4_096
 """Whole numbers this far apart are positions as they are."""
+# the same of records that are objects of Python
 _RECORDS = 65_536
-"""The same of records that are objects of Python."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

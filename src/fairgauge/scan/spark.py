@@ -33,8 +33,8 @@ _UTC = (
     "concat(replace(date_format(to_utc_timestamp({}, current_timezone()), "
     "\"yyyy-MM-dd'T'HH:mm:ss.SSSSSS\"), '.000000', ''), '+00:00')"
 )
+# numbers that Java reads and nobody else: 1d, 0x1p3
 _OWN_NOTATION = "[0-9.][dDfF][^a-zA-Z]*$|[xX]"
-"""Numbers that Java reads and nobody else: 1d, 0x1p3."""
 _NESTED = {"array", "map", "struct"}
 
 

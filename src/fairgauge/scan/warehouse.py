@@ -182,8 +182,8 @@ def _columns_of(text: str, path: str | Path) -> list[tuple[str, str]]:
     return named
 
 
+# types of double precision, which have single precision elsewhere
 _DOUBLES = {"mysql": {"REAL"}, "snowflake": {"REAL", "FLOAT4"}}
-"""Types of double precision, which have single precision elsewhere."""
 
 
 def _kind(written: str, dialect: str) -> str:

@@ -17,8 +17,8 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
+# results that are kept, before those of texts as they were go with all others
 _MOST = 5_000
-"""Results that are kept, before those of texts as they were go with all others."""
 
 
 def compile_once(text: str, how: str, make: Callable[[str], Any]) -> Any:

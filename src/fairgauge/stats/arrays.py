@@ -16,8 +16,8 @@ Mask: TypeAlias = NDArray[np.bool_]
 Limits: TypeAlias = tuple[Array, Array]
 """Lower and upper limits of confidence intervals."""
 
+# numbers from which on numpy adds pairs first
 _PAIRWISE = 8
-"""Numbers from which on numpy adds pairs first."""
 
 as_floats = partial(np.asarray, dtype=np.float64)
 _shape = attrgetter("shape")

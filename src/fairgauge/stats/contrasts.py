@@ -344,8 +344,8 @@ def _crossing(score: Callable[[Array], Array], level: float, low: Array, high: A
     return below if level > 0 else above
 
 
+# standard errors beyond which nothing is: no level below 1 is so high
 _FURTHEST = 9.0
-"""Standard errors beyond which nothing is: no level below 1 is so high."""
 
 
 @quiet

@@ -16,11 +16,11 @@ from fairgauge.stats.arrays import Array, Mask, floats, quiet
 from fairgauge.stats.intervals import t_from_z
 from fairgauge.stats.sampling import Sampling, SquaredWeights, effective_values
 
+# rows that are added to each side for the centre of an interval, spread over the strata as the rows
+# are (Agresti and Caffo 2000).
 _PRIOR_ROWS = 4.0
-"""Rows that are added to each side for the centre of an interval, spread over the strata as the
-rows are (Agresti and Caffo 2000)."""
+# degrees of freedom below which the variance of a side is not taken from it alone
 _FEWEST_DEGREES = 10
-"""Degrees of freedom below which the variance of a side is not taken from it alone."""
 _FEWEST_EXPECTED = 5.0
 
 
@@ -293,11 +293,11 @@ def _rates(x: Array, n: Array) -> Array:
 
 # ---- the means that every part is made of -------------------------------------------------------
 
+# what each part is as a sum of the means (of a ratio: of their logarithms): composition, within,
+# and within at the group's and at the reference's composition.
 _COEFFICIENTS = np.array(
     [[0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5], [1, 0, -1, 0], [0, -1, 0, 1]]
 )
-"""What each part is as a sum of the means (of a ratio: of their logarithms): composition, within,
-and within at the group's and at the reference's composition."""
 
 
 class _Means(NamedTuple):

@@ -50,8 +50,8 @@ def boschloo(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Arra
     return np.asarray(p, dtype=np.float64)[index.reshape(tables.shape[:-1])]
 
 
+# steps in which an error is divided between two rates; more would narrow limits by under 1 %.
 _STEPS = 240
-"""Steps in which an error is divided between two rates; more would narrow limits by under 1 %."""
 
 
 @quiet

@@ -21,19 +21,19 @@ from fairgauge.stats.sampling import limits_at
 
 ClassStatistic: TypeAlias = Callable[[Array], Array]
 
+# part of a class's smallest count (at least one row) by which its counts are moved for a central
+# difference, whose relative error is of the order 1e-8.
 _STEP = 1e-4
-"""Part of a class's smallest count (at least one row) by which its counts are moved for a central
-difference, whose relative error is of the order 1e-8."""
+# influences below, in units of the statistic, are those of rounding errors: it is constant.
 _NOISE = 1e-7
-"""Influences below, in units of the statistic, are those of rounding errors: it is constant."""
 _DECIMALS = 12
+# passes of proportional fitting; the other margin is then met to a thousandth of a row
 _FITS = 12
-"""Passes of proportional fitting; the other margin is then met to a thousandth of a row."""
+# rows added to each label and to each prediction before influences are measured
 _ADDED = 1.0
-"""Rows added to each label and to each prediction before influences are measured."""
 _ROUNDING = 1e-9
+# relative variance of squared weights over that of weights, where it is small (delta method).
 _SQUARED = 4.0
-"""Relative variance of squared weights over that of weights, where it is small (delta method)."""
 
 
 class WeightSums(NamedTuple):

@@ -29,14 +29,14 @@ from fairgauge.stats.significance import two_sided
 FEWEST_EVENTS = 5.0
 """Effective successes, and failures, that either side needs: of fewer the normal distribution of
 the effect is far off."""
+# columns of the design above which no regression is fitted
 _MOST_COLUMNS = 300
-"""Columns of the design above which no regression is fitted."""
+# of a coefficient: beyond, a combination of columns separates the outcomes
 _SEPARATED = 15.0
-"""Of a coefficient: beyond, a combination of columns separates the outcomes."""
+# below this share of its square, what is left of a column beside those before it is rounding.
 _COLLINEAR = 1e-10
-"""Below this share of its square, what is left of a column beside those before it is rounding."""
+# below this share of what it is the difference of, a number may be that of rounding alone
 _ROUNDING = 1e-13
-"""Below this share of what it is the difference of, a number may be that of rounding alone."""
 _LEAST_OF_HC2 = 0.9
 _LARGEST_Z = 37.0
 

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
 
+# exposures that differ by less are equal
 _LEVEL = 1e-9
-"""Exposures that differ by less are equal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -236,14 +236,14 @@ def compared_quantiles(
     return ComparedQuantiles(value, low, high, float(two_sided(inside)))
 
 
+# relative difference below which two distances are equal
 _SAME = 1e-9
-"""Relative difference below which two distances are equal."""
+# most points per look-up
 _QUERIES = 100_000
-"""Most points per look-up."""
 BLOCKS = 40
 """Blocks of rows of the jackknife."""
+# neighbours looked up per neighbour needed, so that enough remain without a block
 _SPARE = 2
-"""Neighbours looked up per neighbour needed, so that enough remain without a block."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from fairgauge.stats.arrays import Array, Index, Limits, Mask, floats, quiet, quotient
 from fairgauge.stats.intervals import effective_share, t_from_z, wilson
 
+# the relative error of a statistic of counts, at most
 _ROUNDING = 1e-13
-"""The relative error of a statistic of counts, at most."""
 _ROUNDING_OF_SUMS = 1e-11
 
 
@@ -335,8 +335,8 @@ def satterthwaite_degrees(m: ArrayLike) -> Array:
     return np.where(np.count_nonzero(m > 0, axis=-1) > 1, degrees, 0.0)
 
 
+# share of a stratum that was not sampled, below which it adds no variance
 _CERTAIN = 1e-7
-"""Share of a stratum that was not sampled, below which it adds no variance."""
 
 
 class Strata(NamedTuple):
@@ -407,7 +407,7 @@ def deviations_of_units(totals: Array, strata: Strata) -> Deviations:
 
     >>> totals = np.array([[1.0], [3.0], [0.0], [1.0]])
     >>> strata = Strata(np.array([0, 0, 1, 1]), np.array([2.0, 2.0]), np.array([np.inf, 10.0]))
-    >>> of_units(totals, strata).variance.round(9).tolist()
+    >>> deviations_of_units(totals, strata).variance.round(9).tolist()
     [4.8]
     """
     sums = np.zeros((len(strata.units), totals.shape[1]))
@@ -577,7 +577,7 @@ def effective_values(
     Kish's, and the squares have the spread of the weighted values.
 
     >>> x, n = np.array([60.0]), np.array([200.0])  # 30 of 100 rows of weight 2
-    >>> _, rows, _ = effective(x, n, SquaredWeights(2 * n, 2 * x, 2 * x), rates=True)
+    >>> _, rows, _ = effective_values(x, n, SquaredWeights(2 * n, 2 * x, 2 * x), rates=True)
     >>> rows.round(6)
     array([100.])
     """

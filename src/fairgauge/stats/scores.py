@@ -186,10 +186,10 @@ def area_score_interval(
     return np.where(known, low, 0.0), np.where(known, high, 1.0)
 
 
+# standard errors from which on the sign of a bin's error is known
 _FAR = 3.0
-"""Standard errors from which on the sign of a bin's error is known."""
+# fixed-point steps for the degrees of freedom of chi
 _STEPS = 8
-"""Fixed-point steps for the degrees of freedom of chi."""
 
 
 class Bins(NamedTuple):

@@ -30,8 +30,8 @@ SHIFTS = (1.0, 2.0)
 """Distances of alternatives beyond each bound, in units of the shift to be detected early: a larger
 change is found without first having been learnt from the batches after it."""
 
+# evidence is held below, so that a batch with an e-value of 0 after many large ones makes it 0.
 _LARGEST = 1e300
-"""Evidence is held below, so that a batch with an e-value of 0 after many large ones makes it 0."""
 
 Contrasted = Literal["difference", "ratio", "rate"]
 """What is limited: the difference d - a, the ratio d / a, or the rate d alone."""

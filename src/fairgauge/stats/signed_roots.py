@@ -96,7 +96,7 @@ def score_limits(x1: Array, n1: Array, x2: Array, n2: Array, c: float, other_c: 
     """Return the lower ends at c, and the upper ones at another critical value, in one search.
 
     >>> counts = [np.array([count], dtype=float) for count in (30, 100, 50, 400)]
-    >>> [end.round(4).tolist() for end in both_ends(*counts, 3.0, 2.0)]
+    >>> [end.round(4).tolist() for end in score_limits(*counts, 3.0, 2.0)]
     [[0.0401], [0.2762]]
     """
     groups, others = np.concatenate([n1, n1]), np.concatenate([n2, n2])

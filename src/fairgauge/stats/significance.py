@@ -332,8 +332,8 @@ def _unsorted_p(ordered: Array, order: NDArray[np.intp]) -> Array:
 
 _STEP = 1 / 16
 _POINTS = np.arange(-9.0, 9.0 + _STEP / 2, _STEP)
+# of the trapezoidal rule, exact to rounding for densities that vanish at both ends
 _DENSITY = np.exp(-(_POINTS**2) / 2) * _STEP / np.sqrt(2 * np.pi)
-"""Of the trapezoidal rule, exact to rounding for densities that vanish at both ends."""
 _LARGEST_RANGE = 60.0
 
 

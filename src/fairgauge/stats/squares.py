@@ -24,10 +24,10 @@ from numpy.typing import ArrayLike
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.intervals import t_from_z
 
+# the relative error of a sum
 _ROUNDING = 1e-12
-"""The relative error of a sum."""
+# largest relative rounding error of a fourth moment
 _LARGEST_ERROR = 0.02
-"""Largest relative rounding error of a fourth moment."""
 _FEW, _TAIL, _LONE = 4.0, 10.0, 6.0
 _NORMAL = 3.0
 
@@ -79,7 +79,7 @@ def stable_sum(terms: Sequence[Array], least: ArrayLike) -> Array:
     ``terms``: numbers of 12 significant digits.
     ``least``: lower bound of the exact sum.
 
-    >>> summed([np.array([5.0, 1e12]), np.array([-3.0, 1 - 1e12])], 0.5).tolist()
+    >>> stable_sum([np.array([5.0, 1e12]), np.array([-3.0, 1 - 1e12])], 0.5).tolist()
     [2.0, nan]
     """
     stacked, (bound,) = np.stack(terms), floats(least)

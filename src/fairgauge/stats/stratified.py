@@ -312,8 +312,8 @@ def _test_all_strata(sums: Sequence[Array], strata: Array) -> HeterogeneityTest:
     )
 
 
+# returns the variances of strata that do not differ from a mean, and which have data enough.
 _Tested = Callable[[Array], tuple[Array, Mask]]
-"""Returns the variances of strata that do not differ from a mean, and which have data enough."""
 
 
 def _compare_with_others(

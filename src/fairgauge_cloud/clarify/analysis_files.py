@@ -87,8 +87,8 @@ def write_results(found: Analysis, folder: Path, name: str) -> None:
 
 
 _INTERVAL = re.compile(r"\(([^,]+), ([^,]+)[\])]")
+# sums of logarithms differ in their last digits from one program to the next
 _ROUNDING = 1e-12
-"""Sums of logarithms differ in their last digits from one program to the next."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -326,7 +326,7 @@ def convert_monitor_config(
     their place. InferenceAttribute is the column of its predicted labels; where headers lack it,
     they are those of requests, and the table names its columns itself.
 
-    >>> asked = as_analysis_config({"facet": [], "InferenceAttribute": "0"}, "day.csv")
+    >>> asked = convert_monitor_config({"facet": [], "InferenceAttribute": "0"}, "day.csv")
     >>> asked["dataset_type"], asked["predicted_label"]
     ('text/csv', 0)
     """

@@ -32,8 +32,8 @@ _MOST_SLICES = _ENDS = 2
 _CONFIG_KEYS = {"biasSlices", "bias_slices", "slices", "labels"}
 _TEXT, _NUMBER = ("stringValue", "string_value"), ("floatValue", "float_value")
 _ALL = ("allValues", "all_values")
+# a range, also as the client's ``BiasConfig.to_dict`` spells it
 _RANGE = ("range", "range_")
-"""A range, also as the client's ``BiasConfig.to_dict`` spells it."""
 
 
 def canonical_text(value: object) -> str:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from fairgauge.monitoring.monitor_spec import MonitorSpec
     from fairgauge.object_stores import Place
 
+# the options of an audit whose answer may change with every look at a history
 _OVERRIDES = ("rules", "min_n", "inconclusive")
-"""The options of an audit whose answer may change with every look at a history."""
 _DATE = re.compile(
     r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d|\d{4}-W\d\d|\d{4}-Q[1-4]|\d{4}-\d\d"
     r"|(?<!\d)(?:19|20)\d\d(?=\.cube\.json$)"  # a year, which may be part of any other name

@@ -138,15 +138,15 @@ def _code_of_search(found: Any) -> int:
     return 1 if found.worse else 0 if decided else 3
 
 
+# a reversal is a difference that remains within strata, against the other side
 _GAPS = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE: 3}
-"""A reversal is a difference that remains within strata, against the other side."""
 
 
+# options of audits that hold less of pairs, and are read as there
 _OF_PAIRS = (
     "intersections", "sensitive", "prediction", "positive", "score", "reference", "exclude_groups",
     "unknown", "recode", "count", "margins", "confidence", "seed",
 )  # fmt: skip
-"""Options of audits that hold less of pairs, and are read as there."""
 
 
 def _column(text: str) -> Keywords:

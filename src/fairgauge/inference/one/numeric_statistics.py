@@ -80,17 +80,17 @@ from fairgauge.stats.squares import (
 )
 
 ROUNDING = Reason.of(ReasonCode.ROUNDING)
+# sums of fourth powers beyond may be of numbers that were cut off before they were multiplied.
 _LARGE = 1e270
-"""Sums of fourth powers beyond may be of numbers that were cut off before they were multiplied."""
 _LEAST_SPREAD = 1e-6
 
+# the sums of the powers of what a statistic is the mean of; those of errors are p less y
 _POWERS: dict[RegressionTerm, tuple[str, str, str]] = {
     RegressionTerm.LABEL: ("y", "yy", "y3"),
     RegressionTerm.PREDICTION: ("p", "pp", "p3"),
     RegressionTerm.ERROR: ("", "gap2", "gap3"),
     RegressionTerm.ABSOLUTE_ERROR: ("gap", "gap2", "distance3"),
 }
-"""The sums of the powers of what a statistic is the mean of; those of errors are p less y."""
 _FOURTH = {RegressionTerm.LABEL: "y4", RegressionTerm.PREDICTION: "p4"}
 
 

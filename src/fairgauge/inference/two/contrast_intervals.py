@@ -325,8 +325,8 @@ class EveryGroup:
         return self._intervals[key]
 
 
+# tables that an exact test enumerates; of more rows the limits are exact enough
 _MOST_TABLES = 50_000
-"""Tables that an exact test enumerates; of more rows the limits are exact enough."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -183,8 +183,8 @@ def _conditional_jackknife(
 
 
 _OVERALL: Methods = (IntervalMethod.MOVER, IntervalMethod.WILSON)
+# the share of the weight of all rows below which what remains of it is a rounding error
 _ROUNDED = 1e-9
-"""The share of the weight of all rows below which what remains of it is a rounding error."""
 
 
 def overall_standardised_interval(

@@ -30,12 +30,12 @@ from fairgauge.stats.intervals import t_from_z
 from fairgauge.stats.paired import exact_upper, paired_difference, paired_p, paired_score_ratio
 from fairgauge.stats.significance import invert, normal_quantile, two_sided
 
+# part of all rows by which a count is moved for a difference quotient
 _STEP = 1e-6
-"""Part of all rows by which a count is moved for a difference quotient."""
+# Rows added to every cell of differing decisions before a correlation is measured, so that models
+# that happen to agree on all rows are not taken to agree on all others. Chosen by coverage: of 0,
+# 0.25 and 0.5 rows the least that holds 94% throughout (docs/coverage.md).
 _SMOOTHING = 0.25
-"""Rows added to every cell of differing decisions before a correlation is measured, so that models
-that happen to agree on all rows are not taken to agree on all others. Chosen by coverage: of 0,
-0.25 and 0.5 rows the least that holds 94% throughout (docs/coverage.md)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -591,8 +591,8 @@ def logs_of(limits: Limits) -> Limits:
     return np.log(np.maximum(low, 0.0)), np.log(np.maximum(high, 0.0))
 
 
+# probability that an item is excluded from the largest, under either model, although it is one.
 _EXCLUDED = 0.005
-"""Probability that an item is excluded from the largest, under either model, although it is one."""
 _METHODS = (IntervalMethod.SIMULTANEOUS, IntervalMethod.INFLUENCE)
 
 
@@ -638,8 +638,8 @@ def combined_changes(
     return DisparityChanges(shift, level, (old, new), (rows, others), _METHODS)
 
 
+# numbers of which the largest counts: coordinates, and those that are subtracted from them.
 _Items = tuple[Index, Index]
-"""Numbers of which the largest counts: coordinates, and those that are subtracted from them."""
 
 
 class _Coordinates:
