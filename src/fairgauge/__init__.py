@@ -114,8 +114,8 @@ __all__ = [
 ]  # fmt: skip
 
 
+# what is used by the name of its module: ``fg.mlflow.log_report``
 _MODULES = {"mlflow": "fairgauge.integrations.mlflow", "testing": "fairgauge.testing"}
-"""What is used by the name of its module: ``fg.mlflow.log_report``."""
 
 
 def __getattr__(name: str) -> object:

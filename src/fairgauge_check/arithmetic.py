@@ -25,8 +25,8 @@ from fairgauge_check.printed import (
 
 MIN_SHARE = 0.02
 """The share of people below which a category need not have a ratio, nor be the reference."""
+# the largest unit of the last place, as a share of a ratio, by which a reference is recognised.
 _PRECISE = Fraction(1, 50)
-"""The largest unit of the last place, as a share of a ratio, by which a reference is recognised."""
 _COUNTS = (ColumnRole.N, ColumnRole.SELECTED)
 
 
@@ -288,8 +288,8 @@ def _rows(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         yield _fault(FaultCode.UNKNOWN_NOT_STATED, None)
 
 
+# what may stand between the two categories in the name of an intersection
 _BETWEEN = (" & ", " and ", " x ", ", ", " / ", "/", " - ", " – ", " ")
-"""What may stand between the two categories in the name of an intersection."""
 
 
 def check_margins(table: PublishedTable, tables: Sequence[PublishedTable]) -> Iterator[Finding]:

@@ -49,7 +49,7 @@ def fault_statement(fault: Fault) -> Statement:
         "fault": str(fault.code),
         "row": fault.row,
         "in_unit": {name: _format_share(value, p) for name, value in numbers.items()},
-        "short": {name: _short(value) for name, value in numbers.items()},
+        "short": {name: _short_number(value) for name, value in numbers.items()},
         "counts": {name: f"{value:,.10g}" for name, value in numbers.items()},
     }
     return Statement(code="fault", facts=facts | p)
@@ -58,12 +58,12 @@ def fault_statement(fault: Fault) -> Statement:
 def _format_share(share: float, p: dict[str, Any]) -> str:
     # a share in the unit of the printed rate: as a percentage, with its sign, or not
     if not p.get("percent"):
-        return _short(share)
+        return _short_number(share)
     digits = 3 if round(1e4 * share) % 10 == 5 else 2  # which way the second is rounded
     return f"{round(100 * share, digits):.10g}{'%' if '%' in str(p['printed']) else ''}"
 
 
-def _short(value: float) -> str:
+def _short_number(value: float) -> str:
     text = f"{value:.4f}"
     text = f"{value:.6f}" if text.endswith("5") else text  # which way it is rounded must show
     return text.rstrip("0").rstrip(".")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from fairgauge import audit, count
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import Problem, SpecError, listing, quote, suggest
 from fairgauge.plugins import (
     FEWEST_ROWS,
     Config,
@@ -133,11 +133,11 @@ def check(
     sources, unread = read_sources(source, columns)
     options = with_config(config, cast("Options", given))
     every = [table for _, tables, _ in sources for table in tables]
-    asked = _asked(_add_preset(options, every), references)
+    asked = _read_check_options(_add_preset(options, every), references)
     known = dict.fromkeys(row.name for table in every for row in table.groups if row.counts)
     for name in references:
         if name not in known:
-            message = f"no table has counts of a category {quote(name)}.{nearest(name, [*known])}"
+            message = f"no table has counts of a category {quote(name)}.{suggest(name, [*known])}"
             raise SpecError(Problem("reference", message))
     return Check(
         **made_now(),
@@ -209,7 +209,7 @@ class CheckOptions:
     best: bool
 
 
-def _asked(options: Mapping[str, object], references: tuple[str, ...]) -> CheckOptions:
+def _read_check_options(options: Mapping[str, object], references: tuple[str, ...]) -> CheckOptions:
     names = [each for each in preset_names() if _METRIC in preset(each).options["metrics"]]
     chosen = str(options.get("preset"))
     if chosen in preset_names() and chosen not in names:
@@ -253,9 +253,11 @@ def _check_table(
         named = printed.name if printed.name in counted else None
         table = replace(table, references=(printed.name,))
     faults, checked = check_arithmetic(table, asked.min_share, asked.min_n)
-    groups, top = [_as_printed(row) for row in table.groups], highest(table, asked.min_share)
+    groups, top = [_printed_group(row) for row in table.groups], highest(table, asked.min_share)
     chosen = any(row.selected and row.selected.exact for row in counted.values())
-    by_counts = _by_counts(table, counted, asked, named) if len(counted) > 1 and chosen else None
+    by_counts = (
+        _compare_by_counts(table, counted, asked, named) if len(counted) > 1 and chosen else None
+    )
     if by_counts is not None and (
         named is not None or not _may_be_higher(table, by_counts[0], asked.min_share)
     ):
@@ -289,7 +291,7 @@ def _check_table(
     return replace(found, groups=tuple(decided))
 
 
-def _as_printed(row: PublishedRow) -> CheckedGroup:
+def _printed_group(row: PublishedRow) -> CheckedGroup:
     return CheckedGroup(
         name=row.name,
         n=int(row.n.exact) if row.n and row.n.is_whole else None,
@@ -308,7 +310,7 @@ def _may_be_higher(table: PublishedTable, reference: PublishedRow, min_share: fl
     )
 
 
-def _by_counts(
+def _compare_by_counts(
     table: PublishedTable,
     counted: Mapping[str, PublishedRow],
     asked: CheckOptions,
@@ -352,7 +354,7 @@ def _by_counts(
             "interval": (other in verdicts and verdicts[other].interval) or each.interval,
             "p_value": float(fisher(own[1], own[0], x, n)),
             "verdict": verdicts.get(other)
-            and _of_people(verdicts[other], own, (n, x), open_, asked.limit or 0),
+            and _reword_for_people(verdicts[other], own, (n, x), open_, asked.limit or 0),
         }
         for other, each in given.items()
         if other in counted and (own := counted[other].counts)
@@ -360,7 +362,7 @@ def _by_counts(
     return counted[name], computed
 
 
-def _of_people(
+def _reword_for_people(
     verdict: Verdict, own: tuple[int, int], other: tuple[int, int], open_: int, limit: float
 ) -> Verdict:
     # An audit takes back a pass beside rows without a decision. A fail is taken back here, too,

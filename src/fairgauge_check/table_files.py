@@ -27,10 +27,10 @@ MOST_CELLS, MOST_COLUMNS, MOST_ROWS = 20_000, 200, 1_000
 _MOST_UNPACKED, _MOST_TEXT = 2 * MOST_BYTES, 1_000_000
 SUFFIXES = (".csv", ".tsv", ".md", ".html", ".htm", ".xlsx")
 """The suffixes of files that can hold published tables."""
+# the suffixes of other files that are published, and may hold tables
 _DOCUMENTS = re.compile(
     r"\.(txt|pdf|docx?|rtf|odt|pages|xls[bm]?|ods|numbers|pptx?|prn|tab|text|markdown|xhtml|zip)"
 )
-"""The suffixes of other files that are published, and may hold tables."""
 
 _TOO_LARGE = (
     f"a published table has at most {MOST_COLUMNS:,} columns and {MOST_CELLS:,} cells. For rows of "
@@ -38,30 +38,31 @@ _TOO_LARGE = (
 )
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _PIPE = re.compile(r"(?<!\\)\|")
+# a footnote's mark in Markdown and HTML
 _RAISED = re.compile(r"<sup>(?!(st|nd|rd|th)</sup>)[^<]{0,20}</sup>", re.IGNORECASE)
-"""A footnote's mark in Markdown and HTML."""
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _TEXT_CELLS = ("td", "th")
+# how a workbook shows a number with decimal places
 _DECIMALS = re.compile(r"(#,##)?0\.0+")
-"""How a workbook shows a number with decimal places."""
 _ORDINALS = ("st", "nd", "rd", "th")
 _BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z!][^<>]*>", re.IGNORECASE)
+# what a page holds besides its text and tags; what is not closed reaches to its end
 _NO_TEXT = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1[^>]*(?:>|\Z)|\Z)|<[!?][^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-"""What a page holds besides its text and tags; what is not closed reaches to its end."""
+# emphasis around a title of Markdown, and no escaped mark at its end
 _TITLE_MARKS = re.compile(r"^[#*_: ]+|(?<!\\)[#*_: ]+$")
-"""Emphasis around a title of Markdown, and no escaped mark at its end."""
 _TITLES = ("caption", "h1", "h2", "h3", "h4", "h5", "h6")
 
 _FILED = re.compile(
     r"^## To file\s*$(.*?)(?=^## |\Z)|<h2[^<>]*>\s*(?:<bdi>)?To file\b.*?</h2>(.*?)(?=<h2\b|\Z)",
     re.DOTALL | re.MULTILINE,
 )
+# pairs of a word and what it is, which are no table
 _FACTS = re.compile(r"^\|  \|  \|\n(?:\|.*\n)+", re.MULTILINE)
-"""Pairs of a word and what it is, which are no table."""
+# what every report begins with, or holds
 _OWN = re.compile(
     r"\A.{0,80}Fairness audit: |\bmade with( \| |</dt><dd>)fairgauge \d|"
     r"^ *A disparity is a measured fact; whether|^<sub>fairgauge \d[\w.]*, \d{4}-\d\d-\d\d</sub>|"
@@ -69,9 +70,8 @@ _OWN = re.compile(
     r"\A(metric,set,feature,group,reference,|feature,group,reference_kind,scope,)",
     re.MULTILINE,
 )
-"""What every report begins with, or holds."""
+# of the specification that every report ends with, and of the sentences below the tables
 _EXCLUDED = re.compile(r'"exclude_groups": \[\s*[^\]\s]|Excluded groups \(')
-"""Of the specification that every report ends with, and of the sentences below the tables."""
 _PROTECTED = re.compile(r"\bprotected counts, which are rounded|Counts are protected: rounded")
 _NO_TABLES = (
     "this is a report of fairgauge without its tables to publish, and a check reads published "
@@ -138,10 +138,10 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
             raise DataError(_NO_TABLES)
         return _grids(text, suffix)
     grids = _grids(_FACTS.sub("", found[1] or found[2]), suffix)
-    return _of_report(grids, _unescape(_TAG.sub(" ", text)))
+    return _read_own_report(grids, _unescape(_TAG.sub(" ", text)))
 
 
-def _of_report(grids: Iterable[Grid], text: str) -> list[Grid]:
+def _read_own_report(grids: Iterable[Grid], text: str) -> list[Grid]:
     if _PROTECTED.search(text):
         raise DataError(
             "this report of fairgauge is of protected counts, which are rounded at random: no "
@@ -360,7 +360,7 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
         found += _own_blocks(rows) if own else _grid(sheet.title, rows)
     if own:
         every = (cell.value for sheet in sheets for row in sheet.rows for cell in row)
-        return _of_report(found, " ".join(map(str, every)))
+        return _read_own_report(found, " ".join(map(str, every)))
     return found
 
 

@@ -7,7 +7,7 @@ import re
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from fairgauge.errors import Problem, alternatives, listing, nearest, quote
+from fairgauge.errors import Problem, alternatives, listing, quote, suggest
 
 _KINDS = {
     "string_type": "text",
@@ -30,10 +30,10 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]
     return [Problem(path, _message(each, model)) for path, each in found.items()]
 
 
+# the tag of a part of a union, which is no part of a path
 _TAG = re.compile(
     r"(strict-)?(str|int|float|bool)|list\[.*|dict\[.*|function-.*|constrained-.*|literal\[.*"
 )
-"""The tag of a part of a union, which is no part of a path."""
 
 
 def _path(where: tuple[int | str, ...]) -> str:
@@ -51,12 +51,12 @@ def _message(found: list[ErrorDetails], model: type[BaseModel]) -> str:
         schema = model.model_json_schema()
         parts = (schema, *schema.get("$defs", {}).values())
         names = dict.fromkeys(name for part in parts for name in part.get("properties", ()))
-        return f"unknown key.{nearest(first['loc'][-1], [*names])}"
+        return f"unknown key.{suggest(first['loc'][-1], [*names])}"
     given = first["input"]
     if first["type"] == "literal_error":
         allowed = re.findall(r"'([^']*)'", first["ctx"]["expected"])
         return (
-            f"{quote(given)} is not allowed.{nearest(given, allowed)} Allowed: {listing(allowed)}"
+            f"{quote(given)} is not allowed.{suggest(given, allowed)} Allowed: {listing(allowed)}"
         )
     kinds = dict.fromkeys(_KINDS.get(each["type"], each["msg"]) for each in found)
     return f"must be {alternatives(kinds)}, not {quote(given)}"

@@ -78,7 +78,7 @@ def data_type(column: CodedColumn, values: Sequence[object] | None) -> DataType:
     return DataType.CONTINUOUS if varied else DataType.CATEGORICAL
 
 
-def as_type(
+def guess_type(
     column: CodedColumn, values: Sequence[object] | None
 ) -> tuple[DataType, CodedColumn, list[object] | None]:
     """Guess the type of a column; return it, the column and the listed values in that type."""
@@ -123,7 +123,7 @@ def interval(
         levels = [float(level) for level in levels]
     most = max(levels)
     low = thresholds[0]
-    assert isinstance(low, (int, float))  # as `as_type` returns it
+    assert isinstance(low, (int, float))  # as `guess_type` returns it
     if abs(most) in thresholds:  # as smclarify tests it: an empty group, also for -threshold
         return None
     if isinstance(low, bool) and isinstance(most, bool):
@@ -136,7 +136,7 @@ def categories(column: CodedColumn, values: Sequence[object]) -> Mask:
     mask = equal_mask(column, values)
     if mask[column.held].any():
         return mask
-    return equal_mask(column, converted(column, values))
+    return equal_mask(column, convert_listed(column, values))
 
 
 def equal_mask(column: CodedColumn, values: Sequence[object]) -> Mask:
@@ -148,7 +148,7 @@ def equal_mask(column: CodedColumn, values: Sequence[object]) -> Mask:
     return np.array([any(equal(level, v) for v in values) for level in column.levels], dtype=bool)
 
 
-def converted(column: CodedColumn, values: Sequence[object]) -> list[object]:
+def convert_listed(column: CodedColumn, values: Sequence[object]) -> list[object]:
     """Return listed values in the type of the column's first value."""
     of: type[Any] = type(column.first)
     plain = of is str or is_missing(column.first)  # numbers are numpy's there, never Python's
@@ -211,7 +211,7 @@ class BinaryOutcome:
 
 def facet_blocks(column: CodedColumn, values: Sequence[object] | None) -> Blocks:
     """Cut a facet into blocks: the listed values together, else one for every value."""
-    found, column, listed = as_type(column, values)
+    found, column, listed = guess_type(column, values)
     if found is DataType.CONTINUOUS or listed:
         inside, text = _listed_or_above(column, listed, found)
         codes = np.append(np.where(inside, 0, REST), -2)[column.codes]
@@ -242,15 +242,17 @@ def _listed_or_above(
 
 def outcome(column: CodedColumn, values: Sequence[object]) -> tuple[BinaryOutcome, list[object]]:
     """Collapse a label; return it, and the listed values as they were understood."""
-    found, column, listed = as_type(column, values)
+    found, column, listed = guess_type(column, values)
     assert listed is not None
     mask, text = _listed_or_above(column, listed, found)
     return BinaryOutcome(column, mask, found, text), listed
 
 
-def predicted(column: CodedColumn, label: BinaryOutcome, listed: list[object]) -> BinaryOutcome:
+def binary_prediction(
+    column: CodedColumn, label: BinaryOutcome, listed: list[object]
+) -> BinaryOutcome:
     """Collapse a prediction as its label was."""
-    found, column, values = as_type(column, listed)
+    found, column, values = guess_type(column, listed)
     assert values is not None
     if found is not label.of:
         message = "Predicted Label Column series datatype is not the same as Label Column series"

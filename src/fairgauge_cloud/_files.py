@@ -43,8 +43,8 @@ MISSING_TEXTS = frozenset(
 """Texts of a CSV cell that mean "no value"."""
 _LARGEST = 1_000_000_000
 _REMOTE = ("s3://", "gs://", "bq://", "https://", "http://")
+# a whole number of as many digits as Python reads
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,4000}\s*")
-"""A whole number of as many digits as Python reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def csv_rows(path: Path) -> Iterator[list[str]]:
         raise DataError(f"{quote(path)} is empty")
 
 
-def coded(
+def code_columns(
     rows: Iterable[Sequence[str]], names: Sequence[str], wanted: Collection[str | None]
 ) -> Table:
     """Return the wanted columns of rows of texts."""

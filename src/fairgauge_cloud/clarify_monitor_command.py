@@ -54,7 +54,7 @@ def command(current: str, baseline: str, output: str, **flags: Any) -> int:
     \b
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge_cloud.clarify.analysis_files import as_json, compare, read_results, values_of
+    from fairgauge_cloud.clarify.analysis_files import compare, read_results, values_of, write_json
 
     place, folder = Path(baseline), made_folder(output)
     written = str(folder / "constraint_violations.json")
@@ -71,7 +71,7 @@ def command(current: str, baseline: str, output: str, **flags: Any) -> int:
     write_all({written: drift.to_json()})
     failed = bool(drift.violations) and flags["fail_on_violation"]
     if flags["write_baseline"] and not failed:
-        write_all({place: as_json(found)})
+        write_all({place: write_json(found)})
     print_result(f"first baseline: {drift.evaluated} metrics" if first else drift.summary)
     for each in drift.not_evaluated:
         print_message(f"not evaluated: {each}", prefix="Note: ")
@@ -95,7 +95,7 @@ def _config(path: Path, flags: dict[str, Any]) -> str | None:
         (place,) = _places(path, flags).files(uri)
         found = _json(place)
     if clarify_config.is_monitor_config(found):
-        found = clarify_config.as_analysis_config(found | extra, flags["dataset"])
+        found = clarify_config.convert_monitor_config(found | extra, flags["dataset"])
     return json.dumps(found) if "methods" in found else None
 
 

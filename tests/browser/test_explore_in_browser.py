@@ -16,7 +16,7 @@ import pytest
 import fairgauge as fg
 from conftest import Visit
 from fairgauge.cube.cube import CountTable
-from fairgauge.evidence.protection import protected
+from fairgauge.evidence.protection import protect_counts
 from fairgauge.render.writers.html import asset
 from fairgauge.stats import contrasts
 
@@ -310,7 +310,7 @@ def test_random_clicks_in_protected_counts_show_the_bounds_of_an_audit(opened):
     asked = {"sensitive": ["g", "h"], "intersections": [["g", "h"]]}
     rates = ["selection_rate", "positive_predictive_value", "base_rate", "accuracy"]
     counts = fg.count(table, **question, **asked)
-    safe = protected(counts, 10, [], np.random.default_rng(6))
+    safe = protect_counts(counts, 10, [], np.random.default_rng(6))
     page = opened(fg.explore(safe, **question, **asked, metrics=[*rates, "f1"], reference="best"))
     assert "rounded at random to a multiple of 10" in page.locator(".notice").inner_text()
     data = data_of(page)

@@ -12,13 +12,13 @@ import pytest
 from clarify_cases import MONITORED, cases
 from hypothesis import given
 
-from fairgauge_cloud._service_metrics import read
+from fairgauge_cloud._service_metrics import read_value
 from fairgauge_cloud.clarify.analysis_files import (
     MetricKey,
     MetricValue,
     Values,
     compare,
-    drifted,
+    has_drifted,
     values_of,
 )
 from fairgauge_cloud.clarify.clarify_config import attributes, config_uri
@@ -36,10 +36,10 @@ def test_the_printed_decisions_of_the_service(shared: Any) -> None:
     assert len(entries) == 11
     for entry in entries:
         asked = entry["inputs"]
-        now, before = (read(asked[key]) for key in ("current", "baseline"))
+        now, before = (read_value(asked[key]) for key in ("current", "baseline"))
         assert now is not None
         assert before is not None
-        assert drifted(now, before) is entry["expected"], entry["id"]
+        assert has_drifted(now, before) is entry["expected"], entry["id"]
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_the_printed_decisions_of_the_service(shared: Any) -> None:
     [("Infinity", math.inf), ("-Infinity", -math.inf), ("∞", math.inf), ("-∞", -math.inf)],
 )
 def test_both_spellings_of_infinity_are_read(text: str, number: float) -> None:
-    assert read(text) == number
+    assert read_value(text) == number
 
 
 def test_infinity_is_a_drift_once() -> None:
-    assert drifted(math.inf, 5.0)
-    assert not drifted(math.inf, math.inf)
+    assert has_drifted(math.inf, 5.0)
+    assert not has_drifted(math.inf, math.inf)
 
 
 def test_what_cannot_be_compared_is_said() -> None:
@@ -103,8 +103,8 @@ def test_the_last_digits_are_no_drift(number: float, last: int) -> None:
     now = number
     for _ in range(abs(last)):
         now = math.nextafter(now, math.inf if last > 0 else -math.inf)
-    assert not drifted(now, number)
-    assert drifted(math.copysign(abs(number) + 1e-6, number), number)
+    assert not has_drifted(now, number)
+    assert has_drifted(math.copysign(abs(number) + 1e-6, number), number)
 
 
 @given(changes=st.integers(1, 10_000))

@@ -251,12 +251,12 @@ def _read_controls(
     return (), {**asked, "strata": [replace(f, control=f.column in names) for f in every]}
 
 
+# the options of audits alone, which a specification file may hold
 _OF_RULES = ("rules", "inconclusive", "multiplicity", "features")
-"""The options of audits alone, which a specification file may hold."""
 
 
+# ten intervals leave 2.5% of what a number confounds in rates, four 11%, 20 0.8%
 _INTERVALS = 10
-"""Ten intervals leave 2.5% of what a number confounds in rates, four 11%, 20 0.8%."""
 _MOST_LEVELS = 50
 _MOST_VALUES = 1_000_000
 

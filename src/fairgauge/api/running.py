@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from fairgauge.api.audit import counted, counted_people, repeated_rows
+from fairgauge.api.audit import count_data, counted_people, repeated_rows
 from fairgauge.checks import rows as data_checks
 from fairgauge.cube.cube import Cube
 from fairgauge.question.options import Options
@@ -71,7 +71,7 @@ def started(
     """Open the data, ask and count; candidates are refused unless ``models``."""
     if not models:
         refuse_candidates(options)
-    cube, source, spec = counted(data, arrays, options)
+    cube, source, spec = count_data(data, arrays, options)
     refuse_design(spec, verb)
     return Run(verb, data, cube, source, spec)
 

@@ -17,8 +17,8 @@ from fairgauge.question.specification import Spec
 from fairgauge.results.disadvantage import better_of
 from fairgauge.results.threshold_choice import ThresholdChoice
 
+# what is kept, where no margin is given
 _MARGINS = (("accuracy", 0.01),)
-"""What is kept, where no margin is given."""
 
 
 @with_options

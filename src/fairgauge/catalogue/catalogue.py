@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from fairgauge.catalogue import across
 from fairgauge.catalogue import score_statistics as scores
-from fairgauge.catalogue._synonyms import NAMES, plain
+from fairgauge.catalogue._synonyms import NAMES, lookup_key
 from fairgauge.catalogue.cells import ALL, FN, FP, LABEL, PREDICTION, SCORE, TN, TP
 from fairgauge.catalogue.comparisons import (
     BINARY,
@@ -146,6 +146,9 @@ VERTEX: tuple[Metric, ...] = (
 
 
 _BOTH: tuple[across.Contrasts, ...] = ("difference", "ratio")
+# The rates of ``metrics="standard"``, and how they are compared: demographic parity, equalized
+# odds, predictive parity and accuracy equality; labels, scores and regressions. Means are those of
+# one column of numbers alone, without errors.
 _STANDARD: dict[str, tuple[across.Contrasts, ...]] = {
     "selection_rate": _BOTH, "true_positive_rate": ("difference",),
     "false_positive_rate": ("difference",), "positive_predictive_value": ("difference",),
@@ -153,28 +156,28 @@ _STANDARD: dict[str, tuple[across.Contrasts, ...]] = {
     "calibration_gap": ("difference",), "mean_error": ("difference",),
     "mean_absolute_error": ("difference",), "mean_label": _BOTH, "mean_prediction": _BOTH,
 }  # fmt: skip
-"""The rates of ``metrics="standard"``, and how they are compared: demographic parity, equalized
-odds, predictive parity and accuracy equality; labels, scores and regressions. Means are those of
-one column of numbers alone, without errors."""
 
 CENTRAL_RATES = tuple(_STANDARD)
 """The rates of the standard metrics, in the order in which reports show them."""
 
 
+# what other tools call metrics, each with its sign
 _TAKEN = frozenset(
-    (*(plain(row.title) for row in (*CLARIFY, *VERTEX)), *(plain(each.name) for each in NAMES))
+    (
+        *(lookup_key(row.title) for row in (*CLARIFY, *VERTEX)),
+        *(lookup_key(each.name) for each in NAMES),
+    )
 )
-"""What other tools call metrics, each with its sign."""
 
 
+# the names in use of contrasts that do not follow from those of their rates
 _CONTRAST_NAMES = {"selection_odds.ratio": ("odds ratio",)}
-"""The names in use of contrasts that do not follow from those of their rates."""
 
 
 def _native(of: Statistic, by: across.Contrasts) -> Contrast:
     contrast = across.contrast_of(of, by)
     names = _CONTRAST_NAMES.get(contrast.name, ())
-    derived = (name for each in of.aka if plain(name := f"{each} {by}") not in _TAKEN)
+    derived = (name for each in of.aka if lookup_key(name := f"{each} {by}") not in _TAKEN)
     return replace(
         contrast,
         aka=(*names, *derived),
@@ -227,21 +230,24 @@ SPREAD_NAMES: dict[str, tuple[str, ...]] = {
 # fmt: on
 
 
-def _spread(of: Statistic, by: across.Spreads) -> across.Spread:
+def _spread_with_vendor_names(of: Statistic, by: across.Spreads) -> across.Spread:
     spread = across.spread_of(of, by)
     return replace(spread, aka=SPREAD_NAMES.get(spread.name, ()))
 
 
 SPREADS: tuple[Metric, ...] = tuple(
-    _spread(of, by) for of in RATES for by in across.SPREAD_WORDS if by in across.comparisons_of(of)
+    _spread_with_vendor_names(of, by)
+    for of in RATES
+    for by in across.SPREAD_WORDS
+    if by in across.comparisons_of(of)
 )
 
 # fmt: off
 CRITERIA: tuple[Metric, ...] = (
-    across.Joint(name="equalized_odds.largest_gap", set="native", title="Equalized odds, largest gap", of=(_spread(TPR, "largest_gap"), _spread(FPR, "largest_gap")), how="worst", says="the larger of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", aka=("equalized odds",), cite=("fairlearn:equalized_odds_difference",)),
-    across.Joint(name="equalized_odds.mean_gap", set="native", title="Equalized odds, mean gap", of=(_spread(TPR, "largest_gap"), _spread(FPR, "largest_gap")), how="mean", says="the mean of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_difference",)),
-    across.Joint(name="equalized_odds.smallest_ratio", set="native", title="Equalized odds, smallest ratio", of=(_spread(TPR, "smallest_ratio"), _spread(FPR, "smallest_ratio")), how="worst", says="the smaller of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", aka=("equalized_odds_ratio",), cite=("fairlearn:equalized_odds_ratio",)),
-    across.Joint(name="equalized_odds.mean_ratio", set="native", title="Equalized odds, mean ratio", of=(_spread(TPR, "smallest_ratio"), _spread(FPR, "smallest_ratio")), how="mean", says="the mean of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_ratio",)),
+    across.Joint(name="equalized_odds.largest_gap", set="native", title="Equalized odds, largest gap", of=(_spread_with_vendor_names(TPR, "largest_gap"), _spread_with_vendor_names(FPR, "largest_gap")), how="worst", says="the larger of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", aka=("equalized odds",), cite=("fairlearn:equalized_odds_difference",)),
+    across.Joint(name="equalized_odds.mean_gap", set="native", title="Equalized odds, mean gap", of=(_spread_with_vendor_names(TPR, "largest_gap"), _spread_with_vendor_names(FPR, "largest_gap")), how="mean", says="the mean of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_difference",)),
+    across.Joint(name="equalized_odds.smallest_ratio", set="native", title="Equalized odds, smallest ratio", of=(_spread_with_vendor_names(TPR, "smallest_ratio"), _spread_with_vendor_names(FPR, "smallest_ratio")), how="worst", says="the smaller of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", aka=("equalized_odds_ratio",), cite=("fairlearn:equalized_odds_ratio",)),
+    across.Joint(name="equalized_odds.mean_ratio", set="native", title="Equalized odds, mean ratio", of=(_spread_with_vendor_names(TPR, "smallest_ratio"), _spread_with_vendor_names(FPR, "smallest_ratio")), how="mean", says="the mean of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_ratio",)),
     across.DifferentialFairness(name="label.differential_fairness", set="native", title="Differential fairness of labels (epsilon)", of="label", says="the largest log ratio between two groups of the share of any label, with smoothing", positive="some label is more frequent in one group", aka=("smoothed_empirical_differential_fairness", "smoothed edf of labels"), cite=("Foulds et al. 2020", "aif360:smoothed_empirical_differential_fairness")),
     across.DifferentialFairness(name="prediction.differential_fairness", set="native", title="Differential fairness of predictions (epsilon)", of="prediction", says="the largest log ratio between two groups of the share of any prediction, with smoothing", positive="some prediction is more frequent in one group", aka=("smoothed edf of predictions",), cite=("Foulds et al. 2020",)),
 )

@@ -90,7 +90,7 @@ class MetricDescription:
         lines = {
             "meaning": self.says,
             "formula": f"{self.formula}{f'   {_SIDES}' if _TWO_SIDES.search(self.formula) else ''}",
-            "range": f"{_shown(self.range[0])} to {_shown(self.range[1])}{neutral}",
+            "range": f"{_format_bound(self.range[0])} to {_format_bound(self.range[1])}{neutral}",
             "better" if rate else "reading": self.reading,
             "edge cases": self.edges,
             "needs": " and ".join(f"a {need}" for need in self.needs) or "only the groups",
@@ -187,5 +187,5 @@ def _number(value: float) -> float | str:
     return value if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")
 
 
-def _shown(value: float) -> str:
+def _format_bound(value: float) -> str:
     return f"{value:.4g}" if math.isfinite(value) else str(_number(value))

@@ -54,7 +54,7 @@ class Distance(ComparisonMetric):
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         if profile.as_smclarify:
-            ours, theirs = (_collapsed(side, self.of) for side in (group, reference))
+            ours, theirs = (_two_state_counts(side, self.of) for side in (group, reference))
         else:
             ours, theirs = group.classes[self.of], reference.classes[self.of]
         return DISTANCES[self.by].between(theirs, ours, profile)
@@ -68,7 +68,7 @@ class Distance(ComparisonMetric):
         return Reason.of(ReasonCode.NO_ROWS, of=self.of).on(side)
 
 
-def _collapsed(side: ConfusionCounts, of: Need) -> Array:
+def _two_state_counts(side: ConfusionCounts, of: Need) -> Array:
     counts = side.counts(frozenset({of}))
     return np.stack([counts[..., 0], counts[..., 3]], axis=-1)
 
@@ -100,16 +100,18 @@ class DistanceKind:
         return self.of_shares(p, q)
 
 
-def _of_gaps(kind: Norm, p: Array, q: Array) -> Array:
+def _norm_of_gaps(kind: Norm, p: Array, q: Array) -> Array:
     return norm(p - q, kind)
 
 
 DISTANCES: dict[Distances, DistanceKind] = {
     "kl": DistanceKind("sum_y P_a(y) ln(P_a(y) / P_d(y))", math.inf, kl),
     "js": DistanceKind("KL(P_a, M) / 2 + KL(P_d, M) / 2,  M = (P_a + P_d) / 2", math.log(2), js),
-    "lp": DistanceKind("(sum_y (P_a(y) - P_d(y))^2)^(1/2)", math.sqrt(2), partial(_of_gaps, "lp")),
-    "tvd": DistanceKind("sum_y |P_a(y) - P_d(y)| / 2", 1.0, partial(_of_gaps, "tvd")),
-    "ks": DistanceKind("max_y |P_a(y) - P_d(y)|", 1.0, partial(_of_gaps, "ks")),
+    "lp": DistanceKind(
+        "(sum_y (P_a(y) - P_d(y))^2)^(1/2)", math.sqrt(2), partial(_norm_of_gaps, "lp")
+    ),
+    "tvd": DistanceKind("sum_y |P_a(y) - P_d(y)| / 2", 1.0, partial(_norm_of_gaps, "tvd")),
+    "ks": DistanceKind("max_y |P_a(y) - P_d(y)|", 1.0, partial(_norm_of_gaps, "ks")),
 }
 
 

@@ -28,23 +28,23 @@ from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.question_checks import idle_recodings, unmatched
+from fairgauge.resolve.question_checks import idle_recodings, unmatched_name
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import (
     Value,
     canonical,
+    fold_accents,
     is_one_of,
     meaning,
     name_of,
     spelling,
-    unaccented,
 )
 
 _LEAST_OF_COUNTS, _FAR_ABOVE = 999, 0.1
 """Of counts, the least code, and the part of it that no other one reaches."""
 _BLANKS = r"(?<!\d)\s|\s(?!\d)"
+# a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
-"""A code that no scale with other negative numbers ends at."""
 _DASHES = r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)"
 
 Levels = Mapping[Axis, list[tuple[Value, int]]]
@@ -76,7 +76,7 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
         *_groups_alike(spec, groups),
         *_outcomes_alike(cube, spec, to_nearest),
         *_unseen_values(cube, spec),
-        *_not_recoded(cube, spec, to_nearest),
+        *_values_left_by_recoding(cube, spec, to_nearest),
     ):
         yield each.but(**spec.unit)
 
@@ -329,7 +329,7 @@ def compact_reading(name: str) -> Value:
     >>> [compact_reading(name) for name in ("26 \u2013 40", "Zone 1", "< 40", "1 2", "Caf\xe9.")]
     ['26-40', 'zone1', '<40', '1 2', 'cafe']
     """
-    text = unaccented(spelling(name))
+    text = fold_accents(spelling(name))
     return meaning(re.sub(_DASHES, "-", re.sub(_BLANKS, "", text.rstrip(".") or text)))
 
 
@@ -342,12 +342,12 @@ def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         left_over = [name for name in known if recoding and name not in recoding.names]
         spelt_otherwise = recoding and recoding.category_of.get(value) in known
         misspelt = closest(value, left_over) is not None
-        found = unmatched(f"recode.{column}", value, left_over if misspelt else known)
+        found = unmatched_name(f"recode.{column}", value, left_over if misspelt else known)
         quiet = spelt_otherwise and not misspelt
         yield replace(found, level=Level.NOTE) if quiet else found
 
 
-def _not_recoded(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnostic]:
+def _values_left_by_recoding(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnostic]:
     # note the values that a recoding leaves; warn of those spelt nearly as what it recodes
     for axis in cube.plan.axes:
         recoding = spec.recoding(axis.column)

@@ -33,9 +33,9 @@ from fairgauge.resolve.outcomes import (
     ALMOST_ALL,
     ROUNDING,
     OutcomeMasks,
+    constant_of_column,
     decide_task,
-    only_number,
-    only_value,
+    mean_and_constancy,
     outcome_masks,
     refused_levels,
     share_determined,
@@ -120,7 +120,7 @@ def one_number(cube: Cube) -> Iterator[Diagnostic]:
         (Role.PREDICTION, DiagnosticCode.ONE_DECISION, {}),
     ):
         axis = cube.plan.axis(role)
-        if axis and (value := only_number(cube, axis)) is not None:
+        if axis and (value := constant_of_column(cube, axis)) is not None:
             yield Diagnostic.warning(code, column=axis.column, value=f"{value:.6g}", **more)
 
 
@@ -228,7 +228,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         codes = are_actions(axis.column, cube.levels[axis])
         refused = refused_levels(cube, axis, spec)
         if undecided := undecided_levels(cube, axis, spec):
-            held = _held(axis, undecided, spec, sum)
+            held = _describe_values(axis, undecided, spec, sum)
             more = {"line": spec.recoding_line(axis.column, {UNKNOWN: held["values"]})}
             if codes:
                 excluded = (v for e in spec.where if e.column == axis.column and e.negated
@@ -241,20 +241,22 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if approved := favoured_levels(cube, axis, spec, refused):
             yield Diagnostic.warning(
                 DiagnosticCode.APPROVED_AS_REFUSED,
-                **_held(axis, approved, spec, sum),
+                **_describe_values(axis, approved, spec, sum),
                 **(_actions(approved) if codes else {}),
                 positive=tuple(sorted({*map(name_of, asked), *(name_of(v) for v, _ in approved)})),
             )
         if (i == 0 or not spec.words_of_predictions) and len(refused) > 1:
             # whatever their names mean, and in whichever language
-            yield Diagnostic.note(DiagnosticCode.NOT_FAVOURABLE, **_held(axis, refused, spec))
+            yield Diagnostic.note(
+                DiagnosticCode.NOT_FAVOURABLE, **_describe_values(axis, refused, spec)
+            )
 
 
 def _actions(some: Sequence[tuple[Value, int]]) -> dict[str, Any]:
     return {"actions": tuple(action_code(name_of(value)) for value, _ in some)}
 
 
-def _held(
+def _describe_values(
     axis: Axis,
     some: Sequence[tuple[Value, int]],
     spec: Spec,
@@ -294,7 +296,9 @@ def copies_of_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
         equal |= same
     elif task is Task.REGRESSION and label.column != prediction.column:
         rows, sums = sums_of_known(cube, [label, prediction])
-        equal = rows >= FEWEST_ROWS and sums["gap2"] == 0 and only_number(cube, label) is None
+        equal = (
+            rows >= FEWEST_ROWS and sums["gap2"] == 0 and constant_of_column(cube, label) is None
+        )
     else:
         equal = False
     if equal:
@@ -333,7 +337,9 @@ def _score_is_label(
     elif copied:
         weights = sums.get("w", sums.get("n", sums["rows"]))
         (one, alike), (other, same) = (
-            only_value(*(float(of[side].sum()) for of in (weights, sums[SUM], sums[SQUARES])))
+            mean_and_constancy(
+                *(float(of[side].sum()) for of in (weights, sums[SUM], sums[SQUARES]))
+            )
             for side in (positive, ~positive)
         )
         copied = alike and same and not math.isclose(one, other, rel_tol=math.sqrt(ROUNDING))

@@ -22,8 +22,8 @@ from fairgauge.checks.missingness_checks import (
     left_out_groups,
     many_strata,
     missing_values,
-    other_groups,
     units_without_rows,
+    values_outside_groups,
 )
 from fairgauge.checks.names import doubtful_names, doubtful_strata
 from fairgauge.checks.outcome_checks import (
@@ -127,7 +127,7 @@ CHECKS = (
     DataCheck(lambda c: strata_of_outcomes(c.cube, c.spec, _strata(c.spec), OUTCOMES), exact=True),
     DataCheck(lambda c: doubtful_names(c.cube, c.spec)),
     DataCheck(lambda c: left_out_groups(c.cube, c.spec)),
-    DataCheck(lambda c: other_groups(c.cube, c.spec)),
+    DataCheck(lambda c: values_outside_groups(c.cube, c.spec)),
     DataCheck(lambda c: copied_rows(c.cube)),
     DataCheck(lambda c: limits_outside_range(c.spec)),
     DataCheck(lambda c: unmatched_values(c.cube, c.spec)),
@@ -170,7 +170,7 @@ def _needs(column: str | None, spec: Spec) -> frozenset[str]:
     return frozenset({"prediction" if column == spec.prediction else "score"})
 
 
-def _of_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _doubts_about_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     column, rows = note["column"], note.get("rows") or note.get("people") or 0
     if note.code is DiagnosticCode.PREDICTION_NOT_A_LABEL:
         rows = note.get("unclear") or 0  # the others are a denial, whatever it is called
@@ -180,17 +180,17 @@ def _of_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
         yield Doubt(f"clear {role}", rows, frozenset({need}))
 
 
-def _coded(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _doubts_about_codes(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     # that rows have no clear number: in a column of groups, of an outcome, or of both
     column, spec = note["column"], asked.spec
     if column == spec.count:
         yield Doubt("clear count", asked.cases)
-    yield from _of_group(column, "clear {}", note["rows"], spec)
+    yield from _doubts_about_group(column, "clear {}", note["rows"], spec)
     if column in (spec.label, spec.prediction, spec.score):
-        yield from _of_outcome(note, asked)
+        yield from _doubts_about_outcome(note, asked)
 
 
-def _of_group(column: str | None, what: str, rows: int, spec: Spec) -> Iterator[Doubt]:
+def _doubts_about_group(column: str | None, what: str, rows: int, spec: Spec) -> Iterator[Doubt]:
     features = frozenset(name for name, of in spec.recorded.items() if column in of.columns)
     for feature in features:
         yield Doubt(what.format(feature), rows, features=frozenset({feature}))
@@ -203,7 +203,7 @@ def _missing_stratum(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
 
 def _missing_group(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     if not (note.get("excluded") or note.get("unsure")):
-        yield from _of_group(note.feature, "clear {}", note["rows"], asked.spec)
+        yield from _doubts_about_group(note.feature, "clear {}", note["rows"], asked.spec)
 
 
 def _spelt(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
@@ -213,35 +213,39 @@ def _spelt(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
         yield Doubt(f"{SPELT}strata", others, frozenset({STRATUM}))
         return
     if note.feature is not None:
-        yield from _of_group(note.feature, f"{SPELT}{{}}", others, asked.spec)
+        yield from _doubts_about_group(note.feature, f"{SPELT}{{}}", others, asked.spec)
         return
     for column in {*note["columns"]}:
         of_outcome = Diagnostic.warning(note.code, column=column, rows=others)
-        yield from _of_outcome(of_outcome, asked)
+        yield from _doubts_about_outcome(of_outcome, asked)
 
 
-def _copied(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _doubts_about_copies(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     of_score, spec = bool(note.get("score")), asked.spec
     needs = ["score"] * of_score + ["prediction"] * (not of_score or not spec.prediction)
     what, rows = SCORE_APART if of_score else APART, note["rows"]
-    of = [Doubt(what, rows)] if note.feature is None else _of_group(note.feature, what, rows, spec)
+    of = (
+        [Doubt(what, rows)]
+        if note.feature is None
+        else _doubts_about_group(note.feature, what, rows, spec)
+    )
     for doubt in of:
         yield from (replace(doubt, needs=frozenset({need, "label"})) for need in needs)
 
 
 def _one_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     if note.code is DiagnosticCode.GROUP_OF_ONE_OUTCOME:
-        for each in _of_group(note.feature, ALIKE, note["rows"], asked.spec):
+        for each in _doubts_about_group(note.feature, ALIKE, note["rows"], asked.spec):
             yield replace(each, needs=frozenset({note["role"]}))
     elif note.get("positive") is not None:  # of two outcomes
         role = "label" if note.code is DiagnosticCode.ONE_LABEL else "prediction"
         yield Doubt(ALIKE, asked.cases, frozenset({role}), only=True)
 
 
-def _reversed(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _doubts_about_reversal(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     for role in ("label", "prediction", "score") if not note.get("group") else ():
         yield Doubt(f"clear {role}", asked.cases, frozenset({role}))
-    for each in _of_group(note.feature, "clear label", asked.cases, asked.spec):
+    for each in _doubts_about_group(note.feature, "clear label", asked.cases, asked.spec):
         yield replace(each, needs=frozenset({"label"}))
 
 
@@ -262,22 +266,22 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterato
     DiagnosticCode.MISSING_MARKER: _missing_group,
     DiagnosticCode.STRATUM_OF_MISSING: _missing_stratum,
     DiagnosticCode.SAME_NAMES: _spelt,
-    DiagnosticCode.CODED_NUMBERS: _coded,
-    DiagnosticCode.UNDECIDED_OUTCOMES: _of_outcome,
-    DiagnosticCode.APPROVED_AS_REFUSED: _of_outcome,
-    DiagnosticCode.CLASSES_OF_MISSING: _of_outcome,
-    DiagnosticCode.PREDICTION_NOT_A_LABEL: _of_outcome,
-    DiagnosticCode.PREDICTION_IS_LABEL: _copied,
+    DiagnosticCode.CODED_NUMBERS: _doubts_about_codes,
+    DiagnosticCode.UNDECIDED_OUTCOMES: _doubts_about_outcome,
+    DiagnosticCode.APPROVED_AS_REFUSED: _doubts_about_outcome,
+    DiagnosticCode.CLASSES_OF_MISSING: _doubts_about_outcome,
+    DiagnosticCode.PREDICTION_NOT_A_LABEL: _doubts_about_outcome,
+    DiagnosticCode.PREDICTION_IS_LABEL: _doubts_about_copies,
     DiagnosticCode.ONE_LABEL: _one_outcome,
     DiagnosticCode.ONE_DECISION: _one_outcome,
     DiagnosticCode.GROUP_OF_ONE_OUTCOME: _one_outcome,
-    DiagnosticCode.REVERSED_PREDICTIONS: _reversed,
-    DiagnosticCode.REVERSED_SCORES: _reversed,
+    DiagnosticCode.REVERSED_PREDICTIONS: _doubts_about_reversal,
+    DiagnosticCode.REVERSED_SCORES: _doubts_about_reversal,
     DiagnosticCode.UNFAVOURABLE_POSITIVE: _adverse,
-    DiagnosticCode.CODE_AS_FAVOURABLE: _of_outcome,
+    DiagnosticCode.CODE_AS_FAVOURABLE: _doubts_about_outcome,
     DiagnosticCode.ALIKE_IDENTIFIERS: _people,
     DiagnosticCode.PLACEHOLDER_IDENTIFIER: _people,
-    DiagnosticCode.GROUPS_LEFT_OUT: lambda note, asked: _of_group(
+    DiagnosticCode.GROUPS_LEFT_OUT: lambda note, asked: _doubts_about_group(
         note.feature, "group of {} that is counted", note["rows"], asked.spec
     ),
     DiagnosticCode.DOUBLED_ROWS: lambda _, asked: iter([Doubt(OF_COPIES, asked.cases)]),
@@ -318,7 +322,7 @@ def open_doubts(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> tuple[Do
                 weights[key] = weights.get(key, 0.0) + _weight(note, cube)
     if not found:
         return ()
-    few, light = (_few(notes, cube, spec, weighted=of) for of in (False, True))
+    few, light = (_negligible_count(notes, cube, spec, weighted=of) for of in (False, True))
     return tuple(
         replace(each, rows=rows)
         for each, rows in found.items()
@@ -377,7 +381,9 @@ def withhold(
     return tuple(each.withheld(why) for each in decided)
 
 
-def _few(notes: Iterable[Diagnostic], cube: Cube, spec: Spec, *, weighted: bool) -> float:
+def _negligible_count(
+    notes: Iterable[Diagnostic], cube: Cube, spec: Spec, *, weighted: bool
+) -> float:
     # how many cases, or how much weight, is little beside every large group that is not in doubt
     doubted: dict[str | None, set[str]] = {}
     for note in notes:

@@ -28,18 +28,18 @@ def check_options(options: Mapping[str, Any], data: Source | Cube | None = None)
     from fairgauge.cube.plan import plan
     from fairgauge.question.specification import ask, ask_rows
     from fairgauge.scan import check_types
-    from fairgauge.scan.chosen_rows import with_probabilities
+    from fairgauge.scan.chosen_rows import add_probability_columns
 
     if data is None or isinstance(data, Cube):
         return ask(None, None if data is None else data.asked, **options)
     spec = ask_rows(data, **options)
     # the types of columns are the same wherever scores are cut: their median is not read here
-    check_types(with_probabilities(data, spec), plan(spec, median=spec.score_range[0]))
+    check_types(add_probability_columns(data, spec), plan(spec, median=spec.score_range[0]))
     return spec
 
 
 def question(*refused: str, **helps: str) -> Decorator:
-    """Return a decorator with the flags of a specification, which are keywords for `asked`.
+    """Return a decorator with the flags of a specification, which are keywords for `read_question`.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def _key(flag: str) -> str:
     return flag.removeprefix("--").replace("-", "_")
 
 
-def asked(
+def read_question(
     config: str | None, flags: Mapping[str, Texts], *, judges: bool = False
 ) -> dict[str, Any]:
     """Read the specification file, if there is one, and the flags, which override its keys."""
@@ -107,7 +107,7 @@ def asked(
 
 def given_options(flags: Mapping[str, Texts]) -> dict[str, Any]:
     """Return the options that some flags give, without a specification file."""
-    return asked(None, flags)
+    return read_question(None, flags)
 
 
 def _is_given(value: Texts) -> TypeGuard[str | tuple[str, ...]]:

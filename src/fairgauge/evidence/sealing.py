@@ -36,7 +36,7 @@ from fairgauge.errors import (
     MissingExtra,
     cause,
     quote,
-    shown,
+    show_value,
 )
 from fairgauge.evidence.bundle import (
     COUNTS,
@@ -69,8 +69,8 @@ from fairgauge.version import __version__
 
 _LIBRARIES = ("numpy", "scipy")
 _STATED_OF_MANIFEST = ("created", "tool", "libraries")
+# the fields of a manifest
 _FIELDS = {"schema", "counts", "from_rows", "parts", *_STATED_OF_MANIFEST}
-"""The fields of a manifest."""
 _MAKE = "fairgauge {} COUNTS.cube.json -o REPORT.json"
 
 
@@ -211,7 +211,7 @@ def verify(path: str | Path, signed_by: str | None = None) -> Verification:
         try:
             cube = read_cube(bundle.parts[COUNTS].decode(), COUNTS)
             saved = read_json(bundle.parts[REPORT].decode())
-            sealed = _read(saved)
+            sealed = _read_sealed_report(saved)
             checked = recompute(cube, sealed, saved)
             changed += _unfitting(bundle.manifest, cube, sealed, checked)
         except ChangedCountsError:  # with a digest in the manifest that was made to fit
@@ -227,7 +227,7 @@ def verify(path: str | Path, signed_by: str | None = None) -> Verification:
         name=Path(path).name,
         sealed_by=bundle.manifest["tool"]["version"],
         verified_by=__version__,
-        libraries=_other_versions(bundle.manifest["libraries"]),
+        libraries=_changed_versions(bundle.manifest["libraries"]),
         created=bundle.manifest["created"],
         changed=tuple(changed),
         drawn_by=bundle.manifest["libraries"].get("numpy", "an unknown version"),
@@ -262,7 +262,7 @@ def _add_comparison(
     return replace(found, report=sealed if agrees else None)
 
 
-def _read(saved: Saved) -> Sealed:
+def _read_sealed_report(saved: Saved) -> Sealed:
     # read the report of a bundle, which has the format of those that are sealed
     if isinstance(saved, dict) and saved.get("schema") == PairsAudit.KIND.schema:
         return PairsAudit.from_dict(saved)
@@ -291,14 +291,14 @@ def load_counts(counts: Cube | str | Path) -> Cube:
     """Return counts, read from a file where a path is given."""
     found = load(counts) if isinstance(counts, (str, Path)) else counts
     if not isinstance(found, Cube):
-        raise DataError(f"{shown(counts)} is no cube of counts")
+        raise DataError(f"{show_value(counts)} is no cube of counts")
     return found
 
 
 def _loaded_report(report: Sealed | str | Path) -> Sealed:
     found = load(report) if isinstance(report, (str, Path)) else report
     if not isinstance(found, (Report, PairsAudit)):
-        raise DataError(f"{shown(report)} is no report")
+        raise DataError(f"{show_value(report)} is no report")
     return found
 
 
@@ -312,7 +312,7 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _other_versions(sealed: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:
+def _changed_versions(sealed: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:
     present = _versions()
     return tuple(
         (name, sealed[name], here)
@@ -384,6 +384,7 @@ def _library() -> tuple[ModuleType, Any]:
 
 STATED = ("created", "tool.version", "data.source", "spec.document")
 """The fields of a report that do not follow from its counts."""
+# diagnostics that only the rows give
 _OF_ROWS = {
     DiagnosticCode.REPEATED_ID,
     DiagnosticCode.FEATURE_DISTANCE,
@@ -395,10 +396,9 @@ _OF_ROWS = {
     DiagnosticCode.COLUMN_LABEL,
     DiagnosticCode.UNUSED_WEIGHTS,
 }
-"""Diagnostics that only the rows give."""
+# relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
+# scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics.
 _TOLERANCE = 1e-11
-"""Relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
-scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics."""
 Sealed: TypeAlias = Report | PairsAudit
 """What follows from counts alone, and can be sealed with them."""
 Leaf: TypeAlias = tuple[str, str, object, object]
@@ -433,7 +433,7 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
         compared as well.
     """
     again = _recompute(cube, sealed)
-    from_rows = _from_rows(again) if isinstance(again, Report) else ()
+    from_rows = _metrics_of_rows(again) if isinstance(again, Report) else ()
     other = again.to_dict()
     stated = sealed.to_dict()["statements"]
     if from_rows or saved.get("statements") == stated:
@@ -498,7 +498,7 @@ def _options(cube: Cube, spec: Saved) -> dict[str, Any]:
     return {name: value for name, value in spec.items() if name != "task" or value != held}
 
 
-def _from_rows(again: Report) -> tuple[str, ...]:
+def _metrics_of_rows(again: Report) -> tuple[str, ...]:
     # the metrics that counts cannot give, which an audit of counts names
     return tuple(
         dict.fromkeys(

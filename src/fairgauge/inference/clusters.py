@@ -47,27 +47,27 @@ from fairgauge.resolve.references import (
     SCORES,
     CountsBySide,
     Measure,
+    append_others,
     side_of_all,
     side_of_others,
-    with_others,
 )
 from fairgauge.resolve.sample_design import ReplicateCounts, SampledCells
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
-from fairgauge.stats.intervals import as_critical_t, critical
+from fairgauge.stats.intervals import critical, t_from_z
 from fairgauge.stats.sampling import (
     Deviations,
     ShareVariance,
     assign_blocks,
     design_limits,
     deviations,
+    deviations_of_replicates,
+    deviations_of_rows,
+    deviations_of_units,
     effective_clusters,
     effective_rows,
     intracluster_correlation,
-    of_replicates,
-    of_single_rows,
-    of_units,
     rows_of_blocks,
     rows_of_level,
     satterthwaite_degrees,
@@ -81,18 +81,18 @@ BLOCKS = 400
 
 _MOST_CELLS = 20_000_000
 _MANY = 1_000
+# by how much a cell is moved, as a share of its side; errors are of the order of its square.
 _STEP = 1e-4
-"""By how much a cell is moved, as a share of its side; errors are of the order of its square."""
 _UNDEFINED = Reason.of(ReasonCode.DESIGN_UNDEFINED)
 _YES, _NO, _MISSING = range(3)
 _EVERY: frozenset[Need] = frozenset()
+# the cell (of TP, FP, FN, TN) of a row by its label and prediction: yes, no or missing
 _CELL_OF = {
     BOTH: ((0, 2, -1), (1, 3, -1), (-1, -1, -1)),
     LABEL: ((0, 0, 0), (3, 3, 3), (-1, -1, -1)),
     PREDICTION: ((0, 3, -1), (0, 3, -1), (0, 3, -1)),
     _EVERY: ((0, 0, 0), (0, 0, 0), (0, 0, 0)),
 }
-"""The cell (of TP, FP, FN, TN) of a row by its label and prediction: yes, no or missing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -346,7 +346,7 @@ class ClustersBySide:
         held = held.reshape(inside)
         # strata stand before the rows that miss theirs, which the margin alone counts
         held = np.concatenate([held.sum(axis=2, keepdims=True), held[:, :, :-1]], axis=2)
-        every = with_others(held)[self.blocks :]  # all rows, and all rows without each block
+        every = append_others(held)[self.blocks :]  # all rows, and all rows without each block
         return every.swapaxes(0, 1).reshape(groups, -1, labels, predictions)
 
 
@@ -420,7 +420,7 @@ class DesignBySide(ClustersBySide):
         """Return the deviations of a statistic, of which its variance is made."""
         design = self.design
         if isinstance(design, ReplicateCounts):
-            return of_replicates(self.copies(statistic, sides), design.factors)
+            return deviations_of_replicates(self.copies(statistic, sides), design.factors)
         strata = design.strata
         if strata.lonely.any() and self._spec.lonely is Lonely.REFUSE:
             raise NoInterval(ReasonCode.LONELY_STRATA, strata=int(strata.lonely.sum()))
@@ -431,7 +431,7 @@ class DesignBySide(ClustersBySide):
         # derivatives by the sums of cells, of shape (measures, labels + 1, predictions + 1, n)
         values = self.copies(statistic, replace(sides, which=alike[0], slots=alike[1]))
         up, down = values[1:].reshape(2, len(self._measures), -1, n)
-        steps = np.stack([with_others(self._steps[m])[*alike] for m in self._measures])
+        steps = np.stack([append_others(self._steps[m])[*alike] for m in self._measures])
         slopes = quotient(up - down, 2 * steps[:, None]).reshape(-1, *self._shape[2:], n)
         squares = np.zeros((len(design.unit), n)) if design.single else None
         totals = np.zeros((len(strata.units) if design.single else len(strata.of_unit), n))
@@ -446,9 +446,9 @@ class DesignBySide(ClustersBySide):
                 of = "w2" if self._measures == ["w"] else "n"
                 squares[held, i] = cell[0] * np.sqrt(design.counts[of][held])
         if squares is not None:
-            found = of_single_rows(squares, totals, strata, design.unit)
+            found = deviations_of_rows(squares, totals, strata, design.unit)
         else:
-            found = of_units(totals, strata)
+            found = deviations_of_units(totals, strata)
         return found._replace(by=found.by[:, place.reshape(-1)])
 
     def _side_cells(self, side: int, slot: int) -> tuple[Index, float, float]:
@@ -616,7 +616,7 @@ def _pooled_design_interval(
     ends = (0.0, np.inf) if ratio else (-np.inf, np.inf)
 
     def limits(z: Array) -> Limits:
-        return scaled_limits(value, error, as_critical_t(z, degrees), *ends)
+        return scaled_limits(value, error, t_from_z(z, degrees), *ends)
 
     low, high = limits(np.asarray(critical(spec.confidence)))
     few = insufficient_clusters(units)
@@ -657,7 +657,7 @@ def _limits_of_values(
     error = np.where(degrees > 0, error, np.nan)
 
     def limits(z: Array) -> Limits:
-        low, high = scaled_limits(value, error, as_critical_t(z, degrees), *ends)
+        low, high = scaled_limits(value, error, t_from_z(z, degrees), *ends)
         return (np.exp(low), np.exp(high)) if logarithmic else (low, high)
 
     low, high = limits(np.asarray(critical(spec.confidence)))

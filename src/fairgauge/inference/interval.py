@@ -60,10 +60,10 @@ class NoInterval(Exception):  # noqa: N818 - an answer, not an error
         super().__init__(str(self.reason.code))
 
 
-def each_once(*methods: IntervalMethod) -> Methods:
+def unique_methods(*methods: IntervalMethod) -> Methods:
     """Return the steps in making an interval, each where it comes first.
 
-    >>> [str(method) for method in each_once(*SKEWED_MEAN, *LINEARISED)]
+    >>> [str(method) for method in unique_methods(*SKEWED_MEAN, *LINEARISED)]
     ['student_t', 'influence']
     """
     return tuple(dict.fromkeys(methods))
@@ -411,7 +411,7 @@ class StatisticInterval:
         return self.at(np.asarray(critical(confidence))), self.methods
 
 
-def of_mean(moments: MeanMoments, kurtosis: Array | None = None) -> StatisticInterval:
+def mean_interval_t(moments: MeanMoments, kurtosis: Array | None = None) -> StatisticInterval:
     """Return a mean, compared by Student's t; alone, the end in its longer tail is raised.
 
     In a comparison the skewness of both sides cancels, at least in part; it needs some rows that
@@ -443,7 +443,7 @@ def of_mean(moments: MeanMoments, kurtosis: Array | None = None) -> StatisticInt
     )
 
 
-def concatenated(parts: Sequence[StatisticInterval]) -> StatisticInterval:
+def concatenate_intervals(parts: Sequence[StatisticInterval]) -> StatisticInterval:
     """Concatenate the values of several statistics; limits of one formula are computed at once."""
     ends = np.cumsum([0, *[len(part.n) for part in parts]])
     places = [slice(start, end) for start, end in pairwise(ends.tolist())]
@@ -494,7 +494,9 @@ def limits_of_several(
     alike = [
         isinstance(each.at, Formula) and not each.needs_other_formula(spec.method) for each in every
     ]
-    together = concatenated([each for each, at_once in zip(every, alike, strict=True) if at_once])
+    together = concatenate_intervals(
+        [each for each, at_once in zip(every, alike, strict=True) if at_once]
+    )
     low, high = together.at(np.asarray(critical(spec.confidence)))
     start = 0
     for each, at_once in zip(every, alike, strict=True):

@@ -8,7 +8,7 @@ stays one, because to blank predictions must not take it back.
 It is asked of a rate (`rate_cases`) and of a metric (`metric_cases`) over all rows, of a contrast
 that is shown (`could_undo`), of the change between two models (`PossiblePairs`), and of counts
 at hand (`share_limits`, `contrast_range`): each returns the least and the greatest value, and how
-much wider an interval is there (`reached`).
+much wider an interval is there (`widen_to_worst_case`).
 """
 
 from __future__ import annotations
@@ -35,14 +35,18 @@ from fairgauge.inference.missing_values import (
     sides_and_unknown,
 )
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.group_counts import GroupCounts, without_group, without_group_by_kind
+from fairgauge.resolve.group_counts import (
+    GroupCounts,
+    rows_without_group,
+    rows_without_group_by_kind,
+)
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import (
     CountsBySide,
     Measure,
     Rivals,
+    append_others,
     sides_of_unknown,
-    with_others,
 )
 from fairgauge.results.disadvantage import favours_the_least
 from fairgauge.results.disparities import is_ratio
@@ -55,8 +59,8 @@ Shares = tuple[Array, Array]
 
 _ACCURACY = rate_of("accuracy")
 _SELECTION = contrast_of(rate_of("selection_rate"), "difference")
+# the state of an outcome that is neither positive (0) nor negative (1)
 _MISSING = 2
-"""The state of an outcome that is neither positive (0) nor negative (1)."""
 
 
 Cases = dict[ComparisonKey, tuple[WorstCase, ...]]
@@ -72,10 +76,10 @@ def rate_cases(
 ) -> Cases:
     """Return the least and the greatest rate of every group, whatever rows do not state."""
     found: Cases = {}
-    for cases in _possible(counted, outcome, rate, profile, per_class):
+    for cases in _possible_shares(counted, outcome, rate, profile, per_class):
         every = np.arange(len(counted.groups))
         (low, high), (now, *ends) = cases.of(every), cases.variances(every)
-        wider = _wider(np.array(ends), now)
+        wider = _relative_standard_error(np.array(ends), now)
         for i, group in enumerate(counted.groups):
             key = (
                 rate.name,
@@ -118,7 +122,7 @@ def metric_cases(
     found: Cases = {}
     threshold = outcome.threshold_of(metric)
     of = share_of(contrast.of) if isinstance(contrast, Contrast) else contrast.of
-    for cases in _possible(counted, outcome, of, profile, per_class):
+    for cases in _possible_shares(counted, outcome, of, profile, per_class):
         names: Sequence[str | None] = [None]
         ends: Limits | None = None
         beside, wider = np.full((2, 1), None), np.ones((2, 1))
@@ -177,7 +181,7 @@ def _range_over_rivals(
     return (reached[0], reached[1]), sides
 
 
-def _possible(
+def _possible_shares(
     counted: GroupCounts,
     outcome: OutcomeMasks,
     of: Statistic | None,
@@ -240,7 +244,7 @@ class _PossibleShares:
         measure: Measure = "w" if counted.weighted else "n"
         self._known, unknown = sides_and_unknown(counted, outcome, profile, measure)
         kinds, (may, are) = np.arange(len(counted.crossing.unknown)), sides_of_unknown(counted)
-        without = without_group_by_kind(counted, "n")
+        without = rows_without_group_by_kind(counted, "n")
         self.rows, self._others, self._lacking = round(without.sum()), 0, np.zeros(self._groups)
         if outcomes:
             known, apart = sides_and_unknown(counted, outcome, profile, "n")
@@ -260,7 +264,7 @@ class _PossibleShares:
 
     def _states(self, sides: CountsBySide, which: Index) -> Array:
         states = _needed_states(sides.states(which, open_missing=self.outcomes), self._rate)
-        return states if self.outcomes else complete(states)
+        return states if self.outcomes else rows_with_both_outcomes(states)
 
     def rows_of(self, group: int) -> int:
         """Return how many rows of a group, or that may be of it, do not state what it needs."""
@@ -297,12 +301,12 @@ class _PossibleShares:
             _end_variance(metric, end, *(self.variances(which, metric) for which in pair))
             for end, pair in enumerate(sides)
         ]
-        return _wider(np.array(ends), np.asarray(now))
+        return _relative_standard_error(np.array(ends), np.asarray(now))
 
     def wider_spread(self, metric: Spread) -> Array:
         """Return a number above which no ratio of standard errors is at either end: (2, 1)."""
         now, *ends = self.variances(np.arange(self._groups), metric)
-        return np.full((2, 1), _wider(np.array(ends), now).max(initial=1.0))
+        return np.full((2, 1), _relative_standard_error(np.array(ends), now).max(initial=1.0))
 
     def standardised(self, low: Array, high: Array) -> Limits:
         overall = self.of(np.array([self._known.whole]))[0]
@@ -374,7 +378,7 @@ def share_variances(
     They are of what a metric compares, by the delta method: odds, and logarithms of a ratio. A
     share is at least half a row from 0 and 1, where the variance would be none or without end.
     """
-    counted = _shares(complete(states), rate, at_least=True)
+    counted = _shares(rows_with_both_outcomes(states), rate, at_least=True)
     x, n = np.moveaxis(np.array([counted, *_share_ends(states, may, are, rate)]), 1, 0)
     return _variance(x, n, metric)
 
@@ -393,12 +397,12 @@ def _end_variance(metric: Contrast, end: int, ours: Array, theirs: Array) -> Arr
     return np.asarray(ours[1 + at] + theirs[2 - at])
 
 
-def _wider(ends: Array, now: Array) -> Array:
+def _relative_standard_error(ends: Array, now: Array) -> Array:
     # how much larger standard errors are at ends than now; 1 where they are not
     return np.asarray(np.sqrt(np.fmax(quotient(ends, now), 1.0)))
 
 
-def reached(
+def widen_to_worst_case(
     interval: Limits,
     worst: Limits,
     value: Array,
@@ -444,7 +448,7 @@ def _shares(states: Array, rate: Rate, *, at_least: bool) -> Shares:
     return x, n
 
 
-def complete(states: Array) -> Array:
+def rows_with_both_outcomes(states: Array) -> Array:
     """Return the rows that have both outcomes, in the same shape."""
     known = states.copy()
     known[..., _MISSING, :] = known[..., :, _MISSING] = 0.0
@@ -553,7 +557,7 @@ def could_undo(
 
     if more.any() and reached_by(more):
         return WhyInconclusive.MISSING_OUTCOMES
-    if of_groups and reached_by(without_group(counted, "n")):
+    if of_groups and reached_by(rows_without_group(counted, "n")):
         return WhyInconclusive.MISSING_GROUPS
     return None
 
@@ -615,7 +619,7 @@ class PossiblePairs:
             np.einsum("glpq,la,pb,qc->gabc", cells, labels, decisions, decisions, optimize=True)
             for cells in (groups, without)
         )
-        self._known, self._apart = with_others(known), np.tensordot(1.0 * sides.T, apart, 1)
+        self._known, self._apart = append_others(known), np.tensordot(1.0 * sides.T, apart, 1)
 
     def limits(self, rate: Rate, which: Index, *, missing: bool = True) -> RateLimits:
         """Return the ends of a rate and of its change; those of complete rows alone are equal."""
@@ -658,8 +662,8 @@ class PossiblePairs:
         return _least_mean(total, n, lowest), -_least_mean(-total, n, highest)
 
 
+# what a row adds to a rate, or to its change
 _ADDED = (-1, 0, 1)
-"""What a row adds to a rate, or to its change."""
 
 
 def _least_mean(total: Array, n: Array, more: Mapping[int, Array]) -> Array:

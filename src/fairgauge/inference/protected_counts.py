@@ -104,7 +104,7 @@ def protected_contrasts(
         return wider.low, wider.high
 
     p = np.where(none & ~np.isnan(p), 1.0, p)
-    return _as_bounds((low, high)), replace(_union(made), p=p, together=together)
+    return _bounds_or_none((low, high)), replace(_union(made), p=p, together=together)
 
 
 def protected_rates(
@@ -127,7 +127,10 @@ def protected_rates(
             [intervals] = how.of_rates([statistic], Evidence(corner, corner), margin)
             rows = insufficient_rows(statistic.size(corner))
             made.append(replace(intervals, too_few=first_reasons(intervals.too_few, rows)))
-        bounds, evidence = _as_bounds(rate_bounds(statistic, side)), Evidence(published, published)
+        bounds, evidence = (
+            _bounds_or_none(rate_bounds(statistic, side)),
+            Evidence(published, published),
+        )
         level, profile = how.spec.confidence, Profile.DOCUMENTED
         values[statistic.name] = values_with(
             _union(made), statistic, evidence, margin, level, profile, bounds
@@ -170,7 +173,7 @@ def protected_worst_cases(
     return low.min(axis=0), high.max(axis=0)
 
 
-def _as_bounds(limits: Limits) -> list[Bounds | None]:
+def _bounds_or_none(limits: Limits) -> list[Bounds | None]:
     each = zip(*(end.tolist() for end in limits), strict=True)
     return [Bounds(low, high) if low <= high else None for low, high in each]
 

@@ -32,7 +32,6 @@ from fairgauge.inference.interval import (
     NoInterval,
     StatisticInterval,
     certainty,
-    each_once,
     first_reasons,
     insufficient_clusters,
     insufficient_rows,
@@ -40,6 +39,7 @@ from fairgauge.inference.interval import (
     limits_of_several,
     no_intervals,
     stricter,
+    unique_methods,
 )
 from fairgauge.inference.two.contrast_intervals import (
     EveryGroup,
@@ -269,7 +269,7 @@ class Uncertainty:
         p = np.minimum(intervals.p * self._number, 1.0)
         step = IntervalMethod.SIMULTANEOUS
         return replace(
-            intervals, p=p, methods=[each_once(step, *method) for method in intervals.methods]
+            intervals, p=p, methods=[unique_methods(step, *method) for method in intervals.methods]
         )
 
     def compared(self, statistic: Statistic, compared: Comparisons) -> StatisticComparison:
@@ -338,7 +338,7 @@ def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty
         high = np.max([fold(part.low, part.high)[1] for part in alone], axis=0)
     p = np.minimum(np.min([part.p for part in parts], axis=0) * number, 1.0)
     steps = (IntervalMethod.SIMULTANEOUS, IntervalMethod.BALL)
-    methods = [each_once(*steps, *method) for method in parts[0].methods]
+    methods = [unique_methods(*steps, *method) for method in parts[0].methods]
     too_few = first_reasons(*(part.too_few for part in parts))
     return Intervals(low, high, p, methods, too_few, parts[0].reason)
 

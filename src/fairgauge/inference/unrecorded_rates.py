@@ -31,22 +31,22 @@ from fairgauge.stats.group_mixture import (
     sharp_bounds,
     validated_rates,
 )
-from fairgauge.stats.intervals import as_critical_t, critical, wilson_trials
+from fairgauge.stats.intervals import critical, t_from_z, wilson_trials
 from fairgauge.stats.significance import chi_square_tail, invert
 
 By = Literal["difference", "ratio"]
 Ends = tuple[float, float]
 
+# the method by which the interval of each estimator is named
 _METHODS: Mapping[Estimator, IntervalMethod] = {
     Estimator.LIKELIHOOD: IntervalMethod.PROFILE_LIKELIHOOD,
     Estimator.BOUNDS: IntervalMethod.SHARP_BOUNDS,
     Estimator.VALIDATED: IntervalMethod.VALIDATED_SAMPLE,
 }
-"""The method by which the interval of each estimator is named."""
+# the width of a set that is a single value
 _POINT = 1e-12
-"""The width of a set that is a single value."""
+# of the intervals whose width is compared, at any level that is asked for
 _WIDTH_Z = critical(0.95)
-"""Of the intervals whose width is compared, at any level that is asked for."""
 
 
 class RateEstimator(Protocol):
@@ -289,7 +289,7 @@ class _Likelihood(PreciseEstimator):
 
 
 def _quantile(z: float, degrees: float) -> float:
-    return z if math.isinf(degrees) else float(as_critical_t(z, degrees))
+    return z if math.isinf(degrees) else float(t_from_z(z, degrees))
 
 
 def _tangent(angle: float) -> float:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 MARK = "<!-- fairgauge -->"
 """Marks the action's own comment, so that it is updated."""
 _BAD_USAGE = 2
+# the exit codes of an audit that wrote its report
 _DECIDED = (0, 1, 3)
-"""The exit codes of an audit that wrote its report."""
 _LEVELS = {
     Outcome.FAIL: "error",
     Outcome.INCONCLUSIVE: "warning",
@@ -35,8 +35,8 @@ _LEVELS = {
 }
 _LONGEST_SUMMARY = 900_000
 _LONGEST_COMMENT = 60_000
+# what GitHub takes of a step, in bytes and in number
 _MOST_ANNOTATIONS = 10
-"""What GitHub takes of a step, in bytes and in number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,7 +160,7 @@ def _series(report: MonitorReport, name: str) -> Iterator[tuple[str, list[float 
     for each, subject in zip(report.comparisons, subjects, strict=True):
         parts = [*subject, each.rule] if rules[subject] > 1 else [*subject]
         key = "/".join([name, *map(_allowed_name, parts)])[: _LONGEST_NAME - len(_EVIDENCE)]
-        key = _free(key, taken)
+        key = _unique_key(key, taken)
         yield key, [point.value for point in each.points]
         yield f"{key}{_EVIDENCE}", [point.evidence for point in each.points]
 
@@ -171,11 +171,11 @@ def _metrics(report: Report, name: str) -> Iterator[tuple[str, float]]:
         if each.value is None or not math.isfinite(each.value):
             continue
         if each.scope.kind is not ScopeKind.STRATUM:
-            yield _free(_key(each, name), taken), each.value
+            yield _unique_key(_key(each, name), taken), each.value
     for outcome in Outcome:
         if report.verdicts:
             count = sum(verdict.outcome is outcome for verdict in report.verdicts)
-            yield _free(f"{name}/rules/{outcome}", taken), float(count)
+            yield _unique_key(f"{name}/rules/{outcome}", taken), float(count)
 
 
 def _key(each: Estimate, name: str) -> str:
@@ -195,7 +195,7 @@ def _allowed_name(part: str) -> str:
     return _ILLEGAL.sub("_", part).strip(" .") or "_"
 
 
-def _free(key: str, taken: set[str]) -> str:
+def _unique_key(key: str, taken: set[str]) -> str:
     numbered, number = key, 2
     while numbered in taken:
         numbered = f"{key[: _LONGEST_NAME - 8]} {number}"

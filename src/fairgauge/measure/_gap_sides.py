@@ -24,7 +24,7 @@ from fairgauge.results.estimates import Estimate
 from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.decomposition import mean_differences, mean_variances
-from fairgauge.stats.sampling import ClusterTotals, Sampling, SquaredWeights, effective
+from fairgauge.stats.sampling import ClusterTotals, Sampling, SquaredWeights, effective_values
 from fairgauge.stats.stratified import (
     HeterogeneityTest,
     Outlying,
@@ -109,9 +109,9 @@ def gap_sides(
         y_d, e_d, y_a, e_a = (np.nan_to_num(n)[order] for one in found for n in (one.x, one.n))
         counts = (y_d, e_d, y_a, e_a)
     elif sampling is not None:
-        y_d, e_d, q_d = effective(x_d, n_d, sampling.group, rates=False)
-        y_a, e_a, q_a = effective(x_a, n_a, sampling.reference, rates=False)
-        raised_d, raised_a = _raised(sampling, (x_d, n_d), (x_a, n_a))
+        y_d, e_d, q_d = effective_values(x_d, n_d, sampling.group, rates=False)
+        y_a, e_a, q_a = effective_values(x_a, n_a, sampling.reference, rates=False)
+        raised_d, raised_a = _inflation_by_side(sampling, (x_d, n_d), (x_a, n_a))
         counts = y_d / raised_d, e_d / raised_d, y_a / raised_a, e_a / raised_a
         squares = q_d / raised_d, q_a / raised_a
     (cases_d, rows_d, _), (cases_a, rows_a, _) = (
@@ -211,7 +211,7 @@ def _cluster_sums(part: Slice, of: Statistic) -> tuple[Index, Index, Index, Arra
     return cells.group, cells.cluster, cells.stratum, sums, rows
 
 
-def _raised(
+def _inflation_by_side(
     sampling: Sampling, group: tuple[Array, Array], reference: tuple[Array, Array]
 ) -> tuple[Array, Array]:
     # the rows of a cluster that is alone there are one: nothing shows how alike clusters are

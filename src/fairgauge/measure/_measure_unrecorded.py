@@ -24,7 +24,7 @@ from fairgauge.enums import (
     ReferenceRule,
     Status,
 )
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import Problem, SpecError, listing, quote, suggest
 from fairgauge.identity import FeatureId, GroupId, ValueSet, name_of_values
 from fairgauge.inference.interval import FEWEST_IN_STRATUM, MOST_THIN, THIN_STRATA
 from fairgauge.inference.unrecorded_rates import (
@@ -112,7 +112,7 @@ def compared_sides(counts: UnrecordedGroups, spec: Spec) -> list[tuple[int, int,
             text = name_of_values(named)
             if text not in counts.groups:
                 message = (
-                    f"{quote(text)} is none of its groups.{nearest(text, counts.groups)} "
+                    f"{quote(text)} is none of its groups.{suggest(text, counts.groups)} "
                     f"Groups: {listing(counts.groups)}"
                 )
                 raise SpecError(Problem(f"reference.{counts.feature}", message))

@@ -38,13 +38,17 @@ from fairgauge.enums import (
 from fairgauge.errors import Problem, SpecError, quote, refuse
 from fairgauge.inference.interval import FEWEST_GROUPS, Evidence, StatisticInterval, generator
 from fairgauge.inference.missing_values import (
+    large_uncounted,
     missing_groups,
     missing_outcomes,
-    uncounted,
     uncounted_rows,
 )
 from fairgauge.inference.needed_rows import POWER
-from fairgauge.inference.possible import complete, contrast_range, reached
+from fairgauge.inference.possible import (
+    contrast_range,
+    rows_with_both_outcomes,
+    widen_to_worst_case,
+)
 from fairgauge.inference.two.contrast_intervals import insufficient_sides, statistic_interval
 from fairgauge.inference.two.paired_changes import (
     PairedTable,
@@ -59,16 +63,16 @@ from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import GroupCounts, Histogram, without_group
+from fairgauge.resolve.group_counts import GroupCounts, Histogram, rows_without_group
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.question_checks import one_group, weightless_groups
 from fairgauge.resolve.references import (
     Measure,
     References,
     admissible_groups,
+    append_others,
     group_sizes,
     references_at,
-    with_others,
 )
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.changes import DisparityChange, RateChange
@@ -93,7 +97,7 @@ def accepts(outcome: OutcomeMasks, spec: Spec) -> Accepts:
     return Accepts.UP_TO if strictly else Accepts.BELOW
 
 
-def accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Accepts) -> Array:
+def rows_accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Accepts) -> Array:
     """Return the rows that each threshold accepts: bins, the last axis, become thresholds."""
     if decision in (Accepts.FROM, Accepts.BELOW):  # a score at the threshold is on its upper side
         first = np.searchsorted(histogram.low, cuts, side="left")
@@ -107,7 +111,7 @@ def accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Accepts
     return np.asarray(sums[..., first])
 
 
-def _by_label(of: Array, positive: Mask) -> Array:
+def _counts_by_label(of: Array, positive: Mask) -> Array:
     # counts by label (positive, negative, missing) and bin
     known = (np.compress(mask, of[..., :-1, :], -2).sum(axis=-2) for mask in (positive, ~positive))
     return np.stack([*known, of[..., -1, :]], axis=-2)
@@ -125,8 +129,8 @@ def states_by_threshold(
     decision = accepts(outcome, spec)
 
     def states(bins: Array, cells: Array) -> Array:
-        scored, without = (_by_label(of, outcome.labels) for of in (bins, cells))
-        yes = accepted(scored, histogram, cuts, decision)
+        scored, without = (_counts_by_label(of, outcome.labels) for of in (bins, cells))
+        yes = rows_accepted(scored, histogram, cuts, decision)
         no = scored.sum(axis=-1, keepdims=True) - yes
         found = np.stack([yes, no, without[..., [-1]] + np.zeros_like(yes)], axis=-1)
         found = np.moveaxis(found, -2, -3)
@@ -144,15 +148,15 @@ def states_by_threshold(
 
 
 _ROUNDING = 1e-12
+# what cannot be asked, and what to do instead
 _NOT_COUNTED = {
     "cluster": "choose from one row of each cluster, and audit the chosen threshold with clusters",
     "strata": "choose for the intersection with that column, or audit the chosen threshold with it",
 }
-"""What cannot be asked, and what to do instead."""
+# rates of decisions that are stated with every choice, whichever rate is kept
 _STATED = ("selection_rate", "true_positive_rate", "false_positive_rate")
-"""Rates of decisions that are stated with every choice, whichever rate is kept."""
+# share of rows with the rarer decision, below which nearly all rows have the same
 _NEARLY_NONE = 0.01
-"""Share of rows with the rarer decision, below which nearly all rows have the same."""
 
 
 def choose_thresholds(
@@ -179,7 +183,7 @@ def choose_thresholds(
             problems.append(Problem(option, f"{why}; {instead}"))
     refuse(problems)
     (outcome,) = resolution.outcomes
-    without = uncounted(cube, resolution.features, spec)
+    without = large_uncounted(cube, resolution.features, spec)
     choosers = [
         _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, without)
         for of in resolution.features
@@ -228,18 +232,18 @@ class Excluded:
 
         def lacking(measure: Measure) -> tuple[Array, float]:
             known, apart = states_by_threshold(counts, outcome, spec, cuts[:1], measure)
-            of_groups, of_none = (of - complete(of) for of in (known, apart))
+            of_groups, of_none = (of - rows_with_both_outcomes(of) for of in (known, apart))
             return of_groups.sum(axis=(1, 2, 3)), float(of_none.sum())
 
         own, others = lacking("n")
-        self.ungrouped = round(without_group(counts, "n"))
+        self.ungrouped = round(rows_without_group(counts, "n"))
         self.incomplete = round(float(own.sum()) + others)
         measure: Measure = "w" if counts.weighted else "n"
         # the others may be the only ones that weigh alike, and count as rows
         n, w = (float(counts.counts[of].sum()) for of in ("n", measure))
         unit = n / w if w and not counts.unequally_weighted else 1.0
-        self._of_sides = unit * with_others(lacking(measure)[0])
-        self._of_none = unit * float(without_group(counts, measure))
+        self._of_sides = unit * append_others(lacking(measure)[0])
+        self._of_none = unit * float(rows_without_group(counts, measure))
         self._whole = len(own)
 
     def reached(
@@ -273,7 +277,9 @@ class Excluded:
 
         (value, _), found = ends(0.0), []
         for more in (self._of_sides + self._of_none, np.full_like(self._of_sides, self._of_none)):
-            low, high = reached(interval, ends(more[:, None]), value, ratio=is_ratio(metric))
+            low, high = widen_to_worst_case(
+                interval, ends(more[:, None]), value, ratio=is_ratio(metric)
+            )
             if not is_ratio(metric):
                 low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)  # as shares can be
             found.append((low, high))
@@ -344,7 +350,7 @@ class _Chooser:
         self.counts = counts
         self.accepts = accepts(outcome, spec)
         names = ("w", "w2", "n") if self.spec.weight else ("n", "n", "n")
-        of_label = [_by_label(histogram.counts[n], outcome.labels)[:, :2] for n in names]
+        of_label = [_counts_by_label(histogram.counts[n], outcome.labels)[:, :2] for n in names]
         self.by_label = np.stack(of_label)
         assert isinstance(self.spec.threshold, tuple)
         self.cuts = np.unique(np.concatenate([histogram.low, histogram.high, self.spec.threshold]))
@@ -357,7 +363,7 @@ class _Chooser:
         halves = []
         for half in (firsts, cases - firsts):
             held = self.by_label * np.nan_to_num(quotient(half, cases))
-            at_cuts = accepted(held, histogram, self.cuts, self.accepts)
+            at_cuts = rows_accepted(held, histogram, self.cuts, self.accepts)
             halves.append(Half(at_cuts, held.sum(axis=-1)))
         self.first, self.second = halves
         self._lower = kept.better is Better.LOWER
@@ -376,7 +382,7 @@ class _Chooser:
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
         self._excluded: Mask = np.zeros(len(counts.groups), dtype=bool)
         every = np.arange(len(self.cuts))
-        both = with_others(self.first.margins[0] + self.second.margins[0])[..., :2, :]
+        both = append_others(self.first.margins[0] + self.second.margins[0])[..., :2, :]
         self._both = both.swapaxes(-1, -2).reshape(*both.shape[:2], 4)  # TP, FP, FN and TN
         everywhere = self._disparities(self.first, every, self._usual)
         self._excluded = np.asarray(everywhere.insufficient.all(axis=1))
@@ -391,7 +397,7 @@ class _Chooser:
             constant = float(histogram.low[held[0]])
             yield Diagnostic.warning(DiagnosticCode.ONE_DECISION, constant=constant)
             return
-        yes = accepted(cases, histogram, self.cuts[[self.today]], self.accepts)
+        yes = rows_accepted(cases, histogram, self.cuts[[self.today]], self.accepts)
         share = float(yes[0] / cases.sum())
         if min(share, 1 - share) < _NEARLY_NONE:
             threshold = float(self.cuts[self.today])
@@ -466,7 +472,7 @@ class _Chooser:
         return references_at(self.counts, self.metric, self.spec, values_of, len(cuts))
 
     def _disparities(self, half: Half, cuts: Index, z: Array) -> Disparities:
-        sides = with_others_of(half.margins[:, :, cuts])
+        sides = append_others_each(half.margins[:, :, cuts])
         places = np.arange(len(cuts))
         against = np.stack([each.sides for each in self._references(cuts)], axis=1)
         every = [
@@ -514,7 +520,7 @@ class _Chooser:
     def _effect(self, cut: int, chosen_by: ChosenBy) -> ThresholdEffect:
         cuts = np.array([cut])
         names, level = self.counts.groups, self.spec.confidence
-        sides = with_others_of(self.second.decided(self.today, cuts)[:, :, 0])
+        sides = append_others_each(self.second.decided(self.today, cuts)[:, :, 0])
         performance = change_of(self.kept, sides[:, [len(names) + 1]])
         (references,) = self._references(cuts)
         groups = np.flatnonzero(references.sides != np.arange(len(names)))
@@ -792,9 +798,9 @@ class Half:
         return np.concatenate([table, missing], axis=3).reshape(*table.shape[:3], 3, 2, 2)
 
 
-def with_others_of(counts: Array) -> Array:
+def append_others_each(counts: Array) -> Array:
     """Append all rows, and all others of every group, to counts with the measures first."""
-    return np.stack([with_others(each) for each in counts])
+    return np.stack([append_others(each) for each in counts])
 
 
 def _interval_of(statistic: Statistic, margins: Array) -> StatisticInterval:

@@ -16,14 +16,20 @@ from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
 from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import AVERAGES, Rate, Statistic, agreement, averaged
+from fairgauge.catalogue.statistics import (
+    AVERAGES,
+    Rate,
+    Statistic,
+    agreement,
+    average_over_classes,
+)
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.cube.views import asked_of, candidate_axes, pair
 from fairgauge.enums import Better, ClassKind, Method, Status, Task
 from fairgauge.errors import Problem, refuse
 from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.missing_values import MANY_MISSING, uncounted
+from fairgauge.inference.missing_values import MANY_MISSING, large_uncounted
 from fairgauge.inference.possible import PossiblePairs, RateLimits, furthest
 from fairgauge.inference.two.contrast_intervals import is_resampled, side_interval
 from fairgauge.inference.two.paired_changes import (
@@ -48,7 +54,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, JointCells, count_jointly, count_missing
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, one_decision
-from fairgauge.resolve.references import large_groups, sides_of_unknown, with_others
+from fairgauge.resolve.references import append_others, large_groups, sides_of_unknown
 from fairgauge.resolve.resolution import asked_metrics, resolve
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.comparison import Among, Candidate, MarginTest, Reclassified
@@ -140,7 +146,7 @@ class PairedSlice:
         collapsed = np.einsum(
             "gslpq,la,pb,qc->gsabc", counts, labels, decisions, decisions, optimize=True
         )
-        return with_others(collapsed)[:, 0]
+        return append_others(collapsed)[:, 0]
 
     def _codes(self, masks: Sequence[Mask]) -> Index:
         # the outcome of every level: 0 positive and 1 negative, or the class
@@ -191,7 +197,7 @@ class _Models:
         check_margins(spec, [metric.name for metric, _ in asked])
         self.contrasts = [(m, why) for m, why in asked if isinstance(m, Contrast)]
         self.others = [(m, why) for m, why in asked if not isinstance(m, Contrast)]
-        self.is_uncounted = bool(uncounted(cube, self.resolution.features, self.spec))
+        self.is_uncounted = bool(large_uncounted(cube, self.resolution.features, self.spec))
         self._slices: dict[int | None, tuple[PairedSlice, ...]] = {}
         self._changes: dict[tuple[int, Statistic, bytes], StatisticChange] = {}
         self._missing: dict[str, tuple[Array, Array, Array]] = {}
@@ -316,7 +322,10 @@ class _Models:
                 yield statistic, sliced.class_scope
                 continue
             for how in AVERAGES:
-                yield averaged(statistic, how), ClassScope(ClassKind.AVERAGE, average=how)
+                yield (
+                    average_over_classes(statistic, how),
+                    ClassScope(ClassKind.AVERAGE, average=how),
+                )
 
     # ---- rates
 

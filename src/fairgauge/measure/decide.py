@@ -36,10 +36,10 @@ from fairgauge.enums import (
 from fairgauge.errors import closest, listing
 from fairgauge.identity import is_named, texts_of
 from fairgauge.inference.missing_values import MANY_MISSING
-from fairgauge.inference.possible import reached
+from fairgauge.inference.possible import widen_to_worst_case
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, all_of
+from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, join_reasons
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.doubts import not_counted
 from fairgauge.results.estimates import Estimate, Group, Measured, Shown, WorstCase
@@ -48,10 +48,10 @@ from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, log_of,
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.intervals import critical
 
+# what the alternatives of a rule come to: a fail only where every limit fails
 _BEST_FIRST = (
     Outcome.PASS, Outcome.NONE, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.FAIL,
 )  # fmt: skip
-"""What the alternatives of a rule come to: a fail only where every limit fails."""
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
 _BY_VALUE = (
     ReasonCode.POINT_INSIDE, ReasonCode.POINT_OUTSIDE, ReasonCode.SIGNIFICANT_OUTSIDE,
@@ -69,8 +69,8 @@ INSUFFICIENT = {
 OF_FEATURES = ("group", "feature", "pooled")
 """The scopes of metrics that every feature has."""
 _MOST_ROWS = 1e12
+# of margins that are compared: beyond these, two groups that mirror each other could differ.
 _DIGITS = 9
-"""Of margins that are compared: beyond these, two groups that mirror each other could differ."""
 
 Decision = tuple[Outcome, Reason]
 
@@ -109,10 +109,12 @@ def judge(
     Estimates within single strata never decide. Of several classes or thresholds the worst counts.
     With ``explain``, an inconclusive verdict states the rows that would decide it.
     """
-    return tuple(verdict for rule in rules for verdict in _of_rule(measured, rule, explain))
+    return tuple(
+        verdict for rule in rules for verdict in _verdicts_of_rule(measured, rule, explain)
+    )
 
 
-def _of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
+def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
     # the verdicts of a rule; of one with alternatives, the best of its limits' verdicts
     if not rule.alternatives:
         yield from _verdicts(measured, rule, explain)
@@ -144,9 +146,11 @@ def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[Outcom
             of_limit: dict[tuple[object, ...], list[Outcome]] = {}
             for each in _subjects(measured, limit):
                 if rule.decide is not Decide.POINT and each.status is Status.OK and each.interval:
-                    group = None if _of_all_groups(limit) else each.standing
+                    group = None if _is_of_all_groups_rule(limit) else each.standing
                     key = each.feature, group, each.class_scope, each.threshold
-                    of_limit.setdefault(key, []).append(_decided(each, limit, measured)[0])
+                    of_limit.setdefault(key, []).append(
+                        _decide_after_uncounted(each, limit, measured)[0]
+                    )
             for comparison, sides in of_limit.items():
                 worst = min(sides, key=GRAVEST_FIRST.index)
                 by_comparison.setdefault(comparison, []).append(worst)
@@ -180,13 +184,13 @@ def _verdicts(
 ) -> Iterator[Verdict]:
     # how many rows would decide several limits together is not known
     held: dict[tuple[str | None, str | None], list[_Subject]] = {}
-    of_all_groups = _of_all_groups(rule)
+    of_all_groups = _is_of_all_groups_rule(rule)
     for each in _subjects(measured, rule):
         # a metric of all groups names those that are furthest apart, in each class or threshold
         key = (each.feature, None if of_all_groups else each.standing)
         held.setdefault(key, []).append(each)
     for several in held.values():
-        decisions = [(each, *_decided(each, rule, measured)) for each in several]
+        decisions = [(each, *_decide_after_uncounted(each, rule, measured)) for each in several]
         each, outcome, reason = min(
             decisions,
             key=lambda one: (
@@ -197,9 +201,11 @@ def _verdicts(
             ),
         )
         groups = dict.fromkeys(one.group for one in several if not of_all_groups)
-        crosses = explain and reason.code is ReasonCode.CROSSES and not _of_probabilities(each)
+        crosses = (
+            explain and reason.code is ReasonCode.CROSSES and not _rests_on_probabilities(each)
+        )
         if crosses and each.estimate is not None and each.bounds is None and not each.extreme:
-            reason = _with_needs(reason, each, rule, measured, alone=alone)
+            reason = _add_needed_rows(reason, each, rule, measured, alone=alone)
         yield Verdict(
             rule=str(rule),
             metric=rule.metric,
@@ -217,14 +223,14 @@ def _verdicts(
             group_id=measured.group_id(each.feature, each.group),
         )
     matched = {(each.feature, each.group) for several in held.values() for each in several}
-    yield from _unmatched(measured, rule, matched)
+    yield from _unmatched_verdicts(measured, rule, matched)
 
 
-def _of_probabilities(each: _Subject) -> bool:
+def _rests_on_probabilities(each: _Subject) -> bool:
     return each.interval is not None and not OF_PROBABILITIES.isdisjoint(each.interval.methods)
 
 
-def _of_all_groups(rule: Rule) -> bool:
+def _is_of_all_groups_rule(rule: Rule) -> bool:
     return rule.definition is not None and rule.definition.scope == "feature"
 
 
@@ -252,7 +258,7 @@ def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
         whole = _Subject(
             estimate.feature, estimate.group, estimate.class_scope, estimate.threshold,
             estimate.value, estimate.interval, estimate.status, estimate.reason, estimate.bounds,
-            None if _of_all_groups(rule) else min(
+            None if _is_of_all_groups_rule(rule) else min(
                 (n for n in (estimate.n_group, estimate.n_reference) if n is not None), default=None
             ),
             estimate,
@@ -266,7 +272,7 @@ def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
                 whole, group=part.group, value=part.value, interval=part.interval,
                 status=Status.OK, reason=part.reason, extreme=estimate.definition,
             )  # fmt: skip
-        yield replace(whole, status=Status.TOO_FEW, reason=all_of(adequate.reasons))
+        yield replace(whole, status=Status.TOO_FEW, reason=join_reasons(adequate.reasons))
 
 
 def _is_for(rule: Rule, of: Estimate | Group) -> bool:
@@ -275,7 +281,7 @@ def _is_for(rule: Rule, of: Estimate | Group) -> bool:
     return not rule.groups or is_named(rule.groups, of.group, of.group_id)
 
 
-def _unmatched(
+def _unmatched_verdicts(
     measured: Measured, rule: Rule, matched: Collection[tuple[str | None, str | None]]
 ) -> Iterator[Verdict]:
     # That is every group that it names, in every feature that it names, every feature without a
@@ -295,12 +301,12 @@ def _unmatched(
         elif len(names) == 1 and _is_of_features(rule):  # its only group is the reference
             unmatched.append((feature, None, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)))
         elif rule.features:
-            unmatched.append((feature, None, _no_estimate("metric", rule.metric, ())))
+            unmatched.append((feature, None, _reason_without_estimate("metric", rule.metric, ())))
     if not matched and not unmatched:
         first = rule.features[0] if rule.features else None
-        unmatched.append((first, None, _no_estimate("metric", rule.metric, ())))
+        unmatched.append((first, None, _reason_without_estimate("metric", rule.metric, ())))
     for of, group, reason in unmatched:
-        outcome, reason = _undecided(rule, reason)
+        outcome, reason = _decide_without_value(rule, reason)
         yield Verdict(
             rule=str(rule),
             metric=rule.metric,
@@ -353,13 +359,13 @@ def _unmatched_groups(
         for name in rule.groups:
             if name in judged:
                 continue
-            reason = _no_estimate("group", name, () if name in known else known)
+            reason = _reason_without_estimate("group", name, () if name in known else known)
             if name in known and name in references:
                 reason = Reason.of(ReasonCode.IS_REFERENCE, name=name)
             yield feature, name, reason
 
 
-def _undecided(rule: Rule, reason: Reason) -> Decision:
+def _decide_without_value(rule: Rule, reason: Reason) -> Decision:
     # what a rule without a value counts as; never a pass where nothing was evaluated
     outcome = INSUFFICIENT[rule.insufficient]
     if outcome is Outcome.PASS and reason.code in NOT_EVALUABLE:
@@ -369,12 +375,12 @@ def _undecided(rule: Rule, reason: Reason) -> Decision:
     return outcome, counting(reason, Outcome.NOT_EVALUATED, outcome, by_rule=True)
 
 
-def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
+def _reason_without_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
     near, held = closest(name, known), listing(known) if known else None
     return Reason.of(ReasonCode.NO_ESTIMATE, what=what, name=name, nearest=near, held=held)
 
 
-def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
+def _decide_after_uncounted(each: _Subject, rule: Rule, measured: Measured) -> Decision:
     # decide, but pass nothing where many rows were not counted; a fail stays
     outcome, reason = _decided_by_counts(each, rule, measured)
     lacking = not_counted(measured.uncounted)
@@ -400,10 +406,10 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
     # pass nor fail by probabilities that these people contradict.
     alone = len(measured.group_ids.get(each.feature or "", ())) == 1  # its feature has one group
     if each.value is None and alone and _is_of_features(rule):
-        return _undecided(rule, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS))
+        return _decide_without_value(rule, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS))
     outcome, reason = _decide(each, rule)
-    if outcome in (Outcome.PASS, Outcome.FAIL) and _of_probabilities(each):
-        return _if_shown(each, rule, measured, (outcome, reason))
+    if outcome in (Outcome.PASS, Outcome.FAIL) and _rests_on_probabilities(each):
+        return _decide_by_sample(each, rule, measured, (outcome, reason))
     if each.extreme is not None and outcome is Outcome.FAIL:
         value, smallest = each.value or 0.0, is_smallest(each.extreme)
         if not (value < rule.low if smallest else value > rule.high):
@@ -419,9 +425,9 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
             continue
         if worst.outcomes and outcome is Outcome.FAIL:
             # to blank the predictions of a failing group must not take back the fail
-            reason = _with_missing(reason, each, worst, rule, measured.unit)
+            reason = _add_worst_case(reason, each, worst, rule, measured.unit)
             continue
-        low, high = (worst.low, worst.high) if by_value else _reached(each, worst, rule)
+        low, high = (worst.low, worst.high) if by_value else _worst_case_interval(each, worst, rule)
         if _outcome(low, high, rule) is outcome:
             continue
         code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
@@ -441,7 +447,7 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
 
 
 def _worst_cases(each: _Subject, rule: Rule, measured: Measured) -> tuple[WorstCase, ...]:
-    group = None if _of_all_groups(rule) else each.group
+    group = None if _is_of_all_groups_rule(rule) else each.group
     key = rule.metric, each.feature, group, OVERALL, each.class_scope, each.threshold
     return measured.worst_cases.get(key, ())
 
@@ -455,7 +461,11 @@ def _many_missing(
         lacking = [measured.lacking.get((feature, need), {}) for need in rule.row.needs]
         # the groups that are, or may be in, what is judged: a rate, a side of two, or all
         reference = each.estimate and each.estimate.reference
-        named = reference is not None and reference.group is not None and not _of_all_groups(rule)
+        named = (
+            reference is not None
+            and reference.group is not None
+            and not _is_of_all_groups_rule(rule)
+        )
         everyone = each.estimate is not None and not named
         sides = (each.group, reference.group if reference else None)
         rows = [sum(n for group, n in of.items() if everyone or group in sides) for of in lacking]
@@ -467,12 +477,12 @@ def _many_missing(
             yield ReasonCode.MISSING_GROUPS, without
 
 
-def _with_missing(
+def _add_worst_case(
     reason: Reason, each: _Subject, worst: WorstCase, rule: Rule, unit: str | None
 ) -> Reason:
     # That is the interval, or the value by which it is decided. Where no value could be allowed,
     # but it might not be significant, it is stated without ends.
-    moved = _reached(each, worst, rule)
+    moved = _worst_case_interval(each, worst, rule)
     low, high = (worst.low, worst.high) if reason.code in _BY_VALUE else moved
     ends: dict[str, float] = {}
     if _outcome(low, high, rule) is not Outcome.FAIL:
@@ -485,7 +495,9 @@ def _with_missing(
     )  # fmt: skip
 
 
-def _if_shown(each: _Subject, rule: Rule, measured: Measured, decided: Decision) -> Decision:
+def _decide_by_sample(
+    each: _Subject, rule: Rule, measured: Measured, decided: Decision
+) -> Decision:
     # a pass has to be right whatever the probabilities are: by a random sample of people's answers
     key = rule.metric, each.feature, each.group, each.class_scope, each.threshold
     shown = measured.shown.get(key, Shown(0))
@@ -510,14 +522,16 @@ def _if_shown(each: _Subject, rule: Rule, measured: Measured, decided: Decision)
     return decided
 
 
-def _reached(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float]:
+def _worst_case_interval(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float]:
     if each.value is None or each.interval is None:
         return worst.low, worst.high
     ratio = rule.definition is not None and is_ratio(rule.definition)
     low, high, least, greatest, value = map(
         np.asarray, (*each.interval, worst.low, worst.high, each.value)
     )
-    below, above = reached((low, high), (least, greatest), value, ratio=ratio, wider=worst.wider)
+    below, above = widen_to_worst_case(
+        (low, high), (least, greatest), value, ratio=ratio, wider=worst.wider
+    )
     return max(float(below), rule.row.range[0]), min(float(above), rule.row.range[1])
 
 
@@ -528,9 +542,9 @@ def _outcome(low: float, high: float, rule: Rule) -> Outcome:
 
 
 def _decide(each: _Subject, rule: Rule) -> Decision:
-    ranged = _of_probabilities(each) and rule.decide is not Decide.POINT
+    ranged = _rests_on_probabilities(each) and rule.decide is not Decide.POINT
     if each.status is not Status.OK or (each.value is None and not ranged):
-        return _undecided(rule, each.reason or Reason.of(ReasonCode.NO_VALUE))
+        return _decide_without_value(rule, each.reason or Reason.of(ReasonCode.NO_VALUE))
     if each.reason is not None and each.reason.code is ReasonCode.STRATA_MISSING:
         return Outcome.INCONCLUSIVE, each.reason
     if rule.decide is not Decide.INTERVAL and each.bounds is not None:
@@ -570,7 +584,7 @@ def _includes_none(interval: Iterable[float], rule: Rule) -> bool:
     return low <= rule.definition.neutral <= high
 
 
-def _with_needs(
+def _add_needed_rows(
     reason: Reason, each: _Subject, rule: Rule, measured: Measured, *, alone: bool
 ) -> Reason:
     # Nothing would where rows that lack something leave it open. Of several limits (not ``alone``)

@@ -27,7 +27,7 @@ from fairgauge.enums import (
     WhyNoRegression,
 )
 from fairgauge.errors import MissingExtra
-from fairgauge.inference.missing_values import MANY_MISSING, RowsWithoutStratum, uncounted
+from fairgauge.inference.missing_values import MANY_MISSING, RowsWithoutStratum, large_uncounted
 from fairgauge.inference.possible import could_undo, uncompared_limits
 from fairgauge.measure._gap_sides import (
     GapSides,
@@ -126,7 +126,7 @@ def _without_uneven(
     # gaps, of which none passes where rows are missing that may be unlike the others
     slices, controlled = (_slices(resolve(of.cube, spec)) for of in (every, fitted))
     features = [part.counts for part in slices.values()]
-    left_out = [WhyInconclusive.NOT_COUNTED] * bool(uncounted(every.without, features, spec))
+    left_out = [WhyInconclusive.NOT_COUNTED] * bool(large_uncounted(every.without, features, spec))
     found = []
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)

@@ -18,7 +18,7 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic, tested_as
 from fairgauge.cube.cube import RANGE, Cube
 from fairgauge.cube.plan import GRID, Axis
-from fairgauge.cube.views import alone, asked_of, candidate_axes
+from fairgauge.cube.views import asked_of, candidate_axes, view_of_candidate
 from fairgauge.enums import Closed, Level, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
@@ -73,7 +73,7 @@ def explored(
         raise SpecError(Problem("method", "the page computes the default intervals alone"))
     models = [(cube, resolve(cube, replace(spec, candidate=(), margins=())))]
     for axis in candidate_axes(cube):
-        counts = alone(cube, axis)
+        counts = view_of_candidate(cube, axis)
         models.append((counts, resolve(counts, asked_of(spec, axis))))
     resolution = models[0][1]
     spec = resolution.spec

@@ -26,7 +26,7 @@ from fairgauge.inference.possible import metric_cases, rate_cases
 from fairgauge.inference.two.contrast_intervals import EveryGroup
 from fairgauge.inference.uncertainty import PROTECTED_EMPTY, rate_values
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import GroupCounts, Named, as_reference, named
+from fairgauge.resolve.group_counts import GroupCounts, Named, as_reference, group_fields
 from fairgauge.resolve.outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.references import (
     CountsBySide,
@@ -150,7 +150,7 @@ class Slice:
             len(self.counts.groups): ReferenceKind.OTHERS,
             self.sides.whole: ReferenceKind.OVERALL,
         }
-        names = {g: named(self.counts, g) for g in range(len(self.counts.groups))}
+        names = {g: group_fields(self.counts, g) for g in range(len(self.counts.groups))}
         for g, kind in kinds.items():
             names[g] = Named(group=str(kind), group_id=GroupId(GroupKind(kind)))
         evidence = self.evidence(which, slots)
@@ -175,7 +175,9 @@ class Slice:
                 among = given(row.among.count(side.counts(row.needs))).tolist()
                 values[row.name] = [
                     rate
-                    and replace(rate, weighted_denominator=weight, reason=_of_weights(rate.reason))
+                    and replace(
+                        rate, weighted_denominator=weight, reason=_reason_of_weights(rate.reason)
+                    )
                     for rate, weight in zip(values[row.name], among, strict=True)
                 ]
         for i, (g, slot) in enumerate(zip(which.tolist(), slots.tolist(), strict=True)):
@@ -219,7 +221,7 @@ class Slice:
             scope = self.counts.scope(compared.slots[i])
             estimate = Estimate(
                 **base,
-                **named(self.counts, group),
+                **group_fields(self.counts, group),
                 reference=compared.each[i],
                 mirror_of=self._mirror_of(metric, compared, group),
                 scope=POOLED if metric.scope == "pooled" else scope,
@@ -261,7 +263,7 @@ class Slice:
             if spread.apart[slot]:  # of groups that do not differ, none are furthest apart
                 first, second = int(spread.first[slot]), int(spread.second[slot])
                 reference = as_reference(self.counts, second)
-                furthest = {**named(self.counts, first), "reference": reference}
+                furthest = {**group_fields(self.counts, first), "reference": reference}
             how = certainty(intervals, slot, self.spec.confidence)
             yield replace(base, scope=scope, value=value, **furthest, **how)
 
@@ -282,7 +284,7 @@ class Slice:
             for i in np.flatnonzero(margin).tolist():
                 yield replace(
                     self._unmeasured(metric),
-                    **named(self.counts, int(once.groups[i])),
+                    **group_fields(self.counts, int(once.groups[i])),
                     reference=once.each[i],
                     scope=POOLED,
                     status=Status.NOT_APPLICABLE,
@@ -326,7 +328,7 @@ class Slice:
             value, rate = float(pooled.value[i]), as_number(pooled.group[i])
             estimate = replace(
                 self._unmeasured(metric),
-                **named(self.counts, at),
+                **group_fields(self.counts, at),
                 reference=compared.each[i],
                 mirror_of=self._mirror_of(metric, once, at),
                 scope=POOLED,
@@ -519,7 +521,7 @@ class Slice:
             if math.isnan(value):
                 status = Status.ERROR if lacking else Status.UNDEFINED
                 why: Reason | None = metric.why_undefined(group, reference, i)
-                why = _of_weights(why) if self.counts.weighted else why
+                why = _reason_of_weights(why) if self.counts.weighted else why
                 return {**sides, "status": status, "reason": why}
             return {
                 **sides,
@@ -587,8 +589,8 @@ class Slice:
         return np.tile(which, len(slots)), np.repeat(slots, len(which))
 
 
+# returns the result of one comparison; and the limits of all of them at another level
 _Results: TypeAlias = "tuple[Callable[[int], Result], Callable[[float], Limits] | None]"
-"""Returns the result of one comparison; and the limits of all of them at another level."""
 
 
 _SIDES = ("n_group", "n_reference", "rate_group", "rate_reference")
@@ -603,7 +605,7 @@ def _sides(sizes: tuple[Array, Array], rates: tuple[Array, Array]) -> list[Resul
     return [cast("Result", dict(zip(_SIDES, each, strict=True))) for each in rows]
 
 
-def _of_weights(reason: Reason | None) -> Reason | None:
+def _reason_of_weights(reason: Reason | None) -> Reason | None:
     # a reason of weighted counts: an empty denominator has no weights above 0
     if reason is None or reason.code is not ReasonCode.EMPTY_DENOMINATOR:
         return reason

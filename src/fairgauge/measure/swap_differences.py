@@ -13,7 +13,7 @@ import numpy as np
 
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, listing, quote
-from fairgauge.inference.possible import difference_limits, mean_limits, reached
+from fairgauge.inference.possible import difference_limits, mean_limits, widen_to_worst_case
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answers import Answers
 from fairgauge.results.name_swaps import (
@@ -46,10 +46,10 @@ from fairgauge.values import matches
 
 Compared: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 """The groups of both sides of a comparison."""
+# share of items that are asked under a name from which on those that are not are missing
 _MOSTLY_CROSSED = 0.5
-"""Share of items that are asked under a name from which on those that are not are missing."""
+# the quantile of rows of a cell that all cells of a group should have: a few may be repeated.
 _USUAL = 0.9
-"""The quantile of rows of a cell that all cells of a group should have: a few may be repeated."""
 
 
 class _Asked(NamedTuple):
@@ -70,7 +70,7 @@ class _Asked(NamedTuple):
         return float(share.sum()), int(own.sum())
 
 
-def _asked(answers: Answers, model: int) -> _Asked:
+def _expected_answers(answers: Answers, model: int) -> _Asked:
     # what was to be answered: where most items have most names, each under every name
     mask = answers.model == model
     named = np.isin(answers.group_of[answers.variant], answers.named)
@@ -95,7 +95,7 @@ def _asked(answers: Answers, model: int) -> _Asked:
 def answered_shares(answers: Answers) -> Iterator[AnsweredShare]:
     """Yield how many answers the names of every group have in every model."""
     for code, model in enumerate(answers.models):
-        asked = _asked(answers, code)
+        asked = _expected_answers(answers, code)
         for g, name in enumerate(answers.groups):
             own = asked.group == g
             if own.any():
@@ -123,7 +123,7 @@ def doubts(
     found: dict[tuple[int, Compared], tuple[float, float]] = {}
     p_values: dict[tuple[int, frozenset[tuple[int, ...]]], float] = {}
     for model in np.unique(answers.model).tolist():
-        asked = _asked(answers, model)
+        asked = _expected_answers(answers, model)
         for each in sides:
             (lost, of), (other, among) = map(asked.missing, each)
             if of and among:
@@ -220,14 +220,14 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
         if not each.placebo:
             names.setdefault((each.model, each.group), []).append(each.centred)
     return {
-        "differences": tuple(_judged(drafts, question)),
+        "differences": tuple(_judge_differences(drafts, question)),
         "variants": variants,
         "groups": tuple(
             SwapGroup(model=model, group=g, variants=len(of), centred=math.fsum(of) / len(of))
             for (model, g), of in names.items()
         ),
         "placebo": tuple(
-            _spread(answers, cells, effects[cells.code], variants)
+            _placebo_spread(answers, cells, effects[cells.code], variants)
             for cells in models
             if len(effects[cells.code])
         ),
@@ -316,19 +316,19 @@ def _draft(
     if min(variants) == 1:
         result = replace(result, reason=SwapReason.ONE_VARIANT)
         if result.units >= FEWEST_ITEMS and _varies(found.items, both):
-            result = _with_interval(result, found.items)
+            result = _add_interval(result, found.items)
     else:
-        result = _of_names(result, found, both, placebo, question)
+        result = _test_names(result, found, both, placebo, question)
     if doubt is None or result.low is None or result.high is None or not any(doubt.shares):
         return _Draft(cells, sides, result)
     means = (found.mean_group, found.mean_reference)
     of_sides = (mean_limits(m, lacks, ends) for m, lacks in zip(means, doubt.shares, strict=True))
     worst, interval = difference_limits(*of_sides), (np.array(result.low), np.array(result.high))
-    low, high = reached(interval, worst, np.array(found.value), ratio=False)
+    low, high = widen_to_worst_case(interval, worst, np.array(found.value), ratio=False)
     return _Draft(cells, sides, result, (float(low), float(high)))
 
 
-def _with_interval(result: SwapDifference, variance: Variance) -> SwapDifference:
+def _add_interval(result: SwapDifference, variance: Variance) -> SwapDifference:
     assert result.value is not None
     width = half_width(variance, result.confidence)
     return replace(
@@ -340,7 +340,7 @@ def _with_interval(result: SwapDifference, variance: Variance) -> SwapDifference
     )
 
 
-def _of_names(
+def _test_names(
     result: SwapDifference,
     found: CrossedDifference,
     both: _Cells,
@@ -363,7 +363,7 @@ def _of_names(
         equivalence = max(upper_tail(margin - abs(found.value), total) for total in totals.values())
     fewest_names = min(result.variants_group, result.variants_reference)
     return replace(
-        _with_interval(result, totals[decides]),
+        _add_interval(result, totals[decides]),
         p_value=max(two_sided_p(found.value, total) for total in totals.values()),
         p_equivalence=equivalence,
         variance=SwapVariance(
@@ -378,11 +378,13 @@ def _varies(variance: Variance, cells: _Cells) -> bool:
     return variance.value > (_ROUNDING * float(np.abs(cells.y).max())) ** 2
 
 
-def _judged(drafts: Sequence[_Draft], question: SwapQuestion) -> Iterator[SwapDifference]:
+def _judge_differences(
+    drafts: Sequence[_Draft], question: SwapQuestion
+) -> Iterator[SwapDifference]:
     # the differences with the verdicts of one family: groups and models (Holm)
     alpha = 1 - question.spec.confidence
-    differs = _adjusted(drafts, [each.result.p_value for each in drafts])
-    equivalent = _adjusted(drafts, [each.result.p_equivalence for each in drafts])
+    differs = _adjust_together(drafts, [each.result.p_value for each in drafts])
+    equivalent = _adjust_together(drafts, [each.result.p_equivalence for each in drafts])
     for draft, p, p_equivalence in zip(drafts, differs, equivalent, strict=True):
         result = draft.result
         verdict, reason = SwapVerdict.CANNOT_TELL, result.reason
@@ -405,7 +407,9 @@ def _judged(drafts: Sequence[_Draft], question: SwapQuestion) -> Iterator[SwapDi
         )  # fmt: skip
 
 
-def _adjusted(drafts: Sequence[_Draft], p_values: Sequence[float | None]) -> list[float | None]:
+def _adjust_together(
+    drafts: Sequence[_Draft], p_values: Sequence[float | None]
+) -> list[float | None]:
     # P-values adjusted for all comparisons with a verdict; two that mirror are one
     family: dict[object, float] = {}
     keys = [
@@ -456,7 +460,7 @@ def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterat
         )
 
 
-def _spread(
+def _placebo_spread(
     answers: Answers, cells: _Cells, effects: Array, variants: Sequence[SwapVariant]
 ) -> PlaceboSpread:
     edits = [each.centred for each in variants if each.placebo and each.model == cells.model]

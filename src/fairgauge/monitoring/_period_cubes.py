@@ -15,9 +15,9 @@ from fairgauge.checks.feed_rows import BY_DEFAULT
 from fairgauge.cube.cube import (
     HANDFUL,
     Cube,
+    add_with_shared_people,
     aggregate,
-    pooled,
-    settled,
+    round_sums,
     values_together,
     with_cases,
 )
@@ -94,7 +94,7 @@ def sum_cubes(cubes: Sequence[Cube]) -> Cube:
     sums = [*map(_sum_alike, alike.values())]  # at once: one after the other takes far longer
     if len(sums) > 1:
         sums = [*map(_merge_spellings, sums)]
-    return reduce(pooled, sums)
+    return reduce(add_with_shared_people, sums)
 
 
 def _merge_spellings(cube: Cube) -> Cube:
@@ -123,7 +123,7 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
         held = with_cases(same)
         codes = np.concatenate([table.codes for table in held])
         sums = {m: np.concatenate([table.sums[m] for table in held]) for m in held[0].sums}
-        tables.append(settled(first.plan, aggregate(held[0].axes, codes, sums)))
+        tables.append(round_sums(first.plan, aggregate(held[0].axes, codes, sums)))
     rows = sum(cube.rows for cube in cubes)
     return replace(
         first,

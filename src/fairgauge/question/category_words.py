@@ -9,7 +9,7 @@ from itertools import chain, takewhile
 from pathlib import Path
 
 from fairgauge.start.compiled import toml_table
-from fairgauge.values import Value, is_one_of, matches, name_of, unaccented
+from fairgauge.values import Value, fold_accents, is_one_of, matches, name_of
 
 
 @cache
@@ -43,7 +43,7 @@ def _plain(text: str) -> str:
     >>> _plain("(blank)"), _plain("NotDeclared."), _plain("k. A.")
     ('blank', 'not declared', 'k. a')
     """
-    return _strip(unaccented(parted(text)))
+    return _strip(fold_accents(parted(text)))
 
 
 @lru_cache(maxsize=1_024)
@@ -267,7 +267,7 @@ def is_form_of(name: str, other: str) -> bool:
     >>> is_form_of("Retired", "Retained"), is_form_of("Stage B", "Stage A"), is_form_of("A-", "A")
     (False, False, False)
     """
-    one, two = (re.sub(r"^\W+", "", unaccented(each)).rstrip() for each in (name, other))
+    one, two = (re.sub(r"^\W+", "", fold_accents(each)).rstrip() for each in (name, other))
     if sum(map(str.isalpha, two)) < _STEM:
         return False
     words, others = parted(one).split(), parted(two).split()

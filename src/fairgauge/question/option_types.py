@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge import enums
-from fairgauge.errors import SpecError, nearest, quote, shown
+from fairgauge.errors import SpecError, quote, show_value, suggest
 from fairgauge.question import features, readers
 from fairgauge.question._wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
@@ -144,7 +144,7 @@ def _read_positive(value: object, at: Location) -> features.Positive:
         return features.Above(float(value["above"]))
     if set(value) <= {"above"}:
         allowed = "values, {COLUMN = VALUE, ...} or {above = NUMBER}"
-        at.report(f"must be {allowed}, not {shown(value)}")
+        at.report(f"must be {allowed}, not {show_value(value)}")
         return ()
     return features.ByColumn(tuple(
         (str(column), readers.read_values(values, at[column]))
@@ -156,7 +156,7 @@ def _read_threshold(value: object, at: Location) -> tuple[float, ...] | enums.Th
     if isinstance(value, str):
         if value in list(enums.Threshold):
             return enums.Threshold(value)
-        at.report(f"must be numbers or 'median', not {shown(value)}")
+        at.report(f"must be numbers or 'median', not {show_value(value)}")
         return ()
     return readers.read_numbers(value, at)
 
@@ -195,8 +195,8 @@ def _read_reference(value: object, at: Location) -> enums.ReferenceRule | NamedR
         "a group with its column: COLUMN=VALUE, in Python {'column': value} or of an "
         "intersection {'a*b': [value of a, value of b]}"
     )])  # fmt: skip
-    near = nearest(value, enums.ReferenceRule)
-    at.report(f"{shown(value)} is not allowed.{near} {allowed}")
+    near = suggest(value, enums.ReferenceRule)
+    at.report(f"{show_value(value)} is not allowed.{near} {allowed}")
     return enums.ReferenceRule.OTHERS
 
 
@@ -217,7 +217,7 @@ def _plain_strata(strata: tuple[features.Feature, ...]) -> Json:
 def read_margins(value: object, at: Location) -> Margins:
     """Read how much worse each rate may be, in the unit of the rate."""
     if not isinstance(value, Mapping):
-        at.report(f"must be {{rate: margin}}, not {shown(value)}")
+        at.report(f"must be {{rate: margin}}, not {show_value(value)}")
         return ()
     read = readers.read_number(0)
     return tuple((str(name), read(margin, at[name])) for name, margin in value.items())
@@ -242,7 +242,7 @@ def _read_accepted(value: object, at: Location) -> tuple[str, ...]:
         code, _, column = name.partition(":")
         code, column = code.strip().replace(" ", "_"), column.strip()
         if code not in enums.DOUBTS:
-            at.report(f"has no doubt {quote(code)}.{nearest(code, sorted(enums.DOUBTS))}")
+            at.report(f"has no doubt {quote(code)}.{suggest(code, sorted(enums.DOUBTS))}")
         elif code in enums.DOUBTS_OF_A_COLUMN and not column:
             at.report(f"name the column, as in {code}:COLUMN")
         found.append(f"{code}:{column}" if column else code)

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import Problem, SpecError, listing, quote, suggest
 from fairgauge.question.features import read_features
 from fairgauge.question.readers import Location
 from fairgauge.start.records import MISSING, dataclass, fields
@@ -134,7 +134,7 @@ def preset(name: str) -> Preset:
     if folder is None:
         names = preset_names()
         allowed = f"{', '.join(names)}, or a folder with {_KIT} and {_FILING}"
-        message = f"no preset {quote(name)}.{nearest(name, names)} Allowed: {allowed}"
+        message = f"no preset {quote(name)}.{suggest(name, names)} Allowed: {allowed}"
         raise SpecError(Problem("preset", message))
     found = _read(folder)
     about, options = dict(found["kit"]), dict(found["audit"])

@@ -22,10 +22,10 @@ from itertools import pairwise
 from typing import Any, SupportsFloat, TypeGuard, TypeVar
 
 from fairgauge.enums import Closed
-from fairgauge.errors import Problem, nearest, quote, shown
+from fairgauge.errors import Problem, quote, show_value, suggest
 from fairgauge.identity import name_of_values
 from fairgauge.start.records import dataclass
-from fairgauge.values import Value, as_double, canonical, is_number, name_of, sort_key
+from fairgauge.values import Value, canonical, is_number, name_of, sort_key, to_double
 
 Default = TypeVar("Default")
 Meaning = TypeVar("Meaning")
@@ -54,7 +54,7 @@ class Location:
         """Report every key of a table that it does not have, and return whether it has any."""
         unknown = [key for key in table if key not in allowed]
         for key in unknown:
-            near = nearest(key, allowed)
+            near = suggest(key, allowed)
             self[str(key)].report(f"unknown key.{near} Allowed: {', '.join(allowed)}")
         return bool(unknown)
 
@@ -111,7 +111,7 @@ def read_column(value: object, at: Location) -> str | None:
     """Read the name of a column."""
     if isinstance(value, str):
         return value
-    at.report(f"must be the name of a column, not {shown(value)}")
+    at.report(f"must be the name of a column, not {show_value(value)}")
     return None
 
 
@@ -122,7 +122,7 @@ def read_names(value: object, at: Location) -> tuple[str, ...]:
         if isinstance(name, str):
             names.append(name)
         else:
-            where.report(f"must be a name or a list of names, not {shown(name)}")
+            where.report(f"must be a name or a list of names, not {show_value(name)}")
     return tuple(names)
 
 
@@ -131,7 +131,9 @@ def read_value(value: object, at: Location) -> Value:
     compound = isinstance(value, Sized) and not isinstance(value, (str, bytes))
     meaning = None if compound else canonical(value)
     if meaning is None:
-        what = "must not be missing" if not compound else f"must be one value, not {shown(value)}"
+        what = (
+            "must not be missing" if not compound else f"must be one value, not {show_value(value)}"
+        )
         at.report(what)
     return meaning
 
@@ -150,7 +152,7 @@ def read_word(words: type[Word]) -> Callable[[object, Location], Word]:
     def read(value: object, at: Location) -> Word:
         if isinstance(value, str) and value in list(words):
             return words(value)
-        at.report(f"{shown(value)} is not allowed.{nearest(value, words)} {one_of(words)}")
+        at.report(f"{show_value(value)} is not allowed.{suggest(value, words)} {one_of(words)}")
         return next(iter(words))
 
     return read
@@ -178,8 +180,8 @@ def read_number(
     def read(value: object, at: Location) -> float:
         number = value.item() if hasattr(value, "item") and not isinstance(value, Sized) else value
         if is_number(number) and fits(number):
-            return int(number) if whole else as_double(value)
-        at.report(f"{what}, not {shown(value)}")
+            return int(number) if whole else to_double(value)
+        at.report(f"{what}, not {show_value(value)}")
         return 1 if whole else 0.5
 
     return read
@@ -196,10 +198,10 @@ def read_numbers(value: object, at: Location) -> tuple[float, ...]:
 def read_range(value: object, at: Location) -> tuple[float, float]:
     """Read two ascending finite numbers."""
     every = items(value)
-    ends = [as_double(end) for end in every if is_finite(end)]
+    ends = [to_double(end) for end in every if is_finite(end)]
     if len(every) == len(ends) == 2 and ends[0] < ends[1]:
         return ends[0], ends[1]
-    at.report(f"must be two ascending numbers, [low, high], not {shown(value)}")
+    at.report(f"must be two ascending numbers, [low, high], not {show_value(value)}")
     return (0.0, 1.0)
 
 
@@ -265,7 +267,7 @@ def read_replicates(value: object, at: Location) -> ReplicateWeights | None:
         or len(found.numbers) not in wanted
         or not all(0 <= number < below for number in found.numbers)
     ):
-        at.report(f"must be {ALLOWED}, not {shown(value)}")
+        at.report(f"must be {ALLOWED}, not {show_value(value)}")
         return None
     if not 1 < len(columns) <= _MOST_REPLICATES or len(set(columns)) < len(columns):
         at.report(f"names {len(columns)} columns; name two or more, each once, not {quote(named)}")
@@ -516,7 +518,7 @@ def parse_words(texts: Texts, at: Location) -> object:
     for text in texts:
         key, equals, word = text.partition("=")
         if not equals:
-            at.report(f"must be KEY=TEXT, not {shown(text)}")
+            at.report(f"must be KEY=TEXT, not {show_value(text)}")
         first, *names = key.split(".", 2)
         place = table
         for part, name in pairwise([first, *names]):

@@ -18,7 +18,15 @@ from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.errors import Problem, SpecError, alternatives, listing, nearest, quote, refuse
+from fairgauge.errors import (
+    Problem,
+    SpecError,
+    alternatives,
+    listing,
+    quote,
+    refuse,
+    suggest,
+)
 from fairgauge.identity import ValueSet
 from fairgauge.question.features import Above, ByColumn, separated
 from fairgauge.question.option_types import NamedReferences
@@ -197,7 +205,7 @@ def check_names(options: Mapping[str, object], positional: Sequence[object]) -> 
 def _unknown_option(name: str) -> Problem:
     if name in OTHER_NAMES:
         return Problem(name, f"is called {quote(OTHER_NAMES[name])} here")
-    near = nearest(name, ("config", *BY_NAME))
+    near = suggest(name, ("config", *BY_NAME))
     return Problem(name, f"unknown option.{near} Allowed: {', '.join(BY_NAME)}")
 
 
@@ -437,7 +445,7 @@ def _wrong_references(
 
 
 def _not_audited(name: str, features: Collection[str]) -> str:
-    hint = nearest(name, features) or f" Audited: {listing(sorted(features))}" if features else ""
+    hint = suggest(name, features) or f" Audited: {listing(sorted(features))}" if features else ""
     return f"{quote(name)} is not an audited feature.{hint}"
 
 
@@ -488,7 +496,7 @@ def _suggest_columns(path: str, name: str, columns: Sequence[str]) -> str:
     parts = re.split("[,*]" if path.startswith("strata") else ",", name)  # strata are crossed
     if len(parts) > 1 and all(part.strip() in columns for part in parts):
         return f" Name {listing(part.strip() for part in parts)} one by one"
-    return nearest(name, columns) or f" It has {listing(columns) if columns else 'no columns'}"
+    return suggest(name, columns) or f" It has {listing(columns) if columns else 'no columns'}"
 
 
 _TO_ADD: dict[str, str] = {

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.atomic_files import write_all, write_whole
-from fairgauge.errors import DataError, nearest, quote
+from fairgauge.errors import DataError, quote, suggest
 from fairgauge.render.language import in_language
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.start.records import dataclass
@@ -134,7 +134,7 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
         raise DataError(
             f"format {format} is no text; save it to a file"
             if binary
-            else f"no format {quote(format)} of a {kind.name}.{nearest(format, offered)} "
+            else f"no format {quote(format)} of a {kind.name}.{suggest(format, offered)} "
             f"Allowed: {', '.join(offered)}"
         )
     with in_language(options.pop("lang", "en"), options.pop("words", None)):

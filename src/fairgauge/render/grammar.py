@@ -44,7 +44,7 @@ from fairgauge.render.words.numbers import amount, decimals_beside, percent, poi
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import plug_in_packages
 from fairgauge.results.statement import Event, Side, Statement
-from fairgauge.start.compiled import compiled
+from fairgauge.start.compiled import compile_once
 from fairgauge.values import is_number, reading, spelling
 
 _BAND = re.compile(r"([(\[])(?!-inf,\sinf)(-inf|-?[\d.]+), (inf|-?[\d.]+)([)\]])")
@@ -67,7 +67,7 @@ class Templates(jinja2.Environment):
     def compile(self, source: Any, name: Any = None, filename: Any = None, *options: Any) -> Any:
         how = f"jinja {jinja2.__version__} {self.autoescape} {self.trim_blocks} {name}"
         make = super().compile
-        return compiled(source, how, lambda text: make(text, name, filename, *options))
+        return compile_once(source, how, lambda text: make(text, name, filename, *options))
 
 
 class Grammar:

@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from fairgauge.enums import ReferenceKind
-from fairgauge.errors import DataError, MissingExtra, nearest, quote
+from fairgauge.errors import DataError, MissingExtra, quote, suggest
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.results.codec import number, to_dict
@@ -126,7 +126,7 @@ def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:
     name = next(iter(tables)) if name is None else name
     if name not in tables:
         allowed = ", ".join(tables)
-        raise DataError(f"no table {quote(name)}.{nearest(name, list(tables))} Allowed: {allowed}")
+        raise DataError(f"no table {quote(name)}.{suggest(name, list(tables))} Allowed: {allowed}")
     records = list(stream(shown.KIND.name, tables[name].get("rows", name), shown))
     rows = [flat(each) for each in records]
     columns = list(tables[name]["columns"])

@@ -12,7 +12,7 @@ import numpy as np
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import SUM, Axis
 from fairgauge.enums import ReferenceRule, Role, Task
-from fairgauge.errors import Problem, cells, nearest, quote, refuse, values_held
+from fairgauge.errors import Problem, cells, quote, refuse, suggest, values_held
 from fairgauge.identity import group_names
 from fairgauge.question.options import flag_of
 from fairgauge.question.swap_question import SwapQuestion, named_reference
@@ -154,7 +154,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         unfavourable=unfavourable,
         excluded=excluded,
     )
-    refuse([*_not_comparable(answers, question)])
+    refuse([*_reasons_not_comparable(answers, question)])
     return answers
 
 
@@ -197,7 +197,7 @@ def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[P
         asked.append(("reference", reference))
     for option, name in asked:
         if not is_one_of(name, groups):
-            near = nearest(name, groups)
+            near = suggest(name, groups)
             yield Problem(option, f"no {quote(name)} in {feature}.{near} {values_held(groups)}")
     if reference is not None and reference in question.spec.exclude_groups:
         yield Problem("reference", f"{quote(reference)} is an excluded group; name another")
@@ -206,7 +206,7 @@ def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[P
         yield Problem("reference", message)
 
 
-def _not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Problem]:
+def _reasons_not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Problem]:
     # why nothing can be compared: one group alone, or no item under names of two groups
     feature = " * ".join(question.feature)
     named = answers.named

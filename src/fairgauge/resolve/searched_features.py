@@ -31,8 +31,8 @@ from fairgauge.values import is_number, is_one_of, name_of
 
 Levels = NDArray[np.integer[Any]]
 
+# different numbers of a column up to which each is a value of its own
 _MOST_NUMBERS = 12
-"""Different numbers of a column up to which each is a value of its own."""
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)
 _MOST_VALUES = 50
 OTHER_VALUES = "other values"
@@ -130,7 +130,7 @@ def searched_rows(
     every = SearchedRows(
         sizes=tuple(len(feature.feature.values) for feature in features),
         rows_of=tuple(feature.rows for feature in features),
-        outcomes=_summed(kinds, alone, OUTCOMES),
+        outcomes=_sum_cases(kinds, alone, OUTCOMES),
         parts=(lambda: [cells]) if read is None else (lambda: map(part_of, read())),
         counted=None if read is None else cube.digest,
         lacking=_lacking(features, absent, [together] if read is None else read())
@@ -166,7 +166,7 @@ def _cells(cube: Cube, axes: Sequence[Axis]) -> CodedRows:
     return CodedRows(dict(zip(axes, table.codes.T, strict=True)), table.cases)
 
 
-def _summed(values: Index, cells: CodedRows, number: int) -> Array:
+def _sum_cases(values: Index, cells: CodedRows, number: int) -> Array:
     return np.bincount(values, cells.cases, number).astype(np.float64)
 
 
@@ -205,14 +205,14 @@ def _values(part: Grouping, cube: Cube) -> _MadeFeature:
     cells = _cells(cube, [part.axis])
     (codes,) = cells.codes.values()
     levels = len(part.group_of) - 1
-    rows = _summed(np.where(codes < 0, levels, codes), cells, levels + 1)
+    rows = _sum_cases(np.where(codes < 0, levels, codes), cells, levels + 1)
     groups, group_of, made = list(part.groups), part.group_of, SearchedValues.VALUES
     cuts: tuple[float, ...] = part.axis.cuts
     if cuts:
         made = SearchedValues.CUTS
     elif (numbers := _many_numbers(groups)) is not None:
         cuts = _fifths(numbers, group_of, rows)
-        groups, group_of = _cut(groups, numbers, group_of, cuts)
+        groups, group_of = _cut_numbers(groups, numbers, group_of, cuts)
         made = SearchedValues.QUINTILES
     ids = [GroupId.of(group) for group in groups]
     names = list(group_names(ids))
@@ -252,7 +252,7 @@ def _fifths(numbers: Array, group_of: Index, rows: Array) -> tuple[float, ...]:
     return tuple(cuts[cuts < ascending[-1]].tolist())
 
 
-def _cut(
+def _cut_numbers(
     groups: Sequence[Part], numbers: Array, group_of: Index, cuts: tuple[float, ...]
 ) -> tuple[list[Part], Index]:
     # the intervals in place of numbers; missing values stay a group of their own

@@ -12,7 +12,7 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import KnownDrawn, Role
-from fairgauge.errors import Problem, SpecError, cells, listing, nearest, quote
+from fairgauge.errors import Problem, SpecError, cells, listing, quote, suggest
 from fairgauge.question.features import Probabilities
 from fairgauge.resolve.outcomes import OutcomeMasks, kinds_of_rows
 from fairgauge.scan.chosen_rows import WHOLE, digits_of
@@ -257,7 +257,7 @@ class UnrecordedGroups:
         if strange:
             message = (
                 f"column {quote(axis.column)} holds {cells(strange)}, which is no group."
-                f"{nearest(strange[0], self.asked.groups)} Groups: "
+                f"{suggest(strange[0], self.asked.groups)} Groups: "
                 f"{listing(self.asked.groups)}; leave it empty where the group is not known, or "
                 "state what that is called (unknown, --unknown)"
             )

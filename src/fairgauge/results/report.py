@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task, Threshold
-from fairgauge.errors import FairgaugeError, listing, nearest, quote
+from fairgauge.errors import FairgaugeError, listing, quote, suggest
 from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import NOT_SAVED
 from fairgauge.results.describers import function_at, in_words
@@ -89,7 +89,7 @@ def find_estimate(estimates: Sequence[Estimate], key: Key, catalogue: Catalogue)
     if not of_metric:
         raise KeyError(f"the report does not have the metric {quote(metric)} (metrics={[metric]})")
     known = [", ".join(map(str, (e.metric, e.feature, e.group))) for e in of_metric]
-    raise KeyError(f"no estimate {asked}.{nearest(', '.join(map(str, subject)), known)}")
+    raise KeyError(f"no estimate {asked}.{suggest(', '.join(map(str, subject)), known)}")
 
 
 def _choice(parts: Sequence[object], scope: Sequence[object]) -> dict[str, object]:
@@ -98,7 +98,7 @@ def _choice(parts: Sequence[object], scope: Sequence[object]) -> dict[str, objec
         if name not in _CHOICES:
             allowed = ", ".join(_CHOICES)
             raise KeyError(
-                f"cannot choose by {quote(name)}.{nearest(name, _CHOICES)} Allowed: {allowed}"
+                f"cannot choose by {quote(name)}.{suggest(name, _CHOICES)} Allowed: {allowed}"
             )
     for each in scope:
         if isinstance(each, Scope):

@@ -24,7 +24,7 @@ from fairgauge.object_stores import Place
 _PIECE = 1 << 20
 
 
-def unpacked(path: Place, known: Collection[str]) -> Place:
+def unpack_table(path: Place, known: Collection[str]) -> Place:
     """Return a copy of the one table of an archive, which has one of these suffixes."""
     room = shutil.disk_usage(folder := Path(tempfile.mkdtemp(dir=folder_of_process()))).free
     try:
@@ -53,7 +53,7 @@ def _member(
     if kind == ".zip":
         with zipfile.ZipFile(packed) as archive:
             yield (
-                (opened := archive.open(_only_table(archive, path, known))),
+                (opened := archive.open(_name_of_only_table(archive, path, known))),
                 Path(opened.name or "").name,
             )
     elif kind == ".bz2":
@@ -68,7 +68,7 @@ def _member(
             yield held, PurePosixPath(str(path)).stem
 
 
-def _only_table(archive: zipfile.ZipFile, path: Place, known: Collection[str]) -> str:
+def _name_of_only_table(archive: zipfile.ZipFile, path: Place, known: Collection[str]) -> str:
     names = [each.filename for each in archive.infolist() if not each.is_dir()]
     tables = [
         name

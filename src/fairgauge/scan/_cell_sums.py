@@ -37,14 +37,14 @@ Codes: TypeAlias = NDArray[np.integer[Any]]
 Floats: TypeAlias = NDArray[np.float64]
 Cells: TypeAlias = NDArray[np.int64]
 
+# cells that there may be, up to which a table holds the number of each
 _MOST_DENSE = 1 << 24
-"""Cells that there may be, up to which a table holds the number of each."""
+# cells of all axes that there may be, up to which they are summed in place of several tables.
 _MOST_JOINT = 1 << 20
-"""Cells of all axes that there may be, up to which they are summed in place of several tables."""
 _MOST_SPARSE = 1 << 62
+# bytes of an array after which the C library keeps the memory of smaller ones for the next batch;
+# it would hand each back, and the system would clear it anew.
 _KEPT = 1 << 24
-"""Bytes of an array after which the C library keeps the memory of smaller ones for the next batch;
-it would hand each back, and the system would clear it anew."""
 
 
 @dataclass
@@ -144,7 +144,7 @@ class Scanned:
     tables: list[Counted]
 
 
-def scanned(plan: Plan, batches: Iterable[Batch], limit: int) -> Scanned:
+def scan_batches(plan: Plan, batches: Iterable[Batch], limit: int) -> Scanned:
     """Count rows in batches; at most ``limit`` values on an axis."""
     sums = CellSums(plan, limit)
     for batch in batches:
@@ -154,10 +154,12 @@ def scanned(plan: Plan, batches: Iterable[Batch], limit: int) -> Scanned:
 
 def count_batches(plan: Plan, batches: Iterable[Batch], limit: int) -> Cube:
     """Make the cube of rows in batches."""
-    return joined(plan, [scanned(plan, batches, limit)], limit)
+    return join_parts(plan, [scan_batches(plan, batches, limit)], limit)
 
 
-def joined(plan: Plan, parts: Sequence[Scanned], limit: int, texts: Collection[str] = ()) -> Cube:
+def join_parts(
+    plan: Plan, parts: Sequence[Scanned], limit: int, texts: Collection[str] = ()
+) -> Cube:
     """Make one cube of what was counted of the parts of the data."""
     totals = Totals()
     for part in parts:
@@ -204,7 +206,7 @@ class CellSums:
     def add(self, batch: Batch) -> None:
         """Add rows."""
         plan = self._plan
-        seen = [_seen(*each) for each in batch.numbers.items()]
+        seen = [_range_seen(*each) for each in batch.numbers.items()]
         ranged = [each for each, _ in seen if each.column in self._ranged]
         check_numbers(plan, ranged)
         self._totals.see(ranged)
@@ -246,7 +248,7 @@ class CellSums:
         return Scanned(self._totals, [table.counted(values) for table in self._tables])
 
 
-def _seen(column: str, values: Floats) -> tuple[Seen, bool]:
+def _range_seen(column: str, values: Floats) -> tuple[Seen, bool]:
     low, high = float(values.min(initial=math.inf)), float(values.max(initial=-math.inf))
     whole = low <= high
     if not whole:

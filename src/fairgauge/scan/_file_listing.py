@@ -27,7 +27,7 @@ from fairgauge.errors import (
 from fairgauge.object_stores import (
     Place,
     address,
-    explained,
+    explain_store_errors,
     find_objects,
     is_object,
     local_path,
@@ -36,8 +36,8 @@ from fairgauge.object_stores import (
 from fairgauge.scan.source import Source
 from fairgauge.start.records import dataclass
 
+# folders of a store that are looked into, as each takes some requests
 _MOST_FOLDERS = 32
-"""Folders of a store that are looked into, as each takes some requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +124,13 @@ def _is_left_over(name: str, asked: str) -> bool:
     )
 
 
+# what a file of each kind of table is called, after the folder of the table
 _MARKS = {
     "delta": re.compile(r"(.*?)/_delta_log/[^/]+"),
     "hudi": re.compile(r"(.*?)/\.hoodie/[^/]+"),
     "iceberg": re.compile(r"(.*?)/metadata/[^/]+\.metadata\.json"),
     "ducklake": re.compile(r"(.*)/ducklake-[^/]+\.parquet"),
 }
-"""What a file of each kind of table is called, after the folder of the table."""
 _BESIDE = ("_delta_log", ".hoodie", "metadata")
 
 
@@ -140,7 +140,7 @@ def _table_of(
     if not (below or any(file.suffix.lower() == ".parquet" for file in files)):
         return None
     if asked.lower().startswith("http"):  # which list nothing
-        return _marked(map(address, files))
+        return _find_lake_table(map(address, files))
     names = [_absolute(address(each)) for each in every]
     folder = [_absolute(asked.rstrip("/") or "/")] if below and not glob.has_magic(asked) else []
     folders = {above for name in folder or names for above in (*folder, *_above(name))}
@@ -151,10 +151,10 @@ def _table_of(
         for mark in _BESIDE
         for name in names_in(f"{folder}/{mark}")
     )
-    return _marked(names) or _marked(beside)
+    return _find_lake_table(names) or _find_lake_table(beside)
 
 
-def _marked(names: Iterable[str]) -> LakeTable | None:
+def _find_lake_table(names: Iterable[str]) -> LakeTable | None:
     found = ((kind, mark.fullmatch(name)) for name in names for kind, mark in _MARKS.items())
     return next((LakeTable(kind, at[1]) for kind, at in found if at), None)
 
@@ -170,13 +170,13 @@ def _above(name: str) -> Iterator[str]:
 
 
 _CHOOSE = "choose rows of it by conditions (where), and name the table"
+# what each kind is called, and what to do
 _KINDS = {
     "delta": ("a Delta", f"{_CHOOSE}: delta:{{folder}}"),
     "iceberg": ("an Iceberg", f"{_CHOOSE} in its catalogue: iceberg:CATALOG.NAMESPACE.TABLE"),
     "hudi": ("a Hudi", "give the frame of an engine that knows Hudi, such as Spark"),
     "ducklake": ("a DuckLake", "attach its catalogue in DuckDB, and give the relation"),
 }
-"""What each kind is called, and what to do."""
 
 
 _ADDRESS = re.compile(r"(?P<kind>delta|iceberg):(?P<where>.+?)(?:@(?P<version>\d+))?")
@@ -219,7 +219,7 @@ def _delta(where: str, version: int | None) -> tuple[Any, str]:
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError, TableNotFoundError
 
-    with explained(where) if is_object(where) else nullcontext():
+    with explain_store_errors(where) if is_object(where) else nullcontext():
         try:
             table = DeltaTable(where, storage_options=_storage_options(where))
         except TableNotFoundError:

@@ -130,7 +130,7 @@ def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: i
     if columns.looks:
         check_head(plan, head, columns.texts, limit)
     records = run(select(plan, relation, columns))
-    cells = _fetched(plan, records, columns, limit)
+    cells = _fetch_cells(plan, records, columns, limit)
     try:
         return cube_of_records(plan, cells, columns, limit)
     except UnreadableNumbers as error:  # a cell has one of them
@@ -155,12 +155,12 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     values = [f"v{i}" for i in range(len(numbers))]
     values += [name for name, _ in texts]
     limited = [i for i, c in enumerate(numbers) if c in limited_columns(plan)]
-    values += [f"{_within(f'v{i}', columns)} AS l{i}" for i in limited]
+    values += [f"{_clamp(f'v{i}', columns)} AS l{i}" for i in limited]
     values += [f"{value} AS {name}" for name, value in _factors(plan, columns).items()]
     names = [f"k{i}" for i in range(len(plan.axes))]
     sets = [", ".join(f"k{i}" for i in table) for table in plan.tables]
     which, by = "0", ", ".join(names) or "()"
-    if _in_sets(plan, columns):
+    if _uses_grouping_sets(plan, columns):
         which = " + ".join(f"grouping({name}) * {1 << i}" for i, name in enumerate(names))
         by = f"GROUPING SETS ({', '.join(f'({each})' for each in sets)})"
     sums = ", ".join(
@@ -181,7 +181,7 @@ def select_rows(plan: Plan, relation: str, columns: Columns) -> str:
     return f"SELECT {', '.join([*keys, *numbers])} FROM {relation}"
 
 
-def _in_sets(plan: Plan, columns: Columns) -> bool:
+def _uses_grouping_sets(plan: Plan, columns: Columns) -> bool:
     # whether each table is a grouping set; else the cells of all axes make every table
     return len(plan.tables) > 1 and columns.sets and not plan.joint
 
@@ -288,7 +288,7 @@ def _factor(factor: Factor, x: str, y: str, columns: Columns) -> str:
     return f"ln(CASE WHEN {p} < {least} THEN {least} ELSE {p} END)"
 
 
-def _within(value: str, columns: Columns) -> str:
+def _clamp(value: str, columns: Columns) -> str:
     least, most = columns.constant(-LARGEST), columns.constant(LARGEST)
     below = f"WHEN {value} < {least} THEN {least}"
     return f"CASE WHEN {value} > {most} THEN {most} {below} ELSE {value} END"
@@ -309,7 +309,9 @@ def _head(
     return found
 
 
-def _fetched(plan: Plan, records: Iterator[Record], columns: Columns, limit: int) -> list[Record]:
+def _fetch_cells(
+    plan: Plan, records: Iterator[Record], columns: Columns, limit: int
+) -> list[Record]:
     # fetch the cells; a column of too many values is reported before they fill the memory
     cells: list[Record] = []
     while more := list(islice(records, max(len(cells), _FEW_CELLS))):
@@ -331,11 +333,11 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
     fields = list(zip(*records, strict=True)) or [()] * (after + 3 + 3 * len(plan.numeric_columns))
     sums = {m: _numbers(fields[axes + 2 + i]) for i, m in enumerate(plan.measures)}
     tables, cells = [tuple(range(axes))], [np.arange(len(records))]
-    if _in_sets(plan, columns):
+    if _uses_grouping_sets(plan, columns):
         tables, which = list(plan.tables), np.array(fields[axes], dtype=np.int64)
         masks = [sum(1 << i for i in range(axes) if i not in table) for table in tables]
         cells = [np.flatnonzero(which == mask) for mask in masks]
-    seen = list(_seen(plan, fields[after + 3 :]))
+    seen = list(_ranges_seen(plan, fields[after + 3 :]))
     check_numbers(plan, seen)
     # what is of all rows is the sum over the cells of any one table
     rows, without_count, without_weight = (
@@ -362,7 +364,7 @@ def _numbers(column: Sequence[Any]) -> NDArray[np.float64]:
     return np.where(np.isnan(numbers), 0.0, numbers)
 
 
-def _seen(plan: Plan, ranges: Sequence[Sequence[Any]]) -> Iterator[Seen]:
+def _ranges_seen(plan: Plan, ranges: Sequence[Sequence[Any]]) -> Iterator[Seen]:
     for i, column in enumerate(plan.numeric_columns):
         low, high, wrong = (
             [v for v in each if v is not None] for each in ranges[3 * i : 3 * i + 3]
@@ -392,7 +394,7 @@ FOLDED = "mysql"
 """The dialect that takes texts for equal which differ in case alone."""
 
 
-def marked(name: str, dialect: str) -> str:
+def mark_text(name: str, dialect: str) -> str:
     """Write a text with its mark, letter by letter in the dialect that folds case."""
     text = f"CONCAT({name}, {literal(MARK)})"
     if dialect == FOLDED:  # whose tables may be in another character set
@@ -400,7 +402,7 @@ def marked(name: str, dialect: str) -> str:
     return f"CASE WHEN {name} IS NOT NULL THEN {text} END"
 
 
-def in_dialect(sql: str, rows: str, dialect: str) -> str:
+def translate(sql: str, rows: str, dialect: str) -> str:
     """Write a query of the table `ROWS` in a dialect, of rows that are named in it."""
     import sqlglot
     from sqlglot import exp
@@ -412,10 +414,10 @@ def in_dialect(sql: str, rows: str, dialect: str) -> str:
     return tree.sql(dialect=dialect, pretty=True)
 
 
+# how a query begins; whatever else is the name of a table, which may have spaces
 _QUERY = re.compile(
     r"\s*(?:--|/\*|\(|(?:SELECT|WITH|FROM|VALUES|TABLE|PIVOT|UNPIVOT)\b)", re.IGNORECASE
 )
-"""How a query begins; whatever else is the name of a table, which may have spaces."""
 
 
 def is_query(rows: str) -> bool:

@@ -24,11 +24,11 @@ from fairgauge.cube.cube import (
     CountTable,
     Cube,
     aggregate,
-    in_stated_order,
-    settled,
+    reorder_levels,
+    round_sums,
     values_together,
 )
-from fairgauge.cube.plan import LARGEST, OUTCOMES, Axis, Moment, Plan, centred, read_as
+from fairgauge.cube.plan import LARGEST, OUTCOMES, Axis, Moment, Plan, centre_moments, read_as
 from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import (
     DataError,
@@ -36,19 +36,19 @@ from fairgauge.errors import (
     Problem,
     SpecError,
     cells,
-    if_absent,
     listing,
-    nearest,
     quote,
     refuse,
+    remedy_if_absent,
+    suggest,
 )
 from fairgauge.identity import Bin
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec
-from fairgauge.scan._cell_sums import joined, scanned
+from fairgauge.scan._cell_sums import join_parts, scan_batches
 from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed, numbers_of, read_rows
-from fairgauge.scan.source import Fetched, Readable, Source, at_hand
+from fairgauge.scan.source import Fetched, Readable, Source, can_look_at_rows
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, is_one_of, matches, name_of
 
@@ -65,7 +65,7 @@ def chosen_rows(source: Source, spec: Spec) -> Source:
 def count_by(source: Source, plan: Plan, column: str, limit: int) -> dict[str, Cube]:
     """Count the rows of every value of a column apart, in one scan."""
     axis = Axis(Role.CONDITION, column)
-    cube = source.count(_with_axes(plan, (axis,)), limit)
+    cube = source.count(_append_axes(plan, (axis,)), limit)
     levels = cube.levels[axis]
     if len(levels) > _MOST_PERIODS:
         raise DataError(
@@ -91,17 +91,17 @@ def count_by(source: Source, plan: Plan, column: str, limit: int) -> dict[str, C
     found = {}
     for i, level in enumerate(levels):
         kept = np.arange(len(levels) + 1) == i
-        tables = tuple(settled(plan, _chosen(table, [kept], 1)) for table in cube.tables)
+        tables = tuple(round_sums(plan, _select_cells(table, [kept], 1)) for table in cube.tables)
         rows = int(tables[0].sums["rows"].sum())
         # rows that are excluded are of no period; groups without a row are stated with the last
         last = i + 1 == len(levels)
         left_out = tuple(each for each in cube.left_out if last and each[:2] in gone)
         period = replace(cube, plan=plan, tables=tables, rows=rows, left_out=left_out)
-        found[name_of(level)] = _without_absent(period)
+        found[name_of(level)] = _drop_absent_levels(period)
     return found
 
 
-def _with_axes(plan: Plan, axes: tuple[Axis, ...]) -> Plan:
+def _append_axes(plan: Plan, axes: tuple[Axis, ...]) -> Plan:
     places = tuple(range(len(plan.axes), len(plan.axes) + len(axes)))
     return replace(
         plan, axes=(*plan.axes, *axes), tables=tuple((*table, *places) for table in plan.tables)
@@ -135,11 +135,13 @@ class _ChosenRows:
         return tuple(read_as(self.spec, axis) for axis in axes)
 
     def count(self, plan: Plan, limit: int) -> Cube:
-        cube = self.source.count(_with_axes(plan, self.axes), limit)
+        cube = self.source.count(_append_axes(plan, self.axes), limit)
         apart = dict(self._uncounted(cube))
         every = [cube, *apart.values()][-1].levels
         kept = self._kept(cube, every)
-        tables = tuple(settled(plan, _chosen(table, kept, len(kept))) for table in cube.tables)
+        tables = tuple(
+            round_sums(plan, _select_cells(table, kept, len(kept))) for table in cube.tables
+        )
         rows = int(tables[0].sums["rows"].sum())
         if not rows:
             numbers = " and ".join(quote(each) for each in (plan.count, plan.weight) if each)
@@ -149,14 +151,14 @@ class _ChosenRows:
         left_out, excluded = [[*self._left_out(cube, kept, tables)]], {}
         for reason, part in apart.items():
             kept = self._kept(part, every)
-            sums = _chosen(part.tables[0], kept, len(kept)).sums
+            sums = _select_cells(part.tables[0], kept, len(kept)).sums
             lacking, unknown = [*self._undecided(part, kept)], 0
             if reason is Uncounted.NO_COUNT:  # rows, as nobody knows how many cases they are
                 lacking, unknown = [], sum(rows for _, _, rows, _ in lacking)
             excluded[reason] = int(sums[part.plan.cases].sum()) + unknown
             rows += int(sums["rows"].sum()) + unknown
             left_out.append(lacking)
-        return _without_absent(
+        return _drop_absent_levels(
             replace(
                 cube,
                 plan=plan,
@@ -170,7 +172,7 @@ class _ChosenRows:
 
     def _kept(self, cube: Cube, every: Mapping[Axis, tuple[Value, ...]]) -> list[NDArray[np.bool_]]:
         return [
-            _kept(axis, each, cube.levels[axis], every[axis], self.spec)
+            _levels_that_meet(axis, each, cube.levels[axis], every[axis], self.spec)
             for axis, each in zip(self.axes, self.spec.where, strict=True)
         ]
 
@@ -201,7 +203,7 @@ class _ChosenRows:
         table = cube.tables[0]
         codes = table.codes.T[-len(kept) :]
         missing = [
-            _missing(each, cube.levels[axis], mask, self.spec)
+            _missing_codes(each, cube.levels[axis], mask, self.spec)
             for axis, each, mask in zip(self.axes, self.spec.where, kept, strict=True)
         ]
         left = np.ones(len(table.codes), dtype=bool)
@@ -254,11 +256,11 @@ class _ChosenRows:
             self.known.update(counts.levels)
         found = self.known
         kept = {
-            axis: _kept(axis, each, found[axis], found[axis], self.spec)
+            axis: _levels_that_meet(axis, each, found[axis], found[axis], self.spec)
             for axis, each in zip(axes, self.spec.where, strict=True)
         }
         places = {axis: PositionsInLevels(axis, found[axis]) for axis in axes if not axis.bins}
-        for batch in self.source.batches(_with_axes(plan, axes)):
+        for batch in self.source.batches(_append_axes(plan, axes)):
             codes: dict[Axis, NDArray[np.integer[Any]]] = {
                 axis: each.of(*batch.keys[axis]) for axis, each in places.items()
             }
@@ -300,7 +302,7 @@ def _outcomes(spec: Spec) -> tuple[str | None, ...]:
     return spec.label, spec.prediction, spec.score, *spec.candidate
 
 
-def _kept(
+def _levels_that_meet(
     axis: Axis,
     condition: RowCondition,
     levels: tuple[Value, ...],
@@ -325,9 +327,9 @@ def _kept(
         if not (found or any(matches(value, level) for level in every)):
             # one that no row has may be excluded beside another, unless it is nearly a value's name
             others = any(matches(each, level) for each in condition.values for level in every)
-            if condition.negated and others and not nearest(name_of(value), map(name_of, every)):
+            if condition.negated and others and not suggest(name_of(value), map(name_of, every)):
                 continue
-            message = _no_such_value(value, condition, every, spec)
+            message = _explain_absent_value(value, condition, every, spec)
             raise SpecError(Problem(f"where.{axis.column}", message))
         kept[found] = True
     kept = ~kept if condition.negated else kept
@@ -335,7 +337,7 @@ def _kept(
     return kept
 
 
-def _no_such_value(
+def _explain_absent_value(
     value: Value, condition: RowCondition, levels: Sequence[Value], spec: Spec
 ) -> str:
     # that no row has a value of a condition, and which ones there are
@@ -344,12 +346,12 @@ def _no_such_value(
     category = (recoding.categories_of([value])[0] if recoding else None) or name
     known = [name_of(level) for level in levels]
     meant = f" It is recoded to {quote(category)} (recode)." if category != name else ""
-    meant = meant or nearest(name, known)
-    leave = if_absent(value, condition.values, meant)
+    meant = meant or suggest(name, known)
+    leave = remedy_if_absent(value, condition.values, meant)
     return f"column {quote(column)} has no value {quote(name)}.{meant} It has {cells(known)}{leave}"
 
 
-def _missing(
+def _missing_codes(
     condition: RowCondition, levels: tuple[Value, ...], kept: NDArray[np.bool_], spec: Spec
 ) -> list[int]:
     none = condition.negated or kept[-1] or None in condition.values
@@ -357,7 +359,7 @@ def _missing(
     return [*([] if none else [-1]), *(i for i in stated if not kept[i])]
 
 
-def _chosen(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -> CountTable:
+def _select_cells(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -> CountTable:
     meet = np.ones(len(table.codes), dtype=bool)
     for mask, codes in zip(kept, table.codes.T[-conditions:], strict=True):
         meet &= mask[codes]  # code -1 reads the last entry
@@ -365,7 +367,7 @@ def _chosen(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -
     return aggregate(table.axes[:-conditions], table.codes[meet, :-conditions], sums)
 
 
-def _without_absent(cube: Cube, spec: Spec | None = None) -> Cube:
+def _drop_absent_levels(cube: Cube, spec: Spec | None = None) -> Cube:
     # the favourable outcomes of a specification stay, which other rows have: no one here does
     tables, levels = list(cube.tables), dict(cube.levels)
     for axis in (axis for axis in cube.plan.axes if not axis.bins):
@@ -424,7 +426,7 @@ def read_table(feature: Probabilities, path: str) -> ProbabilityTable:
     source, columns = open_files(feature.table), tuple(column for _, column in feature.columns)
     absent = [name for name in (feature.on, *columns) if name not in source.columns]
     if absent:
-        has = nearest(absent[0], source.columns) or f" It has {listing(source.columns)}"
+        has = suggest(absent[0], source.columns) or f" It has {listing(source.columns)}"
         message = f"{quote(feature.table)} has no column {listing(absent)}.{has}"
         raise SpecError(Problem(f"{path}.table", message))
     assert isinstance(source, Readable)  # as every file is
@@ -483,7 +485,7 @@ def _key(value: object) -> str:
     return re.sub(_INTEGER, r"\1", str(value))
 
 
-def with_probabilities(source: Source, spec: Spec) -> Source:
+def add_probability_columns(source: Source, spec: Spec) -> Source:
     """Return a source with the columns that are counted of probabilities."""
     if not spec.probabilities:
         return source
@@ -540,8 +542,8 @@ class _Made:
         return np.where(empty, _EMPTY, state), sums
 
 
+# the cell of a row without probabilities
 _EMPTY = -(2**62)
-"""The cell of a row without probabilities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -563,7 +565,7 @@ class WithProbabilities:
 
     @property
     def at_hand(self) -> bool:
-        return at_hand(self.source)
+        return can_look_at_rows(self.source)
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of the columns that the source has."""
@@ -588,8 +590,8 @@ class WithProbabilities:
         texts = self.source.written.texts if isinstance(self.source, DuckRows) else frozenset()
         if texts:
             self.source.count(self.read(plan), limit)
-        cube = joined(plan, [scanned(plan, self.batches(plan), limit)], limit, texts)
-        return in_stated_order(cube, getattr(self.source, "stated_order", {}))
+        cube = join_parts(plan, [scan_batches(plan, self.batches(plan), limit)], limit, texts)
+        return reorder_levels(cube, getattr(self.source, "stated_order", {}))
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows."""
@@ -644,12 +646,12 @@ def digits_of(cells: list[int], groups: int) -> NDArray[np.int64]:
     return places % BASE
 
 
+# the mean in standard deviations beyond which the fourth powers lose most of their digits
 _FAR = 1e3
-"""The mean in standard deviations beyond which the fourth powers lose most of their digits."""
 _SUMS = {Role.LABEL: ("y", "yy"), Role.PREDICTION: ("p", "pp")}
 
 
-def about_centre(
+def recount_about_mean(
     cubes: Mapping[str, Cube], count: Callable[[Plan], Mapping[str, Cube]]
 ) -> Mapping[str, Cube]:
     """Return cubes of one plan, counted again where labels or predictions are far from 0."""
@@ -670,4 +672,4 @@ def about_centre(
     # rounded: the last digits depend on the order of rows
     centre = float(f"{max(far, key=abs, default=0.0):.8g}")
     nearer = all(abs(mean - centre) <= abs(mean) for mean in means)
-    return count(centred(plan, centre)) if 0 < abs(centre) < LARGEST and nearer else cubes
+    return count(centre_moments(plan, centre)) if 0 < abs(centre) < LARGEST and nearer else cubes

@@ -44,12 +44,12 @@ def entry_points(group: str) -> dict[str, EntryPoint]:
             except (OSError, UnicodeDecodeError):
                 continue
             if group in text:
-                for name, value in _named(text, group):
+                for name, value in _entries_of_group(text, group):
                     found.setdefault(name, EntryPoint(value))
     return dict(sorted(found.items()))
 
 
-def _named(text: str, group: str) -> list[tuple[str, str]]:
+def _entries_of_group(text: str, group: str) -> list[tuple[str, str]]:
     section, found = "", []
     for line in text.splitlines():
         name, equals, value = line.partition("=")

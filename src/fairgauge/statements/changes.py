@@ -42,8 +42,8 @@ from fairgauge.statements.compared import (
 _OUTCOMES = ("label", "prediction", "score")
 _BETTER = (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED)
 _NOT_PASSED = (Outcome.FAIL, Outcome.INCONCLUSIVE)
+# the share of rows that lack an outcome from which it is stated beside the verdict
 _MANY = 0.01
-"""The share of rows that lack an outcome from which it is stated beside the verdict."""
 _MOST_CANDIDATES, _MOST_NEEDED, _MOST_FOUND = 3, 1e6, 2
 
 

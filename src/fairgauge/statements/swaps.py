@@ -22,8 +22,8 @@ from fairgauge.statements.compared import page, step
 _MOST_FOUND, _MOST_NAMED, _FEWEST_EDITS, _MOST_DECIMALS = 3, 4, 3, 6
 _STATED = ("model", "items", "families", "units", "complete", "ratio", "margin", "p_equivalence",
            "p_missing", "reason")  # fmt: skip
+# shares of missing answers that differ by more are shown with what was found
 _FAR_APART = 0.05
-"""Shares of missing answers that differ by more are shown with what was found."""
 
 
 def swaps_page(audit: PairsAudit) -> Page:

@@ -19,8 +19,8 @@ from fairgauge.results.verdicts import GRAVEST_FIRST
 from fairgauge.statements.compared import Compared, excluded_rows, step, swapped
 
 _MOST_FEATURES = 3
+# by how much a rate of wrong decisions grows strongly: by as many of 100 as the usual margin.
 _STRONGLY = 0.05
-"""By how much a rate of wrong decisions grows strongly: by as many of 100 as the usual margin."""
 
 
 def thresholds_page(choice: ThresholdChoice) -> Page:

@@ -21,11 +21,11 @@ MISSING_ROWS = (
 """What is missing of rows that could change a gap that is not shown, or accounted for."""
 _REMAIN = (GapVerdict.REMAINS, GapVerdict.REVERSES)
 _OF_SUPPORT = {WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.ONE_SIDED}
+# where single strata may differ although no difference is shown to remain on average
 _DIFFER = (
     WhyInconclusive.VARIES, WhyInconclusive.MAY_VARY, WhyInconclusive.IN_A_STRATUM,
     WhyInconclusive.ONE_SIDED,
 )  # fmt: skip
-"""Where single strata may differ although no difference is shown to remain on average."""
 _MOST_GAPS, _MOST_STRATA = 2, 2
 
 

@@ -137,7 +137,7 @@ def _take_step(value: Array, step: Array) -> Array:
 
 
 @quiet
-def under_difference(
+def rates_given_difference(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, difference: ArrayLike
 ) -> Limits:
     """Return the maximum likelihood rates (p1, p2) with ``p1 - p2 = difference``.
@@ -145,7 +145,7 @@ def under_difference(
     References: Miettinen & Nurminen (1985), Statistics in Medicine 4, 213-226 (the cubic of
     appendix I).
 
-    >>> p1, p2 = under_difference(60, 200, 42, 100, -0.05)
+    >>> p1, p2 = rates_given_difference(60, 200, 42, 100, -0.05)
     >>> round(float(p1), 4), round(float(p2), 4)
     (0.3223, 0.3723)
     """
@@ -164,14 +164,14 @@ def under_difference(
 
 
 @quiet
-def under_ratio(
+def rates_given_ratio(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, ratio: ArrayLike
 ) -> Limits:
     """Return the maximum likelihood rates (p1, p2) with ``p1 = ratio * p2``.
 
     References: Miettinen & Nurminen (1985); Koopman (1984), Biometrics 40, 513-517.
 
-    >>> p1, p2 = under_ratio(30, 100, 50, 100, 0.8)
+    >>> p1, p2 = rates_given_ratio(30, 100, 50, 100, 0.8)
     >>> round(float(p1 / p2), 6), round(float(p2), 4)
     (0.8, 0.4491)
     """

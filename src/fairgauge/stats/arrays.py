@@ -16,8 +16,8 @@ Mask: TypeAlias = NDArray[np.bool_]
 Limits: TypeAlias = tuple[Array, Array]
 """Lower and upper limits of confidence intervals."""
 
+# numbers from which on numpy adds pairs first
 _PAIRWISE = 8
-"""Numbers from which on numpy adds pairs first."""
 
 as_floats = partial(np.asarray, dtype=np.float64)
 _shape = attrgetter("shape")
@@ -84,7 +84,7 @@ def sum_of_cells(values: Array) -> Array:
     return total
 
 
-def whole(name: str, *values: ArrayLike) -> tuple[Array, ...]:
+def whole_counts(name: str, *values: ArrayLike) -> tuple[Array, ...]:
     """Return the values as `floats` does, after checking that they are counts.
 
     ``name``: the method that needs counts, for the error.

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.stats._roots import bisect, falling_root, under_difference, under_ratio
+from fairgauge.stats._roots import bisect, falling_root, rates_given_difference, rates_given_ratio
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet, quotient
 from fairgauge.stats.intervals import tail_of, wilson
 
@@ -176,7 +176,7 @@ def score_difference(
     inflate = _inflation(n1 + n2, small_sample)
 
     def score(d: Array) -> Array:
-        q1, q2 = under_difference(x1, n1, x2, n2, d)
+        q1, q2 = rates_given_difference(x1, n1, x2, n2, d)
         v1, v2 = q1 * (1 - q1) / n1, q2 * (1 - q2) / n2
         skew = v1 * (1 - 2 * q1) / n1 - v2 * (1 - 2 * q2) / n2
         return _correct_skewness(x1 / n1 - x2 / n2 - d, (v1 + v2) * inflate, skew * skewness, z)
@@ -214,7 +214,7 @@ def score_ratio(
 
     def score(angle: Array) -> Array:
         r = np.tan(angle)
-        q1, q2 = under_ratio(x1, n1, x2, n2, r)
+        q1, q2 = rates_given_ratio(x1, n1, x2, n2, r)
         v1, v2 = q1 * (1 - q1) / n1, r * r * q2 * (1 - q2) / n2
         skew = v1 * (1 - 2 * q1) / n1 - v2 * r * (1 - 2 * q2) / n2
         return _correct_skewness(x1 / n1 - r * x2 / n2, (v1 + v2) * inflate, skew * corrected, z)
@@ -344,8 +344,8 @@ def _crossing(score: Callable[[Array], Array], level: float, low: Array, high: A
     return below if level > 0 else above
 
 
+# standard errors beyond which nothing is: no level below 1 is so high
 _FURTHEST = 9.0
-"""Standard errors beyond which nothing is: no level below 1 is so high."""
 
 
 @quiet

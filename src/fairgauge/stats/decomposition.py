@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Mask, floats, quiet
-from fairgauge.stats.intervals import as_critical_t
-from fairgauge.stats.sampling import Sampling, SquaredWeights, effective
+from fairgauge.stats.intervals import t_from_z
+from fairgauge.stats.sampling import Sampling, SquaredWeights, effective_values
 
+# rows that are added to each side for the centre of an interval, spread over the strata as the rows
+# are (Agresti and Caffo 2000).
 _PRIOR_ROWS = 4.0
-"""Rows that are added to each side for the centre of an interval, spread over the strata as the
-rows are (Agresti and Caffo 2000)."""
+# degrees of freedom below which the variance of a side is not taken from it alone
 _FEWEST_DEGREES = 10
-"""Degrees of freedom below which the variance of a side is not taken from it alone."""
 _FEWEST_EXPECTED = 5.0
 
 
@@ -99,7 +99,7 @@ def decompose(
         rows_d, rows_a = (x_d, n_d, q_d), (x_a, n_a, q_a)
     else:
         rows_d, rows_a = (
-            effective(x, n, squared, rates=squares is None)
+            effective_values(x, n, squared, rates=squares is None)
             for x, n, squared in ((x_d, n_d, sampling.group), (x_a, n_a, sampling.reference))
         )
     (y_d, e_d, s_d), (y_a, e_a, s_a) = (
@@ -156,7 +156,7 @@ def decompose(
     rows = expected * (1 - expected) / variance
     least = (rows * np.minimum(expected, 1 - expected)).min(axis=-1)
     sparse = np.asarray(~(least >= _FEWEST_EXPECTED))
-    outside = _not_comparable((x_d, n_d), (x_a, n_a), common, sampling, z, ratio=ratio)
+    outside = _not_comparable_part((x_d, n_d), (x_a, n_a), common, sampling, z, ratio=ratio)
     return GapParts(
         outside,
         composition,
@@ -178,7 +178,7 @@ class MeanDifferences(NamedTuple):
 
     def part(self, z: float) -> Part:
         """Return them with their confidence intervals, by Student's t with the tails of `z`."""
-        half = as_critical_t(z, self.degrees) * np.sqrt(self.variance)
+        half = t_from_z(z, self.degrees) * np.sqrt(self.variance)
         return Part(self.value, self.value - half, self.value + half)
 
     @property
@@ -293,11 +293,11 @@ def _rates(x: Array, n: Array) -> Array:
 
 # ---- the means that every part is made of -------------------------------------------------------
 
+# what each part is as a sum of the means (of a ratio: of their logarithms): composition, within,
+# and within at the group's and at the reference's composition.
 _COEFFICIENTS = np.array(
     [[0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5], [1, 0, -1, 0], [0, -1, 0, 1]]
 )
-"""What each part is as a sum of the means (of a ratio: of their logarithms): composition, within,
-and within at the group's and at the reference's composition."""
 
 
 class _Means(NamedTuple):
@@ -386,7 +386,7 @@ def _products(rows: Array, weights: Array) -> Array:
     return np.asarray((rows * weights[..., None, :]) @ np.swapaxes(rows, -1, -2))
 
 
-def _not_comparable(
+def _not_comparable_part(
     group: Sequence[Array],
     reference: Sequence[Array],
     common: Mask,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole
+from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole_counts
 from fairgauge.stats.intervals import exact_rate_limits
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def boschloo(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Arra
     """
     from scipy.stats import boschloo_exact
 
-    tables = np.stack(whole("Boschloo's test", x1, n1, x2, n2), axis=-1).astype(np.int64)
+    tables = np.stack(whole_counts("Boschloo's test", x1, n1, x2, n2), axis=-1).astype(np.int64)
     if np.any((tables[..., 0] > tables[..., 1]) | (tables[..., 2] > tables[..., 3])):
         raise ValueError("Boschloo's test needs no more successes than trials")
     distinct, index = np.unique(tables.reshape(-1, 4), axis=0, return_inverse=True)
@@ -50,8 +50,8 @@ def boschloo(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Arra
     return np.asarray(p, dtype=np.float64)[index.reshape(tables.shape[:-1])]
 
 
+# steps in which an error is divided between two rates; more would narrow limits by under 1 %.
 _STEPS = 240
-"""Steps in which an error is divided between two rates; more would narrow limits by under 1 %."""
 
 
 @quiet

@@ -25,12 +25,12 @@ Clusters = tuple[Index, Index, Index, Array, Index]
 """Of every entry of a table by cluster: cluster, cell, kind, weight, and known group or -1."""
 
 _MOST_STEPS = 100
+# of the mean log likelihood: that of 10 million rows is then exact to 1e-5
 _COMPLEMENTARITY = 1e-13
-"""Of the mean log likelihood: that of 10 million rows is then exact to 1e-5."""
 _STAY = 0.99
 _LEAST, _RIDGE = 1e-9, 1e-13
+# the signed roots near which a profile is computed; between them it is interpolated
 _ROOTS = np.concatenate([-np.arange(6.0, 0.4, -0.5), np.arange(0.5, 6.1, 0.5)])
-"""The signed roots near which a profile is computed; between them it is interpolated."""
 _SMOOTHED = 0.5
 _SINGULAR = 1e-8
 _BATCH = 20_000_000

@@ -45,12 +45,12 @@ def critical_t(confidence: float, degrees: ArrayLike) -> Array:
 
 
 @quiet
-def as_critical_t(z: ArrayLike, degrees: ArrayLike) -> Array:
+def t_from_z(z: ArrayLike, degrees: ArrayLike) -> Array:
     """Return the critical value of Student's t with the tails of the normal one `z`.
 
     ``degrees``: degrees of freedom; zero or less gives inf, nan gives nan.
 
-    >>> as_critical_t(critical(0.95), [10, np.inf]).round(3).tolist()
+    >>> t_from_z(critical(0.95), [10, np.inf]).round(3).tolist()
     [2.228, 1.96]
     """
     from scipy.special import ndtr
@@ -249,15 +249,15 @@ def _beta(x: ArrayLike, n: ArrayLike, tail: ArrayLike, add_low: float, add_high:
     return np.where(x <= 0, 0.0, low), np.where(x >= n, 1.0, high)
 
 
+# relative variance of squared weights over that of weights, where it is small (delta method).
 _SQUARED = 4.0
-"""Relative variance of squared weights over that of weights, where it is small (delta method)."""
+# kurtosis of the influences of normal values on their mean square
 _OF_SQUARES = 15.0
-"""Kurtosis of the influences of normal values on their mean square."""
 _ROUNDING = 1e-9
+# the relative error of a sum
 _DIGITS = 1e-12
-"""The relative error of a sum."""
+# largest rounding error of a third moment, in units of the standard error cubed
 _NEGLIGIBLE = 0.02
-"""Largest rounding error of a third moment, in units of the standard error cubed."""
 
 
 class EffectiveShare(NamedTuple):
@@ -369,11 +369,11 @@ def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums | None
 
 
 @quiet
-def with_heavier_tail(own: MeanMoments, every: MeanMoments) -> MeanMoments:
+def borrow_skewness(own: MeanMoments, every: MeanMoments) -> MeanMoments:
     """Return a mean with the larger skewness of a single row: that of a group, or of all rows.
 
     >>> own, alike = MeanMoments(2.0, 0.04, 0.0016, 100), MeanMoments(2.0, 0.004, 8e-5, 1000)
-    >>> float(with_heavier_tail(own, alike).third.round(6))
+    >>> float(borrow_skewness(own, alike).third.round(6))
     0.008
     """
     variance, third, rows, all_variance, all_third, all_rows = floats(*own[1:], *every[1:])
@@ -404,7 +404,7 @@ def mean_limits(of: MeanMoments, z: ArrayLike) -> Limits:
     ([1.603, 1.603], [2.397, 2.953])
     """
     mean, variance, third, rows, z = floats(*of, z)
-    t = as_critical_t(z, rows - 1)
+    t = t_from_z(z, rows - 1)
     slope = np.where(variance > 0, third / variance, 0.0)
 
     def reach(slope: Array) -> Array:

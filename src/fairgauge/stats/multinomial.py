@@ -16,24 +16,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
-from fairgauge.stats.intervals import as_critical_t
+from fairgauge.stats.intervals import t_from_z
 from fairgauge.stats.sampling import limits_at
 
 ClassStatistic: TypeAlias = Callable[[Array], Array]
 
+# part of a class's smallest count (at least one row) by which its counts are moved for a central
+# difference, whose relative error is of the order 1e-8.
 _STEP = 1e-4
-"""Part of a class's smallest count (at least one row) by which its counts are moved for a central
-difference, whose relative error is of the order 1e-8."""
+# influences below, in units of the statistic, are those of rounding errors: it is constant.
 _NOISE = 1e-7
-"""Influences below, in units of the statistic, are those of rounding errors: it is constant."""
 _DECIMALS = 12
+# passes of proportional fitting; the other margin is then met to a thousandth of a row
 _FITS = 12
-"""Passes of proportional fitting; the other margin is then met to a thousandth of a row."""
+# rows added to each label and to each prediction before influences are measured
 _ADDED = 1.0
-"""Rows added to each label and to each prediction before influences are measured."""
 _ROUNDING = 1e-9
+# relative variance of squared weights over that of weights, where it is small (delta method).
 _SQUARED = 4.0
-"""Relative variance of squared weights over that of weights, where it is small (delta method)."""
 
 
 class WeightSums(NamedTuple):
@@ -276,7 +276,7 @@ def linearised_interval(found: Linearised, ends: tuple[float, float], z: ArrayLi
     >>> [round(float(end), 4) for end in wilson(24, 30, 1.959964)]
     [0.6269, 0.9049]
     """
-    t, value = as_critical_t(z, found.degrees), found.estimate
+    t, value = t_from_z(z, found.degrees), found.estimate
     low, high = limits_at(value, found.error, found.n_eff, t, ends)
     known = np.isfinite(value)
     if np.isfinite(ends).all():

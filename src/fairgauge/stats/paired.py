@@ -120,10 +120,10 @@ def tango_score(better: Array, worse: Array, n: Array, gap: Array) -> Array:
     return np.where(excess == 0, 0.0, excess / np.sqrt(n * (2 * q + gap * (1 - gap))))
 
 
+# standard deviations of a count that are enumerated
 _REACH = 8.0
-"""Standard deviations of a count that are enumerated."""
+# the probability that the share of discordant rows is outside the interval that is searched.
 _UNSURE = 5e-4
-"""The probability that the share of discordant rows is outside the interval that is searched."""
 _SHARES = 25
 _STEPS = 20
 

@@ -22,21 +22,21 @@ from numpy.typing import ArrayLike
 from fairgauge.enums import WhyNoRegression
 from fairgauge.errors import MissingExtra
 from fairgauge.stats.arrays import Array, Index, Mask, floats, quiet
-from fairgauge.stats.intervals import as_critical_t
+from fairgauge.stats.intervals import t_from_z
 from fairgauge.stats.sampling import Sampling, SquaredWeights
 from fairgauge.stats.significance import two_sided
 
 FEWEST_EVENTS = 5.0
 """Effective successes, and failures, that either side needs: of fewer the normal distribution of
 the effect is far off."""
+# columns of the design above which no regression is fitted
 _MOST_COLUMNS = 300
-"""Columns of the design above which no regression is fitted."""
+# of a coefficient: beyond, a combination of columns separates the outcomes
 _SEPARATED = 15.0
-"""Of a coefficient: beyond, a combination of columns separates the outcomes."""
+# below this share of its square, what is left of a column beside those before it is rounding.
 _COLLINEAR = 1e-10
-"""Below this share of its square, what is left of a column beside those before it is rounding."""
+# below this share of what it is the difference of, a number may be that of rounding alone
 _ROUNDING = 1e-13
-"""Below this share of what it is the difference of, a number may be that of rounding alone."""
 _LEAST_OF_HC2 = 0.9
 _LARGEST_Z = 37.0
 
@@ -204,7 +204,7 @@ def _average_effect(
     difference, of_difference = float(n @ (ours - theirs)) / total, error_of_means(1, 1)
     if not rates and not of_difference > _ROUNDING * max(map(abs, means)):
         return WhyNoRegression.ONE_OUTCOME
-    critical = z if math.isinf(degrees) else float(as_critical_t(z, degrees))
+    critical = z if math.isinf(degrees) else float(t_from_z(z, degrees))
     distance = min(abs(difference) / of_difference, _LARGEST_Z) if of_difference > 0 else math.nan
     ends = [difference + way * critical * of_difference for way in (-1, 1)]
     ratio = math.nan, math.nan, math.nan

@@ -100,8 +100,8 @@ def tail_p(draws: ArrayLike, null: ArrayLike = 0.0) -> Array:
     return np.asarray(np.minimum(2 * (beyond + 1) / (len(values) + 1), 1.0))
 
 
+# rows below which numpy draws multivariate hypergeometric counts
 _MOST_DRAWN = 1_000_000_000
-"""Rows below which numpy draws multivariate hypergeometric counts."""
 
 
 def random_parts(counts: ArrayLike, rng: np.random.Generator) -> tuple[Array, Array]:

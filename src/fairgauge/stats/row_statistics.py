@@ -23,13 +23,13 @@ from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.intervals import (
     MeanMoments,
     PowerSums,
+    borrow_skewness,
     critical,
     critical_t,
     mean_limits,
     mean_moments,
     wilson,
     wilson_odds,
-    with_heavier_tail,
 )
 from fairgauge.stats.significance import invert, two_sided
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
 
+# exposures that differ by less are equal
 _LEVEL = 1e-9
-"""Exposures that differ by less are equal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,7 +138,7 @@ def exposure_interval(group: Array, reference: Array, z: float) -> tuple[float, 
     if np.ptp(every) < _LEVEL:
         return np.nan, np.nan, np.nan
     of_all = _moments(every)
-    sides = [with_heavier_tail(_moments(side), of_all) for side in (group, reference)]
+    sides = [borrow_skewness(_moments(side), of_all) for side in (group, reference)]
 
     def limits(z: Array) -> Limits:
         ends: list[ArrayLike] = []
@@ -236,14 +236,14 @@ def compared_quantiles(
     return ComparedQuantiles(value, low, high, float(two_sided(inside)))
 
 
+# relative difference below which two distances are equal
 _SAME = 1e-9
-"""Relative difference below which two distances are equal."""
+# most points per look-up
 _QUERIES = 100_000
-"""Most points per look-up."""
 BLOCKS = 40
 """Blocks of rows of the jackknife."""
+# neighbours looked up per neighbour needed, so that enough remain without a block
 _SPARE = 2
-"""Neighbours looked up per neighbour needed, so that enough remain without a block."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

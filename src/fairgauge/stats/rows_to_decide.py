@@ -27,8 +27,8 @@ Comparison: TypeAlias = Literal["difference", "ratio"]
 
 _MOST_STEPS = 50
 _SETTLED = 1e-4
+# by how much more is expected, since the count of a rare outcome is skewed
 _SKEW = 0.35
-"""By how much more is expected, since the count of a rare outcome is skewed."""
 _MOST_ROWS = 1e8
 
 

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats.arrays import Array, Index, Limits, Mask, floats, quiet, quotient
-from fairgauge.stats.intervals import as_critical_t, effective_share, wilson
+from fairgauge.stats.intervals import effective_share, t_from_z, wilson
 
+# the relative error of a statistic of counts, at most
 _ROUNDING = 1e-13
-"""The relative error of a statistic of counts, at most."""
 _ROUNDING_OF_SUMS = 1e-11
 
 
@@ -335,8 +335,8 @@ def satterthwaite_degrees(m: ArrayLike) -> Array:
     return np.where(np.count_nonzero(m > 0, axis=-1) > 1, degrees, 0.0)
 
 
+# share of a stratum that was not sampled, below which it adds no variance
 _CERTAIN = 1e-7
-"""Share of a stratum that was not sampled, below which it adds no variance."""
 
 
 class Strata(NamedTuple):
@@ -395,7 +395,7 @@ class Deviations(NamedTuple):
         return np.maximum(self.covariance(at, self, at), 0.0)
 
 
-def of_units(totals: Array, strata: Strata) -> Deviations:
+def deviations_of_units(totals: Array, strata: Strata) -> Deviations:
     """Return the deviations of influences from the mean of their stratum.
 
     A stratum with a single unit enters with the unit itself: the mean of all influences is 0.
@@ -407,7 +407,7 @@ def of_units(totals: Array, strata: Strata) -> Deviations:
 
     >>> totals = np.array([[1.0], [3.0], [0.0], [1.0]])
     >>> strata = Strata(np.array([0, 0, 1, 1]), np.array([2.0, 2.0]), np.array([np.inf, 10.0]))
-    >>> of_units(totals, strata).variance.round(9).tolist()
+    >>> deviations_of_units(totals, strata).variance.round(9).tolist()
     [4.8]
     """
     sums = np.zeros((len(strata.units), totals.shape[1]))
@@ -418,7 +418,7 @@ def of_units(totals: Array, strata: Strata) -> Deviations:
     return Deviations(np.sqrt(factors)[:, None] * (totals - means))
 
 
-def of_single_rows(squares: Array, totals: Array, strata: Strata, stratum: Index) -> Deviations:
+def deviations_of_rows(squares: Array, totals: Array, strata: Strata, stratum: Index) -> Deviations:
     """Return the same of rows that are units themselves, from cells of alike ones.
 
     ``squares``: array of shape (cells, n): the root of the sum of the squared influences of a cell.
@@ -433,7 +433,7 @@ def of_single_rows(squares: Array, totals: Array, strata: Strata, stratum: Index
     return Deviations(np.concatenate(by), sign)
 
 
-def of_replicates(values: Array, factors: Array) -> Deviations:
+def deviations_of_replicates(values: Array, factors: Array) -> Deviations:
     """Return the deviations of replicates from the full estimate, which comes first in ``values``.
 
     References: Wolter (2007), Introduction to Variance Estimation; Fay and Train (1995),
@@ -465,7 +465,7 @@ def design_limits(
     References: Korn and Graubard (1998), Survey Methodology 24, 193-201 (degrees of freedom of a
     domain).
     """
-    t = as_critical_t(z, degrees)
+    t = t_from_z(z, degrees)
     known = (degrees > 0) & np.isfinite(variance)
     span = ends[1] - ends[0]
     n = rows_of_level((estimate - ends[0]) / span, variance / span**2, units)
@@ -538,7 +538,7 @@ class Sampling(NamedTuple):
 
     def critical(self, z: float) -> float:
         """Return the critical value, of Student's t where there are clusters."""
-        return z if self.clusters is None else float(as_critical_t(z, self.clusters.degrees))
+        return z if self.clusters is None else float(t_from_z(z, self.clusters.degrees))
 
     @quiet
     def design_effect(self, level: Sequence[Array], slope: Sequence[Array]) -> float:
@@ -568,7 +568,7 @@ class Sampling(NamedTuple):
 
 
 @quiet
-def effective(
+def effective_values(
     x: Array, n: Array, squared: SquaredWeights, *, rates: bool
 ) -> tuple[Array, Array, Array]:
     """Return values, rows and squares of as many independent rows as the means vary like.
@@ -577,7 +577,7 @@ def effective(
     Kish's, and the squares have the spread of the weighted values.
 
     >>> x, n = np.array([60.0]), np.array([200.0])  # 30 of 100 rows of weight 2
-    >>> _, rows, _ = effective(x, n, SquaredWeights(2 * n, 2 * x, 2 * x), rates=True)
+    >>> _, rows, _ = effective_values(x, n, SquaredWeights(2 * n, 2 * x, 2 * x), rates=True)
     >>> rows.round(6)
     array([100.])
     """

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from fairgauge.stats._roots import bisect
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet, quotient
-from fairgauge.stats.intervals import as_critical_t, wilson
+from fairgauge.stats.intervals import t_from_z, wilson
 
 
 @quiet
@@ -167,7 +167,7 @@ def area_score_interval(
     smaller = np.minimum(m, n)
     observed = np.where(np.isfinite(v1 + v2), v1 + v2, 0.0)  # one row has no variance
     degrees = observed**2 / (v1**2 / (m - 1) + v2**2 / (n - 1))
-    t = as_critical_t(z, np.where(observed > 0, degrees, np.maximum(smaller - 1, 1.0)))
+    t = t_from_z(z, np.where(observed > 0, degrees, np.maximum(smaller - 1, 1.0)))
     inside = np.clip(a, 0.5 / (m * n), 1 - 0.5 / (m * n))  # half a pair off both ends
     factor = observed / area_variance(inside, m, n)
     misranked = smaller * np.minimum(a, 1 - a)
@@ -186,10 +186,10 @@ def area_score_interval(
     return np.where(known, low, 0.0), np.where(known, high, 1.0)
 
 
+# standard errors from which on the sign of a bin's error is known
 _FAR = 3.0
-"""Standard errors from which on the sign of a bin's error is known."""
+# fixed-point steps for the degrees of freedom of chi
 _STEPS = 8
-"""Fixed-point steps for the degrees of freedom of chi."""
 
 
 class Bins(NamedTuple):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.start.records import dataclass
-from fairgauge.stats._roots import under_difference, under_ratio
+from fairgauge.stats._roots import rates_given_difference, rates_given_ratio
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
 from fairgauge.stats.intervals import critical
 
@@ -30,8 +30,8 @@ SHIFTS = (1.0, 2.0)
 """Distances of alternatives beyond each bound, in units of the shift to be detected early: a larger
 change is found without first having been learnt from the batches after it."""
 
+# evidence is held below, so that a batch with an e-value of 0 after many large ones makes it 0.
 _LARGEST = 1e300
-"""Evidence is held below, so that a batch with an e-value of 0 after many large ones makes it 0."""
 
 Contrasted = Literal["difference", "ratio", "rate"]
 """What is limited: the difference d - a, the ratio d / a, or the rate d alone."""
@@ -74,7 +74,7 @@ class Tolerated:
         a, d, n_a, n_d, low, high = floats(a, d, n_a, n_d, self.low, self.high)
         if self.comparison == "rate":
             return a, np.clip(d, low, high)
-        near = under_difference if self.comparison == "difference" else under_ratio
+        near = rates_given_difference if self.comparison == "difference" else rates_given_ratio
         near_a, near_d = a, d
         for bound, side in ((low, -1), (high, 1)):
             beyond = self._beyond(a, d, bound, side)

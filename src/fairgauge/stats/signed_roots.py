@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairgauge.stats._roots import falling_root, under_difference
+from fairgauge.stats._roots import falling_root, rates_given_difference
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
 from fairgauge.stats.significance import normal_quantile, normal_tail
 
@@ -42,7 +42,7 @@ def signed_root(
     ratio = _log_ratio(x1, n1, x2, n2, pooled, pooled)
     if d.any():
         # the cubic is exact but for rounding, which matters where the best rates are 0 or 1
-        p1, p2 = under_difference(x1, n1, x2, n2, d)
+        p1, p2 = rates_given_difference(x1, n1, x2, n2, d)
         inside = _log_ratio(x1, n1, x2, n2, p1, p2)
         at_zero = _log_ratio(x1, n1, x2, n2, np.maximum(d, 0), np.maximum(-d, 0))
         at_one = _log_ratio(x1, n1, x2, n2, 1 - np.maximum(-d, 0), 1 - np.maximum(d, 0))
@@ -92,11 +92,11 @@ def upper_end(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, c: flo
     return -lower_end(n1 - x1, n1, n2 - x2, n2, c)
 
 
-def both_ends(x1: Array, n1: Array, x2: Array, n2: Array, c: float, other_c: float) -> Limits:
+def score_limits(x1: Array, n1: Array, x2: Array, n2: Array, c: float, other_c: float) -> Limits:
     """Return the lower ends at c, and the upper ones at another critical value, in one search.
 
     >>> counts = [np.array([count], dtype=float) for count in (30, 100, 50, 400)]
-    >>> [end.round(4).tolist() for end in both_ends(*counts, 3.0, 2.0)]
+    >>> [end.round(4).tolist() for end in score_limits(*counts, 3.0, 2.0)]
     [[0.0401], [0.2762]]
     """
     groups, others = np.concatenate([n1, n1]), np.concatenate([n2, n2])
@@ -118,10 +118,10 @@ def fewest_exceeding(n: ArrayLike, events: float, total: float, c: float) -> Arr
     share = np.floor(np.maximum(n * events / total, n + events - total))
     # a group with no more than its share never exceeds
     most = np.minimum(n, events) + 1
-    return _fewest(lambda x: signed_root(x, n, events - x, total - n) > c, share, most)
+    return _bisect_fewest(lambda x: signed_root(x, n, events - x, total - n) > c, share, most)
 
 
-def _fewest(exceeds: Callable[[Array], Mask], below: Array, most: Array) -> Array:
+def _bisect_fewest(exceeds: Callable[[Array], Mask], below: Array, most: Array) -> Array:
     while (most - below > 1).any():
         middle = np.floor((below + most) / 2)
         exceeding = exceeds(middle)
@@ -270,7 +270,9 @@ def detectable_gap(
     if not signed_root(most, n, events, others, tolerance) > c:
         return None
     share = np.asarray(np.floor(n * rate))
-    high = float(_fewest(lambda x: signed_root(x, n, events, others, tolerance) > c, share, most))
+    high = float(
+        _bisect_fewest(lambda x: signed_root(x, n, events, others, tolerance) > c, share, most)
+    )
     needed = float(betaincinv(high, n - high + 1, power))
     together = (high + events) / total
     spread = np.sqrt(together * (1 - together) * (1 / n + 1 / others))

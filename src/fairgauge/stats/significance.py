@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats._roots import bisect, falling_root
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole
+from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole_counts
 from fairgauge.stats.contrasts import newcombe, welch_degrees
 from fairgauge.stats.intervals import tail_of
 
@@ -238,7 +238,7 @@ def fisher(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
     """
     from scipy.stats import fisher_exact
 
-    counts = np.stack(whole("Fisher's test", x1, n1, x2, n2), axis=-1).astype(np.int64)
+    counts = np.stack(whole_counts("Fisher's test", x1, n1, x2, n2), axis=-1).astype(np.int64)
     p = [
         fisher_exact([[a, m - a], [b, n - b]]).pvalue
         for a, m, b, n in counts.reshape(-1, 4).tolist()
@@ -332,8 +332,8 @@ def _unsorted_p(ordered: Array, order: NDArray[np.intp]) -> Array:
 
 _STEP = 1 / 16
 _POINTS = np.arange(-9.0, 9.0 + _STEP / 2, _STEP)
+# of the trapezoidal rule, exact to rounding for densities that vanish at both ends
 _DENSITY = np.exp(-(_POINTS**2) / 2) * _STEP / np.sqrt(2 * np.pi)
-"""Of the trapezoidal rule, exact to rounding for densities that vanish at both ends."""
 _LARGEST_RANGE = 60.0
 
 

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
-from fairgauge.stats.intervals import as_critical_t
+from fairgauge.stats.intervals import t_from_z
 
+# the relative error of a sum
 _ROUNDING = 1e-12
-"""The relative error of a sum."""
+# largest relative rounding error of a fourth moment
 _LARGEST_ERROR = 0.02
-"""Largest relative rounding error of a fourth moment."""
 _FEW, _TAIL, _LONE = 4.0, 10.0, 6.0
 _NORMAL = 3.0
 
@@ -66,20 +66,20 @@ def central_moments(
     mean, m2, m3, m4 = s1 / n, s2 / n, s3 / n, s4 / n
     about2 = np.maximum(m2 - mean**2, 0.0)
     about3 = m3 - 3 * mean * m2 + 2 * mean**3
-    about4 = summed(
+    about4 = stable_sum(
         [m4, -4 * mean * m3, 6 * mean**2 * m2, -3 * mean**4], (1 - _LARGEST_ERROR) * about2**2
     )
     return Moments(n, mean, about2, about3, about4)
 
 
 @quiet
-def summed(terms: Sequence[Array], least: ArrayLike) -> Array:
+def stable_sum(terms: Sequence[Array], least: ArrayLike) -> Array:
     """Return a sum of terms that may cancel, nan where rounding errors dominate it.
 
     ``terms``: numbers of 12 significant digits.
     ``least``: lower bound of the exact sum.
 
-    >>> summed([np.array([5.0, 1e12]), np.array([-3.0, 1 - 1e12])], 0.5).tolist()
+    >>> stable_sum([np.array([5.0, 1e12]), np.array([-3.0, 1 - 1e12])], 0.5).tolist()
     [2.0, nan]
     """
     stacked, (bound,) = np.stack(terms), floats(least)
@@ -143,7 +143,7 @@ def log_limits(
     value, spread, normal, n, z = floats(value, spread, normal, n, z)
     raised = spread * (n + _FEW) / n
     variance = (raised + np.maximum(raised - normal, 0.0) * _TAIL / np.sqrt(n)) / n
-    step = as_critical_t(z, n - 1) * np.sqrt(variance)
+    step = t_from_z(z, n - 1) * np.sqrt(variance)
     known = (n > 1) & ~np.isnan(step)
     low = np.where(known, value * np.exp(-step), 0.0)
     high = np.where(known & ~np.isinf(step), value * np.exp(step), np.inf)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.stats._roots import under_difference
+from fairgauge.stats._roots import rates_given_difference
 from fairgauge.stats.arrays import Array, Mask, floats, quiet, quotient
 from fairgauge.stats.significance import chi_square_tail, two_sided
 
@@ -245,7 +245,7 @@ def heterogeneity(
 
         Enough is by the fewest successes or failures that a side is expected to have.
         """
-        p_d, p_a = under_difference(x_d, n_d, x_a, n_a, np.clip(difference, -1, 1))
+        p_d, p_a = rates_given_difference(x_d, n_d, x_a, n_a, np.clip(difference, -1, 1))
         variance = (p_d * (1 - p_d) / n_d + p_a * (1 - p_a) / n_a) * n / (n - 1)
         expected = [n_d * p_d, n_d * (1 - p_d), n_a * p_a, n_a * (1 - p_a)]
         return variance, np.minimum.reduce(expected) >= FEWEST_EXPECTED
@@ -303,7 +303,7 @@ def _sums(weight: Array, d: Array) -> list[Array]:
 
 
 def _test_all_strata(sums: Sequence[Array], strata: Array) -> HeterogeneityTest:
-    statistic, spread = _spread(sums, strata)
+    statistic, spread = _heterogeneity(sums, strata)
     return HeterogeneityTest(
         np.where(strata > 1, statistic, np.nan),
         strata - 1,
@@ -312,8 +312,8 @@ def _test_all_strata(sums: Sequence[Array], strata: Array) -> HeterogeneityTest:
     )
 
 
+# returns the variances of strata that do not differ from a mean, and which have data enough.
 _Tested = Callable[[Array], tuple[Array, Mask]]
-"""Returns the variances of strata that do not differ from a mean, and which have data enough."""
 
 
 def _compare_with_others(
@@ -324,7 +324,7 @@ def _compare_with_others(
     own = (weight, weight * d, weight * d**2, weight**2)
     rest = [total[..., None] - mine for total, mine in zip(_sums(weight, d), own, strict=True)]
     others = held.sum(-1)[..., None] - held.astype(np.float64)
-    _, spread = _spread(rest, others)
+    _, spread = _heterogeneity(rest, others)
     total, moment = np.zeros_like(spread), np.zeros_like(spread)
     own_variance = np.where(weight > 0, 1 / weight, np.inf)
     for s in range(spread.shape[-1]):  # the spread differs with the stratum that is omitted
@@ -348,7 +348,7 @@ def _compare_with_others(
     return Outlying(mean, z, np.where(tested, p, np.nan))
 
 
-def _spread(sums: Sequence[Array], strata: Array) -> tuple[Array, Array]:
+def _heterogeneity(sums: Sequence[Array], strata: Array) -> tuple[Array, Array]:
     w, wd, wdd, ww = sums
     statistic = np.maximum(wdd - wd**2 / w, 0.0)
     excess = (statistic - (strata - 1)) / (w - ww / w)

@@ -19,7 +19,7 @@ from pydantic import (
     ValidationError,
 )
 
-from fairgauge.errors import DataError, Problem, SpecError, nearest, quote
+from fairgauge.errors import DataError, Problem, SpecError, quote, suggest
 from fairgauge.plugins import read_limited
 from fairgauge_cloud._config_problems import problems_of
 from fairgauge_cloud._files import MOST_OF_CONFIGURATION
@@ -246,7 +246,7 @@ def _methods(config: AnalysisConfig) -> Iterator[Problem]:
         for i, name in enumerate(names):
             if ALIASES.get(name, name) not in registered:
                 where = path if isinstance(bias.methods, str) else f"{path}[{i}]"
-                hint = nearest(name, registered)
+                hint = suggest(name, registered)
                 yield Problem(where, f"{unknown_metric(registered)}, not {quote(name)}.{hint}")
     if methods.report is not None and not _REPORT_NAME.fullmatch(methods.report.name):
         message = f"must be a plain file name, not {quote(methods.report.name)}"
@@ -315,7 +315,9 @@ def is_monitor_config(found: object) -> bool:
 _PARQUET = (".parquet", ".pq")
 
 
-def as_analysis_config(found: dict[str, object], dataset: str | None = None) -> dict[str, object]:
+def convert_monitor_config(
+    found: dict[str, object], dataset: str | None = None
+) -> dict[str, object]:
     """Return a monitor's configuration as an analysis configuration: every metric of both stages.
 
     The SDK writes a short configuration (``BiasAnalysisConfig``: facet, label, headers); how
@@ -324,7 +326,7 @@ def as_analysis_config(found: dict[str, object], dataset: str | None = None) -> 
     their place. InferenceAttribute is the column of its predicted labels; where headers lack it,
     they are those of requests, and the table names its columns itself.
 
-    >>> asked = as_analysis_config({"facet": [], "InferenceAttribute": "0"}, "day.csv")
+    >>> asked = convert_monitor_config({"facet": [], "InferenceAttribute": "0"}, "day.csv")
     >>> asked["dataset_type"], asked["predicted_label"]
     ('text/csv', 0)
     """

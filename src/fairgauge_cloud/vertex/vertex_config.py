@@ -32,8 +32,8 @@ _MOST_SLICES = _ENDS = 2
 _CONFIG_KEYS = {"biasSlices", "bias_slices", "slices", "labels"}
 _TEXT, _NUMBER = ("stringValue", "string_value"), ("floatValue", "float_value")
 _ALL = ("allValues", "all_values")
+# a range, also as the client's ``BiasConfig.to_dict`` spells it
 _RANGE = ("range", "range_")
-"""A range, also as the client's ``BiasConfig.to_dict`` spells it."""
 
 
 def canonical_text(value: object) -> str:
@@ -57,7 +57,7 @@ class Condition:
 
     def _meets(self, level: object) -> bool:
         if self.low is None or self.high is None:
-            return any(_equal(value, level) for value in self.values)
+            return any(_equals_as_service(value, level) for value in self.values)
         number = _parse_number(level)
         return number is not None and bool(np.float32(self.low) <= number < np.float32(self.high))
 
@@ -97,7 +97,7 @@ def read_bias_configs(found: object) -> tuple[tuple[BiasConfig, ...], list[Probl
     if all(isinstance(each, dict) and not _CONFIG_KEYS & set(each) for each in found):
         # the guide's shorthand: a list of slices is one configuration
         return (_config(found, [], path, problems),), problems
-    made = [_read(each, f"{path}[{i}]", problems) for i, each in enumerate(found)]
+    made = [_read_config(each, f"{path}[{i}]", problems) for i, each in enumerate(found)]
     return tuple(made), problems
 
 
@@ -111,7 +111,7 @@ def _parse_json_text(found: object) -> object:
         return found
 
 
-def _read(found: object, path: str, problems: list[Problem]) -> BiasConfig:
+def _read_config(found: object, path: str, problems: list[Problem]) -> BiasConfig:
     if isinstance(found, list):
         return _config(found, [], path, problems)
     if not isinstance(found, dict):
@@ -210,7 +210,7 @@ def is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _equal(wanted: object, level: object) -> bool:
+def _equals_as_service(wanted: object, level: object) -> bool:
     # compare as the service does: truth values first, then numbers as 32-bit floats, then text
     if isinstance(wanted, bool) or isinstance(level, bool):
         return matches(canonical(wanted), canonical(level))

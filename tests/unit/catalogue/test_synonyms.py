@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import fairgauge as fg
-from fairgauge.catalogue._synonyms import NAMES, Name, plain
+from fairgauge.catalogue._synonyms import NAMES, Name, lookup_key
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.lookup import expand, find_metric, find_rate
 
@@ -30,7 +30,7 @@ def test_every_name_resolves_or_says_what_to_do(each: Name) -> None:
         except LookupError as error:
             messages.append(str(error))
     if each.ours is None:
-        own = plain(each.name) in {plain(name) for name in found}
+        own = lookup_key(each.name) in {lookup_key(name) for name in found}
         assert own or all(str(each.differs) in message for message in messages)
         return
     same = [row.name for row in ROWS.values() if row.formula == ROWS[each.ours].formula]
@@ -40,7 +40,7 @@ def test_every_name_resolves_or_says_what_to_do(each: Name) -> None:
 
 
 def test_no_two_names_of_a_tool_clash() -> None:
-    keys = [(each.tool, plain(each.name)) for each in NAMES]
+    keys = [(each.tool, lookup_key(each.name)) for each in NAMES]
     assert len(keys) == len(set(keys))
 
 

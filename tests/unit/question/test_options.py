@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.cli._spec_flags import asked, question
+from fairgauge.cli._spec_flags import question, read_question
 from fairgauge.enums import ReferenceRule
 from fairgauge.question import option_types as types
 from fairgauge.question._wording import DOCUMENT_KEYS
@@ -135,7 +135,7 @@ def parsed(words):
     @click.command()
     @question()
     def command(config, **flags):
-        return ask(**asked(config, flags))
+        return ask(**read_question(config, flags))
 
     return command.main(words, standalone_mode=False)
 

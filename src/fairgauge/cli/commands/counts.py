@@ -10,10 +10,10 @@ import click
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._data_arguments import (
     DataArguments,
-    as_scanned,
-    merged,
+    add_late_labels,
+    merge_cubes,
+    open_unless_counts,
     takes_data,
-    with_late_labels,
 )
 from fairgauge.cli._output import (
     check_cube_output,
@@ -23,7 +23,7 @@ from fairgauge.cli._output import (
     note_identifiers,
     print_or_save,
 )
-from fairgauge.cli._spec_flags import asked, check_options, given_options, question
+from fairgauge.cli._spec_flags import check_options, given_options, question, read_question
 from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import FairgaugeError
 from fairgauge.object_stores import is_object
@@ -127,7 +127,7 @@ def count_command(
 
         check_min_cell(min_cell)
     roles = {name: flags.pop(name) for name in ("item", "variant", "model", "family")}
-    options = asked(config, flags)
+    options = read_question(config, flags)
     if controls:
         options["controls"] = given_options({"strata": controls})["strata"]
     options = controls_as_strata(options)
@@ -185,7 +185,7 @@ def _rows(data: DataArguments, options: dict[str, Any], config: str | None) -> o
 
     rows = data.read()
     if labels_come_later(config):
-        rows = with_late_labels(rows, check_options(options))
+        rows = add_late_labels(rows, check_options(options))
     return rows
 
 
@@ -220,18 +220,18 @@ def _show_query(
     from fairgauge.api.audit import counting_query
     from fairgauge.atomic_files import write_whole
     from fairgauge.cube.plan import plan
-    from fairgauge.errors import without_secrets
+    from fairgauge.errors import hide_secrets
 
     source: Source | Cube
     if warehouse is None:
-        source = as_scanned(data.read())
+        source = open_unless_counts(data.read())
     else:
         from fairgauge.scan.warehouse import open_warehouse
 
         dialect, columns = warehouse
         source = open_warehouse(dialect, data.query or data.table or "your_table", columns)
     spec = check_options(options, source)
-    query = without_secrets(counting_query(source, **options))
+    query = hide_secrets(counting_query(source, **options))
     if output is None:
         print_result(query)
     else:
@@ -259,7 +259,7 @@ def merge_command(cubes: tuple[str, ...], output: str | None, allow_duplicates: 
     fairgauge merge monday.cube.json tuesday.cube.json -o week.cube.json
     """  # noqa: D301 - the paragraph mark of click
     check_cube_output([output], cubes)
-    total = merged(cubes, allow_duplicates=allow_duplicates)
+    total = merge_cubes(cubes, allow_duplicates=allow_duplicates)
     print_or_save(total, output)
 
 

@@ -10,10 +10,10 @@ import click
 from fairgauge.cli._command_group import CommandGroup, add_options
 from fairgauge.cli._data_arguments import (
     DataArguments,
-    merged,
+    add_late_labels,
+    merge_cubes,
     named_places,
     takes_data,
-    with_late_labels,
 )
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, flags_for, given_options, takes_config
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from fairgauge.monitoring.monitor_spec import MonitorSpec
     from fairgauge.object_stores import Place
 
+# the options of an audit whose answer may change with every look at a history
 _OVERRIDES = ("rules", "min_n", "inconclusive")
-"""The options of an audit whose answer may change with every look at a history."""
 _DATE = re.compile(
     r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d|\d{4}-W\d\d|\d{4}-Q[1-4]|\d{4}-\d\d"
     r"|(?<!\d)(?:19|20)\d\d(?=\.cube\.json$)"  # a year, which may be part of any other name
@@ -181,7 +181,7 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
                 "period up before (fairgauge merge)"
             )
         named[name] = path
-    counts = {name: merged([address(path)]) for name, path in named.items()}
+    counts = {name: merge_cubes([address(path)]) for name, path in named.items()}
     held = History(history)
     added = [name for name, cube in sorted(counts.items()) if held.add(name, cube)]
     known = len(counts) - len(added)
@@ -202,7 +202,7 @@ def _keep(held: History, spec: MonitorSpec, effect: str = "; it applies to all p
 
 def _count_period(data: DataArguments, spec: MonitorSpec) -> Cube:
     # count the rows, or take counts as they are; warn of what the rows show
-    from fairgauge.api.audit import counted, repeated_rows
+    from fairgauge.api.audit import count_data, repeated_rows
     from fairgauge.cube.cube import Cube
     from fairgauge.render.documents.report_notes import opening_warnings
     from fairgauge.scan.scan_progress import progress
@@ -210,12 +210,12 @@ def _count_period(data: DataArguments, spec: MonitorSpec) -> Cube:
     named = data.read()
     if isinstance(named, Cube):
         return named
-    rows = named if spec.labels_within is None else with_late_labels(named, spec.question)
+    rows = named if spec.labels_within is None else add_late_labels(named, spec.question)
     kept = spec.question.to_dict()
     options: Any = {key: value for key, value in kept.items() if value not in ([], {}, None)}
     try:
         with progress("Counting rows"):
-            cube, source, asked = counted(rows, (), options)
+            cube, source, asked = count_data(rows, (), options)
             found = [*repeated_rows(named, source, asked, cube)]
     except EmptyDataError as error:
         message = f"{error}; add no period without rows: the report lists it as absent"

@@ -7,7 +7,7 @@ import click
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._data_arguments import DataArguments, takes_data
 from fairgauge.cli._output import check_outputs, prints_lines
-from fairgauge.cli._spec_flags import Texts, asked, question
+from fairgauge.cli._spec_flags import Texts, question, read_question
 from fairgauge.cli._streams import print_message, print_result
 from fairgauge.question.options import BY_NAME
 from fairgauge.render.language import NAMES
@@ -65,7 +65,7 @@ def explore_command(
     fairgauge explore people.csv -c audit.toml --exact -o explore.html
     """  # noqa: D301 - the paragraph mark of click
     check_outputs([output], [*data.names, config])
-    options = asked(config, flags, judges=True)
+    options = read_question(config, flags, judges=True)
     rows = data.read()
 
     from fairgauge.api.paging import explore

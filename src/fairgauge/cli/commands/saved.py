@@ -20,7 +20,7 @@ from fairgauge.cli._output import (
     shows_result,
 )
 from fairgauge.cli._streams import print_message, print_result
-from fairgauge.errors import DataError, nearest, quote
+from fairgauge.errors import DataError, quote, suggest
 
 
 @click.command("render", cls=OfSaved)
@@ -147,6 +147,6 @@ def schema_command(name: str | None) -> None:
         print_result("\n".join(schemas))
     elif name not in schemas:
         known = list(schemas)
-        raise DataError(f"no schema {quote(name)}.{nearest(name, known)} Use {', '.join(known)}")
+        raise DataError(f"no schema {quote(name)}.{suggest(name, known)} Use {', '.join(known)}")
     else:
         print_result(json.dumps(schemas[name](), indent=2, ensure_ascii=False))

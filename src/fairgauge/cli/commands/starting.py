@@ -11,15 +11,20 @@ import click
 
 from fairgauge.choosing.recommendation import QUESTIONS, Question, next_question
 from fairgauge.cli._command_group import Command, add_options
-from fairgauge.cli._data_arguments import DataArguments, as_scanned, takes_data, with_late_labels
+from fairgauge.cli._data_arguments import (
+    DataArguments,
+    add_late_labels,
+    open_unless_counts,
+    takes_data,
+)
 from fairgauge.cli._output import Output, made_folder, print_lines, prints_lines, prints_report
 from fairgauge.cli._spec_flags import (
     Texts,
-    asked,
     check_options,
     flags_for,
     given_options,
     question,
+    read_question,
 )
 from fairgauge.cli._streams import print_message, print_result, printable
 from fairgauge.errors import listing
@@ -277,7 +282,7 @@ def validate_command(data: DataArguments, config: str | None, quiet: bool, **fla
     from fairgauge.question.presets import preset
     from fairgauge.question.spec_file import MONITOR, labels_come_later, read_options
 
-    options = asked(config, flags)
+    options = read_question(config, flags)
     if not data.names and not options:
         message = "name a specification (-c FILE), DATA, or both"
         raise click.UsageError(message)
@@ -285,8 +290,8 @@ def validate_command(data: DataArguments, config: str | None, quiet: bool, **fla
     monitor = read_monitor_spec(config) if config is not None and table else None
     rows = data.read() if data.names else None
     if monitor is not None and labels_come_later(config):
-        rows = with_late_labels(rows, monitor.question)
-    opened = None if rows is None else as_scanned(rows)
+        rows = add_late_labels(rows, monitor.question)
+    opened = None if rows is None else open_unless_counts(rows)
     spec = check_options(options, opened)
     fits = f" and fits the columns of {listing(data.names)}" if data.names else ""
     metrics = [each if isinstance(each, str) else each.name for each in spec.metrics]

@@ -12,14 +12,14 @@ from fairgauge.cli._command_group import Command, Decorator, OfSaved, add_option
 from fairgauge.cli._data_arguments import DataArguments, is_url, takes_data
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import (
-    asked,
     config_option,
     flags_for,
     given_options,
     question,
+    read_question,
 )
 from fairgauge.enums import GapVerdict, Missing, Worse
-from fairgauge.errors import DataError, nearest, quote, refuse
+from fairgauge.errors import DataError, quote, refuse, suggest
 from fairgauge.question.option_types import LISTED_FEATURES
 from fairgauge.question.options import BY_NAME, OF_ROWS
 from fairgauge.question.readers import Location
@@ -72,7 +72,7 @@ def command_of(name: str, verb: Verb) -> click.Command:
         out.check([*itertools.chain(*names), config])
         given = {key: flags.pop(key) for key in verb.own}
         options = {key: value for key, value in given.items() if value not in (None, ())}
-        options |= asked(None if verb.alone else config, flags, judges=verb.judges)
+        options |= read_question(None if verb.alone else config, flags, judges=verb.judges)
         options |= {"config": config} if config is not None else {}
         of = [each.read() if isinstance(each, DataArguments) else each for each in of]
 
@@ -119,7 +119,7 @@ def _name_output_table(data: DataArguments, out: Output) -> tuple[DataArguments,
             refuse_database(path)
         raise DataError(
             f"--table {quote(data.table)} is no table of the report."
-            f"{nearest(data.table, TABLES)} Use {', '.join(TABLES)}; or, for a table of a "
+            f"{suggest(data.table, TABLES)} Use {', '.join(TABLES)}; or, for a table of a "
             "database, give its URL as DATA"
         )
     return replace(data, table=None), replace(out, chosen=data.table)
@@ -138,15 +138,15 @@ def _code_of_search(found: Any) -> int:
     return 1 if found.worse else 0 if decided else 3
 
 
+# a reversal is a difference that remains within strata, against the other side
 _GAPS = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE: 3}
-"""A reversal is a difference that remains within strata, against the other side."""
 
 
+# options of audits that hold less of pairs, and are read as there
 _OF_PAIRS = (
     "intersections", "sensitive", "prediction", "positive", "score", "reference", "exclude_groups",
     "unknown", "recode", "count", "margins", "confidence", "seed",
 )  # fmt: skip
-"""Options of audits that hold less of pairs, and are read as there."""
 
 
 def _column(text: str) -> Keywords:

@@ -32,19 +32,19 @@ from fairgauge.inference.interval import (
     NoInterval,
     Sparseness,
     StatisticInterval,
-    concatenated,
+    concatenate_intervals,
     decidable,
-    each_once,
     first_reasons,
     insufficient_clusters,
     insufficient_rows,
     insufficient_weights,
     stricter,
+    unique_methods,
 )
 from fairgauge.inference.two.contrast_intervals import (
     EveryGroup,
     insufficient_sides,
-    of_share,
+    share_interval,
     side_interval,
 )
 from fairgauge.question.specification import Spec
@@ -150,7 +150,7 @@ def _joint_interval(metric: Joint, groups: EveryGroup, spec: Spec) -> SlotInterv
         joined = low.max(axis=0), high_alone.max(axis=0)
         if metric.neutral == 1:
             joined = low_alone.min(axis=0), high.min(axis=0)
-    methods = each_once(IntervalMethod.SIMULTANEOUS, *parts[0].methods)
+    methods = unique_methods(IntervalMethod.SIMULTANEOUS, *parts[0].methods)
     shares = tuple(share for part in parts for share in part.shares)
     return SlotIntervals(joined, methods, sparse=parts[0].sparse, shares=shares)
 
@@ -168,7 +168,7 @@ def _differential_interval(
     own: Methods = ()
     for outcome in (TP, TN):  # positive ones stand in TP, negative ones in TN
         of, among = (CellCount(metric.needs, each) for each in (outcome, ALL))
-        groups_interval = of_share(groups.evidence, of, among)
+        groups_interval = share_interval(groups.evidence, of, among)
         known = (~np.isnan(groups_interval.estimate)).reshape(groups.slots, -1).sum(axis=1)
         alone, both = spec.confidence, stricter(spec, 2).confidence
         ratio = _most_apart(groups_interval, known, alone, both, mover_ratio)
@@ -390,7 +390,7 @@ def _compare_pairs(rate: Rate, groups: FeatureGroups, confidence: float) -> _Pai
         rates=(sides[0][at], sides[3][at]),
         difference=(difference[0][at], difference[1][at]),
         ratio=ratio,
-        methods=each_once(IntervalMethod.TUKEY, IntervalMethod.MOVER, *interval.methods),
+        methods=unique_methods(IntervalMethod.TUKEY, IntervalMethod.MOVER, *interval.methods),
     )
 
 
@@ -407,7 +407,7 @@ def _test_pairs(
     at = [np.arange(len(each.first)) for _, each in kept]
     tied = [a.correlation(b, i, i) for a, b, i in zip(ours, theirs, at, strict=True)]
     r = np.concatenate([np.empty(0), *tied])
-    one, two = concatenated(ours), concatenated(theirs)
+    one, two = concatenate_intervals(ours), concatenate_intervals(theirs)
     z = invert_z(lambda z: mover_difference(one.estimate, *one.at(z), two.estimate, *two.at(z), r))
     start = 0
     for (_, each), a, b in zip(kept, ours, theirs, strict=True):

@@ -39,8 +39,8 @@ from fairgauge.stats.significance import between_variance, sidak, simultaneous_l
 from fairgauge.stats.significance import homogeneity as homogeneity_test
 
 _CHANCE = 0.5
+# how far outcomes that are reversed run against the label: sampling variation goes less far.
 _FAR_APART = 0.1
-"""How far outcomes that are reversed run against the label: sampling variation goes less far."""
 
 
 Together: TypeAlias = "Mapping[ComparisonKey, tuple[Callable[[float], Limits], int]]"

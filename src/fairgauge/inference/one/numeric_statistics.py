@@ -29,7 +29,7 @@ from fairgauge.catalogue.score_statistics import (
     ScoreStatistic,
     ScoreTerm,
     Sums,
-    in_deciles,
+    decile_membership,
     needs_of,
     scores_of,
 )
@@ -44,7 +44,7 @@ from fairgauge.inference.interval import (
     NoInterval,
     Sparseness,
     StatisticInterval,
-    of_mean,
+    mean_interval_t,
 )
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.start.records import dataclass
@@ -52,12 +52,12 @@ from fairgauge.stats.arrays import Limits, Mask, quiet, quotient
 from fairgauge.stats.intervals import (
     MeanMoments,
     PowerSums,
-    as_critical_t,
+    borrow_skewness,
     degrees_of_squares,
     effective_rows,
     mean_limits,
     mean_moments,
-    with_heavier_tail,
+    t_from_z,
 )
 from fairgauge.stats.scores import (
     Bins,
@@ -75,22 +75,22 @@ from fairgauge.stats.squares import (
     Moments,
     central_moments,
     log_limits,
-    summed,
+    stable_sum,
     tail_weight,
 )
 
 ROUNDING = Reason.of(ReasonCode.ROUNDING)
+# sums of fourth powers beyond may be of numbers that were cut off before they were multiplied.
 _LARGE = 1e270
-"""Sums of fourth powers beyond may be of numbers that were cut off before they were multiplied."""
 _LEAST_SPREAD = 1e-6
 
+# the sums of the powers of what a statistic is the mean of; those of errors are p less y
 _POWERS: dict[RegressionTerm, tuple[str, str, str]] = {
     RegressionTerm.LABEL: ("y", "yy", "y3"),
     RegressionTerm.PREDICTION: ("p", "pp", "p3"),
     RegressionTerm.ERROR: ("", "gap2", "gap3"),
     RegressionTerm.ABSOLUTE_ERROR: ("gap", "gap2", "distance3"),
 }
-"""The sums of the powers of what a statistic is the mean of; those of errors are p less y."""
 _FOURTH = {RegressionTerm.LABEL: "y4", RegressionTerm.PREDICTION: "p4"}
 
 
@@ -109,11 +109,11 @@ def _mean_interval(statistic: Mean, evidence: Evidence) -> StatisticInterval:
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
     absolute = statistic.of is RegressionTerm.ABSOLUTE_ERROR
     everyone = evidence.everyone or evidence
-    own = with_heavier_tail(
+    own = borrow_skewness(
         _moments(statistic.of, evidence)._replace(mean=value), _moments(statistic.of, everyone)
     )
     if evidence.squares is None and not absolute:
-        return of_mean(own, _kurtosis(statistic.of, everyone.side))
+        return mean_interval_t(own, _kurtosis(statistic.of, everyone.side))
     return StatisticInterval(
         value,
         n,
@@ -197,7 +197,7 @@ def _log_scale_interval(
     lost = np.isnan(own) & (base > 0) & (n > 1)
 
     def at(z: Array) -> Limits:
-        low, high = shape(*log_limits(base, spread, normal, n, as_critical_t(z, degrees)))
+        low, high = shape(*log_limits(base, spread, normal, n, t_from_z(z, degrees)))
         return np.where(lost, np.nan, low), np.where(lost, np.nan, high)
 
     known = np.where(lost, np.inf, kish)  # without limits, rounding is the reason
@@ -213,9 +213,9 @@ def _log_scale_interval(
 
 def _moments_about_mean(term: RegressionTerm, m: Sums) -> Moments:
     if term is RegressionTerm.LABEL:
-        return central_moments(m["n"], m["y"], m["yy"], m["y3"], _whole(m["y4"]))
+        return central_moments(m["n"], m["y"], m["yy"], m["y3"], _drop_unbounded(m["y4"]))
     if term is RegressionTerm.PREDICTION:
-        return central_moments(m["n"], m["p"], m["pp"], m["p3"], _whole(m["p4"]))
+        return central_moments(m["n"], m["p"], m["pp"], m["p3"], _drop_unbounded(m["p4"]))
     return central_moments(m["n"], m["p"] - m["y"], m["gap2"], m["gap3"], _fourth_errors(m))
 
 
@@ -273,17 +273,17 @@ def _unexplained_spread(m: Sums, n: Array) -> tuple[Array, Array]:
     mean, v, e = label.mean, label.second, m["gap2"] / m["n"]
     both = [m["gap2_yy"], -2 * mean * m["gap2_y"], mean**2 * m["gap2"]]  # of e²d²
     parts = [_fourth_errors(m) / e**2, *(-2 * part / (e * v) for part in both)]
-    spread = summed([part / m["n"] for part in parts] + [label.fourth / v**2], _LEAST_SPREAD)
+    spread = stable_sum([part / m["n"] for part in parts] + [label.fourth / v**2], _LEAST_SPREAD)
     product = (m["pp"] + m["yy"] - m["gap2"]) / 2  # of label and prediction
     together = (product - m["yy"]) / m["n"] - mean * (m["p"] - m["y"]) / m["n"]  # of e and d
     return spread, 4 * np.maximum(1 - together**2 / (e * v), 0.0)
 
 
 def _fourth_errors(m: Sums) -> Array:
-    return m["gap4"] + 0.0 * (_whole(m["y4"]) + _whole(m["p4"]))
+    return m["gap4"] + 0.0 * (_drop_unbounded(m["y4"]) + _drop_unbounded(m["p4"]))
 
 
-def _whole(fourths: Array) -> Array:
+def _drop_unbounded(fourths: Array) -> Array:
     return np.where(fourths < _LARGE, fourths, np.nan)
 
 
@@ -333,7 +333,7 @@ def _score_mean_interval(statistic: ScoreMean, evidence: Evidence) -> StatisticI
     unseen = np.tile(_half_a_row(held) / 2, 2) if statistic.labelled else np.zeros_like(held.every)
     moments = _mean_of_bins(statistic.of_scores(held), n, values, counts, unseen, evidence)
     if not statistic.labelled and evidence.squares is None:
-        return of_mean(moments)
+        return mean_interval_t(moments)
     return _skewed_mean_interval(moments, evidence)
 
 
@@ -426,7 +426,7 @@ def _calibration_interval(statistic: CalibrationError, evidence: Evidence) -> St
     counts = held.counts * per_weight[:, None, None]
     centre = held.centre
     squares = counts[:, 0] * (centre - 1) ** 2 + counts[:, 1] * centre**2
-    inside = in_deciles(held)
+    inside = decile_membership(held)
     bins = Bins(
         *(
             each @ inside

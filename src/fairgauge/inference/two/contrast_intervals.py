@@ -52,12 +52,12 @@ from fairgauge.inference.interval import (
     Shape,
     Sparseness,
     StatisticInterval,
-    concatenated,
-    each_once,
+    concatenate_intervals,
     first_reasons,
     insufficient_clusters,
     insufficient_rows,
     strata_are_thin,
+    unique_methods,
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
@@ -75,12 +75,12 @@ from fairgauge.stats.contrasts import (
     welch_degrees,
 )
 from fairgauge.stats.intervals import (
-    as_critical_t,
     critical,
     critical_t,
     effective_rows,
     odds,
     paired_ratio,
+    t_from_z,
     weighted_share,
     wilson,
 )
@@ -97,12 +97,14 @@ def statistic_interval(statistic: Statistic, evidence: Evidence) -> StatisticInt
 @statistic_interval.register(Rate)
 def _rate_interval(statistic: Rate, evidence: Evidence) -> StatisticInterval:
     needs = statistic.needs
-    return of_share(evidence, CellCount(needs, statistic.of), CellCount(needs, statistic.among))
+    return share_interval(
+        evidence, CellCount(needs, statistic.of), CellCount(needs, statistic.among)
+    )
 
 
 @statistic_interval.register(Agreement)
 def _agreement_interval(statistic: Agreement, evidence: Evidence) -> StatisticInterval:
-    return of_share(evidence, statistic.agreed, statistic.size)
+    return share_interval(evidence, statistic.agreed, statistic.size)
 
 
 @statistic_interval.register(Averaged)
@@ -119,7 +121,7 @@ def _average_interval(statistic: Averaged | Kappa, evidence: Evidence) -> Statis
     if not isinstance(statistic, Averaged) or not is_of_agreement(statistic):
         return class_interval(statistic, evidence)
     of, among, shape = agreement_shape(statistic, len(evidence.side.per_class))
-    return of_share(evidence, of, among, shape)
+    return share_interval(evidence, of, among, shape)
 
 
 def is_resampled(statistic: Statistic) -> bool:
@@ -139,9 +141,9 @@ def _quotient_interval(statistic: Quotient, evidence: Evidence) -> StatisticInte
     if form.kind is FormKind.PAIRED:
         return _paired_quotient_interval(statistic, counts, evidence)
     if form.kind is FormKind.ODDS:
-        return of_share(evidence, counts[0], counts[1], odds)
+        return share_interval(evidence, counts[0], counts[1], odds)
     shape = partial(weighted_share, times=form.times)
-    return of_share(evidence, counts[0], counts[1], shape)
+    return share_interval(evidence, counts[0], counts[1], shape)
 
 
 @statistic_interval.register(Blend)
@@ -178,7 +180,7 @@ def _numeric_interval(statistic: Statistic, evidence: Evidence) -> StatisticInte
     return numeric_interval(statistic, evidence)
 
 
-def of_share(
+def share_interval(
     evidence: Evidence, of: Count, among: Count, shape: Shape = np.asarray
 ) -> StatisticInterval:
     """Return a number that stands for a share of rows, by Wilson's limits."""
@@ -199,7 +201,7 @@ def of_share(
     degrees = shared.of.degrees
 
     def at(z: Array) -> Limits:
-        low, high = wilson(x, n, as_critical_t(z, degrees))
+        low, high = wilson(x, n, t_from_z(z, degrees))
         known = degrees > 0
         return share.limits((np.where(known, low, np.nan), np.where(known, high, np.nan)))
 
@@ -216,7 +218,7 @@ def of_share(
 
 
 def _wilson_t(x: Array, n: Array, degrees: Array, z: Array) -> Limits:
-    return wilson(x, n, as_critical_t(z, degrees))
+    return wilson(x, n, t_from_z(z, degrees))
 
 
 def denominator(statistic: Statistic) -> Count | None:
@@ -323,8 +325,8 @@ class EveryGroup:
         return self._intervals[key]
 
 
+# tables that an exact test enumerates; of more rows the limits are exact enough
 _MOST_TABLES = 50_000
-"""Tables that an exact test enumerates; of more rows the limits are exact enough."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -454,7 +456,7 @@ def _limits(metric: Contrast, comparison: StatisticComparison, spec: Spec) -> Li
 def _add_p_values(
     every: list[StatisticComparison], spec: Spec, exact: Mask
 ) -> list[StatisticComparison]:
-    both = concatenated([each.group for each in every] + [each.other for each in every])
+    both = concatenate_intervals([each.group for each in every] + [each.other for each in every])
     size = len(both.n) // 2
     correlation = np.concatenate([each.correlation for each in every])
 
@@ -519,7 +521,7 @@ def _name(metric: Contrast, side: StatisticInterval, method: Method) -> Methods:
     of_rates = side.share is None or side.share.plain
     if how == (IntervalMethod.WILSON,) and of_rates and metric.by == "difference":
         return (IntervalMethod.NEWCOMBE,)
-    return each_once(IntervalMethod.MOVER, *how)
+    return unique_methods(IntervalMethod.MOVER, *how)
 
 
 def pooled_interval(
@@ -548,7 +550,7 @@ def pooled_interval(
     rows = [np.where(weights > 0, b.n.reshape(weights.shape), 0.0) for b in (ours, theirs)]
     if ours.share is None or theirs.share is None or not ours.share.plain:
         made = _mover(metric, (ours, theirs), share, rows, compared, spec)
-        return unless_thin(made, strata_are_thin(rows, weights))
+        return withhold_where_thin(made, strata_are_thin(rows, weights))
     x = [np.where(weights > 0, s.x.reshape(weights.shape), 0.0) for s in (ours.share, theirs.share)]
     sides = [(x[0], rows[0]), (x[1], rows[1])][:: 1 if metric.order == "group - reference" else -1]
     limits = stratified_difference if metric.by == "difference" else stratified_ratio
@@ -559,7 +561,7 @@ def pooled_interval(
     if enough.all():
         return score
     made = _mover(metric, (ours, theirs), share, rows, compared, spec)
-    made = unless_thin(made, strata_are_thin(rows, weights))
+    made = withhold_where_thin(made, strata_are_thin(rows, weights))
     low, high, p = (
         np.where(enough, getattr(score, name), getattr(made, name)) for name in ("low", "high", "p")
     )
@@ -570,7 +572,9 @@ def pooled_interval(
     return Intervals(low, high, p, methods, too_few, made.reason)
 
 
-def unless_thin(intervals: Intervals, too_thin: Mask, reason: Reason = THIN_STRATA) -> Intervals:
+def withhold_where_thin(
+    intervals: Intervals, too_thin: Mask, reason: Reason = THIN_STRATA
+) -> Intervals:
     """Return intervals, none of the groups whose strata are too thin."""
     low, high, p = (
         np.where(too_thin, np.nan, each) for each in (intervals.low, intervals.high, intervals.p)

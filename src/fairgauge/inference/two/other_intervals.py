@@ -33,7 +33,11 @@ from fairgauge.inference.interval import (
     insufficient_rows,
 )
 from fairgauge.inference.one.drawn_tables import TOO_MANY_STRATA, resampled_comparisons
-from fairgauge.inference.two.contrast_intervals import insufficient_sides, of_share, unless_thin
+from fairgauge.inference.two.contrast_intervals import (
+    insufficient_sides,
+    share_interval,
+    withhold_where_thin,
+)
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import Limits, quotient
@@ -175,12 +179,12 @@ def _conditional_jackknife(
     reason = Reason.of(
         ReasonCode.THIN_STRATA, minimum=FEWEST_IN_STRATUM, share=MOST_THIN, of=metric.of
     )
-    return unless_thin(jackknife_interval(metric, compared, spec), thin, reason)
+    return withhold_where_thin(jackknife_interval(metric, compared, spec), thin, reason)
 
 
 _OVERALL: Methods = (IntervalMethod.MOVER, IntervalMethod.WILSON)
+# the share of the weight of all rows below which what remains of it is a rounding error
 _ROUNDED = 1e-9
-"""The share of the weight of all rows below which what remains of it is a rounding error."""
 
 
 def overall_standardised_interval(
@@ -192,7 +196,7 @@ def overall_standardised_interval(
     that is a part of its reference is compared with all other rows of it.
     """
     parts = [compared.group, compared.other, _remaining(metric, compared)]
-    rates = [of_share(part, metric.selected, metric.size) for part in parts]
+    rates = [share_interval(part, metric.selected, metric.size) for part in parts]
     weights = np.stack([metric.size(part.side) for part in parts])
     shares = quotient(weights, weights.sum(axis=0))
     estimates = np.where(weights > 0, [rate.estimate for rate in rates], 0.0)

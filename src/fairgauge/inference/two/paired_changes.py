@@ -20,22 +20,22 @@ from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.score_statistics import MomentStatistic, ScoreStatistic
 from fairgauge.catalogue.statistics import Agreement, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.interval import NoInterval, StatisticInterval, each_once
+from fairgauge.inference.interval import NoInterval, StatisticInterval, unique_methods
 from fairgauge.reasons import ReasonCode
 from fairgauge.resolve.references import cells_of_states
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
-from fairgauge.stats.intervals import as_critical_t
+from fairgauge.stats.intervals import t_from_z
 from fairgauge.stats.paired import exact_upper, paired_difference, paired_p, paired_score_ratio
 from fairgauge.stats.significance import invert, normal_quantile, two_sided
 
+# part of all rows by which a count is moved for a difference quotient
 _STEP = 1e-6
-"""Part of all rows by which a count is moved for a difference quotient."""
+# Rows added to every cell of differing decisions before a correlation is measured, so that models
+# that happen to agree on all rows are not taken to agree on all others. Chosen by coverage: of 0,
+# 0.25 and 0.5 rows the least that holds 94% throughout (docs/coverage.md).
 _SMOOTHING = 0.25
-"""Rows added to every cell of differing decisions before a correlation is measured, so that models
-that happen to agree on all rows are not taken to agree on all others. Chosen by coverage: of 0,
-0.25 and 0.5 rows the least that holds 94% throughout (docs/coverage.md)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,7 +225,7 @@ def influences(statistic: Statistic, margin: Array, *, classes: bool) -> Array:
     return found
 
 
-def of_both(old: Array, new: Array) -> tuple[Array, Array]:
+def expand_to_pairs(old: Array, new: Array) -> tuple[Array, Array]:
     """Return influences of both models as arrays over the cells of a table."""
     shape = (*old.shape, old.shape[-1])
     return (np.broadcast_to(old[:, :, :, None], shape), np.broadcast_to(new[:, :, None, :], shape))
@@ -355,7 +355,7 @@ def statistic_change(
     """
     if isinstance(statistic, (ScoreStatistic, MomentStatistic)):
         raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
-    h_old, h_new = of_both(
+    h_old, h_new = expand_to_pairs(
         *(influences(statistic, margin, classes=table.classes) for margin in table.margins)
     )
     models = (
@@ -388,7 +388,7 @@ def statistic_change(
     logs = (logarithm(models[0]), logarithm(models[1]))
     difference, ratio = joined(models, -1), joined(logs, -1)
     rows = np.minimum(old.n, new.n)
-    methods = each_once(IntervalMethod.MOVER, *new.methods)
+    methods = unique_methods(IntervalMethod.MOVER, *new.methods)
     of = discordant_rows(statistic, table)
     if of is not None:
         clustered = np.isfinite(of.degrees).any()
@@ -440,7 +440,7 @@ class Discordant:
         return logs_of(paired_score_ratio(*counts, self._critical(z)))
 
     def _critical(self, z: ArrayLike) -> Array:
-        return as_critical_t(np.broadcast_to(_z(z), self.n.shape), self.degrees)
+        return t_from_z(np.broadcast_to(_z(z), self.n.shape), self.degrees)
 
 
 @quiet
@@ -547,7 +547,7 @@ def disparity_changes(
         quantity = of.between_halves(sides.table, inside=inside)
         made.append(quantity if metric.order == "group - reference" else quantity.negated())
     rows, others = np.split(sides.rows, 2)
-    methods = each_once(IntervalMethod.MOVER, *sides.methods)
+    methods = unique_methods(IntervalMethod.MOVER, *sides.methods)
     ours, theirs = np.split(np.array(sides.values), 2, axis=1)
     old, new = metric.of_values(ours, theirs, Profile.DOCUMENTED)
     models = made[2], made[3]
@@ -591,8 +591,8 @@ def logs_of(limits: Limits) -> Limits:
     return np.log(np.maximum(low, 0.0)), np.log(np.maximum(high, 0.0))
 
 
+# probability that an item is excluded from the largest, under either model, although it is one.
 _EXCLUDED = 0.005
-"""Probability that an item is excluded from the largest, under either model, although it is one."""
 _METHODS = (IntervalMethod.SIMULTANEOUS, IntervalMethod.INFLUENCE)
 
 
@@ -638,8 +638,8 @@ def combined_changes(
     return DisparityChanges(shift, level, (old, new), (rows, others), _METHODS)
 
 
+# numbers of which the largest counts: coordinates, and those that are subtracted from them.
 _Items = tuple[Index, Index]
-"""Numbers of which the largest counts: coordinates, and those that are subtracted from them."""
 
 
 class _Coordinates:
@@ -678,7 +678,7 @@ class _Coordinates:
 
     def critical(self, z: float, times: int) -> float:
         each = z if times <= 1 else -normal_quantile(float(two_sided(z)) / (2 * times))
-        return float(as_critical_t(each, self._degrees))
+        return float(t_from_z(each, self._degrees))
 
 
 class _LargestItem:
