@@ -1,6 +1,5 @@
 // the audit: counts of a table, comparisons and verdicts, as fairgauge audit has them; critical values and worst cases
-const FEWEST = { rows: 20, expected: 5 }, MANY = 0.01;
-RATES.forEach((rate, i) => { rate.at = i; });
+const FEWEST = { rows: 20, expected: 5 }, MANY = 0.01, RATES = data.rates.filter((rate) => rate.event);
 const tukey = (() => {
   const step = 1 / 16, points = range(2 * 9 * 16 + 1).map((i) => -9 + i * step), beyond = points.map(normalTail);
   const density = points.map((p) => Math.exp(-p * p / 2) * step / SQRT_2PI), held = new Map();
@@ -389,7 +388,7 @@ const auditOf = (counts, q) => {
   const bestOf = (feature, rate) => {
     // where no group is large enough, one of the largest is
     const least = favoursLeast(rate), most = Math.max(...feature.groups.map((g) => rowsOf(g.states)));
-    const able = feature.large.length ? feature.large : feature.groups.filter((g) => rowsOf(g.states) === most), value = (g) => plain.valueOf(rate, g.cells);
+    const able = feature.large.length ? feature.large : feature.groups.filter((g) => rowsOf(g.states) === most), value = (g) => valueAt(rate, g.cells);
     const among = able.map((g) => ({ g, v: value(g) })).filter(({ v }) => !Number.isNaN(v));
     if (!among.length) among.push(...able.map((g) => ({ g, v: rowsOf(g.states) })));
     among.sort((a, b) => (Math.abs(b.v - a.v) > 1e-9 ? (least ? a.v - b.v : b.v - a.v) : rowsOf(b.g.states) - rowsOf(a.g.states) || byPoints(a.g.name, b.g.name)));
@@ -404,7 +403,7 @@ const auditOf = (counts, q) => {
       const against = q.reference === "best" ? (best && best !== group ? best.cells : null) : cellsOf(group.others);
       if (against && feature.groups.length > 1) {
         r.reference = against;
-        r.theirs = plain.valueOf(rate, against);
+        r.theirs = valueAt(rate, against);
         if (feature.asked && Math.min(group.n, best ? best.n : Infinity) < feature.minimum) r.small = feature.minimum;
         for (const by of ["difference", "ratio"]) r.by[by] = compareRates(rate, by, group.cells, against, null, z, FEWEST);
       }
@@ -416,7 +415,7 @@ const auditOf = (counts, q) => {
   const isTested = (r, by) => r.by[by] && !r.by[by].few && !r.small && !Number.isNaN(r.by[by].value) && !Number.isNaN(r.by[by].low);
   // the family of all that is marked as statistically significant: intervals that hold together (Sidak)
   const members = new Set(every.filter((r) => isTested(r, "difference") || isTested(r, "ratio")).map((r) =>
-    [r.feature.name, r.rate.at, r.several || (r.feature.groups.length === 2 && q.reference === "others") ? "" : r.group.key].join("|")));
+    [r.feature.name, r.rate.name, r.several || (r.feature.groups.length === 2 && q.reference === "others") ? "" : r.group.key].join("|")));
   const tests = features.reduce((sum, f) => sum + new Set(q.rates.filter((rate, i) => q.rates.findIndex((r) => r.needs === rate.needs) === i
     && f.large.filter((g) => { const of = rateOf(rate, g.cells, plainZ, FEWEST); return !of.few && !Number.isNaN(of.value); }).length >= 3)).size, 0);
   const family = members.size + 2 * tests, joint = measure(alphaOf(family, 0.95));
