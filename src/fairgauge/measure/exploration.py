@@ -7,9 +7,9 @@ resolved here. The page adds up cells and applies closed forms, which are those 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, product
 from math import prod
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic, tes
 from fairgauge.cube.cube import RANGE, Cube
 from fairgauge.cube.plan import GRID, Axis
 from fairgauge.cube.views import asked_of, candidate_axes, view_of_candidate
-from fairgauge.enums import Closed, Level, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
+from fairgauge.enums import Closed, Level, Method, Profile, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
@@ -31,10 +31,9 @@ from fairgauge.question.recoding import toml_value
 from fairgauge.question.specification import Spec, refuse_design
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Grouping, group_columns
-from fairgauge.resolve.references import CountsBySide, resolve_references
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.start.records import dataclass, replace
+from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Index
 from fairgauge.values import Json
 
@@ -88,7 +87,7 @@ def explored(
     groupings = list(group_columns(cube, spec).values())
     thresholds, audited = _thresholds(models[0][0] if len(models) == 1 else None, resolution)
     tables = [
-        replace(table, model=i)
+        {"model": i, **table}
         for i, (counts, own) in enumerate(models)
         for table in _tables(counts, own, groupings, thresholds)
     ]
@@ -115,7 +114,7 @@ def explored(
         "columns": [_column(each, spec) for each in groupings],
         "thresholds": list(thresholds),
         "audited": audited[0],
-        "tables": [each.to_dict() for each in tables],
+        "tables": tables,
         "rates": rates_data(metrics),
         "spec": spec.to_dict(),
         "start": _start(resolution, groupings, metrics),
@@ -236,37 +235,11 @@ def _thresholds(cube: Cube | None, resolution: Resolution) -> tuple[list[float |
     return list(every), [every.index(each) for each in asked]
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """Counts by groups of some columns, label and place: how many thresholds a score reaches.
-
-    Of protected counts there are the least and the greatest ones that agree with them, too.
-    """
-
-    columns: list[int]
-    places: list[int]
-    codes: Index
-    counts: Index
-    ranges: tuple[Index, ...] = ()
-    model: int = 0
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values; runs of zeros are written as their negative length."""
-        return {
-            "model": self.model,
-            "columns": self.columns,
-            "places": self.places,
-            "codes": self.codes.ravel().tolist(),
-            "counts": _in_runs(self.counts),
-            **({"ranges": [_in_runs(each) for each in self.ranges]} if self.ranges else {}),
-        }
-
-
 def _in_runs(counts: Index) -> list[int]:
-    flat = counts.ravel()
-    held = np.flatnonzero(flat)
+    # zeros are written as their negative number
+    held = np.flatnonzero(counts)
     written: list[int] = []
-    for gap, count in zip((np.diff(held, prepend=-1) - 1).tolist(), flat[held], strict=True):
+    for gap, count in zip((np.diff(held, prepend=-1) - 1).tolist(), counts[held], strict=True):
         written += [-gap, int(count)] if gap else [int(count)]
     return written
 
@@ -276,10 +249,10 @@ def _tables(
     resolution: Resolution,
     groupings: Sequence[Grouping],
     thresholds: Sequence[float | None],
-) -> list[_Table]:
+) -> list[dict[str, Any]]:
     audited, label = [each.threshold for each in resolution.outcomes], cube.plan.axis(Role.LABEL)
     slides = len(thresholds) > len(audited)
-    tables: list[_Table] = []
+    tables: list[dict[str, Any]] = []
     for role, places in ((Role.SCORE, thresholds), (Role.PREDICTION, audited)):
         axis = cube.plan.axis(role)
         if role is Role.SCORE and not slides:
@@ -290,14 +263,13 @@ def _tables(
             for table in cube.tables
             if needed <= set(table.axes)
         }
-        wider = [set(each.columns) for each in tables]
+        wider = [set(each["columns"]) for each in tables]
         for columns in sorted(counted - {()}):
             here = (set(each) for each in counted)
             if not any(set(columns) < each for each in here) and not any(
                 each.issuperset(columns) for each in wider
             ):
-                made = _table(cube, resolution, groupings, [*columns], axis, places, at)
-                tables.append(made)
+                tables.append(_table(cube, resolution, groupings, [*columns], axis, places, at))
     return tables
 
 
@@ -309,7 +281,9 @@ def _table(
     axis: Axis | None,
     thresholds: Sequence[float | None],
     places: list[int],
-) -> _Table:
+) -> dict[str, Any]:
+    # counts by groups of some columns, label and place: how many thresholds a score reaches; of
+    # protected counts the least and the greatest ones that agree with them, too
     outcome = resolution.outcomes[0]
     label = cube.plan.axis(Role.LABEL)
     parts = [groupings[i] for i in columns]
@@ -333,10 +307,11 @@ def _table(
     shape = (len(every), 3, len(places) + 2)
     flat = np.ravel_multi_index((index.ravel(), labels, bins), shape)
     counted = [table.cases, *(table.sums[name] for name in RANGE if name in table.sums)]
-    counts, *ranges = (
-        np.bincount(flat, sums, prod(shape)).astype(np.int64).reshape(shape) for sums in counted
-    )
-    return _Table(columns, places, every, counts, tuple(ranges))
+    counts, *ranges = (np.bincount(flat, sums, prod(shape)).astype(np.int64) for sums in counted)
+    return {
+        "columns": columns, "places": places, "codes": every.ravel().tolist(),
+        "counts": _in_runs(counts), "ranges": list(map(_in_runs, ranges)),
+    }  # fmt: skip
 
 
 def _reached(
@@ -356,14 +331,14 @@ def _reached(
     return np.asarray((~above if turned else above).sum(axis=0, dtype=np.int64))
 
 
-def _small_cells(table: _Table) -> int:
-    return int(((table.counts > 0) & (table.counts < FEWEST_PERSONS)).sum())
+def _small_cells(table: Mapping[str, Any]) -> int:
+    return sum(0 < n < FEWEST_PERSONS for n in table["counts"])
 
 
 def _check_cells(
-    tables: Sequence[_Table], groupings: Sequence[Grouping], cube: Cube, *, exact: bool
+    tables: Sequence[Mapping[str, Any]], groupings: Sequence[Grouping], cube: Cube, *, exact: bool
 ) -> None:
-    cells = sum(int(np.count_nonzero(each.counts)) for each in tables)
+    cells = sum(n > 0 for each in tables for n in each["counts"])
     if cells > MOST_CELLS:
         widest = max(groupings, key=lambda each: len(each.groups))
         raise CubeError(
@@ -385,51 +360,38 @@ def _check_cells(
 def _start(
     resolution: Resolution, groupings: Sequence[Grouping], rates: Mapping[Statistic, list[Contrast]]
 ) -> dict[str, object]:
-    # the first view: the first feature, compared as the audit compares it
-    feature = resolution.features[0]
-    position = {each.axis.column: i for i, each in enumerate(groupings)}
-    by = [position[column] for column in feature.feature_id.columns]
+    # the first view: the groups of the first feature, compared with all others or with all rows
+    feature, spec = resolution.features[0], resolution.spec
     statistic = next((each for each in rates if "prediction" in each.needs), next(iter(rates)))
-    metric = rates[statistic][0]
-    sides = CountsBySide(feature, resolution.outcomes[0], resolution.spec.profile)
-    spec = resolution.spec
-    if feature.protected and isinstance(spec.reference, ReferenceRule):
-        spec = replace(spec, reference=ReferenceRule.OTHERS)  # others have no bounds
-    references = resolve_references(feature, sides, metric, spec).each
-    reference: object = "others"
-    if references and references[0].kind is ReferenceKind.OVERALL:
-        reference = "overall"
-    elif references and references[0].group_id is not None:
-        reference = list(_codes(references[0].group_id, feature, groupings))
-    return {"by": list(by), "rate": statistic.name, "reference": reference}
+    overall = spec.reference is ReferenceRule.OVERALL and not feature.protected
+    return {
+        "by": _columns_of(feature, groupings),
+        "rate": statistic.name,
+        "reference": "overall" if overall else "others",
+    }
 
 
-def _codes(group: GroupId, feature: GroupCounts, groupings: Sequence[Grouping]) -> Iterator[int]:
-    of_column = {each.axis.column: each for each in groupings}
-    for column, part in zip(feature.feature_id.columns, group.parts, strict=True):
-        yield of_column[column].groups.index(part)
+def _columns_of(feature: GroupCounts, groupings: Sequence[Grouping]) -> list[int]:
+    columns = [each.axis.column for each in groupings]
+    return list(map(columns.index, feature.feature_id.columns))
 
 
 def _checks(
     resolution: Resolution, groupings: Sequence[Grouping], rates: Mapping[Statistic, list[Contrast]]
 ) -> Iterator[list[object]]:
     spec = replace(resolution.spec, reference=ReferenceRule.OTHERS)
-    position = {each.axis.column: i for i, each in enumerate(groupings)}
     metrics = [(i, metric) for i, several in enumerate(rates.values()) for metric in several]
-    for feature in resolution.features:
+    for feature, (i, metric) in product(resolution.features, metrics):
+        by = _columns_of(feature, groupings)
         of_feature = Slice(feature, resolution.outcomes[0], spec)
-        by: list[object] = [position[column] for column in feature.feature_id.columns]
-        for i, metric in metrics:
-            for each in islice(of_feature.estimates(metric), _MOST_CHECKED):
-                if each.value is None or each.group_id is None or each.stratum is not None:
-                    continue
-                codes: list[object] = list(_codes(each.group_id, feature, groupings))
-                ends = [each.interval.low, each.interval.high] if each.interval else [None, None]
-                numbers = [
-                    (number if number is None or np.isfinite(number) else str(number))
-                    for number in (each.value, *ends)
-                ]
-                yield [by, codes, i, metric.by, *numbers]
+        for each in islice(of_feature.estimates(metric), _MOST_CHECKED):
+            if each.value is None or each.group_id is None or each.stratum is not None:
+                continue
+            parts = zip(by, each.group_id.parts, strict=True)
+            codes = [groupings[at].groups.index(part) for at, part in parts]
+            ends = [each.interval.low, each.interval.high] if each.interval else [None, None]
+            numbers = (n if n is None or np.isfinite(n) else str(n) for n in (each.value, *ends))
+            yield [by, codes, i, metric.by, *numbers]
 
 
 def _model(spec: Spec) -> dict[str, object]:

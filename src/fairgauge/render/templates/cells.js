@@ -6,19 +6,8 @@ const dot = (coefficients, cells) => {
   return sum;
 };
 
-// arithmetic as in the core: x/0 is infinite, 0/0 undefined (NaN); profile clarify makes that 0
-const arithmetic = (clarify) => {
-  const undefinedIs = clarify ? 0 : NaN;
-  const divide = (over, under) => (Number.isNaN(over / under) ? undefinedIs : over / under);
-  const subtract = (a, b) => (clarify && a === b ? 0 : a - b);
-  const valueOf = ({ of }, cells) =>
-    of.reduce((sum, [over, under]) => sum + divide(dot(over, cells), dot(under, cells)), 0) / of.length;
-  const contrast = (rate, by, ...sides) => {
-    const values = sides.map((cells) => valueOf(rate, cells));
-    return by === "ratio" ? divide(...values) : subtract(...values);
-  };
-  return { valueOf, contrast };
-};
+// x/0 is infinite, 0/0 undefined (NaN), as in the core
+const valueAt = ({ of }, cells) => of.reduce((sum, [over, under]) => sum + dot(over, cells) / dot(under, cells), 0) / of.length;
 
 // what is made once by key; of no more than so many, all are made again
 const cached = (held, key, make_, most = Infinity) => {

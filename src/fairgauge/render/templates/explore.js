@@ -3,7 +3,6 @@
 const bounded = (cells, ends) => Object.assign(cells, ends.length ? { ends } : {});  // of protected counts
 const explore = (data) => {
   const { columns, rates, thresholds, models } = data, V = UI.view, MOST_GROUPS = 200, z = critical(1 - data.confidence);
-  rates.forEach((rate, i) => { rate.at = i; });
   // a row for each combination of groups, by label (positive, negative, missing) and by how many places the score
   // reaches, last without a decision; a number below zero stands for so many zeros
   const tables = data.tables.map(({ codes, counts, ranges = [], ...of }) => {
@@ -62,16 +61,14 @@ const explore = (data) => {
     return { groups: groups.map((g) => ({ ...g, name: nameOf(s.by, g.codes) })), whole: memberOf(table, whole) };
   };
   const nameOf = (by, codes) => by.map((i, k) => columns[i].groups[codes[k]]).join(" & ");
-  const members = new Map(), views = new Map();
+  const members = new Map();
   const viewOf = (s) => {
     const table = fitting(s).filter((t) => t.places.includes(s.threshold)).sort((a, b) => a.flats[0].length - b.flats[0].length)[0];
     if (!table) return null;
     const key = [tables.indexOf(table), s.by, s.filter].join("|"), place = table.places.indexOf(s.threshold);
-    return cached(views, `${key}|${place}`, () => {
-      const { groups, whole } = cached(members, key, () => membersOf(s, table), 16), all = whole(place);
-      const counted = groups.map((g) => ({ ...g, cells: g.at(place) })).map((g) => ({ ...g, n: total(g.cells), others: without(all, g.cells) })).filter((g) => g.n > 0);
-      return { groups: counted, all };
-    }, 200);
+    const { groups, whole } = cached(members, key, () => membersOf(s, table), 16), all = whole(place);
+    const counted = groups.map((g) => ({ ...g, cells: g.at(place) })).map((g) => ({ ...g, n: total(g.cells), others: without(all, g.cells) })).filter((g) => g.n > 0);
+    return { groups: counted, all };
   };
   const against = (s, view, group) => {
     if (s.reference === "others") return { cells: group.others };
@@ -188,33 +185,9 @@ const explore = (data) => {
     const byModel = models.map(({ name }, model) => ({ name, model, group: viewOf({ ...state, model })?.groups.find(({ key }) => key === group.key) })).filter((each) => each.group);
     if (rate.moves) for (const each of byModel) if (each.model !== state.model) item(each.name, stated(rateOf(rate, each.group.cells, z, data.fewest), "rate", rate));
     one("detail").replaceChildren(make("h2", {}, bdi(group.name)), make("p", {}, `${[capital(rate.title), rate.says].filter(Boolean).join(": ")}.`), list,
-      ...(reference?.others && !rate.whole ? [make("p", { className: "note" }, V.no_mean)] : []), chart(group, rate),
+      ...(reference?.others && !rate.whole ? [make("p", { className: "note" }, V.no_mean)] : []),
       make("div", { className: "matrices" }, ...byModel.map((each) => matrix(models.length > 1 ? `${group.name}, ${each.name}` : group.name, each.group.cells)), ...(reference ? [matrix(referenceName(), reference.cells)] : [])));
   };
-  // the rate by threshold, of a group and of its reference
-  const chart = (group, rate) => {
-    const { places } = fitting(state).reduce((a, b) => (b.places.length > a.places.length ? b : a));
-    if (places.length < 3 || !rate.moves) return "";
-    const lines = [[], []], far = places.at(-1), W = 360, H = 170, left = 44, bottom = 22, top = 8;
-    for (const threshold of places.filter((_, k) => k % 2 === 0 || places.length < 40)) {
-      const view = viewOf({ ...state, threshold }), own = view?.groups.find(({ key }) => key === group.key);
-      [own?.cells, own && against(state, view, own)?.cells].forEach((cells, k) => {
-        const r = cells && rateOf(rate, cells, z, data.fewest);
-        if (r && Number.isFinite(r.value) && !Number.isNaN(r.low)) lines[k].push([threshold, r]);
-      });
-    }
-    const largest = rate.share ? 1 : Math.max(...lines.flat().map(([, r]) => r.value), 1), share = (i) => (thresholds[i] - thresholds[places[0]]) / (thresholds[far] - thresholds[places[0]]);
-    const x = (i) => left + share(i) * (W - left - 8), y = (v) => top + (1 - Math.min(v / largest, 1)) * (H - top - bottom), path = (points) => points.map(([px, py], k) => `${k ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
-    const text = (px, py, anchor, content) => { const made = svg("text", { x: px, y: py, "text-anchor": anchor }); made.textContent = content; return made; };
-    return make("figure", {}, svg("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": inWords(V.chart, { rate: capital(rate.title), group: group.name, reference: referenceName() }) },
-      ...[0, largest / 2, largest].flatMap((v) => [svg("line", { class: "level", x1: left, x2: W - 8, y1: y(v), y2: y(v) }), text(left - 5, y(v) + 4, "end", rate.share ? `${Math.round(100 * v)}%` : number(v, "rate", false))]),
-      text(x(places[0]), H - 6, "start", `${V.threshold_short} ${scoreOf(places[0])}`), text(x(far), H - 6, "end", scoreOf(far)),
-      ...lines.flatMap((points, k) => (points.length ? [svg("path", { class: `band k${k}`, d: `${path([...points.map(([i, r]) => [x(i), y(r.low)]), ...[...points].reverse().map(([i, r]) => [x(i), y(r.high)])])}Z` }),
-        svg("path", { class: `curve k${k}`, d: path(points.map(([i, r]) => [x(i), y(r.value)])) })] : [])),
-      svg("line", { class: "now", x1: x(state.threshold), x2: x(state.threshold), y1: top, y2: H - bottom })),
-    make("figcaption", {}, make("span", { className: "k0" }, "\u25ac "), bdi(group.name), make("span", { className: "k1" }, " \u25ac "), bdi(referenceName())));
-  };
-
   // ---- controls
   const options = (select, values, chosen) => { select.replaceChildren(...values.map(([value, text]) => make("option", { value, textContent: text }))); select.value = String(chosen); };
   const withFilter = (i, code) => ({ ...state, filter: state.filter.map((c, k) => (k === i ? code : c)) });

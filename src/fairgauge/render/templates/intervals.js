@@ -62,26 +62,12 @@ const kinds = {
 const within = (value, [low, high], [least, most]) =>
   containing(value, low, high, least === null ? -Infinity : least, most === null ? Infinity : most);
 
-const smallest = (several, cells) => {
-  let least = Infinity;
-  for (const sum of several) least = Math.min(least, dot(sum, cells));
-  return least;
+const smallest = (several, cells) => Math.min(...several.map((sum) => dot(sum, cells)));
+const sideOf = (rate, cells) => {
+  const sums = rate.sums.map((sum) => dot(sum, cells));
+  return { sums, shares: rate.kind === "paired" ? [] : sums, value: valueAt(rate, cells), rows: smallest(rate.rows, cells), estimate: kinds[rate.kind].estimate(sums, rate.times) };
 };
-
-// a rate of one side, made once for its counts
-const newSide = (rate, cells) => {
-  const sums = rate.sums.map((sum) => dot(sum, cells)), shares = rate.kind === "paired" ? [] : sums;
-  return { sums, shares, value: plain.valueOf(rate, cells), rows: smallest(rate.rows, cells),
-    estimate: kinds[rate.kind].estimate(sums, rate.times), z: NaN, limits: null };
-};
-const sideOf = (rate, cells) => (cells.sides ??= [])[rate.at] ??= newSide(rate, cells);
-const limitsAt = (rate, side, z) => {
-  if (side.z !== z) {
-    side.z = z;
-    side.limits = kinds[rate.kind].limits(side.sums, rate.times, z);
-  }
-  return side.limits;
-};
+const limitsAt = (rate, { sums }, z) => kinds[rate.kind].limits(sums, rate.times, z);
 
 const few = (rows, expected, fewest) =>
   rows < fewest.rows * (1 - 1e-9) || expected < fewest.expected * (1 - 1e-9);
@@ -98,12 +84,11 @@ const rateOf = (rate, cells, z, fewest) => {
   if (cells.ends) {
     const every = cornersOf(rate, cells.ends).map((corner) => rateOf(rate, corner, z, fewest));
     const bounds = Number.isNaN(every[0].value) ? [NaN, NaN] : [every[1].value, every[2].value];
-    return inAll(plain.valueOf(rate, cells), bounds, every);
+    return inAll(valueAt(rate, cells), bounds, every);
   }
   const side = sideOf(rate, cells), [low, high] = within(side.estimate, limitsAt(rate, side, z), rate.range);
   return { value: side.value, low, high, few: few(side.rows, Infinity, fewest) };
 };
-const plain = arithmetic(false);
 
 // a group with its reference; where that is all rows, limits are made against the others of them
 const compareRates = (rate, by, cells, reference, others, z, fewest) => {
@@ -112,7 +97,7 @@ const compareRates = (rate, by, cells, reference, others, z, fewest) => {
   if (cells.ends) {
     const [ours, theirs] = [cells, reference].map((side) => cornersOf(rate, side.ends));
     const every = ours.map((a) => theirs.map((b) => compareRates(rate, by, a, b, null, z, fewest)));
-    const empty = [ours[0], theirs[0]].some((corner) => Number.isNaN(plain.valueOf(rate, corner)));
+    const empty = [ours[0], theirs[0]].some((corner) => Number.isNaN(valueAt(rate, corner)));
     return inAll(value, empty ? [NaN, NaN] : [every[1][2].value, every[2][1].value], every.flat());
   }
   const two = others ? sideOf(rate, others) : whole;

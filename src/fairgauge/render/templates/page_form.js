@@ -316,7 +316,7 @@ const viewsOf = (counts, q) => {
   const columns = counts.columns.map((c) => ({ name: c.name, held: range(c.levels.length).filter((code) => !c.groupless[code]) })), known = columns.map(({ name, held }, i) => ({ name, groups: held.map((code) => counts.columns[i].names[code]) }));
   const codes = counts.cells.flatMap((cell) => cell.codes.map((code, i) => (code < 0 ? known[i].groups.length + 1 : columns[i].held.indexOf(code))));
   const flat = counts.cells.flatMap(({ states }) => states.flatMap(([yes, no, none]) => [no, yes, none]));
-  return { columns: known, rates: data.explored.filter((rate) => q.label || !rate.labelled), thresholds: [null], models: [{ name: "", lines: [] }], tables: [{ model: 0, columns: range(known.length), places: [0], codes, counts: flat }],
+  return { columns: known, rates: data.rates.filter((rate) => q.label || rate.needs === 1), thresholds: [null], models: [{ name: "", lines: [] }], tables: [{ model: 0, columns: range(known.length), places: [0], codes, counts: flat }],
     confidence: 0.95, fewest: FEWEST, audited: 0, scored: false, turned: false, protected: null, label: q.label?.name, decision: q.decision.name, called: data.called, start: { by: [0], rate: "selection_rate", reference: "others" }, where: [], check: [] };
 };
 

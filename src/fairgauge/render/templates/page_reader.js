@@ -1,5 +1,5 @@
 // reading a table: a stream of text in, columns of codes out; nothing of the rows is kept but these codes
-const MOST_VALUES = 50000, MOST_BYTES = 2 ** 31, PIECE = 2 ** 17;
+const MOST_VALUES = 50000, MOST_COMPARED = 1e6, MOST_BYTES = 2 ** 31, PIECE = 2 ** 17;
 class Unreadable extends Error {}
 const unreadable = (key, values = {}) => new Unreadable(inWords(UI.refused[key], values).trim());
 const CODES = new WeakMap();  // of each column, for every row the place of its value
@@ -57,7 +57,22 @@ class Fields {
   }
 }
 
-// columns: each distinct value once, and for every row its place; a column of too many values is excluded
+// 53 bits of a text (cyrb53), by which rows are compared where a column has too many values to keep
+const hashed = (text) => {
+  let a = 0xdeadbeef, b = 0x41c6ce57;
+  for (let i = 0; i < text.length; i++) { const c = text.charCodeAt(i); a = Math.imul(a ^ c, 2654435761); b = Math.imul(b ^ c, 1597334677); }
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+  return 2 ** 32 * (b & 0x1fffff) + (a >>> 0);
+};
+// the least and the most of whole numbers; NaN where a value is none
+const addNumber = (c, value) => {
+  const number = plainNumber(value) ?? NaN, whole = Number.isInteger(number) ? number : NaN;
+  c.least = Math.min(c.least ?? whole, whole);
+  c.most = Math.max(c.most ?? whole, whole);
+};
+const NOT_KEPT = new Float64Array(0);
+// columns: each distinct value once, and for every row its place; of a column of too many values there are only hashes
 class Columns {
   // `person`: a column of identifiers, of which every value is kept
   constructor(header, person) {
@@ -71,12 +86,20 @@ class Columns {
     if (row.length !== columns.length) throw unreadable("ragged", { row: localised(count(line)), name: listed(row.map((v) => v ?? ""), 2), n: row.length, of: columns.length });
     for (let k = 0; k < columns.length; k++) {
       const c = columns[k], value = row[k];
-      if (c.many) continue;
+      if (c.many && n >= MOST_COMPARED) { this.codes[k] = NOT_KEPT; continue; }
       if (n >= this.codes[k].length) { const wider = new this.codes[k].constructor(2 * n); wider.set(this.codes[k]); this.codes[k] = wider; }
       if (value === null) { this.codes[k][n] = c.none; c.blanks++; continue; }
+      if (c.many) { this.codes[k][n] = hashed(value); addNumber(c, value); continue; }
       let code = c.at.get(value);
       if (code === undefined) {
-        if (c.values.length >= MOST_VALUES && c.none === 65535) { Object.assign(c, { many: true, repeated: n - c.blanks > MOST_VALUES, values: [], at: new Map(), counts: [] }); this.codes[k] = new Uint16Array(0); continue; }
+        if (c.values.length >= MOST_VALUES && c.none === 65535) {
+          const hashes = c.values.map(hashed);
+          [...c.values, value].forEach((each) => addNumber(c, each));
+          this.codes[k] = Float64Array.from(this.codes[k], (of) => hashes[of] ?? NaN);
+          this.codes[k][n] = hashed(value);
+          Object.assign(c, { many: true, repeated: n - c.blanks > MOST_VALUES, none: NaN, values: [], at: new Map(), counts: [] });
+          continue;
+        }
         code = c.values.push(value) - 1;
         c.at.set(value, code);
         c.counts.push(0);
@@ -195,7 +218,7 @@ const readTable = async (source, name, report, pasted = false, person = null) =>
   if (!table) { if (!waiting.length) throw unreadable("empty"); open(); }
   if (!table.rows) throw unreadable("no_rows");
   const { header: named, columns, rows } = table;
-  columns.forEach((c, k) => { delete c.at; CODES.set(c, table.codes[k]); });
+  columns.forEach((c, k) => { delete c.at; CODES.set(c, table.codes[k].subarray(0, rows)); });
   return { header: named, columns, rows, name, above };
 };
 // counts that fairgauge count or such a page saved, as a table: the columns are the axes, and `cells` its rows

@@ -65,9 +65,8 @@ def script_of(computed: Mapping[str, Any], language: str = "en", *, form: bool =
     called = table["explored"]["called"]
     data = {
         **computed,
-        "explored": [
-            each | {"title": titles.get(each["title"], each["title"])}
-            for each in computed["explored"]
+        "rates": [
+            each | {"title": titles.get(each["title"], each["title"])} for each in computed["rates"]
         ],
         "called": {key: list(of.values()) for key, of in called.items()},
         "language": language,
@@ -77,7 +76,7 @@ def script_of(computed: Mapping[str, Any], language: str = "en", *, form: bool =
         "of_all_people": category_words.OF_ALL_PEOPLE.pattern,
     }
     texts = script_texts(language, _TEXTS).replace("</", "<\\/")
-    head = f"const data={escaped(data)},RATES=data.rates,TEXTS={{{language}:{texts}}};\n"
+    head = f"const data={escaped(data)},TEXTS={{{language}:{texts}}};\n"
     return f"(()=>{{'use strict';\n{head}{body}\n}})();"
 
 
