@@ -210,7 +210,7 @@ DOUBTS = DOUBTS_OF_A_COLUMN | {
     DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.APPROVED_AS_REFUSED,
     DiagnosticCode.CLASSES_OF_MISSING, DiagnosticCode.PREDICTION_NOT_A_LABEL,
     DiagnosticCode.UNFAVOURABLE_POSITIVE, DiagnosticCode.CODE_AS_FAVOURABLE,
-    DiagnosticCode.ALIKE_IDENTIFIERS,
+    DiagnosticCode.ALIKE_IDENTIFIERS, DiagnosticCode.NEVER_REPEATS,
     DiagnosticCode.PLACEHOLDER_IDENTIFIER,
     DiagnosticCode.GROUPS_LEFT_OUT, DiagnosticCode.DOUBLED_ROWS,
 }  # fmt: skip

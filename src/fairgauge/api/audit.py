@@ -167,7 +167,6 @@ def audit(
         diagnostics=(
             *_note_origin_of_counts(data, cube, spec),
             *counted_people(cube, spec),
-            *single_row_identifiers(cube, spec),
             *_task_note(measured.task, spec, options),
             *exclusion_notes(excluded, spec, cube.read),
             *notes_of_used,
@@ -296,7 +295,10 @@ def counted_with_warnings(
     better known before the counts of many days are added up.
     """
     cube, source, spec = count_data(data, (), options)
-    found = (*single_row_identifiers(cube, spec), *repeated_rows(data, source, spec, cube))
+    found = (
+        *single_row_identifiers(cube, spec), *alike_identifiers(cube, spec),
+        *repeated_rows(data, source, spec, cube),
+    )  # fmt: skip
     if spec.score is None or spec.label is None:
         return cube, found
     try:
@@ -466,13 +468,12 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
 def repeated_rows(
     data: object, source: Source | None, spec: Spec, cube: Cube, verb: str | None = None
 ) -> Iterator[Diagnostic]:
-    """Warn of copied files, repeated rows, identifiers in two spellings, and people of many rows.
+    """Warn of copied files, repeated rows, and people of many rows.
 
     The last as the first rows show it. ``verb`` is what is done with the rows, where that is not
     an audit.
     """
     yield from first_rows.notes_of_files(data, [column for _, column in spec.columns()])
-    yield from alike_identifiers(cube, spec)
     if source is not None and not cube.copies:  # of which every identifier stands twice
         yield from first_rows.repeated_ids(source, spec, verb)
 
