@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import polars as pl
 import pytest
@@ -34,14 +32,6 @@ AUDITS = {
                               "threshold": [0.4, 0.5], "metrics": "selection_rate.difference"}),
     "beside all": (loans, {**LOANS, "reference": "overall"}),
 }  # fmt: skip
-WHY = re.compile(r"fairgauge why(?: --metrics (\S+))? --strata COLUMN")
-NO_DECOMPOSITION = {"errors", "classes", "scores", "several cuts", "beside all"}
-
-
-def in_two(rows):
-    """Return rows with a column of two values drawn at random."""
-    drawn = np.random.default_rng(1).choice(["x", "y"], len(rows))
-    return rows.with_columns(apart=pl.Series(drawn))
 
 
 OWNERS = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 
 import polars as pl
 import pytest
@@ -82,7 +81,3 @@ def test_an_undecided_rule_names_the_rows_without_a_group():
     )
     undecided = "INCONCLUSIVE for Female (0.91, 95% CI 0.84 to 0.98; the 460 rows without a group"
     assert f"{undecided} could change that)" in shown(of)
-
-
-def _plain_cells(html):
-    return re.sub(r"<(td|th)[^>]*>", r"<td>", html).replace("</th>", "</td>")
