@@ -17,9 +17,15 @@ from typing import ClassVar
 import numpy as np
 
 from fairgauge.enums import Estimator
-from fairgauge.inference.unrecorded_rates import By, Ends, RateEstimator, extremes
+from fairgauge.inference.unrecorded_rates import (
+    By,
+    Ends,
+    RateEstimator,
+    contrast_value,
+    extremes,
+)
 from fairgauge.resolve.unrecorded_counts import AmountCells
-from fairgauge.stats.arrays import Array, quiet, quotient
+from fairgauge.stats.arrays import Array, Mask, quiet, quotient
 from fairgauge.stats.contrasts import (
     difference_from_whole,
     mover_difference,
@@ -35,7 +41,7 @@ from fairgauge.stats.group_mixture import (
     variance_between_clusters,
 )
 from fairgauge.stats.intervals import MeanMoments, as_critical_t, mean_limits, with_heavier_tail
-from fairgauge.stats.squares import central_moments
+from fairgauge.stats.squares import central_moments, in_deviations
 
 _NO_LIMITS = -math.inf, math.inf
 _SHARES = np.linspace(0.0, 1.0, 201)[:, None]
@@ -64,28 +70,25 @@ class UnrecordedMean:
     @property
     def alike(self) -> bool:
         """Return whether all rows have one amount."""
-        return not self._everyone_moments[2] > 0
+        return not self.spread[0] > 0
 
     @cached_property
-    def _everyone_moments(self) -> tuple[float, float, float, float]:
-        # mean, third power, variance and kurtosis of the amounts of all rows
-        n, *sums = self.cells.powers[0].sum(axis=1)
-        found = central_moments(n, *sums, self.cells.fourth)
-        square = float(found.second)
-        return float(found.mean), float(found.third), square, float(found.fourth) / (square**2 or 1)
+    def spread(self) -> tuple[float, float, float]:
+        """Return the standard deviation of all rows, their kurtosis, and how many they are."""
+        return _spread(self.cells)
 
     @property
     def overall(self) -> float:
         """Return the average of all rows."""
-        return self._everyone_moments[0] + self.cells.centre
+        return float(self.cells.centre + self.cells.powers[0, 1].sum() / self.total)
 
     @property
     def kurtosis(self) -> float:
         """Return the kurtosis of all amounts; NaN of weighted rows, or lost to rounding."""
-        return math.nan if self.cells.weighted else self._everyone_moments[3]
+        return math.nan if self.cells.weighted else self.spread[1]
 
     @cached_property
-    def unidentified(self) -> Array:
+    def unidentified(self) -> Mask:
         """Return the groups whose probabilities are in a fixed proportion to those of others."""
         cells = self.cells
         weights = np.where(cells.probable, cells.powers[0, 0], 0.0)
@@ -113,7 +116,8 @@ class UnrecordedMean:
         return _LinearMeans(cells, made.slopes, offsets, made.sizes)
 
     @cached_property
-    def _weighted(self) -> _LinearMeans:
+    def weighted(self) -> _LinearMeans:
+        """Return what is right if amount and group are unrelated at the same probabilities."""
         return self._linear(self.cells, self.cells.p)
 
     @cached_property
@@ -164,7 +168,21 @@ class UnrecordedMean:
     def _linear_by(self, estimator: Estimator) -> _LinearMeans:
         if estimator is Estimator.VALIDATED and self.validated is not None:
             return self.validated
-        return self._regression if estimator is Estimator.REGRESSION else self._weighted
+        return self._regression if estimator is Estimator.REGRESSION else self.weighted
+
+    def contrast_value(self, by: By, one: float, other: float) -> float:
+        """Return a contrast of two averages."""
+        if by != "deviations":
+            return contrast_value(by, one, other)
+        return 100 * (one - other) / self.spread[0] if self.spread[0] > 0 else math.nan
+
+    def extremes(self, by: By, ours: Ends, theirs: Ends) -> Ends:
+        """Return the least and the greatest contrast of two averages that are each in a range."""
+        if by == "deviations":
+            return _in_deviations(self.cells, extremes("difference", ours, theirs), 0.0)
+        if by == "ratio" and min(ours[0], theirs[0]) <= 0:  # of averages that may be 0
+            return _NO_LIMITS
+        return extremes(by, ours, theirs)
 
     def size(self, side: int, estimator: Estimator) -> float:
         """Return the expected number of people of a side."""
@@ -174,9 +192,7 @@ class UnrecordedMean:
         """Return of how many people of known group the average of a side is as precise."""
         return float(self._linear_by(estimator).rows[side])
 
-    def reach(
-        self, limits: Ends, size: float, *, unplaced: bool, outcomes: bool
-    ) -> Ends:
+    def reach(self, limits: Ends, size: float, *, unplaced: bool, outcomes: bool) -> Ends:
         """Return how far limits move, whichever of the rows that may be of any group are of a side.
 
         Of the unplaced rows so many as move it most, with the largest mean that their spread
@@ -194,6 +210,17 @@ class UnrecordedMean:
         moved = (ends * size + n * (_SHARES * mean + apart)) / (size + n * _SHARES)
         moved += self.cells.centre
         return float(moved[:, 0].min()), float(moved[:, 1].max())
+
+
+def _spread(cells: AmountCells) -> tuple[float, float, float]:
+    n, first, second, third = cells.powers[0].sum(axis=1)
+    made = central_moments(n, first, second, third, cells.fourth)
+    return math.sqrt(made.second), float(quotient(made.fourth, made.second**2)), float(n)
+
+
+def _in_deviations(cells: AmountCells, limits: Ends, z: float) -> Ends:
+    low, high = in_deviations(*limits, *_spread(cells), z)
+    return float(low), float(high)
 
 
 class _LinearMeans:
@@ -219,8 +246,8 @@ class _LinearMeans:
 
     @cached_property
     @quiet
-    def _covariance(self) -> tuple[Array, float]:
-        # with the degrees of freedom of clusters
+    def covariance(self) -> tuple[Array, float]:
+        """Return the covariance of all sides, and its degrees of freedom: of clusters, or inf."""
         a, b = self.slopes, self.offsets
         if self._cells.clusters is not None:
             cluster, cell, weight, amount = self._cells.clusters
@@ -237,14 +264,14 @@ class _LinearMeans:
         n, y, squares, cubes = self._cells.powers[2][:, :, None]
         a, b = self.slopes, self.offsets
         third = a**3 * cubes + 3 * a**2 * b * squares + 3 * a * b**2 * y + b**3 * n
-        own = MeanMoments(self.means, np.diag(self._covariance[0]), third.sum(axis=0), self.rows)
+        own = MeanMoments(self.means, np.diag(self.covariance[0]), third.sum(axis=0), self.rows)
         return with_heavier_tail(own, MeanMoments(*(np.asarray(of)[-1] for of in own)))
 
     def value(self, side: int) -> float:
         return float(self.means[side])
 
     def limits(self, side: int, z: float) -> Ends:
-        covariance, degrees = self._covariance
+        covariance, degrees = self.covariance
         if math.isfinite(degrees):
             half = float(as_critical_t(z, degrees)) * math.sqrt(covariance[side, side])
             return self.value(side) - half, self.value(side) + half
@@ -253,6 +280,8 @@ class _LinearMeans:
 
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
         """Return the limits of a contrast; of a part and the whole, through those of the others."""
+        if by == "deviations":
+            return _in_deviations(self._cells, self.contrast("difference", one, other, z), z)
         if self.everyone not in (one, other):
             return self._contrast_apart(by, one, other, z)
         groups = self.everyone // 2
@@ -268,7 +297,7 @@ class _LinearMeans:
         return (low, high) if by == "difference" else (part + low, part + high)
 
     def _contrast_apart(self, by: By, one: int, other: int, z: float) -> Ends:
-        covariance, degrees = self._covariance
+        covariance, degrees = self.covariance
         pair, means = [one, other], self.means[[one, other]]
         variance = np.diag(covariance)[pair]
         if self._cells.weighted and math.isinf(degrees):
@@ -300,11 +329,11 @@ class _MeanBounds:
 
     @quiet
     def __init__(self, of: UnrecordedMean) -> None:
-        cells = of.cells
-        mean, _, square, kurtosis = of._everyone_moments  # noqa: SLF001
+        self._of, cells = of, of.cells
+        deviation, kurtosis, total = of.spread
         n = cells.powers[0, 0]
-        everyone = of._weighted._covariance[0][-1, -1]  # noqa: SLF001
-        effect = max(float(everyone * n.sum() / square), 1.0) if square > 0 else 1.0
+        variance = of.weighted.covariance[0][-1, -1]
+        effect = max(float(variance * total / deviation**2), 1.0) if deviation > 0 else 1.0
         which = merged_cells(cells.digits, n, FEWEST_IN_CELL * effect)
         which = np.where(cells.probable, which, which.max(initial=0) + 1 + np.arange(len(n)))
         _, which = np.unique(which, return_inverse=True)
@@ -314,7 +343,7 @@ class _MeanBounds:
         share = (p / n).T @ of.sides.T
         spread = np.sqrt(np.maximum(squares / n - (y / n) ** 2, 0.0) * n / np.maximum(n - 1, 1))
         apart = np.sqrt(np.clip(share * (1 - share), 0, None))
-        heavy = math.sqrt(max(kurtosis - 1, 2.0)) / 2
+        heavy = math.sqrt(np.fmax(kurtosis - 1, 2.0)) / 2
         error = (spread[:, None] * np.sqrt(n * effect)[:, None] * (share + heavy * apart)) ** 2
         self._sizes = n @ share
         self._middle = cells.centre + y @ share / self._sizes
@@ -329,7 +358,4 @@ class _MeanBounds:
         return float(self._middle[side]) - half, float(self._middle[side]) + half
 
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
-        ours, theirs = self.limits(one, z), self.limits(other, z)
-        if by == "ratio" and min(ours[0], theirs[0]) <= 0:
-            return _NO_LIMITS
-        return extremes(by, ours, theirs)
+        return self._of.extremes(by, self.limits(one, z), self.limits(other, z))

@@ -34,7 +34,7 @@ from fairgauge.stats.group_mixture import (
 from fairgauge.stats.intervals import as_critical_t, critical, wilson_trials
 from fairgauge.stats.significance import chi_square_tail, invert
 
-By = Literal["difference", "ratio"]
+By = Literal["difference", "ratio", "deviations"]
 Ends = tuple[float, float]
 
 _METHODS: Mapping[Estimator, IntervalMethod] = {
@@ -90,7 +90,7 @@ def contrast_value(by: By, one: float, other: float) -> float:
 
 def p_value(estimator: RateEstimator, by: By, one: int, other: int) -> float:
     """Return the level at which the interval of a contrast touches no difference."""
-    null = 0.0 if by == "difference" else 1.0
+    null = 1.0 if by == "ratio" else 0.0
 
     def interval(z: Array) -> Limits:
         low, high = estimator.contrast(by, one, other, float(z))
@@ -118,6 +118,16 @@ class UnrecordedRate:
         self.sides = np.concatenate([one, ~one, np.ones((1, self.groups), dtype=bool)])
         self.total = float(cells.n[:, :2].sum())
         self.unplaced, (self.lacking, self._lacking_weight) = cells.unplaced, cells.lacking
+
+    @staticmethod
+    def contrast_value(by: By, one: float, other: float) -> float:
+        """Return a contrast of two rates."""
+        return contrast_value(by, one, other)
+
+    @staticmethod
+    def extremes(by: By, ours: Ends, theirs: Ends) -> Ends:
+        """Return the least and the greatest contrast of two rates that are each in a range."""
+        return extremes(by, ours, theirs)
 
     @property
     def alike(self) -> bool:

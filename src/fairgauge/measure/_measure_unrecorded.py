@@ -14,6 +14,7 @@ from typing import TypeAlias, TypeGuard
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.distributions import OverallStandardisedMean
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import (
@@ -38,8 +39,6 @@ from fairgauge.inference.unrecorded_means import UnrecordedMean
 from fairgauge.inference.unrecorded_rates import (
     By,
     UnrecordedRate,
-    contrast_value,
-    extremes,
     methods_of,
     p_value,
 )
@@ -72,6 +71,8 @@ _FIT_LEVEL = 0.01
 _SHOWN = 0.05
 """The half width of the interval that people's own answers are to leave."""
 Estimated: TypeAlias = Rate | Mean
+Estimates: TypeAlias = UnrecordedRate | UnrecordedMean
+Compared: TypeAlias = Contrast | OverallStandardisedMean
 
 
 class EstimatedGroups(UnrecordedGroups):
@@ -81,7 +82,7 @@ class EstimatedGroups(UnrecordedGroups):
     """
 
     @cached_property
-    def _estimated(self) -> dict[tuple[Estimated, bytes, bytes], UnrecordedRate | UnrecordedMean]:
+    def _estimated(self) -> dict[tuple[Estimated, bytes, bytes], Estimates]:
         return {}
 
     @property
@@ -89,7 +90,7 @@ class EstimatedGroups(UnrecordedGroups):
         """Return how many people of known group were drawn at random."""
         return round(float(self.answers.sum())) if self._drawn else 0
 
-    def rate(self, row: Estimated, outcome: OutcomeMasks) -> UnrecordedRate | UnrecordedMean:
+    def rate(self, row: Estimated, outcome: OutcomeMasks) -> Estimates:
         """Return a rate or an average of every group under an outcome."""
         key = row, outcome.labels.tobytes(), outcome.predictions.tobytes()
         if key not in self._estimated:
@@ -144,6 +145,10 @@ def compared_sides(counts: UnrecordedGroups, spec: Spec) -> list[tuple[int, int,
     return [(g, size + g, Reference(ReferenceKind.OTHERS)) for g in range(size)]
 
 
+def _by(metric: Compared) -> By:
+    return metric.by if isinstance(metric, Contrast) else "deviations"
+
+
 def _limits_at(
     contrast: Callable[..., tuple[float, float]], by: By, one: int, other: int, confidence: float
 ) -> Limits:
@@ -177,17 +182,20 @@ class _Feature:
                 metric, of = asked.metric, getattr(asked.metric, "of", None)
                 if metric.scope in ("table", "rows"):
                     continue
-                if asked.obstacle or not isinstance(metric, Contrast) or not is_estimated(of):
+                compared = (
+                    metric if isinstance(metric, Contrast | OverallStandardisedMean) else None
+                )
+                if asked.obstacle or compared is None or not is_estimated(of):
                     if at == 0 and metric.name in ruled:
                         reason = asked.obstacle or Reason.of(ReasonCode.GROUP_NOT_RECORDED)
                         refused = self._unmeasured(metric)
                         refused = replace(refused, status=Status.NOT_APPLICABLE, reason=reason)
                         made.estimates.append(refused)
                     continue
-                self._compare(metric, of, outcome)
+                self._compare(compared, of, outcome)
         made.diagnostics.extend(self._notes())
 
-    def _deciding(self, rate: UnrecordedRate | UnrecordedMean, name: str, outcome: OutcomeMasks) -> Estimator:
+    def _deciding(self, rate: Estimates, name: str, outcome: OutcomeMasks) -> Estimator:
         if self._random and rate.validated is not None:
             return Estimator.VALIDATED
         if self._counts.asked.assume is Assume.NOTHING:
@@ -200,7 +208,7 @@ class _Feature:
         return rate.assumed
 
     def _insufficient(
-        self, rate: UnrecordedRate | UnrecordedMean, sides: Sequence[int], estimator: Estimator
+        self, rate: Estimates, sides: Sequence[int], estimator: Estimator
     ) -> tuple[Status, Reason | None]:
         if not rate.total > 0:
             return Status.UNDEFINED, Reason.of(ReasonCode.NO_ROWS)
@@ -313,13 +321,14 @@ class _Feature:
             reference=None,
         )
 
-    def _compare(self, metric: Contrast, row: Estimated, outcome: OutcomeMasks) -> None:
+    def _compare(self, metric: Compared, row: Estimated, outcome: OutcomeMasks) -> None:
         rate = self._counts.rate(row, outcome)
         estimator = self._deciding(rate, row.name, outcome)
         mirrors = len(self._names) == 2 and self._references[0][2].kind is ReferenceKind.OTHERS
         smaller = int(np.argmin(self._counts.cases))
+        order, by = getattr(metric, "order", None), _by(metric)
         for g, side, reference in self._references:
-            one, other = (g, side) if metric.order == "group - reference" else (side, g)
+            one, other = (side, g) if order == "reference - group" else (g, side)
             estimate = replace(
                 self._unmeasured(metric),
                 group=self._names[g],
@@ -335,8 +344,8 @@ class _Feature:
             if status is Status.UNDEFINED:
                 self._measured.estimates.append(replace(estimate, status=status, reason=reason))
                 continue
-            made, by, level = rate.by(estimator), metric.by, self._spec.confidence
-            value = contrast_value(by, made.value(one), made.value(other))
+            made, level = rate.by(estimator), self._spec.confidence
+            value = rate.contrast_value(by, made.value(one), made.value(other))
             if estimator is not Estimator.BOUNDS and math.isnan(value):
                 undefined = Reason.of(ReasonCode.BOTH_SIDES_ZERO)
                 added = replace(estimate, status=Status.UNDEFINED, reason=undefined)
@@ -378,7 +387,7 @@ class _Feature:
         return round(float(self._counts.answers.sum()))
 
     def _shown(
-        self, rate: UnrecordedRate | UnrecordedMean, estimator: Estimator, one: int, other: int | None = None,
+        self, rate: Estimates, estimator: Estimator, one: int, other: int | None = None,
         by: By = "difference",
     ) -> Shown:  # fmt: skip
         # The same data arise where probabilities are right and groups fare alike, and where they
@@ -395,7 +404,7 @@ class _Feature:
                 )
                 for side in ((one,) if other is None else (one, other))
             ]  # fmt: skip
-            return ends[0] if other is None else extremes(by, *ends)
+            return ends[0] if other is None else rate.extremes(by, *ends)
 
         made = partial(
             Shown, self._known_people, unplaced=0 if sampled else rate.unplaced,
@@ -418,12 +427,12 @@ class _Feature:
         return None if self._known is None else calibration_test(*self._known)
 
     def _by_estimators(
-        self, estimate: Estimate, metric: Contrast, rate: UnrecordedRate | UnrecordedMean,
+        self, estimate: Estimate, metric: Compared, rate: Estimates,
         deciding: Estimator,
         sides: tuple[int, int, int, int],
     ) -> Iterator[ByEstimator]:  # fmt: skip
         one, other, group, reference = sides
-        by, level = metric.by, self._spec.confidence
+        by, level = _by(metric), self._spec.confidence
         for each in dict.fromkeys((deciding, *rate.alternatives)):
             if each is Estimator.VALIDATED and not (self._random and rate.validated is not None):
                 continue
@@ -433,7 +442,7 @@ class _Feature:
                     continue
             made = rate.by(each)
             low, high = made.contrast(by, one, other, critical(level))
-            value = contrast_value(by, made.value(one), made.value(other))
+            value = rate.contrast_value(by, made.value(one), made.value(other))
             row = ByEstimator(
                 metric=estimate.metric,
                 feature=self._counts.feature,
@@ -481,7 +490,11 @@ class _Feature:
             "effective": round(people[least]),
             "best_known": self._names[most],
             "most_effective": round(people[most]),
-            **(self._answers(rate) if isinstance(rate, UnrecordedRate) and not self._spec.rules else {}),
+            **(
+                self._answers(rate)
+                if isinstance(rate, UnrecordedRate) and not self._spec.rules
+                else {}
+            ),
         }
 
     def _answers(self, rate: UnrecordedRate) -> dict[str, str | int]:

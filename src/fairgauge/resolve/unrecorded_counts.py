@@ -204,9 +204,7 @@ class UnrecordedGroups:
             self._lacking(rate, outcome), of_strata,
         )  # fmt: skip
 
-    def amounts(
-        self, mean: Mean, outcome: OutcomeMasks, *, everyone: bool = False
-    ) -> AmountCells:
+    def amounts(self, mean: Mean, outcome: OutcomeMasks, *, everyone: bool = False) -> AmountCells:
         """Return the rows of an amount: those whose group is probable or known, or all rows.
 
         Of all rows, those without probabilities have the mean of the others, which a random sample
@@ -352,7 +350,8 @@ class UnrecordedGroups:
 
     def _kinds(self, table: CountTable, rate: Rate | Mean, outcome: OutcomeMasks) -> Index:
         if isinstance(rate, Mean):
-            axes = [table.axes.index(a) for a in self.cube.plan.outcomes if str(a.role) in rate.needs]
+            needed = (axis for axis in self.cube.plan.outcomes if str(axis.role) in rate.needs)
+            axes = [table.axes.index(axis) for axis in needed]
             return np.where((table.codes[:, axes] >= 0).all(axis=1), COUNTED, _UNKNOWN)
         kinds = kinds_of_rows(self.cube, outcome, rate)
         codes = (table.codes[:, table.axes.index(axis)] for axis in self.cube.plan.outcomes)

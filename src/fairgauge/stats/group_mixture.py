@@ -475,6 +475,7 @@ def design_effect(n: Array, squares: Array | None, clusters: Clusters | None) ->
 
 
 def variance_between_clusters(cluster: Index, influence: Array) -> tuple[Array, float]:
+    """Return the covariance of sums of influences, shape (entries, n), and its degrees."""
     _, which = np.unique(cluster, return_inverse=True)
     number = int(which.max(initial=0)) + 1
     sums = np.zeros((number, influence.shape[1]))
@@ -677,6 +678,7 @@ def lack_of_fit_test(p: Array, n: Array, theta: Array) -> tuple[float, int, floa
 
 
 def chi_square_of(statistic: Array, variance: Array) -> tuple[float, int, float]:
+    """Return chi-square, degrees and p-value of a statistic of expectation 0."""
     scale = np.sqrt(np.maximum(np.diag(variance), 0.0))
     kept = scale > 1e-6 * scale.max(initial=0.0)
     if not kept.any():
