@@ -25,7 +25,10 @@ from fairgauge.catalogue.across import Spread, contrast_of
 from fairgauge.catalogue.catalogue import rate as rate_of
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.distributions import OverallStandardisedDifference
+from fairgauge.catalogue.distributions import (
+    OverallStandardisedDifference,
+    OverallStandardisedMean,
+)
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
 from fairgauge.enums import Profile, WhyInconclusive
 from fairgauge.inference.missing_values import (
@@ -115,6 +118,8 @@ def metric_cases(
     ``compared``: the sides of a contrast, numbers as `CountsBySide` has them.
     ``rivals``: the groups that could be the reference; None where the data do not choose it.
     """
+    if isinstance(metric, OverallStandardisedMean):
+        return {}
     smd = isinstance(metric, OverallStandardisedDifference)
     contrast = _SELECTION if smd else metric
     if not isinstance(contrast, (Contrast, Spread)):
