@@ -40,7 +40,7 @@ from fairgauge.stats.group_mixture import (
     merged_cells,
     variance_between_clusters,
 )
-from fairgauge.stats.intervals import MeanMoments, as_critical_t, mean_limits, with_heavier_tail
+from fairgauge.stats.intervals import MeanMoments, mean_limits, t_from_z, with_heavier_tail
 from fairgauge.stats.squares import central_moments, in_deviations
 
 _NO_LIMITS = -math.inf, math.inf
@@ -273,7 +273,7 @@ class _LinearMeans:
     def limits(self, side: int, z: float) -> Ends:
         covariance, degrees = self.covariance
         if math.isfinite(degrees):
-            half = float(as_critical_t(z, degrees)) * math.sqrt(covariance[side, side])
+            half = float(t_from_z(z, degrees)) * math.sqrt(covariance[side, side])
             return self.value(side) - half, self.value(side) + half
         low, high = mean_limits(MeanMoments(*(np.asarray(of)[side] for of in self._moments)), z)
         return float(low), float(high)
@@ -306,7 +306,7 @@ class _LinearMeans:
             if math.isinf(degrees):
                 n1, n2 = self.rows[pair]
                 degrees = float(welch_degrees(variance[0] * n1, n1, variance[1] * n2, n2))
-            half = as_critical_t(z, degrees) * np.sqrt(variance)
+            half = t_from_z(z, degrees) * np.sqrt(variance)
             ours, theirs = zip(means - half, means + half, strict=True)
         scale = math.sqrt(variance[0] * variance[1])
         together = float(np.clip(covariance[one, other] / scale, -1, 1)) if scale > 0 else 0.0

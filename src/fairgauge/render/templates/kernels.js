@@ -81,7 +81,7 @@ const _inflation = (n, small_sample) => {
   return (small_sample ? ((n > 1) ? (n / (n - 1)) : 1.0) : 1);
 };
 
-const under_difference = (x1, n1, x2, n2, difference) => {
+const rates_given_difference = (x1, n1, x2, n2, difference) => {
   let d = difference;
   let n = (n1 + n2);
   let c2 = ((((((n1 + (2 * n2)) * d) - n) - x1) - x2) / (3 * n));
@@ -119,7 +119,7 @@ const _crossing = (score, level, low, high) => {
 const score_difference = (x1, n1, x2, n2, z, skewness = true, small_sample = true) => {
   let inflate = _inflation((n1 + n2), small_sample);
   const score = (d) => {
-    let [q1, q2] = under_difference(x1, n1, x2, n2, d);
+    let [q1, q2] = rates_given_difference(x1, n1, x2, n2, d);
     let [v1, v2] = [((q1 * (1 - q1)) / n1), ((q2 * (1 - q2)) / n2)];
     let skew = (((v1 * (1 - (2 * q1))) / n1) - ((v2 * (1 - (2 * q2))) / n2));
     return _correct_skewness((((x1 / n1) - (x2 / n2)) - d), ((v1 + v2) * inflate), (skew * skewness), z);
@@ -131,7 +131,7 @@ const score_difference = (x1, n1, x2, n2, z, skewness = true, small_sample = tru
   return [(known ? low : (-1.0)), (known ? high : 1.0)];
 };
 
-const under_ratio = (x1, n1, x2, n2, ratio) => {
+const rates_given_ratio = (x1, n1, x2, n2, ratio) => {
   let r = ratio;
   let a = ((n1 + n2) * r);
   let b = ((((n1 * r) + x1) + n2) + (x2 * r));
@@ -146,7 +146,7 @@ const score_ratio = (x1, n1, x2, n2, z, skewness = true, small_sample = true) =>
   let corrected = (extreme ? 0.0 : skewness);
   const score = (angle) => {
     let r = Math.tan(angle);
-    let [q1, q2] = under_ratio(x1, n1, x2, n2, r);
+    let [q1, q2] = rates_given_ratio(x1, n1, x2, n2, r);
     let [v1, v2] = [((q1 * (1 - q1)) / n1), ((((r * r) * q2) * (1 - q2)) / n2)];
     let skew = (((v1 * (1 - (2 * q1))) / n1) - (((v2 * r) * (1 - (2 * q2))) / n2));
     return _correct_skewness(((x1 / n1) - ((r * x2) / n2)), ((v1 + v2) * inflate), (skew * corrected), z);
