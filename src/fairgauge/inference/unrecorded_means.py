@@ -40,7 +40,7 @@ from fairgauge.stats.group_mixture import (
     merged_cells,
     variance_between_clusters,
 )
-from fairgauge.stats.intervals import MeanMoments, mean_limits, t_from_z, with_heavier_tail
+from fairgauge.stats.intervals import MeanMoments, borrow_skewness, mean_limits, t_from_z
 from fairgauge.stats.squares import central_moments, in_deviations
 
 _NO_LIMITS = -math.inf, math.inf
@@ -265,7 +265,7 @@ class _LinearMeans:
         a, b = self.slopes, self.offsets
         third = a**3 * cubes + 3 * a**2 * b * squares + 3 * a * b**2 * y + b**3 * n
         own = MeanMoments(self.means, np.diag(self.covariance[0]), third.sum(axis=0), self.rows)
-        return with_heavier_tail(own, MeanMoments(*(np.asarray(of)[-1] for of in own)))
+        return borrow_skewness(own, MeanMoments(*(np.asarray(of)[-1] for of in own)))
 
     def value(self, side: int) -> float:
         return float(self.means[side])
