@@ -9,8 +9,7 @@ from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task, Threshold
 from fairgauge.errors import FairgaugeError, listing, nearest, quote
 from fairgauge.results.codec import Finite, Version
-from fairgauge.results.definitions import NOT_SAVED
-from fairgauge.results.describers import function_at, in_words
+from fairgauge.results.definitions import NOT_SAVED, function_at, in_words
 from fairgauge.results.disadvantage import favourable_of, harm_in_words
 from fairgauge.results.estimates import (
     AdverseImpact,
