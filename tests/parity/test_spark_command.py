@@ -19,7 +19,7 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.cube.cube import read_cube
 from fairgauge.errors import DataError
-from fairgauge.scan.spark import read_files
+from fairgauge.scan.spark_files import read_files
 
 ASKED = ("--label", "y", "--prediction", "p", "--sensitive", "g", "--format", "json")
 

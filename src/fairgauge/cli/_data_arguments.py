@@ -48,7 +48,7 @@ class DataArguments:
         if urls or self.table or self.query:
             return _open_database(self, urls)
         if self.spark is not None:
-            from fairgauge.scan.spark import read_files
+            from fairgauge.scan.spark_files import read_files
 
             return read_files(self.spark, self.names)
         if self.names == (STANDARD_INPUT,):

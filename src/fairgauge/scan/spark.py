@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 import secrets
 import warnings
-from collections.abc import Sequence
 from contextlib import contextmanager
-from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
-from fairgauge.errors import DataError, MissingExtra, listing, quote
+from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.object_stores import SHOWN_STORES
 from fairgauge.scan._duckdb_relation import reason
 from fairgauge.scan._sql import Columns, count_by_sql, select, select_rows
@@ -154,32 +152,6 @@ def _java_errors() -> tuple[type[Exception], ...]:
 def _cause(error: Exception) -> str:
     causes = re.findall(r"^Caused by: [\w.$]+: (.+)$", str(error), re.MULTILINE)
     return str(causes[-1]) if causes else reason(error)
-
-
-_PARTITION = re.compile(r"/([^/=]+)=(?=[^/]*/)")
-
-
-def read_files(master: str, paths: Sequence[str]) -> Opened:
-    """Open Parquet files by a Spark session of a master (``local[*]``, ``sc://...``)."""
-    from fairgauge.scan._file_listing import list_files
-    from fairgauge.scan._tabular_files import MISSING_PARTITION
-    from fairgauge.scan.input_files import FORMATS
-
-    name = listing(paths)
-    for path in paths:
-        if FORMATS.get(PurePath(path.removesuffix(".gz")).suffix.lower(), "parquet") != "parquet":
-            raise DataError(
-                f"Spark counts Parquet files, not {quote(path)}; omit --spark: fairgauge reads it"
-            )
-        if Path(path).exists() and (table := list_files(path).table):
-            raise table.error()
-    with spark_session(master, name) as session:
-        frame = session.read.parquet(*paths)
-        check_unique_names(frame.columns, name)
-        texts = {f.name for f in frame.schema.fields if f.dataType.typeName() == "string"}
-        texts &= set(_PARTITION.findall("\n".join(frame.inputFiles()))) if texts else set()
-        frame = frame.replace(MISSING_PARTITION, None, sorted(texts)) if texts else frame
-        return Opened(SparkFrame(", ".join(paths), frame, frozenset(texts)))
 
 
 def read_table(master: str, *, table: str | None, query: str | None) -> Opened:
