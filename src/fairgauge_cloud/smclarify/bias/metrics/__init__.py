@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 from fairgauge_cloud.smclarify.bias.metrics import (
     basic_stats,
     common,
-    constants,
     posttraining,
     pretraining,
     registry,
@@ -19,8 +18,6 @@ from fairgauge_cloud.smclarify.bias.metrics.pretraining import *  # noqa: F403
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pandas import Series
-
     Result = TypeVar("Result")
 
 PRETRAINING_METRICS = registry.PRETRAINING_METRIC_FUNCTIONS
@@ -28,7 +25,7 @@ POSTTRAINING_METRICS = registry.POSTTRAINING_METRIC_FUNCTIONS
 
 __all__ = [
     *pretraining.__all__, *posttraining.__all__, "POSTTRAINING_METRICS", "PRETRAINING_METRICS",
-    "basic_stats", "call_metric", "common", "constants", "metric_one_vs_all", "posttraining",
+    "basic_stats", "call_metric", "common", "posttraining",
     "pretraining", "registry",
 ]  # fmt: skip
 
@@ -36,15 +33,3 @@ __all__ = [
 def call_metric(metric: Callable[..., Result], **kwargs: object) -> Result:
     """Call a metric with those of the arguments that it takes."""
     return metric(**{name: kwargs[name] for name in inspect.signature(metric).parameters})
-
-
-def metric_one_vs_all(
-    metric: Callable[..., Result], feature: Series, **kwargs: object
-) -> dict[object, Result]:
-    """Return a metric of every value of a column against all others."""
-    return {
-        value: call_metric(
-            metric, feature=feature, sensitive_facet_index=(feature == value), **kwargs
-        )
-        for value in feature.unique()
-    }

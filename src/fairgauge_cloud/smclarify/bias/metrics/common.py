@@ -1,9 +1,8 @@
 """What smclarify's metrics share: checks, types of columns, and the functions of one table."""
 
-# ruff: noqa: N802 - the names are smclarify's
-
 from __future__ import annotations
 
+import math
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +15,7 @@ from fairgauge_cloud._facet_counts import (
     Blocks,
     DataType,
     FacetQuestion,
-    as_type,
-    converted,
     count_question,
-    data_type,
 )
 from fairgauge_cloud._service_metrics import (
     DESCRIPTIONS,
@@ -29,7 +25,6 @@ from fairgauge_cloud._service_metrics import (
     read,
     unsortable,
 )
-from fairgauge_cloud.smclarify.bias.metrics.constants import INFINITY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,7 +41,7 @@ PREDICTED, GROUP = "positive_predicted_label_index", "group_variable"
 def divide(a: float, b: float) -> float:
     """Divide; 0/0 is 0 and x/0 is an infinity."""
     if b == 0:
-        return 0.0 if a == 0 else (-INFINITY if a < 0 else INFINITY)
+        return 0.0 if a == 0 else math.copysign(math.inf, a)
     return a / b
 
 
@@ -62,49 +57,13 @@ def metric_description(metric: Callable[..., object]) -> str:
     return DESCRIPTIONS.get(metric.__name__, line)
 
 
-def series_datatype(series: Series, values: Sequence[object] | None = None) -> DataType:
-    """Guess whether a column holds categories or numbers."""
-    return data_type(from_series(series), values)
-
-
-def ensure_series_data_type(
-    series: Series, values: Sequence[object] | None = None
-) -> tuple[DataType, Series]:
-    """Guess what a column holds, and convert it to that."""
-    import pandas as pd
-
-    found, _, _ = as_type(from_series(series), values)
-    if found is DataType.CATEGORICAL:
-        return found, series.astype("category")
-    return found, pd.to_numeric(series)
-
-
-def convert_positive_label_values(
-    series: Series, positive_label_values: list[str | int | float]
-) -> list[object]:
-    """Return listed values in the type of the column's values."""
-    return converted(from_series(series), positive_label_values)
-
-
-def calc_confusion_matrix_quadrants(
-    feature: Series, positive_label_index: Series, positive_predicted_label_index: Series
-) -> tuple[int, int, int, int]:
-    """Return the counts of TP, TN, FP and FN."""
-    del feature
-    label, prediction = positive_label_index, positive_predicted_label_index
-    cells = (label & prediction, ~label & ~prediction, ~label & prediction, label & ~prediction)
-    tp, tn, fp, fn = (int(cell.sum()) for cell in cells)
-    return tp, tn, fp, fn
-
-
 def binary_confusion_matrix(
     feature: Series, positive_label_index: Series, positive_predicted_label_index: Series
 ) -> list[float]:
     """Return the shares of TP, FP, FN and TN."""
-    tp, tn, fp, fn = calc_confusion_matrix_quadrants(
-        feature, positive_label_index, positive_predicted_label_index
-    )
-    return [divide(count, len(feature)) for count in (tp, fp, fn, tn)]
+    label, prediction = positive_label_index, positive_predicted_label_index
+    cells = (label & prediction, ~label & prediction, label & ~prediction, ~label & ~prediction)
+    return [divide(int(cell.sum()), len(feature)) for cell in cells]
 
 
 def with_signature(function: Callable[..., Any], name: str, doc: str, *arguments: str) -> Any:
@@ -204,10 +163,3 @@ FT = with_signature(_flip, "FT", "Flip Test (FT).", "df", FACET, PREDICTED)
 DCO = _measured(["DCA", "DCR"], *_BOTH, name="DCO", pick=None)
 DLR = _measured(["DAR", "DRR"], *_BOTH, name="DLR", pick=None)
 DLA = _measured(["RD", "SD"], *_BOTH, name="DLA", pick=None)
-
-
-def CDD(
-    feature: Series, sensitive_facet_index: Series, label_index: Series, group_variable: Series
-) -> float:
-    """Return the conditional demographic disparity, of labels or of predictions."""
-    return float(CDDL(feature, sensitive_facet_index, label_index, group_variable))
