@@ -16,8 +16,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Version
-from fairgauge.results.definitions import OfRow
-from fairgauge.results.describers import in_words
+from fairgauge.results.definitions import OfRow, in_words
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
 from fairgauge.results.verdicts import exit_code
 from fairgauge.start.records import dataclass

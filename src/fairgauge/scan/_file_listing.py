@@ -33,6 +33,7 @@ from fairgauge.object_stores import (
     local_path,
     names_in,
 )
+from fairgauge.scan._frames import open_frame
 from fairgauge.scan.source import Source
 from fairgauge.start.records import dataclass
 
@@ -196,7 +197,6 @@ def is_lake_table(address: object) -> bool:
 def open_lake_table(address: str) -> Source:
     """Open ``delta:FOLDER`` or ``iceberg:CATALOG.NAMESPACE.TABLE``; ``@VERSION`` may follow."""
     from fairgauge.scan._duckdb_relation import reason
-    from fairgauge.scan._frames import open_frame
 
     parts = _ADDRESS.fullmatch(address)
     assert parts is not None
