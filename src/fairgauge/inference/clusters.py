@@ -27,11 +27,11 @@ from fairgauge.inference.interval import (
     THIN_STRATA,
     Comparisons,
     Dependence,
-    Evidence,
     Intervals,
     MappedProportion,
     Methods,
     NoInterval,
+    SideData,
     StatisticInterval,
     first_reasons,
     insufficient_clusters,
@@ -516,15 +516,15 @@ class SampledSides(Clusters):
         raise NoInterval(ReasonCode.NO_DESIGN_METHOD)
 
 
-def sampled_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+def sampled_interval(statistic: Statistic, data: SideData) -> StatisticInterval:
     """Return the interval of a statistic of dependent rows from its deviations.
 
     Raises ``NoInterval``: it is of scores, or a stratum of the sample has a single unit.
     """
-    sides = _clusters_of(evidence, statistic)
+    sides = _clusters_of(data, statistic)
     designed = isinstance(sides, SampledSides)
-    estimate = statistic.value(evidence.side, Profile.DOCUMENTED)
-    n = evidence.effective_cases(statistic.size)
+    estimate = statistic.value(data.side, Profile.DOCUMENTED)
+    n = data.kish_rows(statistic.size)
     moved, rows, degrees, units = sides.spread(statistic, n)
     variance = moved.variance
 
@@ -536,7 +536,7 @@ def sampled_interval(statistic: Statistic, evidence: Evidence) -> StatisticInter
     if designed:
         methods = (IntervalMethod.SURVEY_DESIGN, IntervalMethod.STUDENT_T)
     if designed and isinstance(statistic, Rate):
-        n, cases = rows_of_level(estimate, variance, rows), statistic.size(evidence.cases)
+        n, cases = rows_of_level(estimate, variance, rows), statistic.size(data.cases)
         shares = (MappedProportion(np.nan_to_num(estimate) * n, n, np.asarray, cases),)
         methods = (IntervalMethod.SURVEY_DESIGN, IntervalMethod.WILSON)
     return StatisticInterval(
@@ -597,10 +597,10 @@ def _pooled_design_interval(
     means: list[Array] = []
     moved: list[Deviations] = []
     sampled: list[tuple[Array, Array]] = []
-    for evidence in (compared.group, compared.reference):
-        sides = evidence.clusters
+    for data in (compared.group, compared.reference):
+        sides = data.clusters
         assert isinstance(sides, SampledSides)
-        values = metric.of.value(evidence.side, Profile.DOCUMENTED).reshape(weights.shape)
+        values = metric.of.value(data.side, Profile.DOCUMENTED).reshape(weights.shape)
         found = sides.deviations(metric.of)
         parts = np.nan_to_num(found.by).reshape(-1, *weights.shape)
         means.append((share * np.where(share > 0, values, 0.0)).sum(axis=1))
@@ -670,9 +670,9 @@ def _limits_of_values(
     return Intervals(low, high, p, [JACKKNIFE] * len(low), few, JACKKNIFE_UNDEFINED)
 
 
-def _clusters_of(evidence: Evidence, of: Statistic | Metric) -> Clusters:
+def _clusters_of(data: SideData, of: Statistic | Metric) -> Clusters:
     # the clusters of a side; what needs the scores themselves is refused
-    clusters: Clusters | None = evidence.clusters
+    clusters: Clusters | None = data.clusters
     assert clusters is not None
     if "score" in of.needs:
         designed = isinstance(clusters, SampledSides)

@@ -36,7 +36,7 @@ from fairgauge.enums import (
     Threshold,
 )
 from fairgauge.errors import Problem, SpecError, quote, refuse
-from fairgauge.inference.interval import FEWEST_GROUPS, Evidence, StatisticInterval, generator
+from fairgauge.inference.interval import FEWEST_GROUPS, SideData, StatisticInterval, generator
 from fairgauge.inference.missing_values import (
     large_uncounted,
     missing_groups,
@@ -807,7 +807,7 @@ def _interval_of(statistic: Statistic, margins: Array) -> StatisticInterval:
     # the interval of a statistic of weights, their squares and cases: (3, n, 3, 2)
     weights, squares, cases = (confusion(margin, classes=False) for margin in margins)
     weighted = bool((margins[0] != margins[2]).any())
-    return statistic_interval(statistic, Evidence(weights, cases, squares if weighted else None))
+    return statistic_interval(statistic, SideData(weights, cases, squares if weighted else None))
 
 
 def change_of(statistic: Statistic, tables: Array) -> StatisticChange:

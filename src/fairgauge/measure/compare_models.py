@@ -120,7 +120,7 @@ class PairedSlice:
         """Return what becomes of a statistic of some sides; raise `NoInterval` where unknown."""
         slots = np.zeros_like(which)
         old, new = (
-            side_interval(statistic, each.evidence(which, slots))
+            side_interval(statistic, each.side_data(which, slots))
             for each in (self.current, self.candidate)
         )
         return statistic_change(statistic, self.table(which), old, new)
@@ -367,7 +367,7 @@ class _Models:
 
         def undefined(i: int, old: bool) -> Reason:
             side = sliced.current if old else sliced.candidate
-            return statistic.why_undefined(side.evidence(which, np.zeros_like(which)).side, i)
+            return statistic.why_undefined(side.side_data(which, np.zeros_like(which)).side, i)
 
         yield from rate_records(change, bases, self.spec.confidence, undefined)
 

@@ -530,8 +530,8 @@ def _strata_coverage(part: Slice, metrics: Sequence[AskedMetric]) -> Iterator[Di
         metric = asked.metric
         if asked.obstacle or not isinstance(metric, ConditionalDisparity):
             continue
-        evidence = part.comparisons(metric, part.compared(metric))
-        covered = metric.coverage(evidence.group.side, evidence.reference.side)
+        data = part.comparisons(metric, part.compared(metric))
+        covered = metric.coverage(data.group.side, data.reference.side)
         covered = covered[~np.isnan(covered)]
         least = float(covered.min()) if len(covered) else 1.0
         if least < 1.0:

@@ -17,7 +17,7 @@ from fairgauge.inference.possible import difference_limits, mean_limits, widen_t
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answers import Answers
 from fairgauge.results.name_swaps import (
-    UNDECIDED,
+    REASONS_WITH_ENOUGH_DATA,
     AnsweredShare,
     PlaceboSpread,
     SwapDifference,
@@ -403,7 +403,7 @@ def _judge_differences(
         status = Status.UNDEFINED if undefined else Status.TOO_FEW
         yield replace(
             result, p_adjusted=p, p_equivalence=p_equivalence, verdict=verdict,
-            status=Status.OK if reason in UNDECIDED else status, reason=reason,
+            status=Status.OK if reason in REASONS_WITH_ENOUGH_DATA else status, reason=reason,
         )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ from fairgauge.errors import (
 )
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.question import spec_file
-from fairgauge.question.option_types import OptionType, number, plain
+from fairgauge.question.option_types import OptionType, number, plain_meaning
 from fairgauge.question.readers import Location, items, read_number
 from fairgauge.question.rules import Rule, check_rule, parse_rule
 from fairgauge.question.spec_file import MONITOR, overridden, read_options
@@ -409,7 +409,7 @@ def schema() -> dict[str, Json]:
     settings: dict[str, Json] = {
         name: {
             "description": f"{setting.description}.",
-            "default": plain(usual[name]),
+            "default": plain_meaning(usual[name]),
             "anyOf": [setting.type.schema, {"type": "null"}],
         }
         for name, setting in SETTINGS.items()

@@ -29,13 +29,13 @@ Schema = dict[str, Json]
 """A JSON Schema."""
 
 
-def plain(value: object) -> Any:
+def plain_meaning(value: object) -> Any:
     """Return a meaning as a specification file has it: tables, lists, text, numbers."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, StrEnum):
         return str(value)
-    return [plain(each) for each in value] if isinstance(value, tuple) else value
+    return [plain_meaning(each) for each in value] if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,7 +44,7 @@ class OptionType:
 
     read: readers.Reader  # the reader of what is written in Python or in a specification file
     schema: Schema  # the JSON Schema of what a specification file may hold
-    plain: Callable[[Any], Json] = plain  # the inverse of `read`, for a specification file
+    plain: Callable[[Any], Json] = plain_meaning  # the inverse of `read`, for a specification file
     # the reader of the texts of its flag, into what `read` takes
     parse: Callable[[Sequence[str], Location], object] = readers.parse_text
     write: Callable[[Any], list[str]] = readers.write_text  # the inverse of `parse`
@@ -270,7 +270,7 @@ METRICS = replace(
 POSITIVE = replace(
     VALUES, read=_read_positive, parse=readers.parse_positive, write=readers.write_positive,
     schema=one_or_many(_SCALAR, _table({"above": _NUMBER}, "above"), _of_columns(one_or_many(_SCALAR), minProperties=1, propertyNames={"not": {"enum": ["above"]}})),
-    plain=lambda value: plain(value) or None)  # no values: they are not asked for
+    plain=lambda value: plain_meaning(value) or None)  # no values: they are not asked for
 FEATURES = OptionType(
     read=features.read_features, parse=readers.parse_sensitive, write=readers.write_sensitive, metavar="COL...", repeatable=True,
     schema=one_or_many({"anyOf": [_TEXT, _FEATURE_TABLE, _PROBABILITIES_TABLE, _VALUES_BY_COLUMN]}))
@@ -286,7 +286,7 @@ INTERSECTIONS = OptionType(
     write=lambda columns: ["*".join(map(readers.escape, each)) for each in columns])
 REFERENCE = OptionType(
     read=_read_reference, schema={"anyOf": [{"enum": [*enums.ReferenceRule, _SYNONYM]}, _of_columns(one_or_many(_SCALAR))]},
-    plain=lambda value: {name: plain(group) if isinstance(group, tuple) else group for name, group in value} if isinstance(value, tuple) else str(value), parse=readers.parse_reference, write=readers.write_reference, metavar="R", repeatable=True)
+    plain=lambda value: {name: plain_meaning(group) if isinstance(group, tuple) else group for name, group in value} if isinstance(value, tuple) else str(value), parse=readers.parse_reference, write=readers.write_reference, metavar="R", repeatable=True)
 MARGINS = OptionType(
     read=read_margins, schema=_of_columns({"type": "number", "minimum": 0}), plain=dict, parse=readers.parse_margins,
     write=lambda margins: [f"{name}={margin!r}" for name, margin in margins.items()], metavar="RATE=MARGIN", repeatable=True)

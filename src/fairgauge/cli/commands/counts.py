@@ -128,7 +128,7 @@ def count_command(
         check = check_outputs if show_sql else check_cube_output
         check([output], [*data.names, config])
     if min_cell is not None:
-        from fairgauge.evidence.protection import check_min_cell
+        from fairgauge.sharing.protection import check_min_cell
 
         check_min_cell(min_cell)
     roles = {name: flags.pop(name) for name in ("item", "variant", "model", "family")}
@@ -173,7 +173,7 @@ def count_command(
             else:
                 cube, warnings = counted_with_warnings(rows, **options)
     if min_cell is not None:
-        from fairgauge.evidence.protection import protect
+        from fairgauge.sharing.protection import protect
 
         cube = protect(cube, min_cell)
     print_or_save(cube, output)
@@ -301,7 +301,7 @@ def protect_command(
     """  # noqa: D301 - the paragraph mark of click
     check_cube_output([output], [counts, *published])
 
-    from fairgauge.evidence.protection import protect
+    from fairgauge.sharing.protection import protect
 
     print_or_save(protect(counts, min_cell, published), output)
 

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from fairgauge.errors import form_of, quote
-from fairgauge.render.grammar import plain
+from fairgauge.render.grammar import english
 from fairgauge.render.words.display_names import called
 from fairgauge.results.verification import NAME_OF_SIGNATURE, DifferentNumber, Verification
 from fairgauge.scan.label_join import DisjointIdentifiers, JoinCounts
@@ -21,7 +21,7 @@ _LONG, _CONTEXT = 120, 40
 def describe_verification(found: Verification) -> str:
     """Return what a verification comes to, in a few lines."""
     far = found.largest_deviation
-    text = plain().say(
+    text = english().say(
         "verification",
         "text",
         v=found,
@@ -44,9 +44,9 @@ def _compared(different: Sequence[DifferentNumber]) -> Iterator[str]:
             "sealed": sealed,
             "other": other,
         }
-        yield plain().say("verification", "different", **facts) or ""
+        yield english().say("verification", "different", **facts) or ""
     if (more := len(different) - _MOST_LISTED) > 0:
-        yield plain().say("verification", "more", n=more) or ""
+        yield english().say("verification", "more", n=more) or ""
 
 
 def _around_difference(one: str, other: str) -> tuple[str, str]:
@@ -60,7 +60,7 @@ def _around_difference(one: str, other: str) -> tuple[str, str]:
 
 def describe_join(counts: JoinCounts) -> Iterator[str]:
     """Yield what was written, and everything that was put aside."""
-    g, written = plain(), counts.written
+    g, written = english(), counts.written
     yield g.say("join", "written", n=written, labelled=written - counts.unlabelled) or ""
     for field, text in g.table["join"]["aside"].items():
         if rows := getattr(counts, field):
@@ -71,4 +71,4 @@ def describe_disjoint(found: DisjointIdentifiers) -> str:
     """State that two files have no identifier in common, and what to look at."""
     sides = (quote(form_of(each)) for each in (found.predictions, found.labels))
     facts: dict[str, Any] = dict(zip(("predictions", "labels"), sides, strict=True))
-    return plain().say("join", "disjoint", **facts) or ""
+    return english().say("join", "disjoint", **facts) or ""

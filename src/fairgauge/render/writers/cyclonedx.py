@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from fairgauge.enums import ClassKind, ReferenceKind, Status, Task
 from fairgauge.render.documents.report_notes import what_no_report_shows
-from fairgauge.render.page import rows_read, told
+from fairgauge.render.page import first_page, rows_read
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called, file_of
 from fairgauge.render.words.verdict_sentences import describe_finding, versus
@@ -101,7 +101,7 @@ def _model_card(report: Report) -> dict[str, object]:
     data = {
         "type": "dataset",
         "name": file_of(report.data.source),
-        "description": rows_read(told(report)),
+        "description": rows_read(first_page(report)),
         "sensitiveData": [called(each["column"]) for each in report.spec.get("sensitive", ())],
     }
     considerations: dict[str, object] = {

@@ -11,7 +11,7 @@ import numpy as np
 
 from fairgauge_cloud._coded_column import from_frame, from_series
 from fairgauge_cloud._facet_counts import (
-    REST,
+    OTHER_VALUES,
     BinaryOutcome,
     Blocks,
     DataType,
@@ -130,7 +130,7 @@ def _metric_function(
         rows = len(next(iter(flags.values())).states)
         require(rows > 0 or codes != ["GE"], "dataset must be non-empty")
         inside = flags[FACET].states if FACET in flags else np.ones(rows, np.int64)
-        facet = Blocks("facet", ("sensitive",), np.where(inside == 1, 0, REST),
+        facet = Blocks("facet", ("sensitive",), np.where(inside == 1, 0, OTHER_VALUES),
                        DataType.CATEGORICAL)  # fmt: skip
         group = given.get(GROUP)
         strata = None if group is None or group.empty else from_series(group, "group")

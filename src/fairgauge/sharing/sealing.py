@@ -38,17 +38,6 @@ from fairgauge.errors import (
     quote,
     show_value,
 )
-from fairgauge.evidence.bundle import (
-    COUNTS,
-    MANIFEST,
-    REPORT,
-    SCHEMA,
-    SUFFIX,
-    digest,
-    manifest_bytes,
-    pack,
-)
-from fairgauge.evidence.bundle import unpack as read_bundle
 from fairgauge.object_stores import local_path
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.swap_question import COLUMNS
@@ -63,6 +52,17 @@ from fairgauge.results.verification import (
     Verification,
     VerificationResult,
 )
+from fairgauge.sharing.bundle import (
+    COUNTS,
+    MANIFEST,
+    REPORT,
+    SCHEMA,
+    SUFFIX,
+    digest,
+    manifest_bytes,
+    pack,
+)
+from fairgauge.sharing.bundle import unpack as read_bundle
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Saved, read_json
 from fairgauge.version import __version__
