@@ -296,8 +296,7 @@ def _check_adjusted_rows(
 
 
 def _pool_ends(
-    sides: Iterable[Sequence[tuple[int, int, int] | None]],
-    of: Callable[..., tuple[float, float]],
+    sides: Iterable[Sequence[tuple[int, int, int] | None]], of: Callable[..., tuple[float, float]]
 ) -> list[float]:
     # the ends of what is pooled over the strata that both sides are in, of the selections possible
     known = [(one, other) for one, other in sides if one and other and one[0] and other[0]]

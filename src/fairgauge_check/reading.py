@@ -26,14 +26,7 @@ from fairgauge_check.printed import (
     read_ratio,
     strip_marks,
 )
-from fairgauge_check.table_files import (
-    NO_TABLE,
-    SUFFIXES,
-    Grid,
-    NoTable,
-    grids_of_text,
-    read_grids,
-)
+from fairgauge_check.table_files import NO_TABLE, SUFFIXES, Grid, NoTable, grids_of_text, read_grids
 
 Stated: TypeAlias = Mapping[ColumnRole, Sequence[str]]
 Source: TypeAlias = "tuple[str | None, tuple[PublishedTable, ...], tuple[Grid, ...]]"

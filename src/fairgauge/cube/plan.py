@@ -513,10 +513,7 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         _normalise_outcomes(counted), probabilities=tuple(p.counted for p in counted.probabilities)
     )
     return Plan(
-        tuple(map(partial(read_as, spec), axes)),
-        tuple(dict.fromkeys(positions)),
-        counted,
-        moments,
+        tuple(map(partial(read_as, spec), axes)), tuple(dict.fromkeys(positions)), counted, moments
     )
 
 

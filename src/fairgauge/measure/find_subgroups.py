@@ -16,13 +16,7 @@ from numpy.typing import NDArray
 from fairgauge.catalogue.cells import Array
 from fairgauge.enums import SubgroupStatus, Worse
 from fairgauge.errors import Problem, SpecError
-from fairgauge.resolve.searched_features import (
-    COUNTED,
-    EVENT,
-    OUTCOMES,
-    OutcomeRows,
-    SearchedRows,
-)
+from fairgauge.resolve.searched_features import COUNTED, EVENT, OUTCOMES, OutcomeRows, SearchedRows
 from fairgauge.results.subgroup_search import (
     Detectable,
     Largest,

@@ -16,13 +16,7 @@ import numpy as np
 
 from fairgauge.catalogue.across import Across, Spread, is_of_one_group
 from fairgauge.catalogue.catalogue import KAPPA
-from fairgauge.catalogue.comparisons import (
-    ComparisonMetric,
-    Contrast,
-    Imbalance,
-    Metric,
-    RowMetric,
-)
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Metric, RowMetric
 from fairgauge.catalogue.distributions import ConditionalDisparity, Distance
 from fairgauge.catalogue.statistics import AVERAGES, Statistic, agreement, average_over_classes
 from fairgauge.cube.cube import Cube
@@ -70,10 +64,7 @@ from fairgauge.measure.slices import Slice, numbers_of_sides
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts
-from fairgauge.resolve.outcomes import (
-    constant_outcomes,
-    reason_of_one_value,
-)
+from fairgauge.resolve.outcomes import constant_outcomes, reason_of_one_value
 from fairgauge.resolve.question_checks import (
     few_published,
     one_group,

@@ -309,11 +309,7 @@ def _ask_for_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
 
 
 def _describe_absent(
-    value: Value,
-    levels: Sequence[Value],
-    column: str,
-    spec: Spec,
-    beside: Sequence[Value] = (),
+    value: Value, levels: Sequence[Value], column: str, spec: Spec, beside: Sequence[Value] = ()
 ) -> str:
     asked, names = name_of(value), [name_of(level) for level in levels]
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]

@@ -17,12 +17,7 @@ from fairgauge.errors import Problem, cells, collecting, quote, refuse, suggest
 from fairgauge.identity import texts_of
 from fairgauge.question.specification import Spec, strata_alone, unmet_need
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import (
-    GroupCounts,
-    count_everyone,
-    count_groups,
-    weights_differ,
-)
+from fairgauge.resolve.group_counts import GroupCounts, count_everyone, count_groups, weights_differ
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import name_of

@@ -129,11 +129,7 @@ def _moments(term: RegressionTerm, data: SideData) -> MeanMoments:
     first, second, third = _POWERS[term]
     sums = [
         side.moments_of(needs_of(term))
-        for side in (
-            data.side,
-            data.squares or data.side,
-            data.cubes or data.side,
-        )
+        for side in (data.side, data.squares or data.side, data.cubes or data.side)
     ]
     if second not in sums[1]:
         raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
