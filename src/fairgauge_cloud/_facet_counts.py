@@ -248,7 +248,7 @@ def outcome(column: CodedColumn, values: Sequence[object]) -> tuple[BinaryOutcom
     return BinaryOutcome(column, mask, found, text), listed
 
 
-def binary_prediction(
+def read_prediction(
     column: CodedColumn, label: BinaryOutcome, listed: list[object]
 ) -> BinaryOutcome:
     """Collapse a prediction as its label was."""

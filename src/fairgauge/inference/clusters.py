@@ -47,7 +47,7 @@ from fairgauge.resolve.references import (
     SCORES,
     CountsBySide,
     Measure,
-    append_others,
+    add_others,
     side_of_all,
     side_of_others,
 )
@@ -62,12 +62,12 @@ from fairgauge.stats.sampling import (
     assign_blocks,
     design_limits,
     deviations,
-    deviations_of_replicates,
     deviations_of_rows,
     deviations_of_units,
     effective_clusters,
     effective_rows,
     intracluster_correlation,
+    replicate_deviations,
     rows_of_blocks,
     rows_of_level,
     satterthwaite_degrees,
@@ -346,7 +346,7 @@ class ClustersBySide:
         held = held.reshape(inside)
         # strata stand before the rows that miss theirs, which the margin alone counts
         held = np.concatenate([held.sum(axis=2, keepdims=True), held[:, :, :-1]], axis=2)
-        every = append_others(held)[self.blocks :]  # all rows, and all rows without each block
+        every = add_others(held)[self.blocks :]  # all rows, and all rows without each block
         return every.swapaxes(0, 1).reshape(groups, -1, labels, predictions)
 
 
@@ -420,7 +420,7 @@ class DesignBySide(ClustersBySide):
         """Return the deviations of a statistic, of which its variance is made."""
         design = self.design
         if isinstance(design, ReplicateCounts):
-            return deviations_of_replicates(self.copies(statistic, sides), design.factors)
+            return replicate_deviations(self.copies(statistic, sides), design.factors)
         strata = design.strata
         if strata.lonely.any() and self._spec.lonely is Lonely.REFUSE:
             raise NoInterval(ReasonCode.LONELY_STRATA, strata=int(strata.lonely.sum()))
@@ -431,7 +431,7 @@ class DesignBySide(ClustersBySide):
         # derivatives by the sums of cells, of shape (measures, labels + 1, predictions + 1, n)
         values = self.copies(statistic, replace(sides, which=alike[0], slots=alike[1]))
         up, down = values[1:].reshape(2, len(self._measures), -1, n)
-        steps = np.stack([append_others(self._steps[m])[*alike] for m in self._measures])
+        steps = np.stack([add_others(self._steps[m])[*alike] for m in self._measures])
         slopes = quotient(up - down, 2 * steps[:, None]).reshape(-1, *self._shape[2:], n)
         squares = np.zeros((len(design.unit), n)) if design.single else None
         totals = np.zeros((len(strata.units) if design.single else len(strata.of_unit), n))

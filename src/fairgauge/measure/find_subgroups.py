@@ -289,9 +289,7 @@ class ClaimCounts:
         self._sums = np.stack([found[pattern] for pattern in patterns.tolist()], axis=1)
 
 
-def _stratified_tests(
-    counts: ClaimCounts, members: Sequence[int], more: Sequence[int] = ()
-) -> Array:
+def _stratify(counts: ClaimCounts, members: Sequence[int], more: Sequence[int] = ()) -> Array:
     n, x = counts.by(members, more)[1]
     return _mantel_haenszel(n[:, 1:], x[:, 1:], n[:, :1], x[:, :1])
 
@@ -321,10 +319,10 @@ def explain_claims(
     conditions = [frozenset(subgroups.conditions(at).items()) for at in claims]
     members: list[int] = []
     while True:
-        z = _stratified_tests(counts, members)
+        z = _stratify(counts, members)
         while z.max() > c and len(members) < MOST_MEMBERS:
             members.append(_general(int(np.argmax(z)), members, counts, conditions, c))
-            z = _stratified_tests(counts, members)
+            z = _stratify(counts, members)
         narrowed = list(members)
         for k, member in enumerate(members):
             others = [each for each in narrowed if each != member]
@@ -335,13 +333,10 @@ def explain_claims(
     unexplained = set(np.flatnonzero(z > c).tolist())
     for member in list(members):
         others = [each for each in members if each != member]
-        if (
-            others
-            and set(np.flatnonzero(_stratified_tests(counts, others) > c).tolist()) <= unexplained
-        ):
+        if others and set(np.flatnonzero(_stratify(counts, others) > c).tolist()) <= unexplained:
             members = others
-    members = members or [int(np.argmax(_stratified_tests(counts, [])))]
-    beside = np.stack([_stratified_tests(counts, [member]) for member in members])
+    members = members or [int(np.argmax(_stratify(counts, [])))]
+    beside = np.stack([_stratify(counts, [member]) for member in members])
     explained_by: Index = np.array(members)[np.argmin(beside, axis=0)]
     explained_by[[*members, *unexplained]] = -1
     return explained_by
@@ -358,7 +353,7 @@ def _general(
     ancestors = sorted(set(ancestors) - set(members), key=lambda i: (len(conditions[i]), i))
     for at, ancestor in enumerate(ancestors):
         next_ones = [claim, *ancestors[at : at + MOST_AHEAD]]
-        if _stratified_tests(counts, [*members, ancestor], next_ones)[claim] <= c:
+        if _stratify(counts, [*members, ancestor], next_ones)[claim] <= c:
             return ancestor
     return claim
 

@@ -18,7 +18,7 @@ from fairgauge.catalogue.across import Across, Spread, is_of_one_group
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Metric, RowMetric
 from fairgauge.catalogue.distributions import ConditionalDisparity, Distance
-from fairgauge.catalogue.statistics import AVERAGES, Statistic, agreement, average_over_classes
+from fairgauge.catalogue.statistics import AVERAGES, Statistic, agreement, class_average
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import (
@@ -439,7 +439,7 @@ def _multiclass(
         for how in AVERAGES:
             average = ClassScope(ClassKind.AVERAGE, average=how)
             yield from whole.groups(
-                [average_over_classes(of, how) for of in by_class], average, total=total
+                [class_average(of, how) for of in by_class], average, total=total
             )
 
     estimates: list[Estimate] = []
@@ -465,16 +465,16 @@ def _multiclass(
             if statistic is not None:
                 for how in AVERAGES:
                     average = ClassScope(ClassKind.AVERAGE, average=how)
-                    estimates += _measure_class_average(
-                        whole, metric, average_over_classes(statistic, how), average
+                    estimates += _class_average(
+                        whole, metric, class_average(statistic, how), average
                     )
         if statistic is not None and statistic.name in of_all:
-            estimates += _measure_class_average(whole, metric, of_all[statistic.name], NO_CLASS)
+            estimates += _class_average(whole, metric, of_all[statistic.name], NO_CLASS)
     slices[0].together |= whole.together
     return [*groups_of(total=False)], [*groups_of(total=True)], estimates
 
 
-def _measure_class_average(
+def _class_average(
     whole: Slice, metric: Metric, of: Statistic, class_scope: ClassScope
 ) -> Iterator[Estimate]:
     if isinstance(metric, Spread):

@@ -13,7 +13,7 @@ import numpy as np
 
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, listing, quote
-from fairgauge.inference.possible import difference_limits, mean_limits, widen_to_worst_case
+from fairgauge.inference.possible import difference_limits, mean_limits, worst_case_limits
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answers import Answers
 from fairgauge.results.name_swaps import (
@@ -324,7 +324,7 @@ def _draft(
     means = (found.mean_group, found.mean_reference)
     of_sides = (mean_limits(m, lacks, ends) for m, lacks in zip(means, doubt.shares, strict=True))
     worst, interval = difference_limits(*of_sides), (np.array(result.low), np.array(result.high))
-    low, high = widen_to_worst_case(interval, worst, np.array(found.value), ratio=False)
+    low, high = worst_case_limits(interval, worst, np.array(found.value), ratio=False)
     return _Draft(cells, sides, result, (float(low), float(high)))
 
 

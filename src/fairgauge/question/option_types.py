@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge import enums
-from fairgauge.errors import SpecError, quote, show_value, suggest
+from fairgauge.errors import SpecError, display, quote, suggest
 from fairgauge.question import features, readers
 from fairgauge.question._wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
@@ -144,7 +144,7 @@ def _read_positive(value: object, at: Location) -> features.Positive:
         return features.Above(float(value["above"]))
     if set(value) <= {"above"}:
         allowed = "values, {COLUMN = VALUE, ...} or {above = NUMBER}"
-        at.report(f"must be {allowed}, not {show_value(value)}")
+        at.report(f"must be {allowed}, not {display(value)}")
         return ()
     return features.ByColumn(tuple(
         (str(column), readers.read_values(values, at[column]))
@@ -156,7 +156,7 @@ def _read_threshold(value: object, at: Location) -> tuple[float, ...] | enums.Th
     if isinstance(value, str):
         if value in list(enums.Threshold):
             return enums.Threshold(value)
-        at.report(f"must be numbers or 'median', not {show_value(value)}")
+        at.report(f"must be numbers or 'median', not {display(value)}")
         return ()
     return readers.read_numbers(value, at)
 
@@ -196,7 +196,7 @@ def _read_reference(value: object, at: Location) -> enums.ReferenceRule | NamedR
         "intersection {'a*b': [value of a, value of b]}"
     )])  # fmt: skip
     near = suggest(value, enums.ReferenceRule)
-    at.report(f"{show_value(value)} is not allowed.{near} {allowed}")
+    at.report(f"{display(value)} is not allowed.{near} {allowed}")
     return enums.ReferenceRule.OTHERS
 
 
@@ -217,7 +217,7 @@ def _plain_strata(strata: tuple[features.Feature, ...]) -> Json:
 def read_margins(value: object, at: Location) -> Margins:
     """Read how much worse each rate may be, in the unit of the rate."""
     if not isinstance(value, Mapping):
-        at.report(f"must be {{rate: margin}}, not {show_value(value)}")
+        at.report(f"must be {{rate: margin}}, not {display(value)}")
         return ()
     read = readers.read_number(0)
     return tuple((str(name), read(margin, at[name])) for name, margin in value.items())

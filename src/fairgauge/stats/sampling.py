@@ -433,7 +433,7 @@ def deviations_of_rows(squares: Array, totals: Array, strata: Strata, stratum: I
     return Deviations(np.concatenate(by), sign)
 
 
-def deviations_of_replicates(values: Array, factors: Array) -> Deviations:
+def replicate_deviations(values: Array, factors: Array) -> Deviations:
     """Return the deviations of replicates from the full estimate, which comes first in ``values``.
 
     References: Wolter (2007), Introduction to Variance Estimation; Fay and Train (1995),

@@ -12,7 +12,7 @@ from fairgauge.cli._data_arguments import (
     DataArguments,
     add_late_labels,
     merge_cubes,
-    open_unless_counts,
+    open_data,
     takes_data,
 )
 from fairgauge.cli._output import (
@@ -231,7 +231,7 @@ def _show_query(
 
     source: Source | Cube
     if warehouse is None:
-        source = open_unless_counts(data.read())
+        source = open_data(data.read())
     else:
         from fairgauge.scan.warehouse import open_warehouse
 

@@ -548,7 +548,7 @@ def pooled_interval(
     rows = [np.where(weights > 0, b.n.reshape(weights.shape), 0.0) for b in (ours, theirs)]
     if ours.share is None or theirs.share is None or not ours.share.plain:
         made = _mover(metric, (ours, theirs), share, rows, compared, spec)
-        return withhold_where_thin(made, strata_are_thin(rows, weights))
+        return withhold_thin(made, strata_are_thin(rows, weights))
     x = [np.where(weights > 0, s.x.reshape(weights.shape), 0.0) for s in (ours.share, theirs.share)]
     sides = [(x[0], rows[0]), (x[1], rows[1])][:: 1 if metric.order == "group - reference" else -1]
     limits = stratified_difference if metric.by == "difference" else stratified_ratio
@@ -559,7 +559,7 @@ def pooled_interval(
     if enough.all():
         return score
     made = _mover(metric, (ours, theirs), share, rows, compared, spec)
-    made = withhold_where_thin(made, strata_are_thin(rows, weights))
+    made = withhold_thin(made, strata_are_thin(rows, weights))
     low, high, p = (
         np.where(enough, getattr(score, name), getattr(made, name)) for name in ("low", "high", "p")
     )
@@ -570,9 +570,7 @@ def pooled_interval(
     return Intervals(low, high, p, methods, too_few, made.reason)
 
 
-def withhold_where_thin(
-    intervals: Intervals, too_thin: Mask, reason: Reason = THIN_STRATA
-) -> Intervals:
+def withhold_thin(intervals: Intervals, too_thin: Mask, reason: Reason = THIN_STRATA) -> Intervals:
     """Return intervals, none of the groups whose strata are too thin."""
     low, high, p = (
         np.where(too_thin, np.nan, each) for each in (intervals.low, intervals.high, intervals.p)

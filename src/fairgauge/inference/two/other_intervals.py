@@ -36,7 +36,7 @@ from fairgauge.inference.one.drawn_tables import TOO_MANY_STRATA, resampled_comp
 from fairgauge.inference.two.contrast_intervals import (
     insufficient_sides,
     share_interval,
-    withhold_where_thin,
+    withhold_thin,
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -181,7 +181,7 @@ def _conditional_jackknife(
     reason = Reason.of(
         ReasonCode.THIN_STRATA, minimum=FEWEST_IN_STRATUM, share=MOST_THIN, of=metric.of
     )
-    return withhold_where_thin(jackknife_interval(metric, compared, spec), thin, reason)
+    return withhold_thin(jackknife_interval(metric, compared, spec), thin, reason)
 
 
 _OVERALL: Methods = (IntervalMethod.MOVER, IntervalMethod.WILSON)
