@@ -637,11 +637,9 @@ def judge_together(
     With ``multiplicity="familywise"`` the others are inconclusive.
 
     ``measure_at`` measures what rules are on at another confidence level.
-
-    References: Holm (1979), Scandinavian Journal of Statistics 6, 65-70: with r of m hypotheses
-    rejected, the next is tested at the level divided by m - r. Berger (1982), Technometrics 24,
-    295-300.
     """
+    # Holm (1979), Scandinavian Journal of Statistics 6, 65-70: with r of m hypotheses rejected, the
+    # next is tested at the level divided by m - r. Berger (1982), Technometrics 24, 295-300.
     verdicts = judge(measured, spec.rules)
     outcomes = interval_decisions(measured, spec.rules)
     family, failed = len(outcomes), 0

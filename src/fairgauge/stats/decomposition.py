@@ -82,13 +82,12 @@ def decompose(
     ``sampling``: of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights, and
         arrays of shape (S,) where there are clusters.
 
-    References: Kitagawa (1955), JASA 50, 1168-1194; Nopo (2008), Review of Economics and Statistics
-    90, 290-299.
-
     >>> found = decompose([30, 20], [100, 100], [60, 5], [200, 50], 1.959964)
     >>> [round(float(part.value), 4) for part in (found.composition, found.within)]
     [-0.045, 0.035]
     """
+    # Kitagawa (1955), JASA 50, 1168-1194; Nopo (2008), Review of Economics and Statistics 90,
+    # 290-299.
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     common, held_d, held_a = _common_strata(n_d, n_a)
     w_d, w_a = held_d / _total(held_d), held_a / _total(held_a)

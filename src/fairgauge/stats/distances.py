@@ -263,13 +263,12 @@ def error_dispersion_quantile(deviation: ArrayLike, weight: ArrayLike, z: ArrayL
         included.
     ``z``: normal critical value; the quantile is exceeded with the probability of both its tails.
 
-    References: Satterthwaite (1946), Biometrics Bulletin 2, 110-114.
-
     Of two groups it is that of |e1 - e2| / 2:
 
     >>> float(error_dispersion_quantile([0.03, 0.04], [0.5, 0.5], 1.959964).round(4))
     0.049
     """
+    # Satterthwaite (1946), Biometrics Bulletin 2, 110-114.
     from scipy.special import gammainccinv, ndtr
 
     s, w = floats(deviation, weight)

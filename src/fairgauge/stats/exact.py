@@ -32,11 +32,10 @@ def boschloo(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Arra
     Raises ``ValueError``: when a count is not whole (exact tests need counts, not effective sample
         sizes), or when there are more successes than trials.
 
-    References: Boschloo (1970), Statistica Neerlandica 24(1).
-
     >>> round(float(boschloo(7, 25, 2, 25)), 4)
     0.0786
     """
+    # Boschloo (1970), Statistica Neerlandica 24(1).
     from scipy.stats import boschloo_exact
 
     tables = np.stack(whole_counts("Boschloo's test", x1, n1, x2, n2), axis=-1).astype(np.int64)
@@ -78,13 +77,12 @@ def exact_limits(
 
     ``high`` of a ratio is infinite where the denominator may be 0.
 
-    References: Clopper & Pearson (1934), Biometrika 26, 404-413; Fisher (1932), Statistical Methods
-    for Research Workers, section 21.1; Buehler (1957), JASA 52, 482-493.
-
     >>> low, high = exact_limits(30, 100, 120, 400, 0.05)
     >>> round(float(low), 3), round(float(high), 3)
     (-0.113, 0.127)
     """
+    # Clopper & Pearson (1934), Biometrika 26, 404-413; Fisher (1932), Statistical Methods for
+    # Research Workers, section 21.1; Buehler (1957), JASA 52, 482-493.
     x_d, n_d, x_a, n_a, alpha = floats(x_d, n_d, x_a, n_a, alpha)
     if comparison == "rate":
         return exact_rate_limits(x_d, n_d, alpha / 2)

@@ -92,15 +92,14 @@ def adjusted_effect(
         squares are taken from it.
     ``centre``: what every number is less, which matters to the ratio alone.
 
-    References: Fernández-Val (2009), Journal of Econometrics 150, 71-85 (average effects beside
-    many small levels); MacKinnon & White (1985), Journal of Econometrics 29, 305-325 (HC3).
-
     >>> found = adjusted_effect(
     ...     [89, 17, 202], [108, 25, 593], [512, 353, 120], [825, 560, 325], [np.arange(3)], 1.96
     ... )
     >>> round(found.difference, 4), round(found.log_odds, 4)
     (0.0444, 0.1972)
     """
+    # Fernández-Val (2009), Journal of Econometrics 150, 71-85 (average effects beside many small
+    # levels); MacKinnon & White (1985), Journal of Econometrics 29, 305-325 (HC3).
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     q_d, q_a = (x_d, x_a) if squares is None else floats(*squares)
     held = n_d > 0, n_a > 0

@@ -23,12 +23,11 @@ def multinomial_cells(counts: ArrayLike, replicates: int, rng: np.random.Generat
     ``counts``: shape (..., K): rows per cell. A total that is not whole (effective sample size) is
     drawn at the nearest whole size and scaled back.
 
-    References: Efron (1979), Annals of Statistics 7, 1-26.
-
     >>> draws = multinomial_cells([[30, 70], [20, 30]], 1000, np.random.default_rng(0))
     >>> draws.shape, draws.sum(-1).min(0).tolist()
     ((1000, 2, 2), [100.0, 50.0])
     """
+    # Efron (1979), Annals of Statistics 7, 1-26.
     (table,) = floats(counts)
     total = table.sum(-1, keepdims=True)
     size = np.rint(total)

@@ -177,11 +177,10 @@ def quantile_limits(values: Array, q: float, z: float) -> tuple[float, float]:
 
     ``values``: shape (n,): a sample, ascending.
 
-    References: David & Nagaraja (2003), Order Statistics, 3rd edition, section 7.1.
-
     >>> quantile_limits(np.arange(1.0, 26.0), 0.5, 1.959964)
     (8.0, 18.0)
     """
+    # David & Nagaraja (2003), Order Statistics, 3rd edition, section 7.1.
     from scipy.special import bdtr, bdtrc, ndtr
 
     n, tail = len(values), float(ndtr(-z))
@@ -380,13 +379,12 @@ def jackknifed_share(values: Array, rows: int, confidence: float) -> Limits:
     ``values``: shape (1 + blocks,): the mean of all rows, and without each block.
     ``rows``: effective sample size where the jackknife variance is 0.
 
-    References: Kott (2001), Journal of Official Statistics 17, 521-526 (delete-a-group); Korn and
-    Graubard (1998), Survey Methodology 24, 193-201 (effective rows).
-
     >>> low, high = jackknifed_share(np.zeros(41), 100, 0.95)
     >>> float(low), round(float(high), 3)
     (0.0, 0.039)
     """
+    # Kott (2001), Journal of Official Statistics 17, 521-526 (delete-a-group); Korn and Graubard
+    # (1998), Survey Methodology 24, 193-201 (effective rows).
     mean, without = values[0], values[1:]
     blocks = len(without)
     variance = ((without - mean) ** 2).sum() * (blocks - 1) / blocks

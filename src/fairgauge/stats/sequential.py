@@ -108,12 +108,11 @@ def e_value(
     Its expectation is at most 1 at every tolerated pair of rates; 1 where the alternative is itself
     tolerated.
 
-    References: Turner & Grunwald (2023), Statistics & Probability Letters 198, 109835; Turner, Ly &
-    Grunwald (2024), Journal of Statistical Planning and Inference 230, 106116.
-
     >>> round(float(e_value(Tolerated(-0.05, 0.05), 0.30, 0.42, 60, 200, 45, 100)), 4)
     3.7014
     """
+    # Turner & Grunwald (2023), Statistics & Probability Letters 198, 109835; Turner, Ly & Grunwald
+    # (2024), Journal of Statistical Planning and Inference 230, 106116.
     a, d, x_a, n_a, x_d, n_d = floats(a, d, x_a, n_a, x_d, n_d)
     near_a, near_d = tolerated.project(a, d, n_a, n_d)
     gain = _log_likelihood(x_a, n_a, a) + _log_likelihood(x_d, n_d, d)
@@ -144,14 +143,12 @@ def evidence_of_change(
     ``shift``: distance beyond the bound at which a change should be detected early: of a ratio or
         of its inverse, whichever is below 1, so that both have the same evidence.
 
-    References: Shin, Ramdas & Rinaldo (2023), E-detectors, New England Journal of Statistics in
-    Data Science.
-
     >>> x_d = [30] * 20 + [50] * 20
     >>> found = evidence_of_change(Tolerated(-0.05, 0.05), [60] * 40, [200] * 40, x_d, [100] * 40)
     >>> int(np.argmax(found >= 365 / 0.05))
     23
     """
+    # Shin, Ramdas & Rinaldo (2023), E-detectors, New England Journal of Statistics in Data Science.
     counts = np.stack(np.broadcast_arrays(*floats(x_a, n_a, x_d, n_d)))
     recent = np.zeros_like(counts)  # before every batch
     for t in range(1, counts.shape[1]):
@@ -334,13 +331,12 @@ def running_contrast(
     slopes b and both signs, S being the sum of the weighted deviations and V that of the squares.
     A ratio has the limits of its two rates, each with half of the error.
 
-    References: Howard, Ramdas, McAuliffe & Sekhon (2021), Annals of Statistics 49, 1055-1080
-    (theorem 4). Fan, Grama & Liu (2015), Electronic Journal of Probability 20, 1-22.
-
     >>> found = running_contrast("difference", [60] * 90, [200] * 90, [36] * 90, [100] * 90)
     >>> [round(float(each[-1]), 3) for each in found]
     [0.06, 0.036, 0.084]
     """
+    # Howard, Ramdas, McAuliffe & Sekhon (2021), Annals of Statistics 49, 1055-1080 (theorem 4).
+    # Fan, Grama & Liu (2015), Electronic Journal of Probability 20, 1-22.
     x_a, n_a, x_d, n_d = floats(x_a, n_a, x_d, n_d)
     error = 1 - confidence
     if comparison == "rate":

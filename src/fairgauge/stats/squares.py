@@ -170,9 +170,6 @@ def difference_in_overall_deviations(
 
     Shape (n,): nan where all rows have the same outcome.
 
-    References: Zou, Huang & Zhang (2009), Computational Statistics & Data Analysis 53, 1080-1085,
-    for linear combinations of rates.
-
     >>> from fairgauge.stats.intervals import wilson
     >>> x, n = np.array([[12.0], [48.0]]), np.array([[40.0], [80.0]])
     >>> limits = wilson(x, n, 1.959964)
@@ -181,6 +178,8 @@ def difference_in_overall_deviations(
     >>> [round(float(end[0]), 3) for end in (low, high)]
     [-0.912, -0.222]
     """
+    # Zou, Huang & Zhang (2009), Computational Statistics & Data Analysis 53, 1080-1085, for linear
+    # combinations of rates.
     overall = (shares * rates).sum(axis=0)
     variance = overall * (1 - overall)
     spread = np.sqrt(variance)
