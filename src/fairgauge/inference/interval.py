@@ -94,10 +94,8 @@ class Intervals:
     together: Callable[[float], Limits] | None = None
 
     def containing(self, value: Array, limits: tuple[float, float]) -> Intervals:
-        """Return the intervals, clipped to the range of the metric, that contain the value.
-
-        A profile may change a value (0/0 is 0); the interval of the undefined one would mislead.
-        """
+        """Return the intervals, clipped to the range of the metric, that contain the value."""
+        # A profile may change a value (0/0 is 0); the interval of the undefined one would mislead.
         low, high = containing(value, self.low, self.high, *limits)
         held = ~np.isnan(low)
         p = np.where(held, self.p, np.nan)
@@ -711,11 +709,9 @@ def canonical_pair(one: Array, two: Array, *, symmetric: bool) -> tuple[Array, A
 
 
 def precedes(one: Array, two: Array) -> bool:
-    """Return whether counts come first in the order in which both sides of a comparison are drawn.
-
-    The order is that of the counts, so that group and reference may change places and every draw of
-    theirs stays what it was.
-    """
+    """Return whether counts come first in the order in which both sides are drawn."""
+    # The order is that of the counts, so that group and reference may change places and every draw
+    # of theirs stays what it was.
     return bool(_round_sums(one).ravel().tolist() <= _round_sums(two).ravel().tolist())
 
 

@@ -407,13 +407,11 @@ class RowsWithoutStratum:
             self._alike = largest_design_effect(rows.astype(np.float64))
 
     def change(self, of: Statistic, groups: Index, references: Index) -> Mask:
-        """Return for which comparisons leaving them out changes a side by itself.
-
-        It does where their rates differ statistically significantly from those of the other rows,
-        and the rate of a side moves by more than a tenth of the difference between both sides. That
-        both sides may move alike, so that their difference stays, shows nothing of what it is
-        within strata that nobody knows.
-        """
+        """Return for which comparisons leaving them out changes a side by itself."""
+        # It does where their rates differ statistically significantly from those of the other rows,
+        # and the rate of a side moves by more than a tenth of the difference between both sides.
+        # That both sides may move alike, so that their difference stays, shows nothing of what it
+        # is within strata that nobody knows.
         changed = np.zeros(len(groups), dtype=np.bool_)
         if not self.rows:
             return changed

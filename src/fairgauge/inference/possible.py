@@ -363,11 +363,9 @@ def _share_ends(
 def share_variances(
     states: Array, may: Array, are: Array, rate: Rate, metric: Contrast | Spread | None = None
 ) -> Array:
-    """Return the variances of shares as they are, at the least and at the greatest: (3, n).
-
-    They are of what a metric compares, by the delta method: odds, and logarithms of a ratio. A
-    share is at least half a row from 0 and 1, where the variance would be none or without end.
-    """
+    """Return the variances of shares as they are, at the least and at the greatest: (3, n)."""
+    # They are of what a metric compares, by the delta method: odds, and logarithms of a ratio. A
+    # share is at least half a row from 0 and 1, where the variance would be none or without end.
     counted = _shares(complete_rows(states), rate, at_least=True)
     x, n = np.moveaxis(np.array([counted, *_share_ends(states, may, are, rate)]), 1, 0)
     return _variance(x, n, metric)
@@ -517,15 +515,15 @@ def could_undo(
 ) -> WhyInconclusive | None:
     """Return what is missing that could leave a difference not shown; None where nothing could.
 
-    It is the outcomes that one side lacks beyond the share that the other lacks, or rows without a
-    group that have other rates than those with one: all may be of one side, and of any outcome. So
-    many rows move a share by no more than their part of its rows, times what is left of it. Were
-    any missing row taken for any outcome and group, few gaps of ordinary data would be decided.
-
     ``sides``: numbers of a group and its reference, as `CountsBySide` has them.
     ``shown``: the limits of the difference, all of which must stay on their side.
     ``columns``: the level of every stratum in each column that strata cross.
     """
+    # It is the outcomes that one side lacks beyond the share that the other lacks, or rows without
+    # a group that have other rates than those with one: all may be of one side, and of any outcome.
+    # So many rows move a share by no more than their part of its rows, times what is left of it.
+    # Were any missing row taken for any outcome and group, few gaps of ordinary data would be
+    # decided.
     metric = estimate.definition
     assert isinstance(metric, Contrast)
     more = lacks_more(counted, metric.needs, *sides, spec)
@@ -591,14 +589,14 @@ class RateLimits(NamedTuple):
 class PossiblePairs:
     """The rows of every side by label and both decisions, each of which may be missing.
 
-    A row without a label, or that a model does not decide, may have either value. Both sides of a
-    comparison are taken as far as they can go by themselves, so that the ends may be wider than any
-    one table reaches.
-
     ``groups``: shape (groups + 1, labels + 1, K + 1, K + 1): group holds known values of no group.
     ``without``: likewise of the kinds of rows without a group.
     ``sides``: which sides each kind may be of, of shape (kinds, sides).
     """
+
+    # A row without a label, or that a model does not decide, may have either value. Both sides of a
+    # comparison are taken as far as they can go by themselves, so that the ends may be wider than
+    # any one table reaches.
 
     def __init__(self, groups: Array, without: Array, sides: Mask, outcome: OutcomeMasks) -> None:
         labels, decisions = (

@@ -88,11 +88,9 @@ class GapSides:
 def gap_sides(
     part: Slice, group: int, reference: int, of: Statistic, *, ratio: bool = False
 ) -> tuple[GapSides, Index]:
-    """Return both sides by number, and the order of their strata.
-
-    Strata are in an order of their own, so that renaming them changes no digit. Of a difference
-    sums are about the centre of the counts, of a ratio about 0.
-    """
+    """Return both sides by number, and the order of their strata."""
+    # Strata are in an order of their own, so that renaming them changes no digit. Of a difference
+    # sums are about the centre of the counts, of a ratio about 0.
     centre = 0.0 if isinstance(of, Rate) else part.counts.centre
     about = centre if ratio else 0.0
     slots = np.arange(1, 1 + len(part.counts.strata))

@@ -207,9 +207,8 @@ def excluded_groups(
     """State the number and the selection rate of excluded groups, for tables to publish.
 
     Of a group of the minimum share or more it is a warning.
-
-    Groups of probabilities have no numbers, and protected counts no exact ones.
     """
+    # Groups of probabilities have no numbers, and protected counts no exact ones.
     spec = resolution.spec
     selection = [each for each in rates if each.name == "selection_rate"]
     published = spec.preset is not None and preset(spec.preset).published_metrics

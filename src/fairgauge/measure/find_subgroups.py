@@ -304,15 +304,13 @@ def _mantel_haenszel(nc: Array, xc: Array, n: Array, x: Array) -> Array:
 def explain_claims(
     searched: SearchedRows, subgroups: Subgroups, claims: Sequence[int], c: float
 ) -> Index:
-    """Return for every claim the member of the summary that accounts for most of its evidence.
-
-    In the strata that members make no other claim exceeds the critical value. In turn the claim
-    with the most evidence beside them is taken, or in its place its most general ancestor among the
-    claims that brings its evidence below the critical value. Members that are worse through one
-    claim inside them alone give place to it, until none does. Members that the others account for
-    are removed again. No claim is added: every member is one. Members are explained by -1, as are
-    claims that exceed the critical value ``c`` nevertheless.
-    """
+    """Return for every claim the member of the summary that accounts for most of its evidence."""
+    # In the strata that members make no other claim exceeds the critical value. In turn the claim
+    # with the most evidence beside them is taken, or in its place its most general ancestor among
+    # the claims that brings its evidence below the critical value. Members that are worse through
+    # one claim inside them alone give place to it, until none does. Members that the others account
+    # for are removed again. No claim is added: every member is one. Members are explained by -1, as
+    # are claims that exceed the critical value ``c`` nevertheless.
     if not claims:
         return np.zeros(0, dtype=np.int64)
     counts = ClaimCounts(searched, subgroups, claims)

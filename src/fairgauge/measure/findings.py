@@ -90,12 +90,11 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
     """Return the disparities to report, the gravest first, one for each feature and rate.
 
     Of each it is that of the group that fares worst.
-
-    Only contrasts are findings whose interval excludes "no difference" together with those of all
-    comparisons of the report: a report with many rates and features would otherwise lead with
-    sampling error. Within a rate groups are ranked by the point estimate, never by the interval,
-    which would rank large groups first.
     """
+    # Only contrasts are findings whose interval excludes "no difference" together with those of all
+    # comparisons of the report: a report with many rates and features would otherwise lead with
+    # sampling error. Within a rate groups are ranked by the point estimate, never by the interval,
+    # which would rank large groups first.
     chosen: list[tuple[_Searched, Finding]] = []
     stated: set[Hashable] = set()
     named = set()

@@ -61,10 +61,8 @@ class _Asked(NamedTuple):
     answered: Array
 
     def missing(self, groups: Sequence[int]) -> tuple[float, int]:
-        """Return of how many cells the answers are missing, parts of cells added up, of how many.
-
-        Answers of one cell are not independent, so that cells are compared and not answers.
-        """
+        """Return how many cells lack answers, parts of cells added up, and how many there are."""
+        # Answers of one cell are not independent, so that cells are compared and not answers.
         own = np.isin(self.group, groups) & (self.asked > 0)
         share = 1 - np.minimum(self.answered[own] / self.asked[own], 1)
         return float(share.sum()), int(own.sum())

@@ -75,10 +75,8 @@ class OutcomeMasks:
 
 
 def decide_task(cube: Cube, spec: Spec) -> Task:
-    """Decide what label and prediction are, if it is not given.
-
-    More than two texts with no positive one are classes; numbers are never guessed to be classes.
-    """
+    """Decide what label and prediction are, if it is not given."""
+    # More than two texts with no positive one are classes; numbers are never guessed to be classes.
     label = cube.plan.axis(Role.LABEL)
     if spec.task is not None or spec.positive or label is None or label.cuts:
         return spec.task or Task.BINARY

@@ -194,10 +194,8 @@ def _moments(counts: Mapping[str, Array], measure: Measure) -> dict[str, Array]:
 
 
 def add_others(counts: Array) -> Array:
-    """Append the whole, and for every group the sum of all others.
-
-    The others are added up, not subtracted from the whole, so that weights leave no rounding.
-    """
+    """Append the whole, and for every group the sum of all others."""
+    # The others are added up, not subtracted from the whole, so that weights leave no rounding.
     zero = np.zeros_like(counts[:1])
     before = np.concatenate([zero, np.cumsum(counts, axis=0)])
     after = np.concatenate([np.cumsum(counts[::-1], axis=0)[::-1], zero])

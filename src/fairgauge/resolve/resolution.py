@@ -148,11 +148,9 @@ _CHOSEN = (ReferenceRule.BEST, ReferenceRule.LARGEST)
 
 
 def protection_obstacle(metric: Metric, spec: Spec) -> Reason | None:
-    """Return why a metric has no exact bounds under protected counts, None where it has.
-
-    Bounds are exact for differences and ratios of rates of groups that share no row, where it is
-    known what is compared: counts that are rounded do not show which group is best or largest.
-    """
+    """Return why a metric has no exact bounds under protected counts, None where it has."""
+    # Bounds are exact for differences and ratios of rates of groups that share no row, where it is
+    # known what is compared: counts that are rounded do not show which group is best or largest.
     bounded = isinstance(metric, Contrast) and isinstance(metric.of, Rate)
     if not bounded or metric.scope != "group" or "score" in metric.needs:
         return Reason.of(ReasonCode.PROTECTED)

@@ -52,12 +52,10 @@ class JoinCounts:
 
 
 def join_labels(predictions: Source, labels: Source, on: str, output: str | Path) -> JoinCounts:
-    """Put labels beside predictions by a column ``on``, and write both whole, or not at all.
-
-    Identifiers are compared as text, so that ``01`` and ``1`` differ; of whole numbers that became
-    floating-point, as pandas writes them beside a missing one, ``1.0`` is ``1``. The rows keep the
-    order of the predictions.
-    """
+    """Put labels beside predictions by a column ``on``, and write both whole, or not at all."""
+    # Identifiers are compared as text, so that ``01`` and ``1`` differ; of whole numbers that
+    # became floating-point, as pandas writes them beside a missing one, ``1.0`` is ``1``. The rows
+    # keep the order of the predictions.
     target = Path(output)
     if target.suffix.lower() not in _FORMATS:
         raise DataError(f"the output {quote(output)} is neither {' nor '.join(_FORMATS)}")

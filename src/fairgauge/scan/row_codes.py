@@ -111,11 +111,9 @@ def _number(value: Value) -> float:
 
 
 def feature_matrix(columns: Sequence[Sequence[Value]], *, scaled: bool) -> tuple[Array, list[str]]:
-    """Turn columns into points: numbers divided by their standard deviation, texts by category.
-
-    Two rows of different categories lie 1 apart in that column. Rows that miss a value are NaN.
-    Unscaled, numbers are taken as they are. Also what was done with each column, in words.
-    """
+    """Turn columns into points: numbers divided by their standard deviation, texts by category."""
+    # Two rows of different categories lie 1 apart in that column. Rows that miss a value are NaN.
+    # Unscaled, numbers are taken as they are. Also what was done with each column, in words.
     parts: list[Array] = []
     how = []
     for values in columns:

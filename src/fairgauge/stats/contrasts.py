@@ -52,13 +52,6 @@ def mover_shared_difference(
 ) -> Limits:  # fmt: skip
     """Return the interval of ``e1 - e2`` from estimates whose errors are partly the same.
 
-    As `mover_difference`, where the correlation r is 0 or less. Where it is positive, a share r of
-    either variance comes from errors that both estimates have, which move both the same way: of
-    these the distances to the limits on the *same* side are subtracted. `mover_difference`
-    subtracts distances on opposite sides, so that two equal estimates with skewed limits that
-    depend on each other fully have a difference of positive width; here it is 0. With symmetric
-    limits both are the same.
-
     ``e1, low1, high1, e2, low2, high2``: as for `mover_difference`.
 
     >>> skewed = (0.9, 0.8, 0.95)
@@ -67,6 +60,12 @@ def mover_shared_difference(
     >>> [round(float(limit), 4) for limit in mover_difference(*skewed, *skewed, 1.0)]
     [-0.05, 0.05]
     """
+    # As `mover_difference`, where the correlation r is 0 or less. Where it is positive, a share r
+    # of either variance comes from errors that both estimates have, which move both the same way:
+    # of these the distances to the limits on the *same* side are subtracted. `mover_difference`
+    # subtracts distances on opposite sides, so that two equal estimates with skewed limits that
+    # depend on each other fully have a difference of positive width; here it is 0. With symmetric
+    # limits both are the same.
     e1, low1, high1, e2, low2, high2, r = floats(e1, low1, high1, e2, low2, high2, correlation)
     low, high = mover_difference(e1, low1, high1, e2, low2, high2, r)
     below1, above1, below2, above2 = e1 - low1, high1 - e1, e2 - low2, high2 - e2

@@ -293,11 +293,6 @@ def effective_share(
 ) -> EffectiveShare:
     """Return the rows that a weighted share rests on, for Wilson's interval.
 
-    The linearised number, from the variance ``sum w^2 (y - p)^2 / (sum w)^2``; where Kish's is
-    smaller, the geometric mean of both, because few rows of the rarer outcome show too little of
-    the spread of their weights. That spread also limits the degrees of freedom; equal weights give
-    the rows themselves and inf, hence the interval without weights.
-
     ``sum_w, sum_w2, n``: sum of weights, sum of squared weights and number of rows: of the rows
     inside the share, and of those of its denominator that are outside.
 
@@ -307,6 +302,10 @@ def effective_share(
     >>> round(float(found.n), 3), round(float(found.degrees), 1)
     (11.557, 15.1)
     """
+    # The linearised number, from the variance ``sum w^2 (y - p)^2 / (sum w)^2``; where Kish's is
+    # smaller, the geometric mean of both, because few rows of the rarer outcome show too little of
+    # the spread of their weights. That spread also limits the degrees of freedom; equal weights
+    # give the rows themselves and inf, hence the interval without weights.
     # Horvitz & Thompson (1952), JASA 47, 663-685; Kish (1965), Survey Sampling; Korn & Graubard
     # (1998), Survey Methodology 24, 193-201; Satterthwaite (1946), Biometrics Bulletin 2, 110-114.
     w1, w0, q1, q0, n1, n0 = floats(*sum_w, *sum_w2, *n)
@@ -379,20 +378,18 @@ def borrow_skewness(own: MeanMoments, every: MeanMoments) -> MeanMoments:
 def mean_limits(of: MeanMoments, z: ArrayLike) -> Limits:
     """Limits of a mean whose rows are skewed: Student's t, with the end in the long tail raised.
 
-    A sample without its rare large values shows both too small a mean and too small a variance.
-    Like Wilson's, the raised end allows for that: the variance at a true mean further off is
-    larger by ``third / variance`` for each unit. The other end stays Student's.
-
     Fewer than two effective rows give [-inf, inf].
-
-    No interval of a mean holds its level for all distributions (Bahadur and Savage): values that
-    are larger than any that was seen cannot be ruled out. Measured for absolute errors in
-    docs/coverage.md.
 
     >>> low, high = mean_limits(MeanMoments(2.0, 0.04, [0.0, 0.008], 100), 1.959964)
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([1.603, 1.603], [2.397, 2.953])
     """
+    # A sample without its rare large values shows both too small a mean and too small a variance.
+    # Like Wilson's, the raised end allows for that: the variance at a true mean further off is
+    # larger by ``third / variance`` for each unit. The other end stays Student's.
+    # No interval of a mean holds its level for all distributions (Bahadur and Savage): values that
+    # are larger than any that was seen cannot be ruled out. Measured for absolute errors in
+    # docs/coverage.md.
     # Johnson (1978), JASA 73, 536-544; Bahadur & Savage (1956), Annals of Mathematical Statistics
     # 27, 1115-1122.
     mean, variance, third, rows, z = floats(*of, z)
@@ -433,15 +430,14 @@ def effective_rows(
 def degrees_of_squares(kish: ArrayLike, rows: ArrayLike) -> Array:
     """Return the degrees of freedom of the variance of a mean square of weighted rows.
 
-    Few heavy rows with large errors make most of that variance, so that its estimate varies more
-    than the number of rows suggests: by the spread of the squared weights, times the kurtosis of
-    the influences of normal errors (Satterthwaite). Equal weights give inf.
-
     ``kish, rows``: Kish's number of rows, and the rows themselves.
 
     >>> degrees_of_squares([242.0, 400.0], 400.0).round(1).tolist()
     [20.4, inf]
     """
+    # Few heavy rows with large errors make most of that variance, so that its estimate varies more
+    # than the number of rows suggests: by the spread of the squared weights, times the kurtosis of
+    # the influences of normal errors (Satterthwaite). Equal weights give inf.
     kish, rows = floats(kish, rows)
     uneven = np.maximum(1 / kish - 1 / rows, 0.0)
     varies = uneven > _ROUNDING / rows

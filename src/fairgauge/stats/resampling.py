@@ -62,15 +62,14 @@ def quantile_interval(draws: ArrayLike, confidence: float) -> Limits:
 
     ``draws``: shape (draws, ...)
 
-    Draws themselves, not between two: those of a falling function of the draws are its values at
-    the other end, and a value is outside exactly where `tail_p` is below ``1 - confidence``;
-    infinite where there are too few draws for that (below 40 at 0.95, p being at least ``2 / (draws
-    + 1)``).
-
     >>> low, high = quantile_interval(np.arange(1001.0), 0.95)
     >>> float(low), float(high)
     (24.0, 976.0)
     """
+    # Draws themselves, not between two: those of a falling function of the draws are its values at
+    # the other end, and a value is outside exactly where `tail_p` is below ``1 - confidence``;
+    # infinite where there are too few draws for that (below 40 at 0.95, p being at least ``2 /
+    # (draws + 1)``).
     (values,) = floats(draws)
     low = high = np.sort(values, axis=0)
     if (undefined := np.isnan(values)).any():
@@ -106,10 +105,6 @@ _MOST_DRAWN = 1_000_000_000
 def random_parts(counts: ArrayLike, rng: np.random.Generator) -> tuple[Array, Array]:
     """Split a table of whole counts into two random halves.
 
-    A random part of N rows has cell counts that are multivariate hypergeometric, so that no rows
-    are needed to draw one. From 1,000,000,000 rows on, every row is in either part by the toss of
-    a coin instead; the size of the first then is off by some ten thousand rows.
-
     ``counts``: whole numbers: any shape; of an odd number of rows, below 1,000,000,000, the second
         half has one more.
 
@@ -117,6 +112,9 @@ def random_parts(counts: ArrayLike, rng: np.random.Generator) -> tuple[Array, Ar
     >>> int(first.sum()), (first + second).tolist()
     (10, [[10.0, 4.0], [0.0, 6.0]])
     """
+    # A random part of N rows has cell counts that are multivariate hypergeometric, so that no rows
+    # are needed to draw one. From 1,000,000,000 rows on, every row is in either part by the toss of
+    # a coin instead; the size of the first then is off by some ten thousand rows.
     table = np.asarray(counts).astype(np.int64)
     total = int(table.sum())
     if total < _MOST_DRAWN:

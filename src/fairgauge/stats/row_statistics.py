@@ -91,9 +91,6 @@ def top_ratio(
 ) -> Limits:
     """Return the interval of ``(held / n) / (others / m)``, a ratio of selection rates at the top.
 
-    The number of top ranks is fixed, so that ``held`` of ``held + others`` is a proportion; its
-    odds, divided by ``n / m``, are the ratio, and so are Wilson's limits of the odds.
-
     ``held, others``: top ranks of the group and of its reference; fractional with ties.
     ``n, m``: ranked rows of both.
 
@@ -101,6 +98,8 @@ def top_ratio(
     >>> round(float(low), 3), round(float(high), 3)
     (0.42, 0.983)
     """
+    # The number of top ranks is fixed, so that ``held`` of ``held + others`` is a proportion; its
+    # odds, divided by ``n / m``, are the ratio, and so are Wilson's limits of the odds.
     low, high = wilson_odds(held, others, z)
     times = quotient(m, n)
     return np.asarray(low * times), np.asarray(high * times)
@@ -122,9 +121,6 @@ def top_p(held: ArrayLike, places: ArrayLike, n: ArrayLike, total: ArrayLike) ->
 def exposure_interval(group: Array, reference: Array, z: float) -> tuple[float, float, float]:
     """Return the interval of the ratio of mean exposures of two sides, and its p-value.
 
-    By MOVER of two skewed means (Johnson's), each with the larger skewness: its own, or that of all
-    rows. A few rows show too little of it, as the top ranks hold most of the exposure.
-
     ``group, reference``: shape (rows,): exposure of the rows of both sides, which share no row.
     NaN where all exposures are equal.
 
@@ -133,6 +129,8 @@ def exposure_interval(group: Array, reference: Array, z: float) -> tuple[float, 
     >>> round(low, 2), round(high, 2), round(p, 1)
     (0.7, 1.25, 0.6)
     """
+    # By MOVER of two skewed means (Johnson's), each with the larger skewness: its own, or that of
+    # all rows. A few rows show too little of it, as the top ranks hold most of the exposure.
     group, reference = np.sort(group), np.sort(reference)  # sums in an order that rows do not have
     every = np.sort(np.concatenate([group, reference]))
     if np.ptp(every) < _LEVEL:

@@ -114,10 +114,6 @@ _ROUNDS = 2
 def content_ranks(names: Index, axes: Sequence[Index], counts: Array) -> tuple[Index, Index]:
     """Rank clusters by their contents, not by names, codes or the order of their rows.
 
-    A code is known by the cells that have it, so that another order of the values of an axis (or
-    other names, which sort otherwise) changes nothing. Two values that have equal cells, and
-    clusters with equal contents, are interchangeable; they rank by their codes.
-
     ``names``: shape (n,): the cluster of each entry.
     ``axes``: shape (n,): codes of each entry along every axis, from 0; a combination occurs once
         per cluster.
@@ -133,6 +129,9 @@ def content_ranks(names: Index, axes: Sequence[Index], counts: Array) -> tuple[I
     >>> cluster.tolist(), abs(int(ranks[1] - ranks[2])), sorted(ranks.tolist())
     ([1, 1, 0, 2, 2], 1, [0, 1, 2])
     """
+    # A code is known by the cells that have it, so that another order of the values of an axis (or
+    # other names, which sort otherwise) changes nothing. Two values that have equal cells, and
+    # clusters with equal contents, are interchangeable; they rank by their codes.
     distinct, cluster = np.unique(names, return_inverse=True)
     amounts = counts.astype(np.float32).view(np.uint32)  # sums of weights differ in the last digits
     cells = _mix_bits(amounts.astype(np.uint64))
@@ -264,10 +263,9 @@ def effective_rows(found: ShareVariance, rows: ArrayLike, correlation: ArrayLike
         `intracluster_correlation`. Where the variance that follows from it is larger than the
         jackknife's, their geometric mean is taken: rare outcomes that lie in few clusters show too
         little of how alike a cluster's rows are.
-
-    Where no cluster deviates (a share of 0 or 1) the effective clusters, because the data do not
-    show how alike the rows of one cluster are; 0 with fewer than two clusters.
     """
+    # Where no cluster deviates (a share of 0 or 1) the effective clusters, because the data do not
+    # show how alike the rows of one cluster are; 0 with fewer than two clusters.
     # Korn & Graubard (1998), Survey Methodology 24, 193-201.
     (rows, correlation) = floats(rows, correlation)
     p, independent = found.rate, found.rate * (1 - found.rate)
@@ -533,11 +531,10 @@ class Sampling(NamedTuple):
     def design_effect(self, level: Sequence[Array], slope: Sequence[Array]) -> float:
         """Return by how much clusters raise the variance of a statistic, at least 1.
 
-        A cluster's influence is raised by what omitting it would add (jackknife).
-
         ``level, slope``: the influences of rows of the group, and of the reference, in every
         stratum.
         """
+        # A cluster's influence is raised by what omitting it would add (jackknife).
         found = self.clusters
         if found is None:
             return 1.0

@@ -211,17 +211,16 @@ def mean_error_limits(bins: Bins, z: ArrayLike) -> Limits:
     the sum of the absolute errors, but of ``s_b e_b`` in bins so far from 0 that their sign is
     known.
 
-    Errors are nearly independent and normal, each with the variance of its bin (half a row of
-    either label at the bin's mean score is added, so that a bin of one label has a variance too); a
-    multiple of chi approximates the sum of absolute values, exact for a single bin, and both kinds
-    of bins are joined as by MOVER.
-
     NaN without rows.
 
     >>> bins = Bins(*np.array([[100., 100], [20, 70], [25, 75], [17, 20]]))
     >>> [round(float(limit), 3) for limit in mean_error_limits(bins, 1.96)]
     [0.0, 0.11]
     """
+    # Errors are nearly independent and normal, each with the variance of its bin (half a row of
+    # either label at the bin's mean score is added, so that a bin of one label has a variance too);
+    # a multiple of chi approximates the sum of absolute values, exact for a single bin, and both
+    # kinds of bins are joined as by MOVER.
     gap = bins.score - bins.positives
     n = bins.rows.sum(-1)
     mean = np.where(bins.rows > 0, quotient(bins.score, bins.rows), 0.0)

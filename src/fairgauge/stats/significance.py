@@ -164,14 +164,13 @@ def welch_p(
 def chi_square_tail(statistic: ArrayLike, degrees: ArrayLike) -> Array:
     """Return the probability that a chi-square variable exceeds `statistic`.
 
-    For whole degrees of freedom it is a finite sum of positive terms (`scipy.special`, which has
-    it too, takes longer to import than most audits take to compute).
-
     ``degrees``: whole numbers
 
     >>> chi_square_tail([3.841459, 9.487729], [1, 4]).round(6).tolist()
     [0.05, 0.05]
     """
+    # For whole degrees of freedom it is a finite sum of positive terms (`scipy.special`, which has
+    # it too, takes longer to import than most audits take to compute).
     # Abramowitz and Stegun (1964), Handbook of Mathematical Functions, 26.4.4 and 26.4.5.
     half, degrees = floats(statistic, degrees)
     half = np.clip(half[..., None] / 2, 1e-300, 1e300)  # the logarithm of 0 and inf is infinite

@@ -34,9 +34,6 @@ def stratified_difference(
 ) -> Stratified:
     """Return the interval of ``sum w (x1/n1 - x2/n2)``, assuming a common difference.
 
-    Sato's variance is linear in the difference and unbiased in every stratum, so that it is valid
-    for many sparse strata; inverting the score (Klingenberg) makes it valid for rare outcomes.
-
     ``x1, n1, x2, n2``: shape (..., S): successes and trials of both groups in every stratum.
     ``weights``: shape (..., S): Mantel and Haenszel's, ``n1 n2 / (n1 + n2)`` over their sum, for
         their risk difference.
@@ -46,6 +43,8 @@ def stratified_difference(
     >>> round(float(low), 4), round(float(high), 4), round(float(p), 6)
     (-0.2931, -0.103, 7.5e-05)
     """
+    # Sato's variance is linear in the difference and unbiased in every stratum, so that it is valid
+    # for many sparse strata; inverting the score (Klingenberg) makes it valid for rare outcomes.
     # Sato (1989), Biometrics 45, 1323-1324; Klingenberg (2014), Statistics in Medicine 33,
     # 2968-2983.
     x1, n1, x2, n2, w = floats(x1, n1, x2, n2, weights)
@@ -70,8 +69,6 @@ def stratified_ratio(
 ) -> Stratified:
     """Return the interval of ``sum w x1/n1`` over ``sum w x2/n2``, assuming a common ratio.
 
-    Greenland and Robins's variance of the difference ``sum w (p1 - r p2)``, inverted in r.
-
     ``x1, n1, x2, n2, weights, z``: as for `stratified_difference`.
 
     The limits are 0 and inf where group 1 and group 2 have no successes.
@@ -81,6 +78,7 @@ def stratified_ratio(
     >>> round(float(low), 3), round(float(high), 3)
     (0.508, 0.797)
     """
+    # Greenland and Robins's variance of the difference ``sum w (p1 - r p2)``, inverted in r.
     # Greenland & Robins (1985), Biometrics 41, 55-68; Sato (1990), Biometrics 46, 71-80.
     x1, n1, x2, n2, w = floats(x1, n1, x2, n2, weights)
     n = n1 + n2
@@ -101,9 +99,6 @@ def mantel_haenszel_odds_ratio(
 ) -> Stratified:
     """Return the interval of Mantel and Haenszel's common odds ratio over strata.
 
-    Robins, Breslow and Greenland's variance of its logarithm is consistent both for few large and
-    for many sparse strata.
-
     ``x1, n1, x2, n2``: shape (..., S): successes and trials of both groups in every stratum; a
     stratum without trials on a side is excluded.
 
@@ -113,6 +108,8 @@ def mantel_haenszel_odds_ratio(
     >>> round(float(low), 3), round(float(high), 3), round(float(p), 6)
     (0.291, 0.655, 6.1e-05)
     """
+    # Robins, Breslow and Greenland's variance of its logarithm is consistent both for few large and
+    # for many sparse strata.
     # Mantel & Haenszel (1959), Journal of the National Cancer Institute 22, 719-748; Robins,
     # Breslow & Greenland (1986), Biometrics 42, 311-323.
     a, n, c, m = floats(x1, n1, x2, n2)
@@ -213,10 +210,6 @@ def heterogeneity(
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences vary over strata, and each stratum against all others.
 
-    Variances are those of Farrington and Manning, restricted to the common difference (Mantel and
-    Haenszel). A stratum is tested against the others with the spread of these (DerSimonian and
-    Laird), so that where differences vary everywhere the largest of them is not outlying.
-
     ``x_d, n_d, x_a, n_a``: shape (..., S): successes and trials of both sides; strata without
     trials on a side are excluded.
 
@@ -226,6 +219,9 @@ def heterogeneity(
     >>> round(float(whole.statistic), 2), round(float(each.p[0]), 6)
     (18.98, 6.4e-05)
     """
+    # Variances are those of Farrington and Manning, restricted to the common difference (Mantel and
+    # Haenszel). A stratum is tested against the others with the spread of these (DerSimonian and
+    # Laird), so that where differences vary everywhere the largest of them is not outlying.
     # Farrington & Manning (1990), Statistics in Medicine 9, 1447-1454; DerSimonian & Laird (1986),
     # Controlled Clinical Trials 7, 177-188; Viechtbauer & Cheung (2010), Research Synthesis Methods
     # 1, 112-125.
@@ -259,9 +255,6 @@ def heterogeneity_of_means(
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences of means vary over strata, and each stratum against all others.
 
-    Variances of few rows are uncertain, so that the small ones among them would let differences
-    seem to vary; the statistic allows for it, and has the distribution F of Welch.
-
     ``difference``: shape (S,)
     ``v_d, v_a, n_d, n_a``: shape (S,): variances and rows of both sides; strata whose variances are
         0 are excluded.
@@ -271,6 +264,8 @@ def heterogeneity_of_means(
     >>> round(float(whole.statistic), 2), round(float(whole.p), 4)
     (10.67, 0.0056)
     """
+    # Variances of few rows are uncertain, so that the small ones among them would let differences
+    # seem to vary; the statistic allows for it, and has the distribution F of Welch.
     # Welch (1951), Biometrika 38, 330-336.
     from scipy.special import fdtrc
 

@@ -68,12 +68,11 @@ def adjusted_estimates(
 ) -> tuple[tuple[Estimate, ...], Family]:
     """Adjust p-values for all that the report tests, and give the intervals that agree with them.
 
-    Comparisons that cannot be decided are in no family. Those of the worst class have what the
-    comparison in that class has. Metrics of single rows are adjusted among themselves, so that what
-    counts give, their marks among it, follows from the counts alone.
-
     ``homogeneity``: the tests of homogeneity; for each all pairs of groups are compared, too.
     """
+    # Comparisons that cannot be decided are in no family. Those of the worst class have what the
+    # comparison in that class has. Metrics of single rows are adjusted among themselves, so that
+    # what counts give, their marks among it, follows from the counts alone.
     of_counts = _members(estimates, of_rows=False)
     others = 2 * len(homogeneity)
     size = max(len(of_counts) + others, 1)

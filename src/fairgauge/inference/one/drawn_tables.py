@@ -49,11 +49,9 @@ class CellLayout:
 
     @property
     def key(self) -> str:
-        """What is drawn, by which draws are seeded.
-
-        A rate and its complement, a difference and a ratio are of one layout, so that one is tested
-        by the draws of the other.
-        """
+        """What is drawn, by which draws are seeded."""
+        # A rate and its complement, a difference and a ratio are of one layout, so that one is
+        # tested by the draws of the other.
         cells = "|".join("".join(map(str, part)) for part in self.parts)
         return " and ".join([*sorted(self.needs), cells])
 
@@ -78,11 +76,9 @@ def _methods(spec: Spec) -> Methods:
 def resampled_statistic(
     statistic: Statistic, table: CellLayout, data: SideData, margin: Mask, spec: Spec
 ) -> StatisticInterval:
-    """Return the limits of a statistic of every group from its drawn tables.
-
-    Many strata have none, since there are many such statistics. At other critical values than
-    that of the confidence, the distances of the limits are scaled.
-    """
+    """Return the limits of a statistic of every group from its drawn tables."""
+    # Many strata have none, since there are many such statistics. At other critical values than
+    # that of the confidence, the distances of the limits are scaled.
     cells = cells_of_side(table, data)
     affordable = len(margin) * cells * spec.replicates <= DRAWN_AT_ONCE
     at = np.arange(len(margin)) if affordable else np.flatnonzero(margin)

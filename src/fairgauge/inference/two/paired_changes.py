@@ -680,14 +680,13 @@ class _Coordinates:
 
 
 class _LargestItem:
-    """The change of the largest of some items, from i under one model to j under the other.
+    """The change of the largest of some items, from i under one model to j under the other."""
 
-    Both are fixed, though unknown. An item that is statistically significantly less than another
-    under a model is excluded, at a level that is small against 5%. The change is at least that from
-    i to any j: for every i its lower limit is the highest of those over j, simultaneous over them
-    (Bonferroni), and that of the change the lowest of these over i; the upper limit is the
-    converse. Where several items are equal, limits that hold whatever they are cover more.
-    """
+    # Both are fixed, though unknown. An item that is statistically significantly less than another
+    # under a model is excluded, at a level that is small against 5%. The change is at least that
+    # from i to any j: for every i its lower limit is the highest of those over j, simultaneous over
+    # them (Bonferroni), and that of the change the lowest of these over i; the upper limit is the
+    # converse. Where several items are equal, limits that hold whatever they are cover more.
 
     # Hsu (1996), Multiple Comparisons: Theory and Methods, chapter 4; Andrews & Soares (2010),
     # Econometrica 78, 119-157 (moments that are not binding are excluded).
