@@ -41,13 +41,14 @@ def main() -> None:
     if options.against:
         against(options.against, rows, options.tries)
         return
-    sections = [told(each(rows, options.tries)) for each in (scans, inputs, beside_peers, start)]
+    measures = (scans, inputs, compare_with_peers, start)
+    sections = [print_section(measure(rows, options.tries)) for measure in measures]
     if not options.quick:
-        sections.append(told(billion.section()))
+        sections.append(print_section(billion.section()))
         _PAGE.write_text(page(sections), encoding="utf-8")
 
 
-def told(section: Section) -> Section:
+def print_section(section: Section) -> Section:
     """Print a section as soon as it is known."""
     print(shown(section), flush=True)
     return section
@@ -130,7 +131,7 @@ def inputs(rows: int, tries: int) -> Section:
     return Section(f"Each input: one feature of {rows:,} rows", lines)
 
 
-def beside_peers(rows: int, tries: int) -> Section:
+def compare_with_peers(rows: int, tries: int) -> Section:
     """Clarify's metrics of one feature in a frame of texts, beside the peers; values first."""
     del rows
     table = rows_file(_MILLION, ".csv")

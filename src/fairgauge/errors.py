@@ -204,10 +204,10 @@ def quote(value: object) -> str:
     return repr(shown)
 
 
-def show_value(value: object) -> str:
+def display(value: object) -> str:
     """Show a value of any type in a message: text in quotes, anything else as in JSON.
 
-    >>> show_value("5"), show_value(5), show_value(True), show_value(["y", None])
+    >>> display("5"), display(5), display(True), display(["y", None])
     ("'5'", '5', 'true', '["y", null]')
     """
     if isinstance(value, (str, os.PathLike)):

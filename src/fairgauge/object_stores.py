@@ -21,9 +21,9 @@ from fairgauge.errors import (
     FairgaugeError,
     MissingExtra,
     cause,
+    display,
     hide_secrets,
     quote,
-    show_value,
     shown_address,
 )
 
@@ -100,7 +100,7 @@ Place: TypeAlias = Path | Object
 def local_path(name: object) -> Path:
     """Return the path of a local file or folder; no text, or an empty one, names none."""
     if not isinstance(name, (str, Path)):
-        raise DataError(f"a path is a text or a pathlib.Path, not {show_value(name)}")
+        raise DataError(f"a path is a text or a pathlib.Path, not {display(name)}")
     if name == "":  # Path("") is the working folder
         raise DataError("the path is an empty text; name a file, or '.' for the working folder")
     return Path(name)

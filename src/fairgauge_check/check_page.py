@@ -15,11 +15,11 @@ from fairgauge.plugins import (
     Side,
     Statement,
     called,
+    english,
     flat,
     numbered,
     outcome_word,
     page,
-    plain,
     published_range,
     step,
 )
@@ -203,12 +203,12 @@ class _Table:
         self.small = own is not None and (own < check.min_n or own < check.min_share * of.people)
         held = {"all" if _holds_together(each) else "one" for each in of.groups
                 if each.interval}  # fmt: skip
-        self.held = " or ".join(sorted(plain().say("holds_for", each) or "" for each in held))
+        self.held = " or ".join(sorted(english().say("holds_for", each) or "" for each in held))
 
     def faults(self, level: str) -> list[str]:
         """Return the errors or the notes, each with its row."""
         found = (each for each in self.of.faults if each.level == level)
-        return [plain().say("in_place", "text", fault_statement(each)) or "" for each in found]
+        return [english().say("in_place", "text", fault_statement(each)) or "" for each in found]
 
     def categories(self) -> Iterator[dict[str, Any]]:
         """Yield every category as it is printed, and as it is computed."""
@@ -255,7 +255,7 @@ def _sources(check: Check) -> list[str | None]:
 def _frame(check: Check, *, full: bool) -> dict[str, Any]:
     del full
     source = Statement(code="published", facts={"sources": _sources(check)})
-    return {"cover": [("source", plain().say("published", "from", source) or "")]}
+    return {"cover": [("source", english().say("published", "from", source) or "")]}
 
 
 def _faults(check: Check) -> Iterator[dict[str, Any]]:

@@ -239,10 +239,7 @@ def _read_check_options(options: Mapping[str, object], references: tuple[str, ..
 
 
 def _check_table(
-    table: PublishedTable,
-    source: str | None,
-    further: tuple[list[Fault], int],
-    asked: CheckOptions,
+    table: PublishedTable, source: str | None, further: tuple[list[Fault], int], asked: CheckOptions
 ) -> CheckedTable:
     # of several rows of one name the first one
     counted = {row.name: row for row in reversed(table.groups) if row.counts}

@@ -41,9 +41,7 @@ _MOST_STRATA = 200  # rows of a table of strata, which has no more of them
 _ROUNDED = 1e-9  # how far what is computed in floating point may be off
 
 
-def _check_printed_number(
-    column: str, row: tuple[int, str] | None, text: str, *values: float
-) -> Finding:
+def _check_number(column: str, row: tuple[int, str] | None, text: str, *values: float) -> Finding:
     printed, low, high = read_number(_MARKS.sub("", text)), min(values), max(values)
     slack = _ROUNDED * max(1.0, *(abs(each) for each in values if isfinite(each)))
     if (
@@ -95,11 +93,7 @@ def check_others(table: PublishedTable) -> _Found:
             ]
             both = [of(p, 1, q, 1) for p in rates[0] for q in rates[1]] if of and others else []
             values = [scale * over / under for over, under in both if under]
-            yield (
-                _check_printed_number(head, (row.number, row.name), text, *values)
-                if values
-                else head
-            )
+            yield (_check_number(head, (row.number, row.name), text, *values) if values else head)
 
 
 def rows_of(grid: Grid) -> _Rows:
@@ -141,7 +135,7 @@ def _gaps(grid: Grid, rows: _Rows, *_: Any) -> _Found:
             yield gap
             continue
         ends = float(1 - ours.high / theirs.low), float(1 - ours.low / theirs.high)
-        yield _check_printed_number(gap, at, row[gap], *ends)
+        yield _check_number(gap, at, row[gap], *ends)
         if least is not None:
             reached = [abs(end) >= least.exact for end in (printed.low, printed.exact)]
             agrees = row[limit] in ("yes",) * any(reached) + ("no",) * (not all(reached))
@@ -154,7 +148,7 @@ def _quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
         shares = [read_number(row[head]) for row in rows]
         together = sum(float(each.exact) for each in shares if each)
         slack = sum(float(each.unit) / 2 for each in shares if each)
-        yield _check_printed_number(head, None, f"{100 * together:.1f}%", 1 - slack, 1 + slack)
+        yield _check_number(head, None, f"{100 * together:.1f}%", 1 - slack, 1 + slack)
 
 
 def _people(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
@@ -162,15 +156,13 @@ def _people(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -
              if (n := read_number(row["n"])) and row.get("share", "-") != "-"}  # fmt: skip
     for i, people in known.items():
         row = rows[i - 1]
-        yield _check_printed_number(
-            "share", (i, row["group"]), row["share"], people / sum(known.values())
-        )
+        yield _check_number("share", (i, row["group"]), row["share"], people / sum(known.values()))
     table = next((each for each in tables if grid.name.endswith(each.name[1:])), None)
     rate = table.columns.get(ColumnRole.RATE, "") if table else ""
     shares = {each.name: each.share for each in (table.groups if table else ())}
     for number, row in enumerate(rows if rate in grid.header else (), 1):
         if (share := shares.get(row["group"])) is not None:
-            yield _check_printed_number(rate, (number, row["group"]), row[rate], float(share))
+            yield _check_number(rate, (number, row["group"]), row[rate], float(share))
     yield from _columns(
         grid, rows, "group", "n", "share", *([rate] if any(shares.values()) else [])
     )
@@ -205,7 +197,7 @@ def _shortfalls(
         values |= {"ratio": x / n / (y / m)} if y else {}
         values |= {_ONE_OTHER: (x + 1) / n / ((y - 1) / m)} if y > 1 and x < n else {}
         for head, value in values.items():
-            yield _check_printed_number(head, (number, row["group"]), row[head], value)
+            yield _check_number(head, (number, row["group"]), row[head], value)
         if len(sides) > 1:
             yield "exact p"
 
@@ -247,17 +239,17 @@ def _strata(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -
         if len(known) < len(rows) or not n or (len(rows) >= _MOST_STRATA and people < n):
             yield group.name
             continue
-        yield _check_printed_number(group.name, None, f"{n:,}", people)
+        yield _check_number(group.name, None, f"{n:,}", people)
         impossible = [i for i, (_, low, high) in enumerate(known) if low > high]
         for i in impossible:
             size, low, _ = known[i]  # the rate that is next to what is printed
             text = rows[i][group.name]
-            yield _check_printed_number(
+            yield _check_number(
                 group.name, (i + 1, rows[i][grid.header[0]]), text, 100 * low / size
             )
         if not impossible:
             lows, highs = (sum(each[i] for each in known) for i in (1, 2))
-            yield _check_printed_number(group.name, None, f"{selected:,}", lows, highs)
+            yield _check_number(group.name, None, f"{selected:,}", lows, highs)
     if table is None:
         yield ""
 
@@ -282,7 +274,7 @@ def _check_adjusted_rows(
         else:
             half = whole.unit / 2
             low, high = float(whole.exact - half), float(whole.exact + half)
-            yield _check_printed_number("overall", at, row["overall"], low, high)
+            yield _check_number("overall", at, row["overall"], low, high)
         scale, of = _RATIO if ratio else _rates_of_header(metric)
         base = [name for name, text in cells.items() if text == "reference"]
         ends: list[float] = []
@@ -292,12 +284,11 @@ def _check_adjusted_rows(
             sides = [[_selections(text) for text in (each[row["group"]], each[base[0]])]
                      for each in rows_of(strata)]  # fmt: skip
             ends = [scale * end for end in _pool_ends(sides, of)]
-        yield _check_printed_number(last, at, row[last], *ends) if ends else last
+        yield _check_number(last, at, row[last], *ends) if ends else last
 
 
 def _pool_ends(
-    sides: Iterable[Sequence[tuple[int, int, int] | None]],
-    of: Callable[..., tuple[float, float]],
+    sides: Iterable[Sequence[tuple[int, int, int] | None]], of: Callable[..., tuple[float, float]]
 ) -> list[float]:
     # the ends of what is pooled over the strata that both sides are in, of the selections possible
     known = [(one, other) for one, other in sides if one and other and one[0] and other[0]]
@@ -337,7 +328,7 @@ def _comparisons(
         if kind == "ratio":
             ends = (low[0] / high[1], high[0] / low[1])
         at = number, row["group"]
-        yield _check_printed_number("value and CI", at, row["value and CI"], *map(float, ends))
+        yield _check_number("value and CI", at, row["value and CI"], *map(float, ends))
     yield from _columns(grid, rows, "value and CI")
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse, show_value
+from fairgauge.errors import DataError, Problem, SpecError, display, listing, quote, refuse
 from fairgauge.plugins import is_total, is_unknown, local_path, read_limited
 from fairgauge_check.check_result import UnreadTable
 from fairgauge_check.printed import (
@@ -26,14 +26,7 @@ from fairgauge_check.printed import (
     read_ratio,
     strip_marks,
 )
-from fairgauge_check.table_files import (
-    NO_TABLE,
-    SUFFIXES,
-    Grid,
-    NoTable,
-    grids_of_text,
-    read_grids,
-)
+from fairgauge_check.table_files import NO_TABLE, SUFFIXES, Grid, NoTable, grids_of_text, read_grids
 
 Stated: TypeAlias = Mapping[ColumnRole, Sequence[str]]
 Source: TypeAlias = "tuple[str | None, tuple[PublishedTable, ...], tuple[Grid, ...]]"
@@ -139,9 +132,7 @@ def _read_mapping(columns: str | Path | Mapping[str, str | Sequence[str]] | None
         elif not isinstance(listed, Sequence) or not all(
             isinstance(each, str) and each.strip() for each in listed
         ):
-            problems.append(
-                Problem(f"columns.{role}", f"must be a header, not {show_value(names)}")
-            )
+            problems.append(Problem(f"columns.{role}", f"must be a header, not {display(names)}"))
         else:
             stated[roles[role]] = listed
     refuse(problems)
@@ -166,7 +157,7 @@ def _grids(
     ):  # the items of a mapping, or of a frame, are names of columns
         raise DataError(
             "a check is of the path of a file, several paths, a folder, or the text of a table, "
-            f"not of {show_value(source)}"
+            f"not of {display(source)}"
         )
     files = list(_files([source] if isinstance(source, (str, Path)) else source))
     if not files:

@@ -169,14 +169,14 @@ def is_missing(value: object) -> bool:
 
 CLARIFY = "clarify"
 """The profile of the service's numbers."""
-REST = -1
+OTHER_VALUES = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
     """A facet cut into blocks, which are called ``names`` in results.
 
-    ``codes`` are the block of every row; `REST` for other values, -2 for missing.
+    ``codes`` are the block of every row; `OTHER_VALUES` for other values, -2 for missing.
     """
 
     name: str
@@ -214,10 +214,10 @@ def facet_blocks(column: CodedColumn, values: Sequence[object] | None) -> Blocks
     found, column, listed = guess_type(column, values)
     if found is DataType.CONTINUOUS or listed:
         inside, text = _listed_or_above(column, listed, found)
-        codes = np.append(np.where(inside, 0, REST), -2)[column.codes]
+        codes = np.append(np.where(inside, 0, OTHER_VALUES), -2)[column.codes]
         return Blocks(column.name, (text,), codes, found)
     used = column.held
-    group_of = np.full(len(column.levels), REST)
+    group_of = np.full(len(column.levels), OTHER_VALUES)
     group_of[used] = np.arange(len(used))
     names = [str(column.levels[i]) for i in used.tolist()]
     at = column.levels_before_missing
@@ -248,7 +248,7 @@ def outcome(column: CodedColumn, values: Sequence[object]) -> tuple[BinaryOutcom
     return BinaryOutcome(column, mask, found, text), listed
 
 
-def binary_prediction(
+def read_prediction(
     column: CodedColumn, label: BinaryOutcome, listed: list[object]
 ) -> BinaryOutcome:
     """Collapse a prediction as its label was."""

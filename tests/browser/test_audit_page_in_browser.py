@@ -17,7 +17,7 @@ from tests.needs import missing
 import fairgauge as fg
 from fairgauge.api.paging import page_data
 from fairgauge.cube.cube import Cube
-from fairgauge.render.page import told
+from fairgauge.render.page import first_page
 from fairgauge.render.writers.audit_page import audit_page
 
 HOSTILE = ("<img src=x onerror=alert(1)>", "</script><b>", "=cmd|' /C calc'!A0", "__proto__")
@@ -125,7 +125,7 @@ def test_a_dropped_file_is_answered_as_python_answers_it(open_page, tmp_path):
         cube = fg.count(tmp_path / "applicants.csv", config=question)
         report = fg.audit(tmp_path / "applicants.csv", config=question)
     assert counts == cube.to_json()
-    assert page.inner_text("#headline") == told(report).headline
+    assert page.inner_text("#headline") == first_page(report).headline
     outcomes = {v.group: str(v.outcome).capitalize() for v in report.verdicts}
     rows = page.query_selector_all(".verdicts tbody tr:not(.part)")
     shown = [row.query_selector(".v").inner_text().partition(" (")[0] for row in rows]
@@ -156,7 +156,7 @@ def test_firefox_answers_as_python_does_and_asks_nobody(written, tmp_path):
             recode={"Sex": {"Female": ["female", "Female"]}, "Race": {"unknown": ["N/A"]}},
             words={"noun": "applicants"}, rules=["selection_rate.ratio >= 0.8"], reference="best",
         )  # fmt: skip
-    assert shown["headline"] == told(report).headline
+    assert shown["headline"] == first_page(report).headline
     assert [each.partition(" (")[0] for each in shown["verdicts"]] == [
         str(each.outcome).capitalize() for each in report.verdicts
     ]
@@ -339,7 +339,7 @@ def test_a_score_is_a_decision_above_a_number(open_page, tmp_path):
     cube = fg.count(tmp_path / "scores.csv", **question)
     assert saved(page, "#save-counts") == cube.to_json()
     report = fg.audit(cube)
-    assert page.inner_text("#headline") == told(report).headline
+    assert page.inner_text("#headline") == first_page(report).headline
     assert "Points > 55.5" in page.inner_text("#result")
 
 

@@ -16,8 +16,8 @@ import pytest
 import fairgauge as fg
 from conftest import Visit
 from fairgauge.cube.cube import CountTable
-from fairgauge.evidence.protection import protect_counts
 from fairgauge.render.writers.html import asset
+from fairgauge.sharing.protection import protect_counts
 from fairgauge.stats import contrasts
 
 CLICKS = int(os.environ.get("FAIRGAUGE_CLICKS", "120"))

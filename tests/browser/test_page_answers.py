@@ -16,7 +16,7 @@ import fairgauge as fg
 from fairgauge.enums import DiagnosticCode
 from fairgauge.render.grammar import LANGUAGES
 from fairgauge.render.language import in_language
-from fairgauge.render.page import told
+from fairgauge.render.page import first_page
 
 TABLES = int(os.environ.get("FAIRGAUGE_TABLES", "1000" if EVERY_CASE else "30"))
 NOT_FINITE = {None: math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -97,7 +97,7 @@ def compare(made, report):
 
 def sentences(made, report):
     """Yield each place of the first page with the sentences of the page and of Python."""
-    page = told(report)
+    page = first_page(report)
     theirs = {place: [text for text, _ in said] for place, _, said in page.answers}
     yield [made["headline"]] if made["headline"] else [], [page.headline]
     yield made["verdict"], [text for text, _ in page.verdict]

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.evidence.bundle import MANIFEST, REPORT, digest
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render import render
 from fairgauge.results.verification import VerificationResult
+from fairgauge.sharing.bundle import MANIFEST, REPORT, digest
 
 if TYPE_CHECKING:
     from fairgauge.results.report import Report

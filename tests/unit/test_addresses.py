@@ -16,10 +16,10 @@ from fairgauge.cli import main
 from fairgauge.errors import (
     DataError,
     FairgaugeError,
+    display,
     hide_secrets,
     is_clear,
     quote,
-    show_value,
     shown_address,
 )
 
@@ -76,8 +76,8 @@ def test_no_message_shows_a_password(secret):
         every = [
             shown_address(url),
             quote(url),
-            show_value(url),
-            show_value([url]),
+            display(url),
+            display([url]),
             str(FairgaugeError(f"no {quote(url)}")),
             str(DataError(f"no answer from {url}")),
             hide_secrets(f"at '{url}': no"),

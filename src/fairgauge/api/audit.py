@@ -33,13 +33,7 @@ from fairgauge.question.options import Options, with_options
 from fairgauge.question.readers import controls_as_strata
 from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import Config, labels_come_later, with_config
-from fairgauge.question.specification import (
-    Spec,
-    ask,
-    ask_rows,
-    check_names,
-    refuse_candidates,
-)
+from fairgauge.question.specification import Spec, ask, ask_rows, check_names, refuse_candidates
 from fairgauge.reasons import Parameter
 from fairgauge.resolve import question_checks
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows

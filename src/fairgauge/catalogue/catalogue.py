@@ -233,13 +233,13 @@ SPREAD_NAMES: dict[str, tuple[str, ...]] = {
 # fmt: on
 
 
-def _spread_with_vendor_names(of: Statistic, by: across.Spreads) -> across.Spread:
+def _named_spread(of: Statistic, by: across.Spreads) -> across.Spread:
     spread = across.spread_of(of, by)
     return replace(spread, aka=SPREAD_NAMES.get(spread.name, ()))
 
 
 SPREADS: tuple[Metric, ...] = tuple(
-    _spread_with_vendor_names(of, by)
+    _named_spread(of, by)
     for of in RATES
     for by in across.SPREAD_WORDS
     if by in across.comparisons_of(of)
@@ -247,10 +247,10 @@ SPREADS: tuple[Metric, ...] = tuple(
 
 # fmt: off
 CRITERIA: tuple[Metric, ...] = (
-    across.Joint(name="equalized_odds.largest_gap", set="native", title="Equalized odds, largest gap", of=(_spread_with_vendor_names(TPR, "largest_gap"), _spread_with_vendor_names(FPR, "largest_gap")), how="worst", says="the larger of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", aka=("equalized odds",), cite=("fairlearn:equalized_odds_difference",)),
-    across.Joint(name="equalized_odds.mean_gap", set="native", title="Equalized odds, mean gap", of=(_spread_with_vendor_names(TPR, "largest_gap"), _spread_with_vendor_names(FPR, "largest_gap")), how="mean", says="the mean of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_difference",)),
-    across.Joint(name="equalized_odds.smallest_ratio", set="native", title="Equalized odds, smallest ratio", of=(_spread_with_vendor_names(TPR, "smallest_ratio"), _spread_with_vendor_names(FPR, "smallest_ratio")), how="worst", says="the smaller of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", aka=("equalized_odds_ratio",), cite=("fairlearn:equalized_odds_ratio",)),
-    across.Joint(name="equalized_odds.mean_ratio", set="native", title="Equalized odds, mean ratio", of=(_spread_with_vendor_names(TPR, "smallest_ratio"), _spread_with_vendor_names(FPR, "smallest_ratio")), how="mean", says="the mean of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_ratio",)),
+    across.Joint(name="equalized_odds.largest_gap", set="native", title="Equalized odds, largest gap", of=(_named_spread(TPR, "largest_gap"), _named_spread(FPR, "largest_gap")), how="worst", says="the larger of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", aka=("equalized odds",), cite=("fairlearn:equalized_odds_difference",)),
+    across.Joint(name="equalized_odds.mean_gap", set="native", title="Equalized odds, mean gap", of=(_named_spread(TPR, "largest_gap"), _named_spread(FPR, "largest_gap")), how="mean", says="the mean of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_difference",)),
+    across.Joint(name="equalized_odds.smallest_ratio", set="native", title="Equalized odds, smallest ratio", of=(_named_spread(TPR, "smallest_ratio"), _named_spread(FPR, "smallest_ratio")), how="worst", says="the smaller of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", aka=("equalized_odds_ratio",), cite=("fairlearn:equalized_odds_ratio",)),
+    across.Joint(name="equalized_odds.mean_ratio", set="native", title="Equalized odds, mean ratio", of=(_named_spread(TPR, "smallest_ratio"), _named_spread(FPR, "smallest_ratio")), how="mean", says="the mean of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_ratio",)),
     across.DifferentialFairness(name="label.differential_fairness", set="native", title="Differential fairness of labels (epsilon)", of="label", says="the largest log ratio between two groups of the share of any label, with smoothing", positive="some label is more frequent in one group", aka=("smoothed_empirical_differential_fairness", "smoothed edf of labels"), cite=("Foulds et al. 2020", "aif360:smoothed_empirical_differential_fairness")),
     across.DifferentialFairness(name="prediction.differential_fairness", set="native", title="Differential fairness of predictions (epsilon)", of="prediction", says="the largest log ratio between two groups of the share of any prediction, with smoothing", positive="some prediction is more frequent in one group", aka=("smoothed edf of predictions",), cite=("Foulds et al. 2020",)),
 )

@@ -213,7 +213,7 @@ class Catalogue:
         for rate in self.own:
             if lookup_key(name) == lookup_key(rate.name):
                 return rate
-        return self.worded(_find_unambiguous_row(name, _rates(), self._own_names()))
+        return self.worded(_find_row(name, _rates(), self._own_names()))
 
     def row(self, name: str) -> Metric | Statistic:
         """Return the metric or the rate of a name; of a name that is unknown, an `UnknownMetric`.
@@ -395,18 +395,16 @@ def _find_metric(name: str, others: Iterable[str]) -> Metric:
     if lookup_key(name) not in _metrics():
         if found := re.fullmatch(_PARAMETRISED, name):
             whole = f"{found['name']}.{found['by']}" if found["by"] else found["name"]
-            row, value = _find_unambiguous_row(whole, _metrics(), others), float(found["value"])
+            row, value = _find_row(whole, _metrics(), others), float(found["value"])
             if found["parameter"] is None and not row.parameters:
                 raise LookupError(f"{row.name} has no parameter, asked to be {value:g}")
             return row.with_parameter(found["parameter"] or row.parameters[0], value)
         if lookup_key(base) in _rates():
-            return _comparison(_find_unambiguous_row(base, _rates(), others), lookup_key(by))
-    return _find_unambiguous_row(name, _metrics(), others)
+            return _comparison(_find_row(base, _rates(), others), lookup_key(by))
+    return _find_row(name, _metrics(), others)
 
 
-def _find_unambiguous_row(
-    name: str, index: Mapping[str, tuple[Row, ...]], others: Iterable[str]
-) -> Row:
+def _find_row(name: str, index: Mapping[str, tuple[Row, ...]], others: Iterable[str]) -> Row:
     rows = index.get(lookup_key(name), ())
     if not rows:
         raise LookupError(_explain_unknown_name(name, others))

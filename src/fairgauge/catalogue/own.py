@@ -19,7 +19,7 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import is_taken
 from fairgauge.catalogue.statistics import DrawnStatistic, Quotient, Rate, Statistic, none_of
 from fairgauge.enums import Better, Profile
-from fairgauge.errors import Problem, SpecError, quote, show_value
+from fairgauge.errors import Problem, SpecError, display, quote
 from fairgauge.reasons import Reason, join_reasons
 from fairgauge.start.records import dataclass, field
 
@@ -372,7 +372,7 @@ def metric_or_name(asked: object) -> str | Statistic | Metric:
         return _define_from_keys(asked)
     if not isinstance(asked, str):
         wrap = "; make it one: fairgauge.statistic(...)" if callable(asked) else ""
-        raise NotAMetric(f"must be a metric or the name of one, not {show_value(asked)}{wrap}")
+        raise NotAMetric(f"must be a metric or the name of one, not {display(asked)}{wrap}")
     return asked
 
 
@@ -401,7 +401,7 @@ def _define_from_keys(keys: Mapping[Any, Any]) -> Statistic | Metric:
         words = value if key == "cite" and isinstance(value, list) else [value]
         if key not in KEYS or not all(isinstance(each, str) for each in words):
             raise NotAMetric(
-                f"takes texts of {', '.join(KEYS)}, not {quote(key)} = {show_value(value)}; a rate "
+                f"takes texts of {', '.join(KEYS)}, not {quote(key)} = {display(value)}; a rate "
                 "has of and among, a quotient over and under"
             )
     if missing := [key for key in ("name", *sums) if key not in keys]:

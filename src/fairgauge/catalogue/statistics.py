@@ -421,7 +421,7 @@ class Kappa(Statistic):
         return Reason.of(ReasonCode.ONE_CLASS_ONLY, of="labels and predictions")
 
 
-def average_over_classes(of: Statistic, how: Average) -> Averaged:
+def class_average(of: Statistic, how: Average) -> Averaged:
     """Average a statistic over classes."""
     return Averaged(
         name=of.name,

@@ -106,15 +106,11 @@ def check_feed(feed: Feed) -> tuple[HistoryFinding, ...]:
         HistoryFinding(problem=HistoryProblem.GAP, period=first, last=last, other=after, rows=n)
         for first, last, after, n in feed.gaps
     ]
-    found += _merge_successive_periods(
-        [each for check in FEED_CHECKS for each in check(feed)], feed
-    )
+    found += _merge_periods([each for check in FEED_CHECKS for each in check(feed)], feed)
     return tuple(sorted(found, key=lambda each: (each.period, each.problem, each.column or "")))
 
 
-def _merge_successive_periods(
-    suspected: Sequence[Suspected], feed: Feed
-) -> Iterator[HistoryFinding]:
+def _merge_periods(suspected: Sequence[Suspected], feed: Feed) -> Iterator[HistoryFinding]:
     # findings, one for the same thing in successive periods: the rows of all
     runs: dict[tuple[object, ...], list[list[Suspected]]] = {}
     for each in sorted(suspected, key=lambda each: each.at):
@@ -291,10 +287,7 @@ def _new_values(
                 yield Suspected(t, HistoryProblem.NEW_VALUE, column, value, known, rows)
             elif known == value and value not in named and _FEWEST <= came > t - _FEWEST:
                 of, every = held[came][value], sum(sizes[: came + 1])
-                if (
-                    of >= _FEWEST_ROWS
-                    and _log_chance_all_among(of, sizes[came], every) / _DESIGN < _RARE
-                ):
+                if of >= _FEWEST_ROWS and _log_chance(of, sizes[came], every) / _DESIGN < _RARE:
                     yield Suspected(t, HistoryProblem.NEW_VALUE, column, value, rows=rows)
 
 
@@ -319,7 +312,7 @@ def _vanished_values(
             missed.append(t)
             usual = before[-_RECENT:]
             of, every = (sum(each[i] for each in usual) for i in (0, 1))
-            chance = _log_chance_all_among(of, every, every + sum(sizes[s] for s in missed))
+            chance = _log_chance(of, every, every + sum(sizes[s] for s in missed))
             if len(usual) > 1 and chance / _dispersion(usual, _DESIGN) < _RARE:
                 for s in missed[stated:]:
                     yield Suspected(
@@ -425,7 +418,7 @@ def _dispersion(counts: Sequence[tuple[int, int]], supposed: float) -> float:
     return max(1.0, (squares + _SUPPOSED * supposed) / (freedom + _SUPPOSED))
 
 
-def _log_chance_all_among(rows: float, some: float, every: float) -> float:
+def _log_chance(rows: float, some: float, every: float) -> float:
     if rows > some:
         return -math.inf
     logs = [math.lgamma(n + 1) - math.lgamma(n - rows + 1) for n in (some, every)]
@@ -452,7 +445,7 @@ def _share_outside_usual_range(parts: Array, usual: Array) -> tuple[float, float
     rows, every = float(parts.sum()), float(usual.sum())
     low, high = np.flatnonzero(usual)[[0, -1]]
     outside = int(parts[:low].sum() + parts[high + 1 :].sum())
-    chance = math.log1p(outside) + _log_chance_all_among(outside, rows, rows + every)
+    chance = math.log1p(outside) + _log_chance(outside, rows, rows + every)
     if outside > _OTHER_RANGE * rows and chance < _RARE:
         return outside / rows, 0.0
     first, last = np.flatnonzero(parts)[[0, -1]]
@@ -469,9 +462,7 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
     differ = every - sum(same for _, same, _ in of_all)
     for t, (n, same, chance) in enumerate(of_all):
         no_chance = (
-            _log_chance_all_among(differ, every - n, every) < _RARE
-            if differ
-            else every >= _ROWS_OF_ONE_VALUE
+            _log_chance(differ, every - n, every) < _RARE if differ else every >= _ROWS_OF_ONE_VALUE
         )
         deviation = math.sqrt(n * chance * (1 - chance))
         if n and same == n and chance < 1 and no_chance:

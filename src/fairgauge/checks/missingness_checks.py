@@ -15,7 +15,7 @@ from fairgauge.enums import DiagnosticCode, Role, Uncounted
 from fairgauge.question.recoding import UNKNOWN, has_categories
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
-from fairgauge.resolve.excluded_rows import codes_of_compared_groups
+from fairgauge.resolve.excluded_rows import compared_codes
 from fairgauge.resolve.group_counts import EXCLUDED, OTHER, group_columns, unknown_levels
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Array, Mask
@@ -88,7 +88,7 @@ def _compared_rows(cube: Cube, stratum: Axis, spec: Spec) -> Array:
         held = codes[stratum] >= 0
         if grouped:
             of = [
-                codes_of_compared_groups(a, cube, spec)[codes[a]]
+                compared_codes(a, cube, spec)[codes[a]]
                 for a in table.axes
                 if a.role is Role.FEATURE
             ]

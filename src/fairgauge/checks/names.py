@@ -30,15 +30,7 @@ from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import idle_recodings, unmatched_name
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.values import (
-    Value,
-    canonical,
-    fold_accents,
-    is_one_of,
-    meaning,
-    name_of,
-    spelling,
-)
+from fairgauge.values import Value, canonical, fold_accents, is_one_of, meaning, name_of, spelling
 
 _LEAST_OF_COUNTS, _FAR_ABOVE = 999, 0.1
 """Of counts, the least code, and the part of it that no other one reaches."""
@@ -263,11 +255,7 @@ def _outcomes_alike(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnos
 
 
 def _same_names(
-    several: Sequence[_Spelling],
-    spec: Spec,
-    *,
-    feature: str | None = None,
-    classes: bool = False,
+    several: Sequence[_Spelling], spec: Spec, *, feature: str | None = None, classes: bool = False
 ) -> Diagnostic:
     rows: Counter[Hashable] = Counter()
     for each in several:

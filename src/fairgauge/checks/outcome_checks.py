@@ -33,7 +33,7 @@ from fairgauge.resolve.outcomes import (
     ALMOST_ALL,
     ROUNDING,
     OutcomeMasks,
-    constant_of_column,
+    constant_value,
     decide_task,
     mean_and_constancy,
     outcome_masks,
@@ -120,7 +120,7 @@ def one_number(cube: Cube) -> Iterator[Diagnostic]:
         (Role.PREDICTION, DiagnosticCode.ONE_DECISION, {}),
     ):
         axis = cube.plan.axis(role)
-        if axis and (value := constant_of_column(cube, axis)) is not None:
+        if axis and (value := constant_value(cube, axis)) is not None:
             yield Diagnostic.warning(code, column=axis.column, value=f"{value:.6g}", **more)
 
 
@@ -296,9 +296,7 @@ def copies_of_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
         equal |= same
     elif task is Task.REGRESSION and label.column != prediction.column:
         rows, sums = sums_of_known(cube, [label, prediction])
-        equal = (
-            rows >= FEWEST_ROWS and sums["gap2"] == 0 and constant_of_column(cube, label) is None
-        )
+        equal = rows >= FEWEST_ROWS and sums["gap2"] == 0 and constant_value(cube, label) is None
     else:
         equal = False
     if equal:

@@ -174,7 +174,7 @@ def _needs(column: str | None, spec: Spec) -> frozenset[str]:
     return frozenset({"prediction" if column == spec.prediction else "score"})
 
 
-def _doubts_about_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _outcome_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     column, rows = note["column"], note.get("rows") or note.get("people") or 0
     if note.code is DiagnosticCode.PREDICTION_NOT_A_LABEL:
         rows = note.get("unclear") or 0  # the others are a denial, whatever it is called
@@ -184,17 +184,17 @@ def _doubts_about_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]
         yield Doubt(f"clear {role}", rows, frozenset({need}))
 
 
-def _doubts_about_codes(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _code_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     # that rows have no clear number: in a column of groups, of an outcome, or of both
     column, spec = note["column"], asked.spec
     if column == spec.count:
         yield Doubt("clear count", asked.cases)
-    yield from _doubts_about_group(column, "clear {}", note["rows"], spec)
+    yield from _group_doubts(column, "clear {}", note["rows"], spec)
     if column in (spec.label, spec.prediction, spec.score):
-        yield from _doubts_about_outcome(note, asked)
+        yield from _outcome_doubts(note, asked)
 
 
-def _doubts_about_group(column: str | None, what: str, rows: int, spec: Spec) -> Iterator[Doubt]:
+def _group_doubts(column: str | None, what: str, rows: int, spec: Spec) -> Iterator[Doubt]:
     features = frozenset(name for name, of in spec.recorded.items() if column in of.columns)
     for feature in features:
         yield Doubt(what.format(feature), rows, features=frozenset({feature}))
@@ -207,7 +207,7 @@ def _missing_stratum(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
 
 def _missing_group(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     if not (note.get("excluded") or note.get("unsure")):
-        yield from _doubts_about_group(note.feature, "clear {}", note["rows"], asked.spec)
+        yield from _group_doubts(note.feature, "clear {}", note["rows"], asked.spec)
 
 
 def _spelt(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
@@ -217,21 +217,21 @@ def _spelt(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
         yield Doubt(f"{SPELT}strata", others, frozenset({STRATUM}))
         return
     if note.feature is not None:
-        yield from _doubts_about_group(note.feature, f"{SPELT}{{}}", others, asked.spec)
+        yield from _group_doubts(note.feature, f"{SPELT}{{}}", others, asked.spec)
         return
     for column in {*note["columns"]}:
         of_outcome = Diagnostic.warning(note.code, column=column, rows=others)
-        yield from _doubts_about_outcome(of_outcome, asked)
+        yield from _outcome_doubts(of_outcome, asked)
 
 
-def _doubts_about_copies(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _copy_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     of_score, spec = bool(note.get("score")), asked.spec
     needs = ["score"] * of_score + ["prediction"] * (not of_score or not spec.prediction)
     what, rows = SCORE_APART if of_score else APART, note["rows"]
     of = (
         [Doubt(what, rows)]
         if note.feature is None
-        else _doubts_about_group(note.feature, what, rows, spec)
+        else _group_doubts(note.feature, what, rows, spec)
     )
     for doubt in of:
         yield from (replace(doubt, needs=frozenset({need, "label"})) for need in needs)
@@ -239,17 +239,17 @@ def _doubts_about_copies(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
 
 def _one_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     if note.code is DiagnosticCode.GROUP_OF_ONE_OUTCOME:
-        for each in _doubts_about_group(note.feature, ALIKE, note["rows"], asked.spec):
+        for each in _group_doubts(note.feature, ALIKE, note["rows"], asked.spec):
             yield replace(each, needs=frozenset({note["role"]}))
     elif note.get("positive") is not None:  # of two outcomes
         role = "label" if note.code is DiagnosticCode.ONE_LABEL else "prediction"
         yield Doubt(ALIKE, asked.cases, frozenset({role}), only=True)
 
 
-def _doubts_about_reversal(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _reversal_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     for role in ("label", "prediction", "score") if not note.get("group") else ():
         yield Doubt(f"clear {role}", asked.cases, frozenset({role}))
-    for each in _doubts_about_group(note.feature, "clear label", asked.cases, asked.spec):
+    for each in _group_doubts(note.feature, "clear label", asked.cases, asked.spec):
         yield replace(each, needs=frozenset({"label"}))
 
 
@@ -272,23 +272,23 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterato
     DiagnosticCode.MISSING_MARKER: _missing_group,
     DiagnosticCode.STRATUM_OF_MISSING: _missing_stratum,
     DiagnosticCode.SAME_NAMES: _spelt,
-    DiagnosticCode.CODED_NUMBERS: _doubts_about_codes,
-    DiagnosticCode.UNDECIDED_OUTCOMES: _doubts_about_outcome,
-    DiagnosticCode.APPROVED_AS_REFUSED: _doubts_about_outcome,
-    DiagnosticCode.CLASSES_OF_MISSING: _doubts_about_outcome,
-    DiagnosticCode.PREDICTION_NOT_A_LABEL: _doubts_about_outcome,
-    DiagnosticCode.PREDICTION_IS_LABEL: _doubts_about_copies,
+    DiagnosticCode.CODED_NUMBERS: _code_doubts,
+    DiagnosticCode.UNDECIDED_OUTCOMES: _outcome_doubts,
+    DiagnosticCode.APPROVED_AS_REFUSED: _outcome_doubts,
+    DiagnosticCode.CLASSES_OF_MISSING: _outcome_doubts,
+    DiagnosticCode.PREDICTION_NOT_A_LABEL: _outcome_doubts,
+    DiagnosticCode.PREDICTION_IS_LABEL: _copy_doubts,
     DiagnosticCode.ONE_LABEL: _one_outcome,
     DiagnosticCode.ONE_DECISION: _one_outcome,
     DiagnosticCode.GROUP_OF_ONE_OUTCOME: _one_outcome,
-    DiagnosticCode.REVERSED_PREDICTIONS: _doubts_about_reversal,
-    DiagnosticCode.REVERSED_SCORES: _doubts_about_reversal,
+    DiagnosticCode.REVERSED_PREDICTIONS: _reversal_doubts,
+    DiagnosticCode.REVERSED_SCORES: _reversal_doubts,
     DiagnosticCode.UNFAVOURABLE_POSITIVE: _adverse,
-    DiagnosticCode.CODE_AS_FAVOURABLE: _doubts_about_outcome,
+    DiagnosticCode.CODE_AS_FAVOURABLE: _outcome_doubts,
     DiagnosticCode.ALIKE_IDENTIFIERS: _identified,
     DiagnosticCode.PLACEHOLDER_IDENTIFIER: _identified,
     DiagnosticCode.NEVER_REPEATS: _identified,
-    DiagnosticCode.GROUPS_LEFT_OUT: lambda note, asked: _doubts_about_group(
+    DiagnosticCode.GROUPS_LEFT_OUT: lambda note, asked: _group_doubts(
         note.feature, "group of {} that is counted", note["rows"], asked.spec
     ),
     DiagnosticCode.DOUBLED_ROWS: lambda _, asked: iter([Doubt(OF_COPIES, asked.cases)]),

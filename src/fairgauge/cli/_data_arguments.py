@@ -74,7 +74,7 @@ class DataArguments:
         return merge_cubes(self.names)
 
 
-def open_unless_counts(data: object) -> Source | Cube:
+def open_data(data: object) -> Source | Cube:
     """Open data as they are scanned: a source of rows; counts are returned as they are."""
     from fairgauge.cube.cube import Cube
     from fairgauge.scan import open_source

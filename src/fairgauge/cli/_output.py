@@ -231,7 +231,7 @@ def note_cases_alone(cube: Cube) -> None:
 
     alone = 0 if cube.plan.axis(Role.ITEM) else cases_alone(cube)  # answers are of no person
     if alone:
-        from fairgauge.evidence.protection import why_unprotected
+        from fairgauge.sharing.protection import why_unprotected
 
         unit = cube.asked.unit.get("unit", "rows")
         obstacle = why_unprotected(cube)

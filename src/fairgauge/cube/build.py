@@ -13,12 +13,12 @@ from fairgauge.cube.levels import (
     check_levels,
     identity,
     nested_value_error,
-    sort_for_reading,
+    reading_order,
     sorted_levels,
 )
 from fairgauge.cube.plan import Axis, Plan, plan
 from fairgauge.enums import Role, Uncounted
-from fairgauge.errors import Problem, quote, refuse, show_value, suggest
+from fairgauge.errors import Problem, display, quote, refuse, suggest
 from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
 from fairgauge.start.records import dataclass
@@ -135,7 +135,7 @@ def _encode(
     if axis.role is Role.CLUSTER:  # a blank identifies no one
         values = [None if isinstance(v, str) and not v.strip() else v for v in values]
     levels = sorted_levels([*values, *known])
-    levels = sort_for_reading(levels) if axis.role in GROUPED else levels
+    levels = reading_order(levels) if axis.role in GROUPED else levels
     position = {identity(level): i for i, level in enumerate(levels)}
     code = {
         key: -1 if value is None else position[identity(value)]
@@ -209,7 +209,7 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
     problems = []
     for group, cells in groups.items():
         if not isinstance(cells, Mapping):
-            message = f"must be a mapping of {', '.join(_CELLS)} to counts, not {show_value(cells)}"
+            message = f"must be a mapping of {', '.join(_CELLS)} to counts, not {display(cells)}"
             problems.append(Problem(f"{feature}.{group}", message))
             continue
         for name, count in cells.items():

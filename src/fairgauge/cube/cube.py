@@ -28,7 +28,7 @@ from fairgauge.cube.levels import (
     GROUPED,
     canonical_values,
     check_levels,
-    sort_for_reading,
+    reading_order,
     sorted_levels,
 )
 from fairgauge.cube.plan import (
@@ -334,9 +334,7 @@ class Cube:
                 {
                     "codes": table.codes.T.tolist(),
                     "sums": {
-                        m: _exact_json_numbers(kept(s))
-                        for m, s in table.sums.items()
-                        if m not in RANGE
+                        m: _json_numbers(kept(s)) for m, s in table.sums.items() if m not in RANGE
                     },
                 }
                 for table in self.tables
@@ -579,7 +577,7 @@ def reorder_levels(cube: Cube, stated: Mapping[str, Sequence[object]]) -> Cube:
             values = axis.recoding.apply(values) if axis.recoding else values
             known = tuple(dict.fromkeys(value for value in values if value is not None))
             orders[axis.column] = known
-            levels[axis] = sort_for_reading(cube.levels[axis], known)
+            levels[axis] = reading_order(cube.levels[axis], known)
     return replace(_replace_levels(cube, levels), orders=tuple(orders.items()))
 
 
@@ -606,7 +604,7 @@ def _joined_levels(
             check_levels(axis, joined, len(joined))
         except DataError as error:
             raise CubeError(str(error)) from None
-    return sort_for_reading(joined, orders.get(axis.column, ())) if axis.role in GROUPED else joined
+    return reading_order(joined, orders.get(axis.column, ())) if axis.role in GROUPED else joined
 
 
 def _recode(table: CountTable, cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Codes:
@@ -695,7 +693,7 @@ def _are_whole(sums: Sums, limit: float) -> bool:
     return bool(((sums == np.floor(sums)) & (np.abs(sums) < limit)).all())
 
 
-def _exact_json_numbers(sums: Sums) -> list[Json]:
+def _json_numbers(sums: Sums) -> list[Json]:
     if _are_whole(sums, _EXACT):
         whole: list[Json] = sums.astype(np.int64).tolist()
         return whole

@@ -80,15 +80,15 @@ _BAND = re.compile(
 )
 
 
-def sort_for_reading(levels: Sequence[Value], stated: Sequence[Value] = ()) -> tuple[Value, ...]:
+def reading_order(levels: Sequence[Value], stated: Sequence[Value] = ()) -> tuple[Value, ...]:
     """Return sorted levels in the order that their type states, else bands by their first number.
 
     Bands are such as "under 5", "5-17" and "75+": a value begins with a number, has two, or states
     on which side of one it is. Values of no number come last.
 
-    >>> sort_for_reading(["100+", "18-24", "5-17", "<5", "unknown"])
+    >>> reading_order(["100+", "18-24", "5-17", "<5", "unknown"])
     ('<5', '5-17', '18-24', '100+', 'unknown')
-    >>> sort_for_reading(["high", "low", "other"], stated=["low", "medium", "high"])
+    >>> reading_order(["high", "low", "other"], stated=["low", "medium", "high"])
     ('low', 'high', 'other')
     """
     place = {name_of(value): i for i, value in enumerate(stated)}

@@ -316,14 +316,10 @@ class Plan:
         asked = self.asked.to_dict()
         stated = [key for key in COUNTED if key not in _LATER or asked[key] != _LATER[key]]
         return {
-            "axes": [_compared_fields(axis) | {"role": str(axis.role)} for axis in self.axes],
+            "axes": [_plain_fields(axis) | {"role": str(axis.role)} for axis in self.axes],
             "tables": [list(table) for table in self.tables],
             "moments": [
-                {
-                    k: v
-                    for k, v in _compared_fields(moment).items()
-                    if k not in ("centre", "by") or v
-                }
+                {k: v for k, v in _plain_fields(moment).items() if k not in ("centre", "by") or v}
                 for moment in self.moments
             ],
             "asked": {key: asked[key] for key in stated},
@@ -402,7 +398,7 @@ def _show_option(value: object) -> str:
     return repr(value)
 
 
-def _compared_fields(value: Axis | Moment) -> dict[str, Json]:
+def _plain_fields(value: Axis | Moment) -> dict[str, Json]:
     # the fields by name; `dataclasses.asdict` copies each, which every digest would pay
     return {each.name: getattr(value, each.name) for each in fields(value) if each.compare}
 
@@ -513,10 +509,7 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         _normalise_outcomes(counted), probabilities=tuple(p.counted for p in counted.probabilities)
     )
     return Plan(
-        tuple(map(partial(read_as, spec), axes)),
-        tuple(dict.fromkeys(positions)),
-        counted,
-        moments,
+        tuple(map(partial(read_as, spec), axes)), tuple(dict.fromkeys(positions)), counted, moments
     )
 
 

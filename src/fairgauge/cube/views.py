@@ -62,7 +62,7 @@ class CrossedStrata:
         """Return the counts of the same rows, over all strata."""
         kept = [axis for axis in self.cube.plan.axes if axis.role is not Role.STRATUM]
         return self.cube.with_tables(
-            kept, (_marginal_over_kept(each, kept) for each in self.cube.tables)
+            kept, (_kept_marginal(each, kept) for each in self.cube.tables)
         )
 
     @property
@@ -82,9 +82,7 @@ def with_one_stratum(cube: Cube) -> Cube:
         return cube
     crossed = _cross(cube, axes)
     parts = [axis.parts(cube.levels[axis]) for axis in axes]
-    names = group_names(
-        [GroupId.of(*values) for values in _select_combinations(parts, crossed.codes.T)]
-    )
+    names = group_names([GroupId.of(*values) for values in _combine(parts, crossed.codes.T)])
     (axis,) = (a for a in crossed.cube.plan.axes if a.role is Role.STRATUM)
     return replace(crossed.cube, levels={**crossed.cube.levels, axis: names})
 
@@ -142,27 +140,25 @@ def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
         return aggregate((*axes, axis), codes, table.sums)
 
     tables = [
-        by_strata(table) if table in having else _marginal_over_kept(table, kept)
+        by_strata(table) if table in having else _kept_marginal(table, kept)
         for table in cube.tables
         if table in having or not set(crossed) & set(table.axes)
     ]
-    strata = tuple(
-        _select_combinations([axis.names(cube.levels[axis]) for axis in crossed], combinations)
-    )
+    strata = tuple(_combine([axis.names(cube.levels[axis]) for axis in crossed], combinations))
     levels = {**cube.levels, axis: tuple(range(len(strata)))}
     found = replace(cube, levels=levels).with_tables([*kept, axis], tables)
     named = tuple(dict(zip(columns, each, strict=True)) for each in strata)
     return CrossedStrata(found, columns, strata, named, combinations.T)
 
 
-def _select_combinations(
+def _combine(
     values: Sequence[Sequence[T]], combinations: NDArray[np.int64]
 ) -> Iterator[tuple[T, ...]]:
     columns = zip(values, combinations.T.tolist(), strict=True)
     return zip(*([each[code] for code in codes] for each, codes in columns), strict=True)
 
 
-def _marginal_over_kept(table: CountTable, kept: Sequence[Axis]) -> CountTable:
+def _kept_marginal(table: CountTable, kept: Sequence[Axis]) -> CountTable:
     return table.over([axis for axis in table.axes if axis in kept])
 
 
@@ -285,7 +281,7 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
     jointly = {**others, candidate: candidate}
     return PairedCubes(
         _view(held, known, others, asked),
-        _view_with_predictions_of(held, known, candidate),
+        _candidate_view(held, known, candidate),
         _view(held, known, jointly, asked),
         _view(held, tables, jointly, asked),
         rows,
@@ -301,12 +297,10 @@ def asked_of(spec: Spec, candidate: Axis) -> Spec:
 
 def view_of_candidate(cube: Cube, candidate: Axis) -> Cube:
     """Return the counts as an audit of a candidate alone has them, of all rows."""
-    return _view_with_predictions_of(
-        cube, [t for t in cube.tables if candidate in t.axes], candidate
-    )
+    return _candidate_view(cube, [t for t in cube.tables if candidate in t.axes], candidate)
 
 
-def _view_with_predictions_of(cube: Cube, tables: Sequence[CountTable], candidate: Axis) -> Cube:
+def _candidate_view(cube: Cube, tables: Sequence[CountTable], candidate: Axis) -> Cube:
     # the counts by the decisions of a candidate, which stand for the predictions
     axes = {}
     for axis in cube.plan.axes:

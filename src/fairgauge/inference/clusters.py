@@ -27,11 +27,11 @@ from fairgauge.inference.interval import (
     THIN_STRATA,
     Comparisons,
     Dependence,
-    Evidence,
     Intervals,
     MappedProportion,
     Methods,
     NoInterval,
+    SideData,
     StatisticInterval,
     first_reasons,
     insufficient_clusters,
@@ -47,7 +47,7 @@ from fairgauge.resolve.references import (
     SCORES,
     CountsBySide,
     Measure,
-    append_others,
+    add_others,
     side_of_all,
     side_of_others,
 )
@@ -62,12 +62,12 @@ from fairgauge.stats.sampling import (
     assign_blocks,
     design_limits,
     deviations,
-    deviations_of_replicates,
     deviations_of_rows,
     deviations_of_units,
     effective_clusters,
     effective_rows,
     intracluster_correlation,
+    replicate_deviations,
     rows_of_blocks,
     rows_of_level,
     satterthwaite_degrees,
@@ -346,7 +346,7 @@ class ClustersBySide:
         held = held.reshape(inside)
         # strata stand before the rows that miss theirs, which the margin alone counts
         held = np.concatenate([held.sum(axis=2, keepdims=True), held[:, :, :-1]], axis=2)
-        every = append_others(held)[self.blocks :]  # all rows, and all rows without each block
+        every = add_others(held)[self.blocks :]  # all rows, and all rows without each block
         return every.swapaxes(0, 1).reshape(groups, -1, labels, predictions)
 
 
@@ -420,7 +420,7 @@ class DesignBySide(ClustersBySide):
         """Return the deviations of a statistic, of which its variance is made."""
         design = self.design
         if isinstance(design, ReplicateCounts):
-            return deviations_of_replicates(self.copies(statistic, sides), design.factors)
+            return replicate_deviations(self.copies(statistic, sides), design.factors)
         strata = design.strata
         if strata.lonely.any() and self._spec.lonely is Lonely.REFUSE:
             raise NoInterval(ReasonCode.LONELY_STRATA, strata=int(strata.lonely.sum()))
@@ -431,7 +431,7 @@ class DesignBySide(ClustersBySide):
         # derivatives by the sums of cells, of shape (measures, labels + 1, predictions + 1, n)
         values = self.copies(statistic, replace(sides, which=alike[0], slots=alike[1]))
         up, down = values[1:].reshape(2, len(self._measures), -1, n)
-        steps = np.stack([append_others(self._steps[m])[*alike] for m in self._measures])
+        steps = np.stack([add_others(self._steps[m])[*alike] for m in self._measures])
         slopes = quotient(up - down, 2 * steps[:, None]).reshape(-1, *self._shape[2:], n)
         squares = np.zeros((len(design.unit), n)) if design.single else None
         totals = np.zeros((len(strata.units) if design.single else len(strata.of_unit), n))
@@ -516,15 +516,15 @@ class SampledSides(Clusters):
         raise NoInterval(ReasonCode.NO_DESIGN_METHOD)
 
 
-def sampled_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+def sampled_interval(statistic: Statistic, data: SideData) -> StatisticInterval:
     """Return the interval of a statistic of dependent rows from its deviations.
 
     Raises ``NoInterval``: it is of scores, or a stratum of the sample has a single unit.
     """
-    sides = _clusters_of(evidence, statistic)
+    sides = _clusters_of(data, statistic)
     designed = isinstance(sides, SampledSides)
-    estimate = statistic.value(evidence.side, Profile.DOCUMENTED)
-    n = evidence.effective_cases(statistic.size)
+    estimate = statistic.value(data.side, Profile.DOCUMENTED)
+    n = data.kish_rows(statistic.size)
     moved, rows, degrees, units = sides.spread(statistic, n)
     variance = moved.variance
 
@@ -536,7 +536,7 @@ def sampled_interval(statistic: Statistic, evidence: Evidence) -> StatisticInter
     if designed:
         methods = (IntervalMethod.SURVEY_DESIGN, IntervalMethod.STUDENT_T)
     if designed and isinstance(statistic, Rate):
-        n, cases = rows_of_level(estimate, variance, rows), statistic.size(evidence.cases)
+        n, cases = rows_of_level(estimate, variance, rows), statistic.size(data.cases)
         shares = (MappedProportion(np.nan_to_num(estimate) * n, n, np.asarray, cases),)
         methods = (IntervalMethod.SURVEY_DESIGN, IntervalMethod.WILSON)
     return StatisticInterval(
@@ -597,10 +597,10 @@ def _pooled_design_interval(
     means: list[Array] = []
     moved: list[Deviations] = []
     sampled: list[tuple[Array, Array]] = []
-    for evidence in (compared.group, compared.reference):
-        sides = evidence.clusters
+    for data in (compared.group, compared.reference):
+        sides = data.clusters
         assert isinstance(sides, SampledSides)
-        values = metric.of.value(evidence.side, Profile.DOCUMENTED).reshape(weights.shape)
+        values = metric.of.value(data.side, Profile.DOCUMENTED).reshape(weights.shape)
         found = sides.deviations(metric.of)
         parts = np.nan_to_num(found.by).reshape(-1, *weights.shape)
         means.append((share * np.where(share > 0, values, 0.0)).sum(axis=1))
@@ -670,9 +670,9 @@ def _limits_of_values(
     return Intervals(low, high, p, [JACKKNIFE] * len(low), few, JACKKNIFE_UNDEFINED)
 
 
-def _clusters_of(evidence: Evidence, of: Statistic | Metric) -> Clusters:
+def _clusters_of(data: SideData, of: Statistic | Metric) -> Clusters:
     # the clusters of a side; what needs the scores themselves is refused
-    clusters: Clusters | None = evidence.clusters
+    clusters: Clusters | None = data.clusters
     assert clusters is not None
     if "score" in of.needs:
         designed = isinstance(clusters, SampledSides)

@@ -20,7 +20,7 @@ from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.enums import Decide, DiagnosticCode, Profile, Uncounted
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
-from fairgauge.resolve.group_counts import GroupCounts, known_outcome, rows_without_group
+from fairgauge.resolve.group_counts import GroupCounts, known_outcome, ungrouped_rows
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import CountsBySide, Measure, large_groups, sides_of_unknown
 from fairgauge.results.disparities import LITTLE
@@ -55,7 +55,7 @@ def missing_outcomes(
     every = np.arange(len(counted.groups))
     shown = np.flatnonzero(large_groups(counted, spec))
     for what, all_missing, _, all_n in (
-        _missing_outcomes_by_group(counted, spec, every) if len(shown) else ()
+        _missing_by_group(counted, spec, every) if len(shown) else ()
     ):
         missing, n = all_missing[shown], all_n[shown]
         p = float(homogeneity(missing, n)[1])
@@ -99,7 +99,7 @@ def lacks_more(
     others = every == reference if reference < len(every) else every != group
     more = np.zeros(2)
     for measure in _measures(counted):
-        for what, missing, open_, n in _missing_outcomes_by_group(counted, spec, every, measure):
+        for what, missing, open_, n in _missing_by_group(counted, spec, every, measure):
             if not any(need in needs for need in (what, *_OF_DECISIONS * (what != "label"))):
                 continue
             sums = missing + open_, n
@@ -138,10 +138,10 @@ def differs_without_group(
     """
     if counted.protected:
         return False
-    if rows_without_group(counted, "n") < MANY_MISSING * counted.every("n"):
+    if ungrouped_rows(counted, "n") < MANY_MISSING * counted.every("n"):
         # these show no rates of theirs, whatever they weigh
         weighted = counted.weighted
-        return weighted and rows_without_group(counted, "w") >= MANY_MISSING * counted.every("w")
+        return weighted and ungrouped_rows(counted, "w") >= MANY_MISSING * counted.every("w")
     known, unknown = sides_and_unknown(counted, outcome, spec.profile, "n")
     slots = np.arange(1 + len(counted.strata))
     first = np.zeros_like(slots)
@@ -204,7 +204,7 @@ def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], dict[str,
     """
     every = np.arange(len(counted.groups))
     by_measure = (
-        _missing_outcomes_by_group(counted, spec, every, measure) for measure in _measures(counted)
+        _missing_by_group(counted, spec, every, measure) for measure in _measures(counted)
     )
     found = {}
     for same in zip(*by_measure, strict=True):
@@ -225,8 +225,8 @@ def groupless(counted: GroupCounts, spec: Spec) -> dict[str, tuple[int, float, f
 
     Where they are many beside a side, a rule on what has no worst case does not pass.
     """
-    rows = round(rows_without_group(counted, "n"))
-    weighing = max(rows, rows_without_group(counted, "w")) if counted.weighted else rows
+    rows = round(ungrouped_rows(counted, "n"))
+    weighing = max(rows, ungrouped_rows(counted, "w")) if counted.weighted else rows
     large = counted.cases[large_groups(counted, spec)]
     smallest = float(large.min()) if large.size else 0.0
     return {counted.feature: (rows, weighing, smallest)} if rows and not counted.protected else {}
@@ -239,18 +239,16 @@ def large_uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> 
     them.
     """
     without = cube.excluded.get(Uncounted.NO_COUNT, 0)  # nobody knows for how many cases each is
-    many = (
-        {"count": without} if without > _negligible_row_count(cube, features, spec, "rows") else {}
-    )
+    many = {"count": without} if without > _negligible_rows(cube, features, spec, "rows") else {}
     found = {"weight": cube.excluded.get(Uncounted.NO_WEIGHT, 0)}
     if any(_weighs_unevenly(counts) for counts in features):
         found["weight above 0"] = cases_of_no_weight(cube)
     found |= {f"value of {of}": cases for of, cases in cube.without_condition.items()}
-    few = _negligible_row_count(cube, features, spec, cube.plan.cases)
+    few = _negligible_rows(cube, features, spec, cube.plan.cases)
     return many | {what: n for what, n in found.items() if n > few}
 
 
-def _negligible_row_count(
+def _negligible_rows(
     cube: Cube, features: Sequence[GroupCounts], spec: Spec, measure: str
 ) -> float:
     every = cube.read if measure == cube.plan.cases else cube.rows
@@ -289,7 +287,7 @@ def uncounted_rows(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> I
         )
 
 
-def _missing_outcomes_by_group(
+def _missing_by_group(
     counted: GroupCounts, spec: Spec, which: Index, measure: Measure = "n"
 ) -> Iterator[tuple[str, Array, Array, Array]]:
     if spec.profile.as_smclarify:
@@ -311,7 +309,7 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     states both numbers; where there are rules, what such rows mean for them.
     """
     stated = "n" if spec.count else "rows"
-    rows, cases = (round(rows_without_group(counted, name)) for name in (stated, "n"))
+    rows, cases = (round(ungrouped_rows(counted, name)) for name in (stated, "n"))
     if not rows:
         return
     total = round(counted.every(stated))
@@ -409,13 +407,11 @@ class RowsWithoutStratum:
             self._alike = largest_design_effect(rows.astype(np.float64))
 
     def change(self, of: Statistic, groups: Index, references: Index) -> Mask:
-        """Return for which comparisons leaving them out changes a side by itself.
-
-        It does where their rates differ statistically significantly from those of the other rows,
-        and the rate of a side moves by more than a tenth of the difference between both sides. That
-        both sides may move alike, so that their difference stays, shows nothing of what it is
-        within strata that nobody knows.
-        """
+        """Return for which comparisons leaving them out changes a side by itself."""
+        # It does where their rates differ statistically significantly from those of the other rows,
+        # and the rate of a side moves by more than a tenth of the difference between both sides.
+        # That both sides may move alike, so that their difference stays, shows nothing of what it
+        # is within strata that nobody knows.
         changed = np.zeros(len(groups), dtype=np.bool_)
         if not self.rows:
             return changed

@@ -8,7 +8,7 @@ stays one, because to blank predictions must not take it back.
 It is asked of a rate (`rate_cases`) and of a metric (`metric_cases`) over all rows, of a contrast
 that is shown (`could_undo`), of the change between two models (`PossiblePairs`), and of counts
 at hand (`share_limits`, `contrast_range`): each returns the least and the greatest value, and how
-much wider an interval is there (`widen_to_worst_case`).
+much wider an interval is there (`worst_case_limits`).
 """
 
 from __future__ import annotations
@@ -38,19 +38,9 @@ from fairgauge.inference.missing_values import (
     sides_and_unknown,
 )
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.group_counts import (
-    GroupCounts,
-    rows_without_group,
-    rows_without_group_by_kind,
-)
+from fairgauge.resolve.group_counts import GroupCounts, ungrouped_by_kind, ungrouped_rows
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.references import (
-    CountsBySide,
-    Measure,
-    Rivals,
-    append_others,
-    sides_of_unknown,
-)
+from fairgauge.resolve.references import CountsBySide, Measure, Rivals, add_others, sides_of_unknown
 from fairgauge.results.disadvantage import favours_the_least
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import ComparisonKey, Estimate, WorstCase
@@ -249,7 +239,7 @@ class _PossibleShares:
         measure: Measure = "w" if counted.weighted else "n"
         self._known, unknown = sides_and_unknown(counted, outcome, profile, measure)
         kinds, (may, are) = np.arange(len(counted.crossing.unknown)), sides_of_unknown(counted)
-        without = rows_without_group_by_kind(counted, "n")
+        without = ungrouped_by_kind(counted, "n")
         self.rows, self._others, self._lacking = round(without.sum()), 0, np.zeros(self._groups)
         if outcomes:
             known, apart = sides_and_unknown(counted, outcome, profile, "n")
@@ -269,7 +259,7 @@ class _PossibleShares:
 
     def _states(self, sides: CountsBySide, which: Index) -> Array:
         states = _needed_states(sides.states(which, open_missing=self.outcomes), self._rate)
-        return states if self.outcomes else rows_with_both_outcomes(states)
+        return states if self.outcomes else complete_rows(states)
 
     def rows_of(self, group: int) -> int:
         """Return how many rows of a group, or that may be of it, do not state what it needs."""
@@ -378,12 +368,10 @@ def _share_ends(
 def share_variances(
     states: Array, may: Array, are: Array, rate: Rate, metric: Contrast | Spread | None = None
 ) -> Array:
-    """Return the variances of shares as they are, at the least and at the greatest: (3, n).
-
-    They are of what a metric compares, by the delta method: odds, and logarithms of a ratio. A
-    share is at least half a row from 0 and 1, where the variance would be none or without end.
-    """
-    counted = _shares(rows_with_both_outcomes(states), rate, at_least=True)
+    """Return the variances of shares as they are, at the least and at the greatest: (3, n)."""
+    # They are of what a metric compares, by the delta method: odds, and logarithms of a ratio. A
+    # share is at least half a row from 0 and 1, where the variance would be none or without end.
+    counted = _shares(complete_rows(states), rate, at_least=True)
     x, n = np.moveaxis(np.array([counted, *_share_ends(states, may, are, rate)]), 1, 0)
     return _variance(x, n, metric)
 
@@ -407,7 +395,7 @@ def _relative_standard_error(ends: Array, now: Array) -> Array:
     return np.asarray(np.sqrt(np.fmax(quotient(ends, now), 1.0)))
 
 
-def widen_to_worst_case(
+def worst_case_limits(
     interval: Limits,
     worst: Limits,
     value: Array,
@@ -453,7 +441,7 @@ def _shares(states: Array, rate: Rate, *, at_least: bool) -> Shares:
     return x, n
 
 
-def rows_with_both_outcomes(states: Array) -> Array:
+def complete_rows(states: Array) -> Array:
     """Return the rows that have both outcomes, in the same shape."""
     known = states.copy()
     known[..., _MISSING, :] = known[..., :, _MISSING] = 0.0
@@ -532,15 +520,15 @@ def could_undo(
 ) -> WhyInconclusive | None:
     """Return what is missing that could leave a difference not shown; None where nothing could.
 
-    It is the outcomes that one side lacks beyond the share that the other lacks, or rows without a
-    group that have other rates than those with one: all may be of one side, and of any outcome. So
-    many rows move a share by no more than their part of its rows, times what is left of it. Were
-    any missing row taken for any outcome and group, few gaps of ordinary data would be decided.
-
     ``sides``: numbers of a group and its reference, as `CountsBySide` has them.
     ``shown``: the limits of the difference, all of which must stay on their side.
     ``columns``: the level of every stratum in each column that strata cross.
     """
+    # It is the outcomes that one side lacks beyond the share that the other lacks, or rows without
+    # a group that have other rates than those with one: all may be of one side, and of any outcome.
+    # So many rows move a share by no more than their part of its rows, times what is left of it.
+    # Were any missing row taken for any outcome and group, few gaps of ordinary data would be
+    # decided.
     metric = estimate.definition
     assert isinstance(metric, Contrast)
     more = lacks_more(counted, metric.needs, *sides, spec)
@@ -562,7 +550,7 @@ def could_undo(
 
     if more.any() and reached_by(more):
         return WhyInconclusive.MISSING_OUTCOMES
-    if of_groups and reached_by(rows_without_group(counted, "n")):
+    if of_groups and reached_by(ungrouped_rows(counted, "n")):
         return WhyInconclusive.MISSING_GROUPS
     return None
 
@@ -606,14 +594,14 @@ class RateLimits(NamedTuple):
 class PossiblePairs:
     """The rows of every side by label and both decisions, each of which may be missing.
 
-    A row without a label, or that a model does not decide, may have either value. Both sides of a
-    comparison are taken as far as they can go by themselves, so that the ends may be wider than any
-    one table reaches.
-
     ``groups``: shape (groups + 1, labels + 1, K + 1, K + 1): group holds known values of no group.
     ``without``: likewise of the kinds of rows without a group.
     ``sides``: which sides each kind may be of, of shape (kinds, sides).
     """
+
+    # A row without a label, or that a model does not decide, may have either value. Both sides of a
+    # comparison are taken as far as they can go by themselves, so that the ends may be wider than
+    # any one table reaches.
 
     def __init__(self, groups: Array, without: Array, sides: Mask, outcome: OutcomeMasks) -> None:
         labels, decisions = (
@@ -624,7 +612,7 @@ class PossiblePairs:
             np.einsum("glpq,la,pb,qc->gabc", cells, labels, decisions, decisions, optimize=True)
             for cells in (groups, without)
         )
-        self._known, self._apart = append_others(known), np.tensordot(1.0 * sides.T, apart, 1)
+        self._known, self._apart = add_others(known), np.tensordot(1.0 * sides.T, apart, 1)
 
     def limits(self, rate: Rate, which: Index, *, missing: bool = True) -> RateLimits:
         """Return the ends of a rate and of its change; those of complete rows alone are equal."""

@@ -31,9 +31,9 @@ from fairgauge.inference.interval import (
     FEWEST_GROUPS,
     JACKKNIFE_UNDEFINED,
     Comparisons,
-    Evidence,
     Intervals,
     NoInterval,
+    SideData,
     StatisticInterval,
     certainty,
     first_reasons,
@@ -106,7 +106,7 @@ class Uncertainty:
         return Uncertainty(self._asked, self._number, self._candidates)
 
     def of_rates(
-        self, statistics: Sequence[Statistic], evidence: Evidence, margin: Mask
+        self, statistics: Sequence[Statistic], data: SideData, margin: Mask
     ) -> list[Intervals]:
         """Return the intervals of statistics of every group.
 
@@ -115,7 +115,7 @@ class Uncertainty:
         attempts: list[StatisticInterval | Reason] = []
         for statistic in statistics:
             try:
-                attempts.append(interval_of_groups(statistic, evidence, margin, self.spec))
+                attempts.append(interval_of_groups(statistic, data, margin, self.spec))
             except NoInterval as refused:
                 attempts.append(refused.reason)
         size, none = len(margin), np.full(len(margin), np.nan)
@@ -132,7 +132,7 @@ class Uncertainty:
             if attempt.clusters is not None:
                 reason = reason or CLUSTERS_TOO_FEW
                 few.append(insufficient_clusters(attempt.clusters))
-            few.append(insufficient_weights(evidence.effective_size, size))
+            few.append(insufficient_weights(data.effective_size, size))
             few += [e.insufficient() for e in (attempt.sparse, attempt.constant) if e is not None]
             limited = Intervals(low, high, none, [methods] * size, first_reasons(*few), reason)
             intervals.append(limited.containing(attempt.estimate, statistic.range))
@@ -221,11 +221,11 @@ class Uncertainty:
             rows_per_group,
         )
 
-        slots, clustered = groups.slots, groups.evidence.clusters
-        rows = rows_per_group(metric, groups.evidence.cases).reshape(slots, -1)
+        slots, clustered = groups.slots, groups.data.clusters
+        rows = rows_per_group(metric, groups.data.cases).reshape(slots, -1)
         slot = np.arange(slots)
         few = [insufficient_rows((rows[slot, spread.first], rows[slot, spread.second]))]
-        effective = groups.evidence.effective_size
+        effective = groups.data.effective_size
         if effective is not None:
             of_slots = effective.reshape(slots, -1)
             extremes = of_slots[slot, spread.first], of_slots[slot, spread.second]
@@ -391,7 +391,7 @@ def _inequality_interval(metric: Inequality, compared: Comparisons, how: Uncerta
 
 def rate_values(
     statistics: Sequence[Statistic],
-    evidence: Evidence,
+    data: SideData,
     margin: Mask,
     how: Uncertainty,
     profile: Profile,
@@ -401,21 +401,21 @@ def rate_values(
     ``margin``: shape (n,): which groups are of all rows, not within a stratum.
     """
     values = {}
-    for statistic, made in zip(statistics, how.of_rates(statistics, evidence, margin), strict=True):
-        smallest = statistic.size(evidence.cases)
+    for statistic, made in zip(statistics, how.of_rates(statistics, data, margin), strict=True):
+        smallest = statistic.size(data.cases)
         if isinstance(statistic, ScoreStatistic):
-            smallest = statistic.smallest_denominator(evidence.cases)
+            smallest = statistic.smallest_denominator(data.cases)
         few = first_reasons(made.too_few, insufficient_rows(smallest))
         made = replace(made, too_few=few)
         level = how.spec.confidence
-        values[statistic.name] = values_with(made, statistic, evidence, margin, level, profile)
+        values[statistic.name] = values_with(made, statistic, data, margin, level, profile)
     return values
 
 
 def values_with(
     intervals: Intervals,
     statistic: Statistic,
-    evidence: Evidence,
+    data: SideData,
     margin: Mask,
     level: float,
     profile: Profile,
@@ -426,7 +426,7 @@ def values_with(
     Numerator and denominator are as counted: a rate times the size of a group counts rows that lack
     what the rate needs.
     """
-    side, cases = evidence.side, evidence.cases
+    side, cases = data.side, data.cases
     under, error = map(as_count, statistic.all_rows(cases).tolist()), statistic.error(side)
     over: Iterable[float | None] = repeat(None)
     if isinstance(statistic, Rate):

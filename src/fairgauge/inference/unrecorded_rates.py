@@ -313,12 +313,10 @@ class _Likelihood(PreciseEstimator):
         return (low, high) if by == "difference" else (_tangent(low), _tangent(high))
 
     def effective_people(self, side: int) -> float:
-        """Return of how many people of known group the rate of a side is as precise.
-
-        Of as many as have an interval of this width. The variance at the estimate is no measure of
-        it: it is unlimited where the data hardly distinguish a group from one with a rate of 0 or
-        1, of which the profile never leaves the range.
-        """
+        """Return of how many people of known group the rate of a side is as precise."""
+        # Of as many as have an interval of this width. The variance at the estimate is no measure
+        # of it: it is unlimited where the data hardly distinguish a group from one with a rate of 0
+        # or 1, of which the profile never leaves the range.
         low, high = self.limits(side, _WIDTH_Z)
         return float(wilson_trials(self.value(side), high - low, _WIDTH_Z))
 

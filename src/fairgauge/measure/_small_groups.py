@@ -180,7 +180,7 @@ def _adequate_spread(
     if not len(kept):
         return None, reasons or [Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)]
     adequate = _group_evidence(part, kept)
-    spread = metric.across(adequate.evidence.side, 1, part.spec.profile)
+    spread = metric.across(adequate.data.side, 1, part.spec.profile)
     if math.isnan(spread.value[0]):
         return None, reasons or [metric.why_undefined(spread, 0)]
     intervals = part.uncertainty.of_feature(metric, adequate, spread)
@@ -198,7 +198,7 @@ def _adequate_spread(
 
 
 def _group_evidence(part: Slice, groups: np.ndarray[tuple[int], np.dtype[np.int64]]) -> EveryGroup:
-    return EveryGroup(part.evidence(groups, np.zeros_like(groups)), slots=1, adequate=True)
+    return EveryGroup(part.side_data(groups, np.zeros_like(groups)), slots=1, adequate=True)
 
 
 def excluded_groups(
@@ -207,9 +207,8 @@ def excluded_groups(
     """State the number and the selection rate of excluded groups, for tables to publish.
 
     Of a group of the minimum share or more it is a warning.
-
-    Groups of probabilities have no numbers, and protected counts no exact ones.
     """
+    # Groups of probabilities have no numbers, and protected counts no exact ones.
     spec = resolution.spec
     selection = [each for each in rates if each.name == "selection_rate"]
     published = spec.preset is not None and preset(spec.preset).published_metrics

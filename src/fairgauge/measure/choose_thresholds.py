@@ -36,7 +36,7 @@ from fairgauge.enums import (
     Threshold,
 )
 from fairgauge.errors import Problem, SpecError, quote, refuse
-from fairgauge.inference.interval import FEWEST_GROUPS, Evidence, StatisticInterval, generator
+from fairgauge.inference.interval import FEWEST_GROUPS, SideData, StatisticInterval, generator
 from fairgauge.inference.missing_values import (
     large_uncounted,
     missing_groups,
@@ -44,11 +44,7 @@ from fairgauge.inference.missing_values import (
     uncounted_rows,
 )
 from fairgauge.inference.needed_rows import POWER
-from fairgauge.inference.possible import (
-    contrast_range,
-    rows_with_both_outcomes,
-    widen_to_worst_case,
-)
+from fairgauge.inference.possible import complete_rows, contrast_range, worst_case_limits
 from fairgauge.inference.two.contrast_intervals import insufficient_sides, statistic_interval
 from fairgauge.inference.two.paired_changes import (
     PairedTable,
@@ -63,14 +59,14 @@ from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import GroupCounts, Histogram, rows_without_group
+from fairgauge.resolve.group_counts import GroupCounts, Histogram, ungrouped_rows
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.question_checks import one_group, weightless_groups
 from fairgauge.resolve.references import (
     Measure,
     References,
+    add_others,
     admissible_groups,
-    append_others,
     group_sizes,
     references_at,
 )
@@ -232,18 +228,18 @@ class Excluded:
 
         def lacking(measure: Measure) -> tuple[Array, float]:
             known, apart = states_by_threshold(counts, outcome, spec, cuts[:1], measure)
-            of_groups, of_none = (of - rows_with_both_outcomes(of) for of in (known, apart))
+            of_groups, of_none = (of - complete_rows(of) for of in (known, apart))
             return of_groups.sum(axis=(1, 2, 3)), float(of_none.sum())
 
         own, others = lacking("n")
-        self.ungrouped = round(rows_without_group(counts, "n"))
+        self.ungrouped = round(ungrouped_rows(counts, "n"))
         self.incomplete = round(float(own.sum()) + others)
         measure: Measure = "w" if counts.weighted else "n"
         # the others may be the only ones that weigh alike, and count as rows
         n, w = (float(counts.counts[of].sum()) for of in ("n", measure))
         unit = n / w if w and not counts.unequally_weighted else 1.0
-        self._of_sides = unit * append_others(lacking(measure)[0])
-        self._of_none = unit * float(rows_without_group(counts, measure))
+        self._of_sides = unit * add_others(lacking(measure)[0])
+        self._of_none = unit * float(ungrouped_rows(counts, measure))
         self._whole = len(own)
 
     def reached(
@@ -277,7 +273,7 @@ class Excluded:
 
         (value, _), found = ends(0.0), []
         for more in (self._of_sides + self._of_none, np.full_like(self._of_sides, self._of_none)):
-            low, high = widen_to_worst_case(
+            low, high = worst_case_limits(
                 interval, ends(more[:, None]), value, ratio=is_ratio(metric)
             )
             if not is_ratio(metric):
@@ -382,7 +378,7 @@ class _Chooser:
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
         self._excluded: Mask = np.zeros(len(counts.groups), dtype=bool)
         every = np.arange(len(self.cuts))
-        both = append_others(self.first.margins[0] + self.second.margins[0])[..., :2, :]
+        both = add_others(self.first.margins[0] + self.second.margins[0])[..., :2, :]
         self._both = both.swapaxes(-1, -2).reshape(*both.shape[:2], 4)  # TP, FP, FN and TN
         everywhere = self._disparities(self.first, every, self._usual)
         self._excluded = np.asarray(everywhere.insufficient.all(axis=1))
@@ -800,14 +796,14 @@ class Half:
 
 def append_others_each(counts: Array) -> Array:
     """Append all rows, and all others of every group, to counts with the measures first."""
-    return np.stack([append_others(each) for each in counts])
+    return np.stack([add_others(each) for each in counts])
 
 
 def _interval_of(statistic: Statistic, margins: Array) -> StatisticInterval:
     # the interval of a statistic of weights, their squares and cases: (3, n, 3, 2)
     weights, squares, cases = (confusion(margin, classes=False) for margin in margins)
     weighted = bool((margins[0] != margins[2]).any())
-    return statistic_interval(statistic, Evidence(weights, cases, squares if weighted else None))
+    return statistic_interval(statistic, SideData(weights, cases, squares if weighted else None))
 
 
 def change_of(statistic: Statistic, tables: Array) -> StatisticChange:

@@ -16,13 +16,7 @@ from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
 from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import (
-    AVERAGES,
-    Rate,
-    Statistic,
-    agreement,
-    average_over_classes,
-)
+from fairgauge.catalogue.statistics import AVERAGES, Rate, Statistic, agreement, class_average
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.cube.views import asked_of, candidate_axes, pair
@@ -54,7 +48,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, JointCells, count_jointly, count_missing
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, one_decision
-from fairgauge.resolve.references import append_others, large_groups, sides_of_unknown
+from fairgauge.resolve.references import add_others, large_groups, sides_of_unknown
 from fairgauge.resolve.resolution import asked_metrics, resolve
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.comparison import Among, Candidate, MarginTest, Reclassified
@@ -120,7 +114,7 @@ class PairedSlice:
         """Return what becomes of a statistic of some sides; raise `NoInterval` where unknown."""
         slots = np.zeros_like(which)
         old, new = (
-            side_interval(statistic, each.evidence(which, slots))
+            side_interval(statistic, each.side_data(which, slots))
             for each in (self.current, self.candidate)
         )
         return statistic_change(statistic, self.table(which), old, new)
@@ -146,7 +140,7 @@ class PairedSlice:
         collapsed = np.einsum(
             "gslpq,la,pb,qc->gsabc", counts, labels, decisions, decisions, optimize=True
         )
-        return append_others(collapsed)[:, 0]
+        return add_others(collapsed)[:, 0]
 
     def _codes(self, masks: Sequence[Mask]) -> Index:
         # the outcome of every level: 0 positive and 1 negative, or the class
@@ -322,10 +316,7 @@ class _Models:
                 yield statistic, sliced.class_scope
                 continue
             for how in AVERAGES:
-                yield (
-                    average_over_classes(statistic, how),
-                    ClassScope(ClassKind.AVERAGE, average=how),
-                )
+                yield (class_average(statistic, how), ClassScope(ClassKind.AVERAGE, average=how))
 
     # ---- rates
 
@@ -367,7 +358,7 @@ class _Models:
 
         def undefined(i: int, old: bool) -> Reason:
             side = sliced.current if old else sliced.candidate
-            return statistic.why_undefined(side.evidence(which, np.zeros_like(which)).side, i)
+            return statistic.why_undefined(side.side_data(which, np.zeros_like(which)).side, i)
 
         yield from rate_records(change, bases, self.spec.confidence, undefined)
 

@@ -36,7 +36,7 @@ from fairgauge.enums import (
 from fairgauge.errors import closest, listing
 from fairgauge.identity import is_named, texts_of
 from fairgauge.inference.missing_values import MANY_MISSING
-from fairgauge.inference.possible import widen_to_worst_case
+from fairgauge.inference.possible import worst_case_limits
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, join_reasons
@@ -146,7 +146,7 @@ def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[Outcom
             of_limit: dict[tuple[object, ...], list[Outcome]] = {}
             for each in _subjects(measured, limit):
                 if rule.decide is not Decide.POINT and each.status is Status.OK and each.interval:
-                    group = None if _is_of_all_groups_rule(limit) else each.standing
+                    group = None if _spans_groups(limit) else each.standing
                     key = each.feature, group, each.class_scope, each.threshold
                     of_limit.setdefault(key, []).append(
                         _decide_after_uncounted(each, limit, measured)[0]
@@ -184,7 +184,7 @@ def _verdicts(
 ) -> Iterator[Verdict]:
     # how many rows would decide several limits together is not known
     held: dict[tuple[str | None, str | None], list[_Subject]] = {}
-    of_all_groups = _is_of_all_groups_rule(rule)
+    of_all_groups = _spans_groups(rule)
     for each in _subjects(measured, rule):
         # a metric of all groups names those that are furthest apart, in each class or threshold
         key = (each.feature, None if of_all_groups else each.standing)
@@ -230,7 +230,7 @@ def _rests_on_probabilities(each: _Subject) -> bool:
     return each.interval is not None and not OF_PROBABILITIES.isdisjoint(each.interval.methods)
 
 
-def _is_of_all_groups_rule(rule: Rule) -> bool:
+def _spans_groups(rule: Rule) -> bool:
     return rule.definition is not None and rule.definition.scope == "feature"
 
 
@@ -258,7 +258,7 @@ def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
         whole = _Subject(
             estimate.feature, estimate.group, estimate.class_scope, estimate.threshold,
             estimate.value, estimate.interval, estimate.status, estimate.reason, estimate.bounds,
-            None if _is_of_all_groups_rule(rule) else min(
+            None if _spans_groups(rule) else min(
                 (n for n in (estimate.n_group, estimate.n_reference) if n is not None), default=None
             ),
             estimate,
@@ -447,7 +447,7 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
 
 
 def _worst_cases(each: _Subject, rule: Rule, measured: Measured) -> tuple[WorstCase, ...]:
-    group = None if _is_of_all_groups_rule(rule) else each.group
+    group = None if _spans_groups(rule) else each.group
     key = rule.metric, each.feature, group, OVERALL, each.class_scope, each.threshold
     return measured.worst_cases.get(key, ())
 
@@ -461,11 +461,7 @@ def _many_missing(
         lacking = [measured.lacking.get((feature, need), {}) for need in rule.row.needs]
         # the groups that are, or may be in, what is judged: a rate, a side of two, or all
         reference = each.estimate and each.estimate.reference
-        named = (
-            reference is not None
-            and reference.group is not None
-            and not _is_of_all_groups_rule(rule)
-        )
+        named = reference is not None and reference.group is not None and not _spans_groups(rule)
         everyone = each.estimate is not None and not named
         sides = (each.group, reference.group if reference else None)
         rows = [sum(n for group, n in of.items() if everyone or group in sides) for of in lacking]
@@ -530,7 +526,7 @@ def _worst_case_interval(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[
     low, high, least, greatest, value = map(
         np.asarray, (*each.interval, worst.low, worst.high, each.value)
     )
-    below, above = widen_to_worst_case(
+    below, above = worst_case_limits(
         (low, high), (least, greatest), value, ratio=ratio, wider=worst.wider
     )
     return max(float(below), rule.row.range[0]), min(float(above), rule.row.range[1])
@@ -642,11 +638,9 @@ def judge_together(
     With ``multiplicity="familywise"`` the others are inconclusive.
 
     ``measure_at`` measures what rules are on at another confidence level.
-
-    References: Holm (1979), Scandinavian Journal of Statistics 6, 65-70: with r of m hypotheses
-    rejected, the next is tested at the level divided by m - r. Berger (1982), Technometrics 24,
-    295-300.
     """
+    # Holm (1979), Scandinavian Journal of Statistics 6, 65-70: with r of m hypotheses rejected, the
+    # next is tested at the level divided by m - r. Berger (1982), Technometrics 24, 295-300.
     verdicts = judge(measured, spec.rules)
     outcomes = interval_decisions(measured, spec.rules)
     family, failed = len(outcomes), 0

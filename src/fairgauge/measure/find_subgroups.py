@@ -16,13 +16,7 @@ from numpy.typing import NDArray
 from fairgauge.catalogue.cells import Array
 from fairgauge.enums import SubgroupStatus, Worse
 from fairgauge.errors import Problem, SpecError
-from fairgauge.resolve.searched_features import (
-    COUNTED,
-    EVENT,
-    OUTCOMES,
-    OutcomeRows,
-    SearchedRows,
-)
+from fairgauge.resolve.searched_features import COUNTED, EVENT, OUTCOMES, OutcomeRows, SearchedRows
 from fairgauge.results.subgroup_search import (
     Detectable,
     Largest,
@@ -295,9 +289,7 @@ class ClaimCounts:
         self._sums = np.stack([found[pattern] for pattern in patterns.tolist()], axis=1)
 
 
-def _stratified_tests(
-    counts: ClaimCounts, members: Sequence[int], more: Sequence[int] = ()
-) -> Array:
+def _stratify(counts: ClaimCounts, members: Sequence[int], more: Sequence[int] = ()) -> Array:
     n, x = counts.by(members, more)[1]
     return _mantel_haenszel(n[:, 1:], x[:, 1:], n[:, :1], x[:, :1])
 
@@ -312,25 +304,23 @@ def _mantel_haenszel(nc: Array, xc: Array, n: Array, x: Array) -> Array:
 def explain_claims(
     searched: SearchedRows, subgroups: Subgroups, claims: Sequence[int], c: float
 ) -> Index:
-    """Return for every claim the member of the summary that accounts for most of its evidence.
-
-    In the strata that members make no other claim exceeds the critical value. In turn the claim
-    with the most evidence beside them is taken, or in its place its most general ancestor among the
-    claims that brings its evidence below the critical value. Members that are worse through one
-    claim inside them alone give place to it, until none does. Members that the others account for
-    are removed again. No claim is added: every member is one. Members are explained by -1, as are
-    claims that exceed the critical value ``c`` nevertheless.
-    """
+    """Return for every claim the member of the summary that accounts for most of its evidence."""
+    # In the strata that members make no other claim exceeds the critical value. In turn the claim
+    # with the most evidence beside them is taken, or in its place its most general ancestor among
+    # the claims that brings its evidence below the critical value. Members that are worse through
+    # one claim inside them alone give place to it, until none does. Members that the others account
+    # for are removed again. No claim is added: every member is one. Members are explained by -1, as
+    # are claims that exceed the critical value ``c`` nevertheless.
     if not claims:
         return np.zeros(0, dtype=np.int64)
     counts = ClaimCounts(searched, subgroups, claims)
     conditions = [frozenset(subgroups.conditions(at).items()) for at in claims]
     members: list[int] = []
     while True:
-        z = _stratified_tests(counts, members)
+        z = _stratify(counts, members)
         while z.max() > c and len(members) < MOST_MEMBERS:
             members.append(_general(int(np.argmax(z)), members, counts, conditions, c))
-            z = _stratified_tests(counts, members)
+            z = _stratify(counts, members)
         narrowed = list(members)
         for k, member in enumerate(members):
             others = [each for each in narrowed if each != member]
@@ -341,13 +331,10 @@ def explain_claims(
     unexplained = set(np.flatnonzero(z > c).tolist())
     for member in list(members):
         others = [each for each in members if each != member]
-        if (
-            others
-            and set(np.flatnonzero(_stratified_tests(counts, others) > c).tolist()) <= unexplained
-        ):
+        if others and set(np.flatnonzero(_stratify(counts, others) > c).tolist()) <= unexplained:
             members = others
-    members = members or [int(np.argmax(_stratified_tests(counts, [])))]
-    beside = np.stack([_stratified_tests(counts, [member]) for member in members])
+    members = members or [int(np.argmax(_stratify(counts, [])))]
+    beside = np.stack([_stratify(counts, [member]) for member in members])
     explained_by: Index = np.array(members)[np.argmin(beside, axis=0)]
     explained_by[[*members, *unexplained]] = -1
     return explained_by
@@ -364,7 +351,7 @@ def _general(
     ancestors = sorted(set(ancestors) - set(members), key=lambda i: (len(conditions[i]), i))
     for at, ancestor in enumerate(ancestors):
         next_ones = [claim, *ancestors[at : at + MOST_AHEAD]]
-        if _stratified_tests(counts, [*members, ancestor], next_ones)[claim] <= c:
+        if _stratify(counts, [*members, ancestor], next_ones)[claim] <= c:
             return ancestor
     return claim
 

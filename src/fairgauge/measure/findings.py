@@ -90,12 +90,11 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
     """Return the disparities to report, the gravest first, one for each feature and rate.
 
     Of each it is that of the group that fares worst.
-
-    Only contrasts are findings whose interval excludes "no difference" together with those of all
-    comparisons of the report: a report with many rates and features would otherwise lead with
-    sampling error. Within a rate groups are ranked by the point estimate, never by the interval,
-    which would rank large groups first.
     """
+    # Only contrasts are findings whose interval excludes "no difference" together with those of all
+    # comparisons of the report: a report with many rates and features would otherwise lead with
+    # sampling error. Within a rate groups are ranked by the point estimate, never by the interval,
+    # which would rank large groups first.
     chosen: list[tuple[_Searched, Finding]] = []
     stated: set[Hashable] = set()
     named = set()
@@ -123,13 +122,11 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
         chosen.append((each, _finding(report, each, worst)))
         stated.add(same)
     chosen.sort(key=lambda each: _importance(*each))
-    of_others = [
-        e for of in sections for e in _findings_of_other_kinds(report, of, asked, named, stated)
-    ]
+    of_others = [e for of in sections for e in _other_findings(report, of, asked, named, stated)]
     return _gravest_first(report, [*(finding for _, finding in chosen), *of_others])
 
 
-def _findings_of_other_kinds(
+def _other_findings(
     report: Report,
     section: FeatureResults,
     asked: Container[str],

@@ -16,15 +16,9 @@ import numpy as np
 
 from fairgauge.catalogue.across import Across, Spread, is_of_one_group
 from fairgauge.catalogue.catalogue import KAPPA
-from fairgauge.catalogue.comparisons import (
-    ComparisonMetric,
-    Contrast,
-    Imbalance,
-    Metric,
-    RowMetric,
-)
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Metric, RowMetric
 from fairgauge.catalogue.distributions import ConditionalDisparity, Distance
-from fairgauge.catalogue.statistics import AVERAGES, Statistic, agreement, average_over_classes
+from fairgauge.catalogue.statistics import AVERAGES, Statistic, agreement, class_average
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import (
@@ -70,10 +64,7 @@ from fairgauge.measure.slices import Slice, numbers_of_sides
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts
-from fairgauge.resolve.outcomes import (
-    constant_outcomes,
-    reason_of_one_value,
-)
+from fairgauge.resolve.outcomes import constant_outcomes, reason_of_one_value
 from fairgauge.resolve.question_checks import (
     few_published,
     one_group,
@@ -448,7 +439,7 @@ def _multiclass(
         for how in AVERAGES:
             average = ClassScope(ClassKind.AVERAGE, average=how)
             yield from whole.groups(
-                [average_over_classes(of, how) for of in by_class], average, total=total
+                [class_average(of, how) for of in by_class], average, total=total
             )
 
     estimates: list[Estimate] = []
@@ -474,16 +465,16 @@ def _multiclass(
             if statistic is not None:
                 for how in AVERAGES:
                     average = ClassScope(ClassKind.AVERAGE, average=how)
-                    estimates += _measure_class_average(
-                        whole, metric, average_over_classes(statistic, how), average
+                    estimates += _class_average(
+                        whole, metric, class_average(statistic, how), average
                     )
         if statistic is not None and statistic.name in of_all:
-            estimates += _measure_class_average(whole, metric, of_all[statistic.name], NO_CLASS)
+            estimates += _class_average(whole, metric, of_all[statistic.name], NO_CLASS)
     slices[0].together |= whole.together
     return [*groups_of(total=False)], [*groups_of(total=True)], estimates
 
 
-def _measure_class_average(
+def _class_average(
     whole: Slice, metric: Metric, of: Statistic, class_scope: ClassScope
 ) -> Iterator[Estimate]:
     if isinstance(metric, Spread):
@@ -530,8 +521,8 @@ def _strata_coverage(part: Slice, metrics: Sequence[AskedMetric]) -> Iterator[Di
         metric = asked.metric
         if asked.obstacle or not isinstance(metric, ConditionalDisparity):
             continue
-        evidence = part.comparisons(metric, part.compared(metric))
-        covered = metric.coverage(evidence.group.side, evidence.reference.side)
+        data = part.comparisons(metric, part.compared(metric))
+        covered = metric.coverage(data.group.side, data.reference.side)
         covered = covered[~np.isnan(covered)]
         least = float(covered.min()) if len(covered) else 1.0
         if least < 1.0:

@@ -19,7 +19,7 @@ from fairgauge.catalogue.distributions import (
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, Status, Task
 from fairgauge.identity import GroupId
-from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
+from fairgauge.inference import Comparisons, FeatureGroups, SideData, Uncertainty
 from fairgauge.inference.interval import Certainty, certainty
 from fairgauge.inference.missing_values import RowsWithoutStratum, most_unknown
 from fairgauge.inference.possible import metric_cases, rate_cases
@@ -153,13 +153,13 @@ class Slice:
         names = {g: group_fields(self.counts, g) for g in range(len(self.counts.groups))}
         for g, kind in kinds.items():
             names[g] = Named(group=str(kind), group_id=GroupId(GroupKind(kind)))
-        evidence = self.evidence(which, slots)
-        cases, side = evidence.cases, evidence.side
+        data = self.side_data(which, slots)
+        cases, side = data.cases, data.side
         whole = self.sides.pick(np.full_like(which, self.sides.whole), slots)
         how, profile, margin = self.uncertainty, self.spec.profile, slots == 0
         rates = list(rates)
         if self.ranges is None:
-            values = rate_values(rates, evidence, margin, how, profile)
+            values = rate_values(rates, data, margin, how, profile)
         else:
             from fairgauge.inference.protected_counts import protected_rates
 
@@ -251,7 +251,7 @@ class Slice:
             yield replace(base, status=Status.UNDEFINED, reason=reason)
             return
         groups = self._groups_overall if "score" in metric.needs else self._groups_everywhere
-        spread = metric.across(groups.evidence.side, groups.slots, self.spec.profile)
+        spread = metric.across(groups.data.side, groups.slots, self.spec.profile)
         intervals = self.uncertainty.of_feature(metric, groups, spread)
         for slot, value in enumerate(spread.value.tolist()):
             scope = self.counts.scope(slot)
@@ -297,10 +297,10 @@ class Slice:
             np.tile(np.arange(strata) + 1, margin.sum()),
             [each for each, kept in zip(once.each, margin, strict=True) if kept],
         )
-        evidence = self.comparisons(metric, compared)
-        group, reference = evidence.group, evidence.reference
+        data = self.comparisons(metric, compared)
+        group, reference = data.group, data.reference
         pooled = pool(metric, group.side, reference.side, strata, self.spec.profile)
-        intervals = self.uncertainty.of_pooled(metric, evidence, pooled.weights, pooled.value)
+        intervals = self.uncertainty.of_pooled(metric, data, pooled.weights, pooled.value)
         cases = metric.sizes(group.cases, reference.cases)
         both = (cases[0] > 0) & (cases[1] > 0)  # of a stratum of one side alone nothing is compared
         rows = metric.all_rows(group.cases, reference.cases)
@@ -399,12 +399,12 @@ class Slice:
             [self.counts.groups[i] for i in at],
             self.outcome.class_scope,
             self.outcome.threshold,
-            lambda which: self.evidence(at[which], np.zeros_like(which)),
+            lambda which: self.side_data(at[which], np.zeros_like(which)),
         )
 
-    def evidence(
+    def side_data(
         self, which: Index, slots: Index, *, pooled: bool = False, overall: bool = False
-    ) -> Evidence:
+    ) -> SideData:
         """Return what is known of some sides, weighted and not; of all rows too where needed."""
 
         def picked(sides: CountsBySide) -> ConfusionCounts:
@@ -418,22 +418,22 @@ class Slice:
         whole = self.sides.whole
         if self.counts.has_moments and not clusters and (which != whole).any():
             # the tails of errors are borrowed from all rows
-            everyone = self.evidence(np.full_like(which, whole), slots)
+            everyone = self.side_data(np.full_like(which, whole), slots)
         if self.squares is None:
-            return Evidence(cases, cases, None, clusters, everyone)
+            return SideData(cases, cases, None, clusters, everyone)
         side, squares = picked(self.sides), picked(self.squares)
         cubes = self.cubes.pick(which, slots) if self.cubes else None
-        return Evidence(side, cases, squares, clusters, everyone, cubes)
+        return SideData(side, cases, squares, clusters, everyone, cubes)
 
     @cached_property
     def _groups_overall(self) -> EveryGroup:
         groups = np.arange(len(self.counts.groups))
-        return EveryGroup(self.evidence(groups, np.zeros_like(groups)), slots=1)
+        return EveryGroup(self.side_data(groups, np.zeros_like(groups)), slots=1)
 
     @cached_property
     def _groups_everywhere(self) -> EveryGroup:
         which, slots = self._all_slots(np.arange(len(self.counts.groups)))
-        return EveryGroup(self.evidence(which, slots), slots=1 + len(self.counts.strata))
+        return EveryGroup(self.side_data(which, slots), slots=1 + len(self.counts.strata))
 
     def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
         """Return both sides of every comparison."""
@@ -441,12 +441,12 @@ class Slice:
         if key not in self._comparisons:
             slots, pooled = compared.slots, metric.scope == "pooled"
             group, reference = (
-                self.evidence(which, slots, pooled=pooled, overall=metric.needs_overall)
+                self.side_data(which, slots, pooled=pooled, overall=metric.needs_overall)
                 for which in (compared.groups, compared.references)
             )
             inside = metric.scope != "table" and (compared.references == self.sides.whole).all()
             others = compared.groups + self.sides.others
-            rest = self.evidence(others, slots, pooled=pooled) if inside else None
+            rest = self.side_data(others, slots, pooled=pooled) if inside else None
             self._comparisons[key] = Comparisons(group, reference, rest, margin=slots == 0)
         return self._comparisons[key]
 
@@ -486,18 +486,18 @@ class Slice:
 
     def _made(self, metric: ComparisonMetric, compared: Compared) -> _Results:
         profile = self.spec.profile
-        evidence = self.comparisons(metric, compared)
-        group, reference = evidence.group.side, evidence.reference.side
+        data = self.comparisons(metric, compared)
+        group, reference = data.group.side, data.reference.side
         values = metric.value(group, reference, profile)
         rates = metric.side_values(group, reference, profile)
         if isinstance(metric, Imbalance):  # of sums of weights
             rates = self.counts.in_given_weights(rates[0]), self.counts.in_given_weights(rates[1])
-        cases = evidence.group.cases, evidence.reference.cases
+        cases = data.group.cases, data.reference.cases
         sizes = metric.all_rows(*cases)
         error = metric.error(group, reference)
         every: Sequence[Bounds | None] | None = None
         if self.ranges is None:
-            intervals = self.uncertainty.of_metric(metric, evidence, values)
+            intervals = self.uncertainty.of_metric(metric, data, values)
         else:
             from fairgauge.inference.protected_counts import protected_contrasts
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, listing, quote
-from fairgauge.inference.possible import difference_limits, mean_limits, widen_to_worst_case
+from fairgauge.inference.possible import difference_limits, mean_limits, worst_case_limits
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answers import Answers
 from fairgauge.results.name_swaps import (
-    UNDECIDED,
+    REASONS_WITH_ENOUGH_DATA,
     AnsweredShare,
     PlaceboSpread,
     SwapDifference,
@@ -61,10 +61,8 @@ class _Asked(NamedTuple):
     answered: Array
 
     def missing(self, groups: Sequence[int]) -> tuple[float, int]:
-        """Return of how many cells the answers are missing, parts of cells added up, of how many.
-
-        Answers of one cell are not independent, so that cells are compared and not answers.
-        """
+        """Return how many cells lack answers, parts of cells added up, and how many there are."""
+        # Answers of one cell are not independent, so that cells are compared and not answers.
         own = np.isin(self.group, groups) & (self.asked > 0)
         share = 1 - np.minimum(self.answered[own] / self.asked[own], 1)
         return float(share.sum()), int(own.sum())
@@ -324,7 +322,7 @@ def _draft(
     means = (found.mean_group, found.mean_reference)
     of_sides = (mean_limits(m, lacks, ends) for m, lacks in zip(means, doubt.shares, strict=True))
     worst, interval = difference_limits(*of_sides), (np.array(result.low), np.array(result.high))
-    low, high = widen_to_worst_case(interval, worst, np.array(found.value), ratio=False)
+    low, high = worst_case_limits(interval, worst, np.array(found.value), ratio=False)
     return _Draft(cells, sides, result, (float(low), float(high)))
 
 
@@ -403,7 +401,7 @@ def _judge_differences(
         status = Status.UNDEFINED if undefined else Status.TOO_FEW
         yield replace(
             result, p_adjusted=p, p_equivalence=p_equivalence, verdict=verdict,
-            status=Status.OK if reason in UNDECIDED else status, reason=reason,
+            status=Status.OK if reason in REASONS_WITH_ENOUGH_DATA else status, reason=reason,
         )  # fmt: skip
 
 

@@ -19,15 +19,7 @@ from fairgauge.atomic_files import create_whole, replace_whole
 from fairgauge.catalogue.own import definition
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.cube.identifiers import CLUSTER_KEY
-from fairgauge.errors import (
-    CubeError,
-    DataError,
-    Problem,
-    SpecError,
-    quote,
-    show_value,
-    shown_address,
-)
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, display, quote, shown_address
 from fairgauge.monitoring._counts import refuse_unfit
 from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
@@ -127,7 +119,7 @@ class History:
         """
         if not isinstance(cube, Cube):
             raise DataError(
-                f"a history holds counts, not {show_value(cube)}; count the rows first: "
+                f"a history holds counts, not {display(cube)}; count the rows first: "
                 "fg.count(DATA, label=..., sensitive=...)"
             )
         period = period if isinstance(period, Period) else parse_period(period)
@@ -260,7 +252,7 @@ def open_store(where: str | Path) -> FolderStore | FsspecStore:
     Raises ``MissingExtra``: the library of an object store is not installed.
     """
     if not isinstance(where, (str, Path)):
-        raise DataError(f"a history is a folder or a URL, not {show_value(where)}")
+        raise DataError(f"a history is a folder or a URL, not {display(where)}")
     if isinstance(where, str) and _URL.match(where):
         return FsspecStore(where)
     return FolderStore(Path(where))

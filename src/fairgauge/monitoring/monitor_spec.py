@@ -19,15 +19,15 @@ from fairgauge.errors import (
     DataError,
     Problem,
     SpecError,
+    display,
     listing,
     problems_where,
     quote,
     refuse,
-    show_value,
 )
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.question import spec_file
-from fairgauge.question.option_types import OptionType, number, plain
+from fairgauge.question.option_types import OptionType, number, plain_meaning
 from fairgauge.question.readers import Location, items, read_number
 from fairgauge.question.rules import Rule, check_rule, parse_rule
 from fairgauge.question.spec_file import MONITOR, overridden, read_options
@@ -183,7 +183,7 @@ def read_monitor_spec(
     settings = keys.pop(MONITOR, None)
     settings = {} if settings is None else settings
     if not isinstance(settings, Mapping):
-        problems.append(Problem(MONITOR, f"must be a table, not {show_value(settings)}"))
+        problems.append(Problem(MONITOR, f"must be a table, not {display(settings)}"))
         settings = {}
     question, options = None, overridden(keys, given)
     try:
@@ -280,7 +280,7 @@ def _rule(
         rule = None if at.problems else check_rule(limits, at)
         problems += at.problems
     else:
-        problems.append(Problem(path, f"must be a rule, not {show_value(keys)}"))
+        problems.append(Problem(path, f"must be a rule, not {display(keys)}"))
     if rule is None:
         return None
     if rule.alternatives:
@@ -313,7 +313,7 @@ def _near(
     of, baseline = keys.get("of", ""), None
     if not isinstance(of, (str, Path)):
         message = "must be the file of a baseline that fairgauge count made (month.cube.json)"
-        at["of"].report(f"{message}, not {show_value(of)}")
+        at["of"].report(f"{message}, not {display(of)}")
     elif of:
         try:
             baseline = load_baseline(of)
@@ -409,7 +409,7 @@ def schema() -> dict[str, Json]:
     settings: dict[str, Json] = {
         name: {
             "description": f"{setting.description}.",
-            "default": plain(usual[name]),
+            "default": plain_meaning(usual[name]),
             "anyOf": [setting.type.schema, {"type": "null"}],
         }
         for name, setting in SETTINGS.items()

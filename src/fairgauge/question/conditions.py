@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TypeAlias
 
 from fairgauge.enums import Closed, Ends
-from fairgauge.errors import Problem, SpecError, form_of, quote, show_value
+from fairgauge.errors import Problem, SpecError, display, form_of, quote
 from fairgauge.identity import MissingValue, ValueSet
 from fairgauge.question.category_words import means_missing
 from fairgauge.question.readers import Location, items, read_value
@@ -323,7 +323,7 @@ def read_conditions(value: object, at: Location) -> Conditions:
         elif isinstance(table, str):
             read = [*_read_text(table, at[i])]
         else:
-            at.report(f"{_EXPECTED}, not {show_value(table)}")
+            at.report(f"{_EXPECTED}, not {display(table)}")
             continue
         for condition in read:
             column = condition.column
@@ -378,7 +378,7 @@ def _read_range(table: Mapping[str, object], at: Location) -> Range:
     low, high = (_read_end(table.get(key)) for key in ("low", "high"))
     closed = table.get("closed")
     if set(table) != _KEYS or low is None or high is None or closed not in list(Ends):
-        at.report(f"{_INTERVAL}; not {show_value(table)}")
+        at.report(f"{_INTERVAL}; not {display(table)}")
         return Range(-math.inf, math.inf, Ends.BOTH)
     return Range(low, high, Ends(str(closed)))
 

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from fairgauge.enums import Assume, Closed, KnownDrawn
-from fairgauge.errors import Problem, SpecError, quote, refuse, show_value
+from fairgauge.errors import Problem, SpecError, display, quote, refuse
 from fairgauge.question.readers import (
     Location,
     escape,
@@ -132,7 +132,7 @@ def above(threshold: float) -> Above:
     Above(threshold=50000.0)
     """
     if not is_finite(threshold):
-        raise SpecError(Problem("above", f"must be a finite number, not {show_value(threshold)}"))
+        raise SpecError(Problem("above", f"must be a finite number, not {display(threshold)}"))
     return Above(to_double(threshold))
 
 
@@ -150,7 +150,7 @@ def read_features(value: object, at: Location) -> tuple[Feature, ...]:
 
 def _read_features(value: object, at: Location) -> tuple[Feature, ...]:
     if not isinstance(value, (str, Feature, Mapping, Sequence)):
-        at.report(f"must be a list of columns, not {show_value(value)}")
+        at.report(f"must be a list of columns, not {display(value)}")
         return ()
     features: list[Feature] = []
     for i, item in enumerate(items(value)):
@@ -200,7 +200,7 @@ def _features_of(item: object, at: Location) -> list[Feature]:
     if isinstance(item, str):
         return [Feature(item)]
     if not isinstance(item, Mapping):
-        at.report(f"must be the name of a column, not {show_value(item)}")
+        at.report(f"must be the name of a column, not {display(item)}")
         return []
     if not set(KEYS) & set(item):
         return [
@@ -210,7 +210,7 @@ def _features_of(item: object, at: Location) -> list[Feature]:
     at.report_unknown_keys(item, KEYS)
     column, cuts = item.get("column"), item.get("cuts")
     if not isinstance(column, str):
-        message = f"must be the name of a column, not {show_value(column)}"
+        message = f"must be the name of a column, not {display(column)}"
         at["column"].report("is missing" if column is None else message)
     if sum(item.get(key) is not None for key in ("values", "cuts", "order")) > 1:
         at.report("takes one of values, cuts and order")
@@ -390,7 +390,7 @@ def read_probabilities(value: object, at: Location) -> tuple[Probabilities, ...]
             made = _read_table(each, at[i])
             read += [made] if made else []
         else:
-            at[i].report(f"must be a table with name and probabilities, not {show_value(each)}")
+            at[i].report(f"must be a table with name and probabilities, not {display(each)}")
     names = [each.name for each in read]
     for name in sorted({name for name in names if names.count(name) > 1}):
         at.report(f"has {quote(name)} twice")
@@ -428,15 +428,15 @@ def _read_table(table: Mapping[str, Any], at: Location) -> Probabilities | None:
     if not isinstance(name, str) or not name:
         at["name"].report("must be the name of the feature, such as race")
     if not isinstance(columns, Mapping) or not all(isinstance(c, str) for c in columns.values()):
-        at["probabilities"].report(f"must be {{group: column}}, not {show_value(columns)}")
+        at["probabilities"].report(f"must be {{group: column}}, not {display(columns)}")
     elif not 2 <= len(columns) <= _MOST_GROUPS or len(set(columns.values())) < len(columns):
         at["probabilities"].report(
             f"must name 2 to {_MOST_GROUPS} groups, each with a column of its own, not "
-            f"{show_value(columns)}; the probabilities of all groups of a row sum to 1"
+            f"{display(columns)}; the probabilities of all groups of a row sum to 1"
         )
     file, on = table.get("table"), read_key(table, "on", read_column, at, None)
     if file is not None and not isinstance(file, str):
-        at["table"].report(f"must be the path of a file, not {show_value(file)}")
+        at["table"].report(f"must be the path of a file, not {display(file)}")
     if (file is None) is not (on is None):
         key, what = ("on", "the column of both") if on is None else ("table", "the file of them")
         at[key].report(f"name {what}: a file of probabilities (table) is joined by a column (on)")
@@ -447,7 +447,7 @@ def _read_table(table: Mapping[str, Any], at: Location) -> Probabilities | None:
     assume = read_key(table, "assume", read_word(Assume), at, Assume.GIVEN_GROUP)
     tolerance = table.get("tolerance", TOLERANCE)
     if not is_finite(tolerance) or not 0 <= float(tolerance) < 0.5:
-        at["tolerance"].report(f"must be a number from 0 to below 0.5, not {show_value(tolerance)}")
+        at["tolerance"].report(f"must be a number from 0 to below 0.5, not {display(tolerance)}")
     if len(at.problems) > before:
         return None
     assert isinstance(name, str)

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge import enums
-from fairgauge.errors import SpecError, quote, show_value, suggest
+from fairgauge.errors import SpecError, display, quote, suggest
 from fairgauge.question import features, readers
 from fairgauge.question._wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
@@ -29,13 +29,13 @@ Schema = dict[str, Json]
 """A JSON Schema."""
 
 
-def plain(value: object) -> Any:
+def plain_meaning(value: object) -> Any:
     """Return a meaning as a specification file has it: tables, lists, text, numbers."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, StrEnum):
         return str(value)
-    return [plain(each) for each in value] if isinstance(value, tuple) else value
+    return [plain_meaning(each) for each in value] if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,7 +44,7 @@ class OptionType:
 
     read: readers.Reader  # the reader of what is written in Python or in a specification file
     schema: Schema  # the JSON Schema of what a specification file may hold
-    plain: Callable[[Any], Json] = plain  # the inverse of `read`, for a specification file
+    plain: Callable[[Any], Json] = plain_meaning  # the inverse of `read`, for a specification file
     # the reader of the texts of its flag, into what `read` takes
     parse: Callable[[Sequence[str], Location], object] = readers.parse_text
     write: Callable[[Any], list[str]] = readers.write_text  # the inverse of `parse`
@@ -144,7 +144,7 @@ def _read_positive(value: object, at: Location) -> features.Positive:
         return features.Above(float(value["above"]))
     if set(value) <= {"above"}:
         allowed = "values, {COLUMN = VALUE, ...} or {above = NUMBER}"
-        at.report(f"must be {allowed}, not {show_value(value)}")
+        at.report(f"must be {allowed}, not {display(value)}")
         return ()
     return features.ByColumn(tuple(
         (str(column), readers.read_values(values, at[column]))
@@ -156,7 +156,7 @@ def _read_threshold(value: object, at: Location) -> tuple[float, ...] | enums.Th
     if isinstance(value, str):
         if value in list(enums.Threshold):
             return enums.Threshold(value)
-        at.report(f"must be numbers or 'median', not {show_value(value)}")
+        at.report(f"must be numbers or 'median', not {display(value)}")
         return ()
     return readers.read_numbers(value, at)
 
@@ -196,7 +196,7 @@ def _read_reference(value: object, at: Location) -> enums.ReferenceRule | NamedR
         "intersection {'a*b': [value of a, value of b]}"
     )])  # fmt: skip
     near = suggest(value, enums.ReferenceRule)
-    at.report(f"{show_value(value)} is not allowed.{near} {allowed}")
+    at.report(f"{display(value)} is not allowed.{near} {allowed}")
     return enums.ReferenceRule.OTHERS
 
 
@@ -217,7 +217,7 @@ def _plain_strata(strata: tuple[features.Feature, ...]) -> Json:
 def read_margins(value: object, at: Location) -> Margins:
     """Read how much worse each rate may be, in the unit of the rate."""
     if not isinstance(value, Mapping):
-        at.report(f"must be {{rate: margin}}, not {show_value(value)}")
+        at.report(f"must be {{rate: margin}}, not {display(value)}")
         return ()
     read = readers.read_number(0)
     return tuple((str(name), read(margin, at[name])) for name, margin in value.items())
@@ -270,7 +270,7 @@ METRICS = replace(
 POSITIVE = replace(
     VALUES, read=_read_positive, parse=readers.parse_positive, write=readers.write_positive,
     schema=one_or_many(_SCALAR, _table({"above": _NUMBER}, "above"), _of_columns(one_or_many(_SCALAR), minProperties=1, propertyNames={"not": {"enum": ["above"]}})),
-    plain=lambda value: plain(value) or None)  # no values: they are not asked for
+    plain=lambda value: plain_meaning(value) or None)  # no values: they are not asked for
 FEATURES = OptionType(
     read=features.read_features, parse=readers.parse_sensitive, write=readers.write_sensitive, metavar="COL...", repeatable=True,
     schema=one_or_many({"anyOf": [_TEXT, _FEATURE_TABLE, _PROBABILITIES_TABLE, _VALUES_BY_COLUMN]}))
@@ -286,7 +286,7 @@ INTERSECTIONS = OptionType(
     write=lambda columns: ["*".join(map(readers.escape, each)) for each in columns])
 REFERENCE = OptionType(
     read=_read_reference, schema={"anyOf": [{"enum": [*enums.ReferenceRule, _SYNONYM]}, _of_columns(one_or_many(_SCALAR))]},
-    plain=lambda value: {name: plain(group) if isinstance(group, tuple) else group for name, group in value} if isinstance(value, tuple) else str(value), parse=readers.parse_reference, write=readers.write_reference, metavar="R", repeatable=True)
+    plain=lambda value: {name: plain_meaning(group) if isinstance(group, tuple) else group for name, group in value} if isinstance(value, tuple) else str(value), parse=readers.parse_reference, write=readers.write_reference, metavar="R", repeatable=True)
 MARGINS = OptionType(
     read=read_margins, schema=_of_columns({"type": "number", "minimum": 0}), plain=dict, parse=readers.parse_margins,
     write=lambda margins: [f"{name}={margin!r}" for name, margin in margins.items()], metavar="RATE=MARGIN", repeatable=True)

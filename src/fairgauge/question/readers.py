@@ -22,7 +22,7 @@ from itertools import pairwise
 from typing import Any, SupportsFloat, TypeGuard, TypeVar
 
 from fairgauge.enums import Closed
-from fairgauge.errors import Problem, quote, show_value, suggest
+from fairgauge.errors import Problem, display, quote, suggest
 from fairgauge.identity import name_of_values
 from fairgauge.start.records import dataclass
 from fairgauge.values import Value, canonical, is_number, name_of, sort_key, to_double
@@ -111,7 +111,7 @@ def read_column(value: object, at: Location) -> str | None:
     """Read the name of a column."""
     if isinstance(value, str):
         return value
-    at.report(f"must be the name of a column, not {show_value(value)}")
+    at.report(f"must be the name of a column, not {display(value)}")
     return None
 
 
@@ -122,7 +122,7 @@ def read_names(value: object, at: Location) -> tuple[str, ...]:
         if isinstance(name, str):
             names.append(name)
         else:
-            where.report(f"must be a name or a list of names, not {show_value(name)}")
+            where.report(f"must be a name or a list of names, not {display(name)}")
     return tuple(names)
 
 
@@ -131,9 +131,7 @@ def read_value(value: object, at: Location) -> Value:
     compound = isinstance(value, Sized) and not isinstance(value, (str, bytes))
     meaning = None if compound else canonical(value)
     if meaning is None:
-        what = (
-            "must not be missing" if not compound else f"must be one value, not {show_value(value)}"
-        )
+        what = "must not be missing" if not compound else f"must be one value, not {display(value)}"
         at.report(what)
     return meaning
 
@@ -152,7 +150,7 @@ def read_word(words: type[Word]) -> Callable[[object, Location], Word]:
     def read(value: object, at: Location) -> Word:
         if isinstance(value, str) and value in list(words):
             return words(value)
-        at.report(f"{show_value(value)} is not allowed.{suggest(value, words)} {one_of(words)}")
+        at.report(f"{display(value)} is not allowed.{suggest(value, words)} {one_of(words)}")
         return next(iter(words))
 
     return read
@@ -181,7 +179,7 @@ def read_number(
         number = value.item() if hasattr(value, "item") and not isinstance(value, Sized) else value
         if is_number(number) and fits(number):
             return int(number) if whole else to_double(value)
-        at.report(f"{what}, not {show_value(value)}")
+        at.report(f"{what}, not {display(value)}")
         return 1 if whole else 0.5
 
     return read
@@ -201,7 +199,7 @@ def read_range(value: object, at: Location) -> tuple[float, float]:
     ends = [to_double(end) for end in every if is_finite(end)]
     if len(every) == len(ends) == 2 and ends[0] < ends[1]:
         return ends[0], ends[1]
-    at.report(f"must be two ascending numbers, [low, high], not {show_value(value)}")
+    at.report(f"must be two ascending numbers, [low, high], not {display(value)}")
     return (0.0, 1.0)
 
 
@@ -267,7 +265,7 @@ def read_replicates(value: object, at: Location) -> ReplicateWeights | None:
         or len(found.numbers) not in wanted
         or not all(0 <= number < below for number in found.numbers)
     ):
-        at.report(f"must be {ALLOWED}, not {show_value(value)}")
+        at.report(f"must be {ALLOWED}, not {display(value)}")
         return None
     if not 1 < len(columns) <= _MOST_REPLICATES or len(set(columns)) < len(columns):
         at.report(f"names {len(columns)} columns; name two or more, each once, not {quote(named)}")
@@ -518,7 +516,7 @@ def parse_words(texts: Texts, at: Location) -> object:
     for text in texts:
         key, equals, word = text.partition("=")
         if not equals:
-            at.report(f"must be KEY=TEXT, not {show_value(text)}")
+            at.report(f"must be KEY=TEXT, not {display(text)}")
         first, *names = key.split(".", 2)
         place = table
         for part, name in pairwise([first, *names]):

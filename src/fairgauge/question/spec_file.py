@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from fairgauge.errors import Problem, SpecError, refuse, show_value
+from fairgauge.errors import Problem, SpecError, display, refuse
 from fairgauge.question.file_formats import parse
 from fairgauge.question.option_types import one_or_many
 from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
@@ -71,7 +71,7 @@ def with_config(config: Config, options: Options, *, judges: bool = False) -> Op
         return options
     if not isinstance(config, (str, Path, Mapping)):
         message = "must be the path of a specification file, or a mapping of its keys"
-        raise SpecError(Problem("config", f"{message}, not {show_value(config)}"))
+        raise SpecError(Problem("config", f"{message}, not {display(config)}"))
     keys = dict(config) if isinstance(config, Mapping) else read_options(config)
     monitor = keys.pop(MONITOR, None)
     keys = {name: value for name, value in keys.items() if options.get(name, value) is not None}
@@ -122,7 +122,7 @@ def read_options(path: str | Path) -> dict[str, object]:
     options = parse(Path(path))
     options = {} if options is None else options  # an empty YAML file
     if not isinstance(options, dict):
-        message = f"must be a table of keys such as label and sensitive, not {show_value(options)}"
+        message = f"must be a table of keys such as label and sensitive, not {display(options)}"
         raise SpecError(Problem(str(path), message))
     if str(options.get("schema", "")).startswith("fairgauge."):
         message = "is a saved result of fairgauge, not a specification; fairgauge.load reads it"

@@ -429,7 +429,7 @@ class Grammar:
         texts = self.table.get("diagnostic", {})
         if (part or d.code) not in texts:  # what full documents alone state is in English
             with in_language("en"):  # the metrics that it names, too
-                return plain().note(d, part)
+                return english().note(d, part)
         facts = {"unit": "rows", "d": d, "feature": d.feature, "definition": d.definition}
         said = self.made(texts[part or d.code]).render(facts | dict(d.parameters)).strip()
         if part is None and d.get("accepted"):
@@ -736,7 +736,7 @@ def spoken() -> Grammar:
     return _language(ASKED.get()[0], plug_in_packages())
 
 
-def plain() -> Grammar:
+def english() -> Grammar:
     """Return English without words of the user."""
     return _language("en", plug_in_packages())
 

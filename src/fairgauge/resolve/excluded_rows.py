@@ -93,7 +93,7 @@ def used_rows(
         for axis, codes in zip(table.axes, table.codes.T, strict=True):
             absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
             if axis.role is Role.FEATURE:
-                in_group[axis.column] = codes_of_compared_groups(axis, cube, spec)[codes]
+                in_group[axis.column] = compared_codes(axis, cube, spec)[codes]
             elif axis.role in (Role.PROXY, Role.KNOWN):
                 in_any |= ~absent[codes]
             elif axis.role in needed:
@@ -152,7 +152,7 @@ def excluded_rows(
     return reasons
 
 
-def codes_of_compared_groups(axis: Axis, cube: Cube, spec: Spec) -> Mask:
+def compared_codes(axis: Axis, cube: Cube, spec: Spec) -> Mask:
     """Return which codes of a feature are of a group that is compared; the last is of none."""
     missing = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
     apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)

@@ -223,7 +223,7 @@ class GroupCounts:
     def every(self, measure: str) -> float:
         """Return the rows or cases that have an outcome, those of no known group included."""
         known = _count_with_outcome(self.counts[measure][:, 0], self)
-        return float(known.sum()) + rows_without_group(self, measure)
+        return float(known.sum()) + ungrouped_rows(self, measure)
 
     def scope(self, slot: int) -> Scope:
         """Return the scope of a slot: overall, or a stratum."""
@@ -239,12 +239,12 @@ class GroupCounts:
         return self.crossing.groups_of(np.stack(codes, axis=-1))
 
 
-def rows_without_group(counts: GroupCounts, measure: str) -> float:
+def ungrouped_rows(counts: GroupCounts, measure: str) -> float:
     """Return the rows or cases in no group that have an outcome."""
-    return float(rows_without_group_by_kind(counts, measure).sum())
+    return float(ungrouped_by_kind(counts, measure).sum())
 
 
-def rows_without_group_by_kind(counts: GroupCounts, measure: str) -> Array:
+def ungrouped_by_kind(counts: GroupCounts, measure: str) -> Array:
     """Return the rows or cases of each kind without a group that have an outcome."""
     if measure not in counts.unknown:
         return np.zeros(len(counts.crossing.unknown))
@@ -711,16 +711,12 @@ def _cluster_cells(
     kept = (cluster >= 0) & ((group > _DROPPED) if known else (group == _DROPPED))
     kept &= table.cases > 0  # rows of weight 0 are in no cluster either
     others = [
-        _replace_missing_codes(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster)
+        _fill_codes(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster)
         for a in axes
     ]
     counts = {measure: sums[kept] for measure, sums in table.sums.items()}
     counts.setdefault("n", counts["rows"])
-    group = (
-        _replace_missing_codes(group, len(crossing.groups))
-        if known
-        else crossing.kinds_of(table.codes)
-    )
+    group = _fill_codes(group, len(crossing.groups)) if known else crossing.kinds_of(table.codes)
     values = zip(crossing.parts, table.codes.T[: len(columns)], strict=True)
     levels = tuple(1 + part.known(each[kept]) for part, each in values)  # 0 is missing
     cluster, group, stratum, label, prediction, *more = (c[kept] for c in (cluster, group, *others))
@@ -728,7 +724,7 @@ def _cluster_cells(
     return ClusterCells(cluster, group, stratum, label, prediction, counts, levels, candidate)
 
 
-def _replace_missing_codes(codes: Index, last: int) -> Index:
+def _fill_codes(codes: Index, last: int) -> Index:
     return np.where(codes < 0, last, codes)
 
 
@@ -747,7 +743,7 @@ def _dense(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> dict[str,
     for axis, size in zip(axes, shape[1:], strict=True):
         index = index * size
         if axis:
-            index += _replace_missing_codes(table.codes[:, column], size - 1)
+            index += _fill_codes(table.codes[:, column], size - 1)
             column += 1
     cells = int(np.prod(shape))
     counts = {

@@ -75,10 +75,8 @@ class OutcomeMasks:
 
 
 def decide_task(cube: Cube, spec: Spec) -> Task:
-    """Decide what label and prediction are, if it is not given.
-
-    More than two texts with no positive one are classes; numbers are never guessed to be classes.
-    """
+    """Decide what label and prediction are, if it is not given."""
+    # More than two texts with no positive one are classes; numbers are never guessed to be classes.
     label = cube.plan.axis(Role.LABEL)
     if spec.task is not None or spec.positive or label is None or label.cuts:
         return spec.task or Task.BINARY
@@ -309,11 +307,7 @@ def _ask_for_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
 
 
 def _describe_absent(
-    value: Value,
-    levels: Sequence[Value],
-    column: str,
-    spec: Spec,
-    beside: Sequence[Value] = (),
+    value: Value, levels: Sequence[Value], column: str, spec: Spec, beside: Sequence[Value] = ()
 ) -> str:
     asked, names = name_of(value), [name_of(level) for level in levels]
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]
@@ -395,14 +389,14 @@ def constant_outcomes(
     for axis in cube.plan.outcomes if cube.min_cell is None else ():
         of = str(axis.role)
         if task is Task.REGRESSION:
-            if (number := constant_of_column(cube, axis)) is not None:
+            if (number := constant_value(cube, axis)) is not None:
                 found[of, None] = one_value(of, number)
         elif not (cube.cases_by_level[axis][-1] and spec.profile.as_smclarify):
             for each in _outcomes_of_all(cube, axis, outcomes, task):
                 reason = Reason.of(ReasonCode.ONE_VALUE, of=of, **each)
                 found[of, each.get("threshold")] = reason
     score = cube.plan.axis(Role.SCORE)
-    if score and cube.min_cell is None and (number := constant_of_column(cube, score)) is not None:
+    if score and cube.min_cell is None and (number := constant_value(cube, score)) is not None:
         found["score", None] = one_value("score", number)
     return found
 
@@ -412,7 +406,7 @@ def one_value(of: str, number: float) -> Reason:
     return Reason.of(ReasonCode.ONE_VALUE, of=of, value=f"{number:.6g}")
 
 
-def constant_of_column(cube: Cube, axis: Axis) -> float | None:
+def constant_value(cube: Cube, axis: Axis) -> float | None:
     """Return the number that all rows have in a column, None where they differ or are few."""
     rows, sums = sums_of_known(cube, [axis])
     total, squares = _MOMENTS[axis.role]

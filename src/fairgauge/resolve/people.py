@@ -106,9 +106,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
         conflicts=tuple((column, n) for column, n in conflicts.items() if n),
         spellings=spellings_of(identifiers),
         placeholders=placeholders(
-            identifiers,
-            np.bincount(of, table.sums["rows"][named]),
-            spec.recoding(str(spec.person)),
+            identifiers, np.bincount(of, table.sums["rows"][named]), spec.recoding(str(spec.person))
         ),
         left_out=rows.left_out,
     )

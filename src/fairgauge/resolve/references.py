@@ -78,7 +78,7 @@ class CountsBySide:
         self.others = side_of_others(len(counted.groups))
         self._slots = 1 + len(counted.strata)
         self._centre = counted.centre
-        self._counts = append_others(counts)
+        self._counts = add_others(counts)
         self._outcome, self._profile = outcome, profile
         self._states = _states(self._counts, outcome, profile)
         self._open = counted.counts.get("open")
@@ -100,7 +100,7 @@ class CountsBySide:
         self, sums: Mapping[str, Array], labels: slice, predictions: slice
     ) -> dict[str, Array]:
         at = (..., labels, predictions)
-        found = {name: append_others(each[at].sum(axis=(2, 3))) for name, each in sums.items()}
+        found = {name: add_others(each[at].sum(axis=(2, 3))) for name, each in sums.items()}
         return {"n": self._counts[at].sum(axis=(2, 3)), **found}
 
     @property
@@ -144,7 +144,7 @@ class CountsBySide:
             return np.array(self._states[which, slots])
         states = np.array(self._possible[which, slots])
         if self._open is not None:
-            every = _states(append_others(self._open), self._outcome, self._profile, possible=True)
+            every = _states(add_others(self._open), self._outcome, self._profile, possible=True)
             open_ = every[which, slots]
             states -= open_
             states[:, -1, -1] += open_.sum(axis=(1, 2))
@@ -193,11 +193,9 @@ def _moments(counts: Mapping[str, Array], measure: Measure) -> dict[str, Array]:
     return {n: sums for n, sums in moments.items() if not n.endswith(suffixes)}
 
 
-def append_others(counts: Array) -> Array:
-    """Append the whole, and for every group the sum of all others.
-
-    The others are added up, not subtracted from the whole, so that weights leave no rounding.
-    """
+def add_others(counts: Array) -> Array:
+    """Append the whole, and for every group the sum of all others."""
+    # The others are added up, not subtracted from the whole, so that weights leave no rounding.
     zero = np.zeros_like(counts[:1])
     before = np.concatenate([zero, np.cumsum(counts, axis=0)])
     after = np.concatenate([np.cumsum(counts[::-1], axis=0)[::-1], zero])
@@ -214,9 +212,7 @@ class Histograms:
         self._histogram = histogram
         if histogram is None:
             return
-        counts = {
-            m: append_others(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)
-        }
+        counts = {m: add_others(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
         self._centre = histogram.centre
         self._every = counts[measure].sum(axis=1)
         self._total, self._squares = (counts[m].sum(axis=(1, 2)) for m in ("s", "s2"))

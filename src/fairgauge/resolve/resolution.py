@@ -17,12 +17,7 @@ from fairgauge.errors import Problem, cells, collecting, quote, refuse, suggest
 from fairgauge.identity import texts_of
 from fairgauge.question.specification import Spec, strata_alone, unmet_need
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import (
-    GroupCounts,
-    count_everyone,
-    count_groups,
-    weights_differ,
-)
+from fairgauge.resolve.group_counts import GroupCounts, count_everyone, count_groups, weights_differ
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import name_of
@@ -153,11 +148,9 @@ _CHOSEN = (ReferenceRule.BEST, ReferenceRule.LARGEST)
 
 
 def protection_obstacle(metric: Metric, spec: Spec) -> Reason | None:
-    """Return why a metric has no exact bounds under protected counts, None where it has.
-
-    Bounds are exact for differences and ratios of rates of groups that share no row, where it is
-    known what is compared: counts that are rounded do not show which group is best or largest.
-    """
+    """Return why a metric has no exact bounds under protected counts, None where it has."""
+    # Bounds are exact for differences and ratios of rates of groups that share no row, where it is
+    # known what is compared: counts that are rounded do not show which group is best or largest.
     bounded = isinstance(metric, Contrast) and isinstance(metric.of, Rate)
     if not bounded or metric.scope != "group" or "score" in metric.needs:
         return Reason.of(ReasonCode.PROTECTED)

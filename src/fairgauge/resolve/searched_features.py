@@ -96,10 +96,7 @@ class SearchedRows:
 
 
 def searched_rows(
-    cube: Cube,
-    spec: Spec,
-    rate: Rate,
-    read: Callable[[], Iterable[CodedRows]] | None = None,
+    cube: Cube, spec: Spec, rate: Rate, read: Callable[[], Iterable[CodedRows]] | None = None
 ) -> tuple[SearchedRows, tuple[SearchedFeature, ...]]:
     """Return the rows of a rate by the values of all features, and these values.
 

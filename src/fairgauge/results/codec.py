@@ -167,7 +167,7 @@ def reading(what: str) -> Iterator[None]:
         raise FairgaugeError(f"this is not {what}: {error}") from None
 
 
-def plain(value: object) -> Json:
+def to_plain(value: object) -> Json:
     """Return a value of strict JSON: infinities are words, tuples lists, enums their words."""
     if isinstance(value, float) and not math.isfinite(value):
         return _WORDS_OF_INFINITY.get(value)
@@ -176,11 +176,11 @@ def plain(value: object) -> Json:
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, Sequence):
-        return [plain(item) for item in value]
+        return [to_plain(item) for item in value]
     if isinstance(value, (set, frozenset)):
-        return sorted(map(plain, value), key=str)
+        return sorted(map(to_plain, value), key=str)
     if hasattr(value, "title"):  # a metric or a rate, which its name stands for
         return str(getattr(value, "name", None))
     if is_dataclass(value):
@@ -191,7 +191,7 @@ def plain(value: object) -> Json:
 
 
 def number(value: _Value) -> _Value | float:
-    """Return a number that `plain` wrote."""
+    """Return a number that `to_plain` wrote."""
     return _INFINITIES.get(value, value) if isinstance(value, str) else value
 
 
@@ -562,7 +562,7 @@ def _read_number(value: Any) -> Any:
 _PLAIN_TYPES: dict[Any, _Codec] = {str: _leaf({"type": "string"}), bool: _leaf({"type": "boolean"}),
     int: _leaf({"type": "integer", "minimum": 0}), float: _Codec(_write_number, _read_number,
         lambda _: {"anyOf": [{"type": "number"}, {"enum": [*_INFINITIES]}]}),
-    object: _Codec(plain, None, lambda _: {}), Any: _Codec(plain, None, lambda _: {})}  # fmt: skip
+    **dict.fromkeys((object, Any), _Codec(to_plain, None, lambda _: {}))}  # fmt: skip
 
 
 # ---- reasons and diagnostics: a code with the parameters it calls for ---------------------------
@@ -586,7 +586,7 @@ def read_parameters(values: Saved) -> tuple[tuple[str, Any], ...]:
 def _write_parameter(value: Any) -> Json:
     if isinstance(value, tuple):
         return [_write_parameter(item) for item in value]
-    return _write_reason(value) if isinstance(value, Reason) else plain(value)
+    return _write_reason(value) if isinstance(value, Reason) else to_plain(value)
 
 
 def _read_parameter(name: str, value: Any) -> Any:

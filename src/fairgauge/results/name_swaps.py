@@ -37,7 +37,7 @@ class SwapReason(StrEnum):
     IMPRECISE = "imprecise"
 
 
-UNDECIDED = (
+REASONS_WITH_ENOUGH_DATA = (
     None, SwapReason.IMPRECISE, SwapReason.MISSING_ANSWERS, SwapReason.UNCLEAR_ANSWERS
 )  # fmt: skip
 """Reasons, or none, where there are enough names and items for a verdict."""

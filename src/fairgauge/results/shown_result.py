@@ -21,7 +21,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue, Facts, own_rates
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.errors import CubeError, quote, show_value
+from fairgauge.errors import CubeError, display, quote
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec
 from fairgauge.results.codec import Plain, Schema, Version
@@ -115,7 +115,7 @@ class ShownResult(ABC):
         """
         with codec.reading(cls.KIND.called):
             if not isinstance(values, dict):
-                raise TypeError(f"it is {show_value(values)}, not an object of JSON")
+                raise TypeError(f"it is {display(values)}, not an object of JSON")
             if values["schema"] != cls.KIND.schema:
                 raise ValueError(f"its schema is not {cls.KIND.schema}")
             result = codec.from_dict(cls, values)

@@ -185,7 +185,7 @@ class RowSlice:
         more, less = (worse, better) if favoured else (better, worse)
         n, m, apart = len(ours), len(theirs), not sides.part
         found = interval_or_reason(
-            lambda: flip_test_interval(more, less, n, m, self._spec, apart=apart), self._spec
+            lambda: flip_interval(more, less, n, m, self._spec, apart=apart), self._spec
         )
         return RowAnswer((more - less) / n, n, m, (better / n, worse / n), found)
 
@@ -217,7 +217,7 @@ class RowSlice:
         value = float(divide(np.array(share), np.array(rest), Profile.DOCUMENTED))
         others, size = math.fsum(held[sides.rest]), int(sides.rest.sum())
         found = interval_or_reason(
-            lambda: top_share_interval(mine, others, n, size, sides.part, spec), spec
+            lambda: top_interval(mine, others, n, size, sides.part, spec), spec
         )
         reason = Reason.of(ReasonCode.NONE_AT_TOP)
         return RowAnswer(value, n, m, (share, rest), found, reason)
@@ -327,9 +327,7 @@ def quarter_share_interval(share: float, places: int, rows: int, spec: Spec) -> 
     return _single_interval(limits, np.nan, (IntervalMethod.WILSON,), rows)
 
 
-def flip_test_interval(
-    better: int, worse: int, n: int, m: int, spec: Spec, *, apart: bool
-) -> Intervals:
+def flip_interval(better: int, worse: int, n: int, m: int, spec: Spec, *, apart: bool) -> Intervals:
     """Return the interval of the flip test: its rows against what their neighbours would be given.
 
     ``better, worse``: rows that their neighbours would decide better, and worse.
@@ -364,9 +362,7 @@ def quantile_interval(
     return _single_interval((found.low, found.high), found.p, method, min(len(ours), len(theirs)))
 
 
-def top_share_interval(
-    held: float, others: float, n: int, m: int, part: float, spec: Spec
-) -> Intervals:
+def top_interval(held: float, others: float, n: int, m: int, part: float, spec: Spec) -> Intervals:
     """Return the interval of the ratio of two shares of rows that are among the top.
 
     ``part`` is the group's share of its reference; ``others`` and ``m`` are of its other rows.

@@ -119,16 +119,14 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
 
 
 def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[str, int], ...]:
-    """Return what shows that rows are copies, as in a file that was appended twice; by name.
-
-    Where every row stands several times, the cells of the counts have a common divisor. Counts of
-    other rows hardly ever have one, so that rows are read only then, or where they are few. Where
-    most do, the numbers of times differ less than they would by coincidence; where few do, a column
-    whose values are of one row each shows it. Where combinations of values are few, all are
-    repeated, and their numbers may be rounded or balanced ones, unless the rows stand in the same
-    order again. Of people only those without an identifier count several times, and a cell may be
-    odd.
-    """
+    """Return what shows that rows are copies, as in a file that was appended twice; by name."""
+    # Where every row stands several times, the cells of the counts have a common divisor. Counts of
+    # other rows hardly ever have one, so that rows are read only then, or where they are few. Where
+    # most do, the numbers of times differ less than they would by coincidence; where few do, a
+    # column whose values are of one row each shows it. Where combinations of values are few, all
+    # are repeated, and their numbers may be rounded or balanced ones, unless the rows stand in the
+    # same order again. Of people only those without an identifier count several times, and a cell
+    # may be odd.
     if spec.count or cube.min_cell is not None or cube.rows == 0:
         return ()
     first = cube.tables[0]

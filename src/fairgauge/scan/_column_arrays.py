@@ -20,13 +20,7 @@ from fairgauge.question.readers import items
 from fairgauge.scan._cell_sums import count_batches
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan._narwhals import own_names
-from fairgauge.scan.row_codes import (
-    Batch,
-    coded_whole,
-    doubles,
-    numbers_of_texts,
-    remove_listed_codes,
-)
+from fairgauge.scan.row_codes import Batch, coded_whole, doubles, drop_codes, numbers_of_texts
 from fairgauge.scan.source import Fetched, NotNumeric, Source, check_unique_names
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, canonical, name_of
@@ -75,7 +69,7 @@ class Arrays:
     def _numbers(self, column: str, plan: Plan) -> NDArray[np.float64]:
         values = self.held[column]
         if values.dtype.kind != "O":
-            return remove_listed_codes(values.astype(np.float64), plan, column)
+            return drop_codes(values.astype(np.float64), plan, column)
         texts, positions = _code_array(values)
         if column in plan.no_numbers and texts and isinstance(texts[0], str):
             numbers = numbers_of_texts(texts, plan, column)

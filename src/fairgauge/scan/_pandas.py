@@ -21,9 +21,9 @@ from fairgauge.scan.row_codes import (
     Batch,
     coded_whole,
     doubles,
+    drop_codes,
     numbers_of,
     numbers_of_texts,
-    remove_listed_codes,
 )
 from fairgauge.scan.source import MOST_UNREADABLE, NotNumeric, UnreadableNumbers, check_values
 from fairgauge.start.records import dataclass, replace
@@ -63,7 +63,7 @@ class PandasFrame:
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         positions = [self.columns.index(name) for name in columns]
         return [
-            _widen_floats(_decode_column(self.frame.iloc[:most, at])).tolist() for at in positions
+            _widen_floats(_decode(self.frame.iloc[:most, at])).tolist() for at in positions
         ], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
@@ -84,9 +84,7 @@ class PandasFrame:
 
     def in_parts(self, plan: Plan, limit: int) -> Iterator[Batch]:
         """Yield the rows; at most ``limit`` values on an axis."""
-        column = {
-            c: _decode_column(self.frame.iloc[:, self.columns.index(c)]) for c in plan.columns
-        }
+        column = {c: _decode(self.frame.iloc[:, self.columns.index(c)]) for c in plan.columns}
         plain = {
             axis: factor(_widen_floats(column[axis.column]), axis, limit)
             for axis in plan.axes
@@ -99,7 +97,7 @@ class PandasFrame:
             )
 
 
-def _decode_column(column: pd.Series[Any]) -> pd.Series[Any]:
+def _decode(column: pd.Series[Any]) -> pd.Series[Any]:
     if not isinstance(column.dtype, pd.ArrowDtype):
         return column
     from fairgauge.scan._plain_arrow import plain_column
@@ -142,7 +140,7 @@ def _numbers(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
         elif not numeric:
             raise NotNumeric(name, column.dtype)
         found = _widen_floats(column).to_numpy(dtype=np.float64, na_value=np.nan)
-    return remove_listed_codes(found, plan, name)
+    return drop_codes(found, plan, name)
 
 
 def _numbers_of_objects(column: pd.Series[Any], name: str, plan: Plan) -> pd.Series[Any]:

@@ -111,11 +111,9 @@ def _number(value: Value) -> float:
 
 
 def feature_matrix(columns: Sequence[Sequence[Value]], *, scaled: bool) -> tuple[Array, list[str]]:
-    """Turn columns into points: numbers divided by their standard deviation, texts by category.
-
-    Two rows of different categories lie 1 apart in that column. Rows that miss a value are NaN.
-    Unscaled, numbers are taken as they are. Also what was done with each column, in words.
-    """
+    """Turn columns into points: numbers divided by their standard deviation, texts by category."""
+    # Two rows of different categories lie 1 apart in that column. Rows that miss a value are NaN.
+    # Unscaled, numbers are taken as they are. Also what was done with each column, in words.
     parts: list[Array] = []
     how = []
     for values in columns:
@@ -330,7 +328,7 @@ def _doubles(array: Any, plan: Plan, column: str) -> NDArray[np.float64]:
         values, known = _flat(array)
         found = doubles(values)
         found = found if known is None else np.where(known, found, np.nan)
-    return remove_listed_codes(found, plan, column)
+    return drop_codes(found, plan, column)
 
 
 def numbers_of_texts(texts: Sequence[Any], plan: Plan, column: str) -> NDArray[np.float64]:
@@ -348,9 +346,7 @@ def numbers_of_texts(texts: Sequence[Any], plan: Plan, column: str) -> NDArray[n
     return numbers
 
 
-def remove_listed_codes(
-    numbers: NDArray[np.float64], plan: Plan, column: str
-) -> NDArray[np.float64]:
+def drop_codes(numbers: NDArray[np.float64], plan: Plan, column: str) -> NDArray[np.float64]:
     """Return numbers, NaN where they are listed as none."""
     known = (plain_number(name_of(value)) for value in plan.no_numbers.get(column, ()))
     codes = [number for number in known if number is not None]
@@ -402,7 +398,7 @@ def record_batches(plan: Plan, records: Iterator[Sequence[Any]]) -> Iterator[Bat
 
 def _numbers_of_records(values: Sequence[Any], plan: Plan, column: str) -> NDArray[np.float64]:
     if not any(isinstance(each, str) for each in values):
-        return remove_listed_codes(np.array(values, dtype=np.float64), plan, column)
+        return drop_codes(np.array(values, dtype=np.float64), plan, column)
     place = {each: i for i, each in enumerate(dict.fromkeys(values))}
     found = numbers_of_texts([*place], plan, column)[[place[each] for each in values]]
-    return remove_listed_codes(found, plan, column)
+    return drop_codes(found, plan, column)

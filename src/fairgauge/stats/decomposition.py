@@ -82,13 +82,12 @@ def decompose(
     ``sampling``: of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights, and
         arrays of shape (S,) where there are clusters.
 
-    References: Kitagawa (1955), JASA 50, 1168-1194; Nopo (2008), Review of Economics and Statistics
-    90, 290-299.
-
     >>> found = decompose([30, 20], [100, 100], [60, 5], [200, 50], 1.959964)
     >>> [round(float(part.value), 4) for part in (found.composition, found.within)]
     [-0.045, 0.035]
     """
+    # Kitagawa (1955), JASA 50, 1168-1194; Nopo (2008), Review of Economics and Statistics 90,
+    # 290-299.
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     common, held_d, held_a = _common_strata(n_d, n_a)
     w_d, w_a = held_d / _total(held_d), held_a / _total(held_a)
@@ -201,14 +200,13 @@ def mean_differences(
 ) -> tuple[MeanDifferences, MeanDifferences]:
     """Return the difference of means in every stratum, and pooled by Mantel and Haenszel's weights.
 
-    It may be pooled by another ``weight`` of each stratum. Variances are shrunk towards the one of
-    all strata, as those of `decompose`, by two rows a side, which count among the degrees of
-    freedom (Satterthwaite 1946): of a side with one row, its variance is known by little more.
-
     >>> each, pooled = mean_differences([10, 8], [5, 4], [5, 4], [5, 4], ([25, 20], [9, 8]))
     >>> each.value.tolist(), [round(float(x), 3) for x in pooled.part(1.96)[1:3]]
     ([1.0, 1.0], [-0.078, 2.078])
     """
+    # It may be pooled by another ``weight`` of each stratum. Variances are shrunk towards the one
+    # of all strata, as those of `decompose`, by two rows a side, which count among the degrees of
+    # freedom (Satterthwaite 1946): of a side with one row, its variance is known by little more.
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     common, held_d, held_a = _common_strata(n_d, n_a)
     v_d, v_a = mean_variances(x_d, held_d, x_a, held_a, squares)
@@ -229,12 +227,10 @@ def mean_differences(
 def mean_variances(
     x_d: Array, n_d: Array, x_a: Array, n_a: Array, squares: tuple[ArrayLike, ArrayLike]
 ) -> tuple[Array, Array]:
-    """Return the variances of means, as if each had two more rows of its side and stratum.
-
-    Their variance is that of the other side in the stratum, since outcomes vary more where they are
-    higher, times how much more those of the side vary. A side with few rows beyond one a stratum
-    varies as the other does.
-    """
+    """Return the variances of means, as if each had two more rows of its side and stratum."""
+    # Their variance is that of the other side in the stratum, since outcomes vary more where they
+    # are higher, times how much more those of the side vary. A side with few rows beyond one a
+    # stratum varies as the other does.
     q_d, q_a = floats(*squares)
     within = [
         np.where(n > 0, np.maximum(q - n * _rates(x, n) ** 2, 0.0), 0.0)
@@ -260,14 +256,13 @@ def stratum_parts(
 ) -> tuple[Array, Array]:
     """Return what each stratum contributes to the composition and within of a difference.
 
-    Composition is measured from the mean rate of all strata, so that it does not depend on where
-    rates are measured from (Oaxaca and Ransom 1999): a group that is crowded into strata with low
-    rates has negative contributions there. Strata that one side alone has contribute 0.
-
     >>> composition, within = stratum_parts([30, 20], [100, 100], [60, 5], [200, 50])
     >>> composition.round(4).tolist(), within.round(4).tolist()
     ([-0.0158, -0.0292], [0.0, 0.035])
     """
+    # Composition is measured from the mean rate of all strata, so that it does not depend on where
+    # rates are measured from (Oaxaca and Ransom 1999): a group that is crowded into strata with low
+    # rates has negative contributions there. Strata that one side alone has contribute 0.
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     common, held_d, held_a = _common_strata(n_d, n_a)
     w_d, w_a = held_d / _total(held_d), held_a / _total(held_a)

@@ -189,16 +189,15 @@ def divergence_interval(
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Return the limits of a divergence, and the p-value of equality; counts of shape (..., K).
 
-    Lower limit: the noncentral chi-square inverted at the observed value, smoothed by 0.5 per
-    cell; above 0 exactly where the chi-square test of equality rejects, and ``p`` is below ``1 -
-    confidence``. Upper limit: a quantile of the Dirichlet posterior, infinite where the estimate
-    is. The estimate is always inside; an empty group gives the full range.
-
     >>> low, high, p = divergence_interval(
     ...     [90, 10], [40, 60], "js", 0.95, np.random.default_rng(0))
     >>> round(float(low), 2), round(float(high), 1), bool(p < 0.001)
     (0.08, 0.2, True)
     """
+    # Lower limit: the noncentral chi-square inverted at the observed value, smoothed by 0.5 per
+    # cell; above 0 exactly where the chi-square test of equality rejects, and ``p`` is below ``1 -
+    # confidence``. Upper limit: a quantile of the Dirichlet posterior, infinite where the estimate
+    # is. The estimate is always inside; an empty group gives the full range.
     from scipy.special import chdtrc, chdtri
 
     a, d = floats(a, d)
@@ -255,21 +254,19 @@ def _weighted_variance(p: Array, values: Array) -> Array:
 def error_dispersion_quantile(deviation: ArrayLike, weight: ArrayLike, z: ArrayLike) -> Array:
     """Return the upper quantile of the standard deviation of sampling errors over groups.
 
-    The square is a weighted sum of chi-squares, approximated by one of the same mean and variance
-    (exact for two groups).
-
     ``deviation``: shape (..., G): standard error of each group's statistic; nan excludes a group.
     ``weight``: shape (..., G): weights of the groups in the mean, with a sum of 1 over those
         included.
     ``z``: normal critical value; the quantile is exceeded with the probability of both its tails.
-
-    References: Satterthwaite (1946), Biometrics Bulletin 2, 110-114.
 
     Of two groups it is that of |e1 - e2| / 2:
 
     >>> float(error_dispersion_quantile([0.03, 0.04], [0.5, 0.5], 1.959964).round(4))
     0.049
     """
+    # The square is a weighted sum of chi-squares, approximated by one of the same mean and variance
+    # (exact for two groups).
+    # Satterthwaite (1946), Biometrics Bulletin 2, 110-114.
     from scipy.special import gammainccinv, ndtr
 
     s, w = floats(deviation, weight)

@@ -558,15 +558,15 @@ class SharpBounds:
 def sharp_bounds(p: Array, n: Array, sides: Mask, design_effect: float = 1.0) -> SharpBounds:
     """Return the sharp bounds of rates, without any assumption but right probabilities.
 
-    The rows of a cell that are of a side and of a kind are at least as many as both shares leave no
-    choice about, and at most the smaller of the two. Of single cells, the smaller of a share and a
-    probability is too small on average; by what is expected of it, the ends are moved outwards.
-
     >>> p, n = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[300.0, 700.0], [600.0, 400.0]])
     >>> sharp_bounds(p, n, np.eye(2, dtype=bool)).ends.round(3)
     array([[0.182, 0.444],
            [0.455, 0.778]])
     """
+    # The rows of a cell that are of a side and of a kind are at least as many as both shares leave
+    # no choice about, and at most the smaller of the two. Of single cells, the smaller of a share
+    # and a probability is too small on average; by what is expected of it, the ends are moved
+    # outwards.
     rows = n.sum(axis=1, keepdims=True)
     shares = np.where(rows > 0, n / rows, 0.0)[:, :2]
     of_side = (p @ sides.T)[:, None, :]
@@ -652,12 +652,10 @@ def calibration_test(p: Array, known: Array) -> tuple[float, int, float]:
 
 @quiet
 def lack_of_fit_test(p: Array, n: Array, theta: Array) -> tuple[float, int, float]:
-    """Test whether the outcome is linear in the probabilities: chi-square, degrees, p-value.
-
-    A score test of ``p (1 - p)`` of every group: under independence of outcome and probabilities
-    within groups, and right probabilities, it adds nothing. Probabilities that shift the outcome
-    within a group in proportion to themselves cannot be found, by this test or by any other.
-    """
+    """Test whether the outcome is linear in the probabilities: chi-square, degrees, p-value."""
+    # A score test of ``p (1 - p)`` of every group: under independence of outcome and probabilities
+    # within groups, and right probabilities, it adds nothing. Probabilities that shift the outcome
+    # within a group in proportion to themselves cannot be found, by this test or by any other.
     kinds, groups = theta.shape
     means = np.maximum(p @ theta.T, _SHARE)
     columns = np.concatenate([p, p * (1 - p)], axis=1)

@@ -70,12 +70,11 @@ def wilson(x: ArrayLike, n: ArrayLike, z: ArrayLike) -> Limits:
 
     ``low`` is exactly 0 at ``x = 0`` and ``high`` exactly 1 at ``x = n``.
 
-    References: Wilson (1927), JASA 22, 209-212.
-
     >>> low, high = wilson(15, 148, critical(0.95))
     >>> round(float(low), 4), round(float(high), 4)
     (0.0624, 0.1605)
     """
+    # Wilson (1927), JASA 22, 209-212.
     x, n, z = floats(x, n, z)
     z2 = z * z
     centre = (x + z2 / 2) / (n + z2)
@@ -129,12 +128,11 @@ def paired_ratio(
 
     An empty denominator gives ``high = inf``, an empty table [0, inf].
 
-    References: Bonett & Price (2006), Statistics in Medicine 25, 3039-3047.
-
     >>> low, high = paired_ratio(30, 8, 6, critical(0.95))
     >>> round(float(low), 4), round(float(high), 4)
     (0.8608, 1.2944)
     """
+    # Bonett & Price (2006), Statistics in Medicine 25, 3039-3047.
     b, f, g, z = floats(both, only_over, only_under, z)
     n, x1, x2 = b + f + g, b + f, b + g
     joint = np.sqrt((f + g + 2) / ((x1 + 1) * (x2 + 1)))
@@ -193,12 +191,11 @@ def jeffreys(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
 
     ``low`` is 0 at ``x = 0`` and ``high`` 1 at ``x = n``, so the estimate is always inside.
 
-    References: Brown, Cai & DasGupta (2001), Statistical Science 16, 101-133.
-
     >>> low, high = jeffreys(15, 148, 0.95)
     >>> round(float(low), 4), round(float(high), 4)
     (0.0604, 0.1576)
     """
+    # Brown, Cai & DasGupta (2001), Statistical Science 16, 101-133.
     return _beta(x, n, tail_of(confidence), add_low=0.5, add_high=0.5)
 
 
@@ -207,12 +204,11 @@ def clopper_pearson(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
 
     ``x, n``: ``n = 0`` gives [0, 1].
 
-    References: Clopper & Pearson (1934), Biometrika 26, 404-413.
-
     >>> low, high = clopper_pearson(0, 20, 0.95)
     >>> float(low), round(float(high), 4)
     (0.0, 0.1684)
     """
+    # Clopper & Pearson (1934), Biometrika 26, 404-413.
     return exact_rate_limits(x, n, tail_of(confidence))
 
 
@@ -297,24 +293,21 @@ def effective_share(
 ) -> EffectiveShare:
     """Return the rows that a weighted share rests on, for Wilson's interval.
 
-    The linearised number, from the variance ``sum w^2 (y - p)^2 / (sum w)^2``; where Kish's is
-    smaller, the geometric mean of both, because few rows of the rarer outcome show too little of
-    the spread of their weights. That spread also limits the degrees of freedom; equal weights give
-    the rows themselves and inf, hence the interval without weights.
-
     ``sum_w, sum_w2, n``: sum of weights, sum of squared weights and number of rows: of the rows
     inside the share, and of those of its denominator that are outside.
 
     Kish's number and inf degrees where the share is 0 or 1; 0 without rows.
 
-    References: Horvitz & Thompson (1952), JASA 47, 663-685; Kish (1965), Survey Sampling; Korn &
-    Graubard (1998), Survey Methodology 24, 193-201; Satterthwaite (1946), Biometrics Bulletin 2,
-    110-114.
-
     >>> found = effective_share((6.0, 14.0), (8.0, 30.0), (6, 14))
     >>> round(float(found.n), 3), round(float(found.degrees), 1)
     (11.557, 15.1)
     """
+    # The linearised number, from the variance ``sum w^2 (y - p)^2 / (sum w)^2``; where Kish's is
+    # smaller, the geometric mean of both, because few rows of the rarer outcome show too little of
+    # the spread of their weights. That spread also limits the degrees of freedom; equal weights
+    # give the rows themselves and inf, hence the interval without weights.
+    # Horvitz & Thompson (1952), JASA 47, 663-685; Kish (1965), Survey Sampling; Korn & Graubard
+    # (1998), Survey Methodology 24, 193-201; Satterthwaite (1946), Biometrics Bulletin 2, 110-114.
     w1, w0, q1, q0, n1, n0 = floats(*sum_w, *sum_w2, *n)
     total = w1 + w0
     share = w1 / total
@@ -344,15 +337,14 @@ def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums | None
     The variance is nan where the effective sample size is one row; the third moment 0
     where rounding errors dominate it.
 
-    References: Hajek (1971), comment in Foundations of Statistical Inference, 236; Kish (1965),
-    Survey Sampling (degrees of freedom from the effective number of rows).
-
     >>> w, y = np.array([1.0, 1, 2, 4, 0.5, 3]), np.array([2.0, 3, 5, 4, 1, 6])
     >>> sums = [PowerSums(*(float((w**p * y**k).sum()) for k in range(4))) for p in (1, 2, 3)]
     >>> found = mean_moments(*sums)
     >>> [round(float(moment), 4) for moment in found]
     [4.3043, 0.3865, 0.0747, 4.232]
     """
+    # Hajek (1971), comment in Foundations of Statistical Inference, 236; Kish (1965), Survey
+    # Sampling (degrees of freedom from the effective number of rows).
     w, wy = floats(weights.zeroth, weights.first)
     q, qy, qyy = floats(squared.zeroth, squared.first, squared.second)
     mean = wy / w
@@ -386,23 +378,20 @@ def borrow_skewness(own: MeanMoments, every: MeanMoments) -> MeanMoments:
 def mean_limits(of: MeanMoments, z: ArrayLike) -> Limits:
     """Limits of a mean whose rows are skewed: Student's t, with the end in the long tail raised.
 
-    A sample without its rare large values shows both too small a mean and too small a variance.
-    Like Wilson's, the raised end allows for that: the variance at a true mean further off is
-    larger by ``third / variance`` for each unit. The other end stays Student's.
-
     Fewer than two effective rows give [-inf, inf].
-
-    No interval of a mean holds its level for all distributions (Bahadur and Savage): values that
-    are larger than any that was seen cannot be ruled out. Measured for absolute errors in
-    docs/coverage.md.
-
-    References: Johnson (1978), JASA 73, 536-544; Bahadur & Savage (1956), Annals of Mathematical
-    Statistics 27, 1115-1122.
 
     >>> low, high = mean_limits(MeanMoments(2.0, 0.04, [0.0, 0.008], 100), 1.959964)
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([1.603, 1.603], [2.397, 2.953])
     """
+    # A sample without its rare large values shows both too small a mean and too small a variance.
+    # Like Wilson's, the raised end allows for that: the variance at a true mean further off is
+    # larger by ``third / variance`` for each unit. The other end stays Student's.
+    # No interval of a mean holds its level for all distributions (Bahadur and Savage): values that
+    # are larger than any that was seen cannot be ruled out. Measured for absolute errors in
+    # docs/coverage.md.
+    # Johnson (1978), JASA 73, 536-544; Bahadur & Savage (1956), Annals of Mathematical Statistics
+    # 27, 1115-1122.
     mean, variance, third, rows, z = floats(*of, z)
     t = t_from_z(z, rows - 1)
     slope = np.where(variance > 0, third / variance, 0.0)
@@ -441,15 +430,14 @@ def effective_rows(
 def degrees_of_squares(kish: ArrayLike, rows: ArrayLike) -> Array:
     """Return the degrees of freedom of the variance of a mean square of weighted rows.
 
-    Few heavy rows with large errors make most of that variance, so that its estimate varies more
-    than the number of rows suggests: by the spread of the squared weights, times the kurtosis of
-    the influences of normal errors (Satterthwaite). Equal weights give inf.
-
     ``kish, rows``: Kish's number of rows, and the rows themselves.
 
     >>> degrees_of_squares([242.0, 400.0], 400.0).round(1).tolist()
     [20.4, inf]
     """
+    # Few heavy rows with large errors make most of that variance, so that its estimate varies more
+    # than the number of rows suggests: by the spread of the squared weights, times the kurtosis of
+    # the influences of normal errors (Satterthwaite). Equal weights give inf.
     kish, rows = floats(kish, rows)
     uneven = np.maximum(1 / kish - 1 / rows, 0.0)
     varies = uneven > _ROUNDING / rows

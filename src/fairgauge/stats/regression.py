@@ -79,10 +79,6 @@ def adjusted_effect(
 ) -> AdjustedEffect | WhyNoRegression:
     """Return the difference of both sides adjusted for columns, with its robust interval.
 
-    Levels all of whose outcomes are alike have that outcome on both sides, where the likelihood is
-    largest. Residuals are divided by 1 less the leverage of a row (HC3), at most by 0.9 of its
-    root: of levels of two or three rows HC3 alone makes the error up to 1.4 times too large.
-
     ``x_d, n_d, x_a, n_a``: shape (S,): successes and trials, or sums and rows, of both sides in
         every cell.
     ``columns``: shape (S,): the level of each cell in each column; main effects are adjusted for.
@@ -92,15 +88,17 @@ def adjusted_effect(
         squares are taken from it.
     ``centre``: what every number is less, which matters to the ratio alone.
 
-    References: Fernández-Val (2009), Journal of Econometrics 150, 71-85 (average effects beside
-    many small levels); MacKinnon & White (1985), Journal of Econometrics 29, 305-325 (HC3).
-
     >>> found = adjusted_effect(
     ...     [89, 17, 202], [108, 25, 593], [512, 353, 120], [825, 560, 325], [np.arange(3)], 1.96
     ... )
     >>> round(found.difference, 4), round(found.log_odds, 4)
     (0.0444, 0.1972)
     """
+    # Levels all of whose outcomes are alike have that outcome on both sides, where the likelihood
+    # is largest. Residuals are divided by 1 less the leverage of a row (HC3), at most by 0.9 of its
+    # root: of levels of two or three rows HC3 alone makes the error up to 1.4 times too large.
+    # Fernández-Val (2009), Journal of Econometrics 150, 71-85 (average effects beside many small
+    # levels); MacKinnon & White (1985), Journal of Econometrics 29, 305-325 (HC3).
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     q_d, q_a = (x_d, x_a) if squares is None else floats(*squares)
     held = n_d > 0, n_a > 0

@@ -210,11 +210,9 @@ class SimultaneousTails:
             yield roots, self.groups[of] * _hypergeometric(x, n, self.events, self.total)
 
     def critical_value(self, alpha: float) -> float:
-        """Return the smallest c whose tails sum to alpha at most, and the normal quantile at least.
-
-        The normal quantile is that of Bonferroni: a group that cannot reach c at no difference can
-        where rates differ.
-        """
+        """Return the smallest c whose tails sum to alpha at most; the normal quantile at least."""
+        # The normal quantile is that of Bonferroni: a group that cannot reach c at no difference
+        # can where rates differ.
         low = -normal_quantile(alpha / max(self.tests, 1))
         if self.exceeding(low) <= alpha:
             return low
@@ -231,11 +229,9 @@ class SimultaneousTails:
         return float(roots[order[allowed - 1]]) * (1 + _ROUNDING)
 
     def adjusted(self, roots: Array, c: float) -> Array:
-        """Return p-values adjusted for all groups: below alpha where a root exceeds c.
-
-        The larger of the summed exact tails and of Bonferroni's normal tail. Beyond a root of ten
-        the exact tails are those of ten.
-        """
+        """Return p-values adjusted for all groups: below alpha where a root exceeds c."""
+        # The larger of the summed exact tails and of Bonferroni's normal tail. Beyond a root of ten
+        # the exact tails are those of ten.
         normal = self.tests * normal_tail(roots)
         points = np.unique(np.append(roots[normal < 1], c)) * (1 - _ROUNDING)
         high = max(min(float(points[-1]), _FARTHEST), c)
@@ -254,13 +250,12 @@ def detectable_gap(
 ) -> float | None:
     """Return the smallest difference of a group of n trials to others that is probably found.
 
-    The power is that of the fewest events of the group that exceed c where the others have a rate;
-    what it must exceed them by is larger because the events of the others vary, too. None where no
-    count exceeds c.
-
     >>> round(detectable_gap(100, 1000, 0.2, 3.0, 0.0, 0.8), 3)
     0.178
     """
+    # The power is that of the fewest events of the group that exceed c where the others have a
+    # rate; what it must exceed them by is larger because the events of the others vary, too. None
+    # where no count exceeds c.
     others = total - n
     events = rate * others
 

@@ -34,21 +34,19 @@ def stratified_difference(
 ) -> Stratified:
     """Return the interval of ``sum w (x1/n1 - x2/n2)``, assuming a common difference.
 
-    Sato's variance is linear in the difference and unbiased in every stratum, so that it is valid
-    for many sparse strata; inverting the score (Klingenberg) makes it valid for rare outcomes.
-
     ``x1, n1, x2, n2``: shape (..., S): successes and trials of both groups in every stratum.
     ``weights``: shape (..., S): Mantel and Haenszel's, ``n1 n2 / (n1 + n2)`` over their sum, for
         their risk difference.
-
-    References: Sato (1989), Biometrics 45, 1323-1324; Klingenberg (2014), Statistics in Medicine
-    33, 2968-2983.
 
     >>> weights = [0.5, 0.5]
     >>> low, high, p = stratified_difference([30, 40], 100, [50, 60], 100, weights, 1.959964)
     >>> round(float(low), 4), round(float(high), 4), round(float(p), 6)
     (-0.2931, -0.103, 7.5e-05)
     """
+    # Sato's variance is linear in the difference and unbiased in every stratum, so that it is valid
+    # for many sparse strata; inverting the score (Klingenberg) makes it valid for rare outcomes.
+    # Sato (1989), Biometrics 45, 1323-1324; Klingenberg (2014), Statistics in Medicine 33,
+    # 2968-2983.
     x1, n1, x2, n2, w = floats(x1, n1, x2, n2, weights)
     n = n1 + n2
     slope = (n1**2 * x2 - n2**2 * x1 + n1 * n2 * (n2 - n1) / 2) / n**2
@@ -71,19 +69,17 @@ def stratified_ratio(
 ) -> Stratified:
     """Return the interval of ``sum w x1/n1`` over ``sum w x2/n2``, assuming a common ratio.
 
-    Greenland and Robins's variance of the difference ``sum w (p1 - r p2)``, inverted in r.
-
     ``x1, n1, x2, n2, weights, z``: as for `stratified_difference`.
 
     The limits are 0 and inf where group 1 and group 2 have no successes.
-
-    References: Greenland & Robins (1985), Biometrics 41, 55-68; Sato (1990), Biometrics 46, 71-80.
 
     >>> weights = [0.5, 0.5]
     >>> low, high, p = stratified_ratio([30, 40], 100, [50, 60], 100, weights, 1.959964)
     >>> round(float(low), 3), round(float(high), 3)
     (0.508, 0.797)
     """
+    # Greenland and Robins's variance of the difference ``sum w (p1 - r p2)``, inverted in r.
+    # Greenland & Robins (1985), Biometrics 41, 55-68; Sato (1990), Biometrics 46, 71-80.
     x1, n1, x2, n2, w = floats(x1, n1, x2, n2, weights)
     n = n1 + n2
     over, under = _sum(w, x1 / n1), _sum(w, x2 / n2)
@@ -103,21 +99,19 @@ def mantel_haenszel_odds_ratio(
 ) -> Stratified:
     """Return the interval of Mantel and Haenszel's common odds ratio over strata.
 
-    Robins, Breslow and Greenland's variance of its logarithm is consistent both for few large and
-    for many sparse strata.
-
     ``x1, n1, x2, n2``: shape (..., S): successes and trials of both groups in every stratum; a
     stratum without trials on a side is excluded.
 
     NaN where the odds ratio is 0, infinite or undefined.
 
-    References: Mantel & Haenszel (1959), Journal of the National Cancer Institute 22, 719-748;
-    Robins, Breslow & Greenland (1986), Biometrics 42, 311-323.
-
     >>> low, high, p = mantel_haenszel_odds_ratio([30, 40], 100, [50, 60], 100, 1.959964)
     >>> round(float(low), 3), round(float(high), 3), round(float(p), 6)
     (0.291, 0.655, 6.1e-05)
     """
+    # Robins, Breslow and Greenland's variance of its logarithm is consistent both for few large and
+    # for many sparse strata.
+    # Mantel & Haenszel (1959), Journal of the National Cancer Institute 22, 719-748; Robins,
+    # Breslow & Greenland (1986), Biometrics 42, 311-323.
     a, n, c, m = floats(x1, n1, x2, n2)
     b, d, total = n - a, m - c, n + m
     used = ((n > 0) & (m > 0)).astype(np.float64)
@@ -157,14 +151,13 @@ def conditional_disparity(group: ArrayLike, others: ArrayLike, z: ArrayLike) -> 
     NaN where no stratum takes part. The p-value is that of no
     disparity in any stratum.
 
-    References: Wachter, Mittelstadt & Russell (2021), Computer Law & Security Review 41, 105567
-    (the statistic); Sato (1989), Biometrics 45, 1323-1324; Klingenberg (2014), Statistics in
-    Medicine 33, 2968-2983 (the interval).
-
     >>> low, high, p = conditional_disparity([[20, 30], [10, 40]], [[40, 30], [60, 60]], 1.959964)
     >>> round(float(low), 4), round(float(high), 4), round(float(p), 4)
     (0.1123, 0.3199, 0.0001)
     """
+    # Wachter, Mittelstadt & Russell (2021), Computer Law & Security Review 41, 105567 (the
+    # statistic); Sato (1989), Biometrics 45, 1323-1324; Klingenberg (2014), Statistics in Medicine
+    # 33, 2968-2983 (the interval).
     ours, theirs = floats(group, others)
     both = ours + theirs
     part = (both > 0).all(axis=-1)
@@ -217,16 +210,8 @@ def heterogeneity(
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences vary over strata, and each stratum against all others.
 
-    Variances are those of Farrington and Manning, restricted to the common difference (Mantel and
-    Haenszel). A stratum is tested against the others with the spread of these (DerSimonian and
-    Laird), so that where differences vary everywhere the largest of them is not outlying.
-
     ``x_d, n_d, x_a, n_a``: shape (..., S): successes and trials of both sides; strata without
     trials on a side are excluded.
-
-    References: Farrington & Manning (1990), Statistics in Medicine 9, 1447-1454; DerSimonian &
-    Laird (1986), Controlled Clinical Trials 7, 177-188; Viechtbauer & Cheung (2010), Research
-    Synthesis Methods 1, 112-125.
 
     >>> women = [89, 17, 202, 131, 94, 24], [108, 25, 593, 375, 393, 341]
     >>> men = [512, 353, 120, 138, 53, 22], [825, 560, 325, 417, 191, 373]
@@ -234,6 +219,12 @@ def heterogeneity(
     >>> round(float(whole.statistic), 2), round(float(each.p[0]), 6)
     (18.98, 6.4e-05)
     """
+    # Variances are those of Farrington and Manning, restricted to the common difference (Mantel and
+    # Haenszel). A stratum is tested against the others with the spread of these (DerSimonian and
+    # Laird), so that where differences vary everywhere the largest of them is not outlying.
+    # Farrington & Manning (1990), Statistics in Medicine 9, 1447-1454; DerSimonian & Laird (1986),
+    # Controlled Clinical Trials 7, 177-188; Viechtbauer & Cheung (2010), Research Synthesis Methods
+    # 1, 112-125.
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     held = (n_d > 0) & (n_a > 0)
     d = np.where(held, x_d / n_d - x_a / n_a, 0.0)
@@ -264,20 +255,18 @@ def heterogeneity_of_means(
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences of means vary over strata, and each stratum against all others.
 
-    Variances of few rows are uncertain, so that the small ones among them would let differences
-    seem to vary; the statistic allows for it, and has the distribution F of Welch.
-
     ``difference``: shape (S,)
     ``v_d, v_a, n_d, n_a``: shape (S,): variances and rows of both sides; strata whose variances are
         0 are excluded.
-
-    References: Welch (1951), Biometrika 38, 330-336.
 
     >>> rows, variances = [50, 50, 50, 0], [0.5, 0.5, 0.5, 0]
     >>> whole, each = heterogeneity_of_means([0, 0, 4, 9], variances, variances, rows, rows)
     >>> round(float(whole.statistic), 2), round(float(whole.p), 4)
     (10.67, 0.0056)
     """
+    # Variances of few rows are uncertain, so that the small ones among them would let differences
+    # seem to vary; the statistic allows for it, and has the distribution F of Welch.
+    # Welch (1951), Biometrika 38, 330-336.
     from scipy.special import fdtrc
 
     d, v_d, v_a, n_d, n_a = floats(difference, v_d, v_a, n_d, n_a)

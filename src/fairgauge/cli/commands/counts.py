@@ -12,7 +12,7 @@ from fairgauge.cli._data_arguments import (
     DataArguments,
     add_late_labels,
     merge_cubes,
-    open_unless_counts,
+    open_data,
     takes_data,
 )
 from fairgauge.cli._output import (
@@ -123,7 +123,7 @@ def count_command(
         check = check_outputs if show_sql else check_cube_output
         check([output], [*data.names, config])
     if min_cell is not None:
-        from fairgauge.evidence.protection import check_min_cell
+        from fairgauge.sharing.protection import check_min_cell
 
         check_min_cell(min_cell)
     roles = {name: flags.pop(name) for name in ("item", "variant", "model", "family")}
@@ -166,7 +166,7 @@ def count_command(
             else:
                 cube, warnings = counted_with_warnings(rows, **options)
     if min_cell is not None:
-        from fairgauge.evidence.protection import protect
+        from fairgauge.sharing.protection import protect
 
         cube = protect(cube, min_cell)
     print_or_save(cube, output)
@@ -224,7 +224,7 @@ def _show_query(
 
     source: Source | Cube
     if warehouse is None:
-        source = open_unless_counts(data.read())
+        source = open_data(data.read())
     else:
         from fairgauge.scan.warehouse import open_warehouse
 
@@ -294,6 +294,6 @@ def protect_command(
     """  # noqa: D301 - the paragraph mark of click
     check_cube_output([output], [counts, *published])
 
-    from fairgauge.evidence.protection import protect
+    from fairgauge.sharing.protection import protect
 
     print_or_save(protect(counts, min_cell, published), output)

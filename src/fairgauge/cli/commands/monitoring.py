@@ -112,8 +112,8 @@ def run(
 
 _OF_A_HISTORY: dict[str, Any] = {
     "arguments": ("history",),
-    "alone": True,
-    "own": {
+    "reads_question": True,
+    "own_options": {
         "at": {
             "metavar": "P",
             "help": "The last period to consider, or a longer one that ends with it.",
@@ -122,9 +122,9 @@ _OF_A_HISTORY: dict[str, Any] = {
 }
 _ANOTHER = takes_config("Another specification than the last used.")
 _STATUS = Verb(
-    run="fairgauge.monitoring.monitor:monitor",
-    kind="monitor",
-    asks=add_options(_ANOTHER, flags_for(*_OVERRIDES)),
+    function="fairgauge.monitoring.monitor:monitor",
+    result_kind="monitor",
+    question_options=add_options(_ANOTHER, flags_for(*_OVERRIDES)),
     help="""Show what the periods of HISTORY come to; nothing is changed.
 
     \b
@@ -133,9 +133,9 @@ _STATUS = Verb(
     **_OF_A_HISTORY,
 )
 _DOCTOR = Verb(
-    run="fairgauge.monitoring.monitor:monitor_doctor",
-    kind="history_health",
-    asks=_ANOTHER,
+    function="fairgauge.monitoring.monitor:monitor_doctor",
+    result_kind="history_health",
+    question_options=_ANOTHER,
     help="""Check what the counts of HISTORY show of the feed; nothing is changed.
 
     Looks for absent periods, labels that stopped coming, rows that were added twice, jumps of the

@@ -42,12 +42,12 @@ def render_command(saved: str, out: Output) -> int:
 
     from fairgauge.api.loading import load
     from fairgauge.cube.cube import Cube
-    from fairgauge.evidence.bundle import SUFFIX
     from fairgauge.render.formats import render, save_all
+    from fairgauge.sharing.bundle import SUFFIX
 
     result: Any
     if saved.endswith(SUFFIX):
-        from fairgauge.evidence.sealing import verify
+        from fairgauge.sharing.sealing import verify
 
         found = verify(saved)
         headline, result = str(found).splitlines()[0], found.report
@@ -89,7 +89,7 @@ def seal_command(report: str, counts: str, output: str, key: str | None, *, quie
     fairgauge audit people.cube.json -o report.json
     fairgauge seal report.json people.cube.json -o audit.fairgauge
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.evidence.sealing import KEY_PASSWORD, is_locked, load_counts, seal
+    from fairgauge.sharing.sealing import KEY_PASSWORD, is_locked, load_counts, seal
 
     check_outputs([output], [report, counts])
     cube, password = load_counts(counts), None
@@ -118,8 +118,8 @@ def verify_command(bundle: str, signed_by: str | None, *, quiet: bool) -> int:
     \b
     fairgauge verify audit.fairgauge
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.evidence.sealing import verify
     from fairgauge.results.verification import VerificationResult
+    from fairgauge.sharing.sealing import verify
 
     found = verify(bundle, signed_by)
     print_lines(found, quiet=quiet)

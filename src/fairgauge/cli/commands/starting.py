@@ -11,12 +11,7 @@ import click
 
 from fairgauge.choosing.recommendation import QUESTIONS, Question, next_question
 from fairgauge.cli._command_group import Command, add_options
-from fairgauge.cli._data_arguments import (
-    DataArguments,
-    add_late_labels,
-    open_unless_counts,
-    takes_data,
-)
+from fairgauge.cli._data_arguments import DataArguments, add_late_labels, open_data, takes_data
 from fairgauge.cli._output import Output, made_folder, print_lines, prints_lines, prints_report
 from fairgauge.cli._spec_flags import (
     Texts,
@@ -291,7 +286,7 @@ def validate_command(data: DataArguments, config: str | None, quiet: bool, **fla
     rows = data.read() if data.names else None
     if monitor is not None and labels_come_later(config):
         rows = add_late_labels(rows, monitor.question)
-    opened = None if rows is None else open_unless_counts(rows)
+    opened = None if rows is None else open_data(rows)
     spec = check_options(options, opened)
     fits = f" and fits the columns of {listing(data.names)}" if data.names else ""
     metrics = [each if isinstance(each, str) else each.name for each in spec.metrics]

@@ -168,7 +168,7 @@ def _differential_interval(
     own: Methods = ()
     for outcome in (TP, TN):  # positive ones stand in TP, negative ones in TN
         of, among = (CellCount(metric.needs, each) for each in (outcome, ALL))
-        groups_interval = share_interval(groups.evidence, of, among)
+        groups_interval = share_interval(groups.data, of, among)
         known = (~np.isnan(groups_interval.estimate)).reshape(groups.slots, -1).sum(axis=1)
         alone, both = spec.confidence, stricter(spec, 2).confidence
         ratio = _most_apart(groups_interval, known, alone, both, mover_ratio)
@@ -185,9 +185,11 @@ def _differential_interval(
 def _inequality_part_interval(
     metric: InequalityPart, groups: EveryGroup, spec: Spec
 ) -> SlotIntervals:
-    evidence, slots = groups.evidence, groups.slots
-    counts = evidence.side.counts(metric.needs).reshape(slots, -1, 4)
-    rows_per_weight = evidence.rows_per_weight(lambda side: side.counts(metric.needs).sum(axis=-1))
+    data, slots = groups.data, groups.slots
+    counts = data.side.counts(metric.needs).reshape(slots, -1, 4)
+    rows_per_weight = data.unclustered_rows_per_weight(
+        lambda side: side.counts(metric.needs).sum(axis=-1)
+    )
     rows_per_weight = rows_per_weight.reshape(slots, -1)[..., None]
     rows = counts.sum(axis=-1)
     mean = quotient((counts * BENEFITS).sum(axis=-1), rows)
@@ -231,11 +233,11 @@ def insufficient_groups(metric: Across, groups: EveryGroup, spec: Spec) -> list[
     The largest gap of all groups is at least that of some of them, and the lowest rate at most
     theirs: what the groups with enough data show of an extreme holds whatever the others are like.
     """
-    evidence, cases = groups.evidence, groups.evidence.cases
+    data, cases = groups.data, groups.data.cases
     few = insufficient_rows(rows_per_group(metric, cases))
-    others = [insufficient_weights(evidence.effective_size, len(few))]
-    if evidence.clusters is not None and "score" not in metric.needs:
-        others.append(insufficient_clusters(clusters_per_group(metric, evidence.clusters)))
+    others = [insufficient_weights(data.effective_size, len(few))]
+    if data.clusters is not None and "score" not in metric.needs:
+        others.append(insufficient_clusters(clusters_per_group(metric, data.clusters)))
     if isinstance(metric, Spread):
         made = groups.interval(metric.of, spec)
         others += [each.insufficient() for each in (made.sparse, made.constant) if each is not None]

@@ -26,7 +26,7 @@ from fairgauge.enums import (
     ScopeKind,
     Status,
 )
-from fairgauge.inference.interval import FEWEST_GROUPS, Evidence, FeatureGroups, decidable
+from fairgauge.inference.interval import FEWEST_GROUPS, FeatureGroups, SideData, decidable
 from fairgauge.inference.two.contrast_intervals import side_interval, statistic_interval
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Parameter, ReasonCode
@@ -68,12 +68,11 @@ def adjusted_estimates(
 ) -> tuple[tuple[Estimate, ...], Family]:
     """Adjust p-values for all that the report tests, and give the intervals that agree with them.
 
-    Comparisons that cannot be decided are in no family. Those of the worst class have what the
-    comparison in that class has. Metrics of single rows are adjusted among themselves, so that what
-    counts give, their marks among it, follows from the counts alone.
-
     ``homogeneity``: the tests of homogeneity; for each all pairs of groups are compared, too.
     """
+    # Comparisons that cannot be decided are in no family. Those of the worst class have what the
+    # comparison in that class has. Metrics of single rows are adjusted among themselves, so that
+    # what counts give, their marks among it, follows from the counts alone.
     of_counts = _members(estimates, of_rows=False)
     others = 2 * len(homogeneity)
     size = max(len(of_counts) + others, 1)
@@ -189,10 +188,10 @@ def homogeneity_notes(
     Weighted rows count with their effective sample size. Groups with insufficient data in a rate
     do not count: they are in no family, and the range over a few rows is wide in any case.
     """
-    evidence = groups.pick(np.arange(len(groups.names)))
+    data = groups.pick(np.arange(len(groups.names)))
     feature = groups.feature
     for rate in rates:
-        interval = side_interval(rate, evidence)
+        interval = side_interval(rate, data)
         share = interval.share
         assert share is not None
         known = decidable(interval)
@@ -241,7 +240,7 @@ def reversed_outcomes(
 
 
 def _opposites(
-    groups: Evidence, spec: Spec, confidence: float
+    groups: SideData, spec: Spec, confidence: float
 ) -> Iterator[tuple[DiagnosticCode, Mask, dict[str, Array], dict[str, Parameter]]]:
     # decisions that a score makes are not checked beside it, nor what is itself the label
     scored = groups.side.scores is not None

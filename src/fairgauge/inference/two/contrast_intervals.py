@@ -43,13 +43,13 @@ from fairgauge.inference.interval import (
     CellCount,
     Comparisons,
     Count,
-    Evidence,
     Formula,
     Intervals,
     MappedProportion,
     Methods,
     NoInterval,
     Shape,
+    SideData,
     Sparseness,
     StatisticInterval,
     concatenate_intervals,
@@ -88,28 +88,26 @@ from fairgauge.stats.significance import invert, score_p, welch_p
 
 
 @singledispatch
-def statistic_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+def statistic_interval(statistic: Statistic, data: SideData) -> StatisticInterval:
     """Return the limits of a statistic."""
-    del evidence
+    del data
     raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
 
 
 @statistic_interval.register(Rate)
-def _rate_interval(statistic: Rate, evidence: Evidence) -> StatisticInterval:
+def _rate_interval(statistic: Rate, data: SideData) -> StatisticInterval:
     needs = statistic.needs
-    return share_interval(
-        evidence, CellCount(needs, statistic.of), CellCount(needs, statistic.among)
-    )
+    return share_interval(data, CellCount(needs, statistic.of), CellCount(needs, statistic.among))
 
 
 @statistic_interval.register(Agreement)
-def _agreement_interval(statistic: Agreement, evidence: Evidence) -> StatisticInterval:
-    return share_interval(evidence, statistic.agreed, statistic.size)
+def _agreement_interval(statistic: Agreement, data: SideData) -> StatisticInterval:
+    return share_interval(data, statistic.agreed, statistic.size)
 
 
 @statistic_interval.register(Averaged)
 @statistic_interval.register(Kappa)
-def _average_interval(statistic: Averaged | Kappa, evidence: Evidence) -> StatisticInterval:
+def _average_interval(statistic: Averaged | Kappa, data: SideData) -> StatisticInterval:
     from fairgauge.inference.one.class_averages import (
         agreement_shape,
         check_both_known,
@@ -117,11 +115,11 @@ def _average_interval(statistic: Averaged | Kappa, evidence: Evidence) -> Statis
         is_of_agreement,
     )
 
-    check_both_known(evidence)
+    check_both_known(data)
     if not isinstance(statistic, Averaged) or not is_of_agreement(statistic):
-        return class_interval(statistic, evidence)
-    of, among, shape = agreement_shape(statistic, len(evidence.side.per_class))
-    return share_interval(evidence, of, among, shape)
+        return class_interval(statistic, data)
+    of, among, shape = agreement_shape(statistic, len(data.side.per_class))
+    return share_interval(data, of, among, shape)
 
 
 def is_resampled(statistic: Statistic) -> bool:
@@ -132,27 +130,27 @@ def is_resampled(statistic: Statistic) -> bool:
 
 
 @statistic_interval.register(Quotient)
-def _quotient_interval(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
+def _quotient_interval(statistic: Quotient, data: SideData) -> StatisticInterval:
     form = closed_form(statistic)
     if form is None:
         raise NoInterval(ReasonCode.NO_METHOD, of=statistic.formula)
     needs = statistic.needs
     counts = [CellCount(needs, each) for each in form.sums]
     if form.kind is FormKind.PAIRED:
-        return _paired_quotient_interval(statistic, counts, evidence)
+        return _paired_quotient_interval(statistic, counts, data)
     if form.kind is FormKind.ODDS:
-        return share_interval(evidence, counts[0], counts[1], odds)
+        return share_interval(data, counts[0], counts[1], odds)
     shape = partial(weighted_share, times=form.times)
-    return share_interval(evidence, counts[0], counts[1], shape)
+    return share_interval(data, counts[0], counts[1], shape)
 
 
 @statistic_interval.register(Blend)
-def _blend_interval(statistic: Blend, evidence: Evidence) -> StatisticInterval:
+def _blend_interval(statistic: Blend, data: SideData) -> StatisticInterval:
     if closed_form(statistic) is None:
         raise NoInterval(ReasonCode.SHARED_ROWS, of=statistic.title)
-    if evidence.clusters is not None:
+    if data.clusters is not None:
         raise NoInterval(ReasonCode.SHARED_CLUSTERS, of=statistic.title)  # not independent
-    parts = [statistic_interval(rate, evidence) for rate in statistic.of]
+    parts = [statistic_interval(rate, data) for rate in statistic.of]
     estimate: Array = np.mean([part.estimate for part in parts], axis=0)
 
     def at(z: Array) -> Limits:
@@ -174,21 +172,21 @@ def _blend_interval(statistic: Blend, evidence: Evidence) -> StatisticInterval:
 
 @statistic_interval.register(ScoreStatistic)
 @statistic_interval.register(MomentStatistic)
-def _numeric_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+def _numeric_interval(statistic: Statistic, data: SideData) -> StatisticInterval:
     from fairgauge.inference.one.numeric_statistics import numeric_interval
 
-    return numeric_interval(statistic, evidence)
+    return numeric_interval(statistic, data)
 
 
 def share_interval(
-    evidence: Evidence, of: Count, among: Count, shape: Shape = np.asarray
+    data: SideData, of: Count, among: Count, shape: Shape = np.asarray
 ) -> StatisticInterval:
     """Return a number that stands for a share of rows, by Wilson's limits."""
-    x, n, rate, degrees, shared = evidence.share(of, among)
-    share = MappedProportion(x, n, shape, among(evidence.cases))
+    x, n, rate, degrees, shared = data.share(of, among)
+    share = MappedProportion(x, n, shape, among(data.cases))
     sparse = None
-    if evidence.squares is not None:
-        kish = evidence.effective_cases(among)
+    if data.squares is not None:
+        kish = data.kish_rows(among)
         sparse = Sparseness(ReasonCode.FEW_EFFECTIVE_ROWS, kish, FEWEST_EFFECTIVE)
     if shared is None:
         formula = Formula(wilson, (x, n), shape)
@@ -245,72 +243,72 @@ def denominator(statistic: Statistic) -> Count | None:
 
 @quiet
 def _paired_quotient_interval(
-    statistic: Quotient, cells: Sequence[Count], evidence: Evidence
+    statistic: Quotient, cells: Sequence[Count], data: SideData
 ) -> StatisticInterval:
-    shared, above, below = (count(evidence.side) for count in cells)
-    per_weight = evidence.rows_per_weight(statistic.size)
-    if evidence.squares is not None:
+    shared, above, below = (count(data.side) for count in cells)
+    per_weight = data.unclustered_rows_per_weight(statistic.size)
+    if data.squares is not None:
         # a row moves the logarithm by one over each count that it is in, with opposite signs
         over, under = quotient(1.0, shared + above), quotient(1.0, shared + below)
         moved = np.stack([over - under, over, -under]) ** 2
         spread, linearised = (
             (moved * np.stack([count(side) for count in cells])).sum(axis=0)
-            for side in (evidence.side, evidence.squares)
+            for side in (data.side, data.squares)
         )
         per_weight = effective_rows(spread, linearised, 1.0, per_weight)
     return StatisticInterval(
         quotient((shared + above) * per_weight, (shared + below) * per_weight),
-        evidence.rows(statistic.size),
+        data.unclustered_rows(statistic.size),
         Formula(paired_ratio, tuple(each * per_weight for each in (shared, above, below))),
         (IntervalMethod.MOVER,),
     )
 
 
-def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+def side_interval(statistic: Statistic, data: SideData) -> StatisticInterval:
     """Return the interval of a statistic of one side, robust to clusters where there are any.
 
     Raises ``NoInterval``: no method gives a valid interval from what is counted.
     """
-    if evidence.clusters is not None:
+    if data.clusters is not None:
         from fairgauge.inference.clusters import SampledSides, sampled_interval
 
-        if isinstance(evidence.clusters, SampledSides):
-            return sampled_interval(statistic, evidence)
+        if isinstance(data.clusters, SampledSides):
+            return sampled_interval(statistic, data)
     try:
-        interval = statistic_interval(statistic, evidence)
-        if interval.clusters is not None or evidence.clusters is None:
+        interval = statistic_interval(statistic, data)
+        if interval.clusters is not None or data.clusters is None:
             return interval
     except NoInterval:
-        if evidence.clusters is None:
+        if data.clusters is None:
             raise
-    return sampled_interval(statistic, evidence)
+    return sampled_interval(statistic, data)
 
 
 def interval_of_groups(
-    statistic: Statistic, evidence: Evidence, margin: Mask, spec: Spec
+    statistic: Statistic, data: SideData, margin: Mask, spec: Spec
 ) -> StatisticInterval:
     """Return the interval of a statistic of every group, at any critical value.
 
     ``margin`` states which groups are of all rows.
     """
-    if evidence.clusters is None and is_resampled(statistic):
+    if data.clusters is None and is_resampled(statistic):
         from fairgauge.inference.one.drawn_tables import resampled_statistic, table_of
 
         table = table_of(statistic)
         if table is not None:
-            return resampled_statistic(statistic, table, evidence, margin, spec)
-    return side_interval(statistic, evidence)
+            return resampled_statistic(statistic, table, data, margin, spec)
+    return side_interval(statistic, data)
 
 
 class EveryGroup:
     """All groups of a feature in every slot, and the intervals of their statistics, each made once.
 
-    ``evidence`` holds the groups of each slot, slot by slot. With ``adequate``, pairs of groups
+    ``data`` holds the groups of each slot, slot by slot. With ``adequate``, pairs of groups
     with too few expected rows show nothing towards "no difference".
     """
 
-    def __init__(self, evidence: Evidence, slots: int, *, adequate: bool = False) -> None:
-        self.evidence = evidence
+    def __init__(self, data: SideData, slots: int, *, adequate: bool = False) -> None:
+        self.data = data
         self.slots = slots
         self.adequate = adequate
         self._intervals: dict[tuple[Statistic, float], StatisticInterval] = {}
@@ -319,9 +317,9 @@ class EveryGroup:
         """Return the interval of a statistic of every group."""
         key = statistic, spec.confidence
         if key not in self._intervals:
-            size = len(self.evidence.side.size)
+            size = len(self.data.side.size)
             margin = np.arange(size) < size // self.slots  # the first slot is of all rows
-            self._intervals[key] = interval_of_groups(statistic, self.evidence, margin, spec)
+            self._intervals[key] = interval_of_groups(statistic, self.data, margin, spec)
         return self._intervals[key]
 
 
@@ -550,7 +548,7 @@ def pooled_interval(
     rows = [np.where(weights > 0, b.n.reshape(weights.shape), 0.0) for b in (ours, theirs)]
     if ours.share is None or theirs.share is None or not ours.share.plain:
         made = _mover(metric, (ours, theirs), share, rows, compared, spec)
-        return withhold_where_thin(made, strata_are_thin(rows, weights))
+        return withhold_thin(made, strata_are_thin(rows, weights))
     x = [np.where(weights > 0, s.x.reshape(weights.shape), 0.0) for s in (ours.share, theirs.share)]
     sides = [(x[0], rows[0]), (x[1], rows[1])][:: 1 if metric.order == "group - reference" else -1]
     limits = stratified_difference if metric.by == "difference" else stratified_ratio
@@ -561,7 +559,7 @@ def pooled_interval(
     if enough.all():
         return score
     made = _mover(metric, (ours, theirs), share, rows, compared, spec)
-    made = withhold_where_thin(made, strata_are_thin(rows, weights))
+    made = withhold_thin(made, strata_are_thin(rows, weights))
     low, high, p = (
         np.where(enough, getattr(score, name), getattr(made, name)) for name in ("low", "high", "p")
     )
@@ -572,9 +570,7 @@ def pooled_interval(
     return Intervals(low, high, p, methods, too_few, made.reason)
 
 
-def withhold_where_thin(
-    intervals: Intervals, too_thin: Mask, reason: Reason = THIN_STRATA
-) -> Intervals:
+def withhold_thin(intervals: Intervals, too_thin: Mask, reason: Reason = THIN_STRATA) -> Intervals:
     """Return intervals, none of the groups whose strata are too thin."""
     low, high, p = (
         np.where(too_thin, np.nan, each) for each in (intervals.low, intervals.high, intervals.p)

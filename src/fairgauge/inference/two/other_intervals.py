@@ -24,10 +24,10 @@ from fairgauge.inference.interval import (
     FEWEST_IN_STRATUM,
     MOST_THIN,
     Comparisons,
-    Evidence,
     Intervals,
     Methods,
     NoInterval,
+    SideData,
     canonical_pair,
     generator,
     insufficient_rows,
@@ -36,7 +36,7 @@ from fairgauge.inference.one.drawn_tables import TOO_MANY_STRATA, resampled_comp
 from fairgauge.inference.two.contrast_intervals import (
     insufficient_sides,
     share_interval,
-    withhold_where_thin,
+    withhold_thin,
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -121,13 +121,15 @@ def _share_outside_group(metric: Distance, compared: Comparisons) -> Array:
     return np.asarray(1 - quotient(ours, whole))
 
 
-def _categories(metric: Distance, evidence: Evidence) -> Array:
-    return evidence.effective(lambda side: side.classes[metric.of])
+def _categories(metric: Distance, data: SideData) -> Array:
+    return data.effective(lambda side: side.classes[metric.of])
 
 
 def imbalance_interval(metric: Imbalance, compared: Comparisons, spec: Spec) -> Intervals:
     """Return the interval of a difference in size over the sum: Wilson's of the group's share."""
-    sides = [each.rows(lambda side: side.size) for each in (compared.group, compared.other)]
+    sides = [
+        each.unclustered_rows(lambda side: side.size) for each in (compared.group, compared.other)
+    ]
     x, n = sides[0], sides[0] + sides[1]
 
     def limits(z: Array) -> Limits:
@@ -179,7 +181,7 @@ def _conditional_jackknife(
     reason = Reason.of(
         ReasonCode.THIN_STRATA, minimum=FEWEST_IN_STRATUM, share=MOST_THIN, of=metric.of
     )
-    return withhold_where_thin(jackknife_interval(metric, compared, spec), thin, reason)
+    return withhold_thin(jackknife_interval(metric, compared, spec), thin, reason)
 
 
 _OVERALL: Methods = (IntervalMethod.MOVER, IntervalMethod.WILSON)
@@ -218,7 +220,7 @@ def overall_standardised_interval(
     return Intervals(low, high, invert(limits), [_OVERALL] * len(low), too_few)
 
 
-def _remaining(metric: OverallStandardisedDifference, compared: Comparisons) -> Evidence:
+def _remaining(metric: OverallStandardisedDifference, compared: Comparisons) -> SideData:
     sides = compared.group, compared.other
 
     def less(whole: ConfusionCounts | None, *parts: ConfusionCounts | None) -> ConfusionCounts:
@@ -232,8 +234,8 @@ def _remaining(metric: OverallStandardisedDifference, compared: Comparisons) -> 
     cases = less(compared.group.cases.overall, *(each.cases for each in sides))
     squares = compared.group.squares
     if squares is None:
-        return Evidence(side, cases)
-    return Evidence(side, cases, less(squares.overall, *(each.squares for each in sides)))
+        return SideData(side, cases)
+    return SideData(side, cases, less(squares.overall, *(each.squares for each in sides)))
 
 
 OF_KINDS: Mapping[type[ComparisonMetric], Callable[[Any, Comparisons, Spec], Intervals]] = {

@@ -349,10 +349,9 @@ def statistic_change(
 
     Of a rate of the same rows it follows from the rows that are decided differently; of any other
     statistic from it under both models and their correlation.
-
-    References: Zou & Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER of correlated
-    numbers); errors that both models share are subtracted on the same side.
     """
+    # Zou & Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER of correlated numbers);
+    # errors that both models share are subtracted on the same side.
     if isinstance(statistic, (ScoreStatistic, MomentStatistic)):
         raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
     h_old, h_new = expand_to_pairs(
@@ -562,13 +561,12 @@ def distance_limits(shift: Limits, level: Limits) -> Limits:
     0 is so accepted only where x and y both differ from 0, with opposite signs: an
     intersection-union test.
 
-    References: Berger & Hsu (1996), Statistical Science 11, 283-319.
-
     >>> shift, level = (np.array(0.02), np.array(0.06)), (np.array(-0.4), np.array(-0.2))
     >>> low, high = distance_limits(shift, level)
     >>> float(low), float(high)
     (-0.06, -0.02)
     """
+    # Berger & Hsu (1996), Statistical Science 11, 283-319.
     corners = np.stack([distance(x, y) for x in shift for y in level])
     return np.asarray(corners.min(axis=0)), np.asarray(corners.max(axis=0))
 
@@ -682,17 +680,16 @@ class _Coordinates:
 
 
 class _LargestItem:
-    """The change of the largest of some items, from i under one model to j under the other.
+    """The change of the largest of some items, from i under one model to j under the other."""
 
-    Both are fixed, though unknown. An item that is statistically significantly less than another
-    under a model is excluded, at a level that is small against 5%. The change is at least that from
-    i to any j: for every i its lower limit is the highest of those over j, simultaneous over them
-    (Bonferroni), and that of the change the lowest of these over i; the upper limit is the
-    converse. Where several items are equal, limits that hold whatever they are cover more.
+    # Both are fixed, though unknown. An item that is statistically significantly less than another
+    # under a model is excluded, at a level that is small against 5%. The change is at least that
+    # from i to any j: for every i its lower limit is the highest of those over j, simultaneous over
+    # them (Bonferroni), and that of the change the lowest of these over i; the upper limit is the
+    # converse. Where several items are equal, limits that hold whatever they are cover more.
 
-    References: Hsu (1996), Multiple Comparisons: Theory and Methods, chapter 4; Andrews & Soares
-    (2010), Econometrica 78, 119-157 (moments that are not binding are excluded).
-    """
+    # Hsu (1996), Multiple Comparisons: Theory and Methods, chapter 4; Andrews & Soares (2010),
+    # Econometrica 78, 119-157 (moments that are not binding are excluded).
 
     def __init__(self, of: _Coordinates, items: _Items) -> None:
         self._of = of

@@ -38,7 +38,7 @@ from fairgauge.render.documents.report_notes import (
     what_no_report_shows,
 )
 from fairgauge.render.grammar import describe_reason, spoken
-from fairgauge.render.page import Told, brief_of_page, exhibits, rows_read, told
+from fairgauge.render.page import WordedPage, brief_of_page, exhibits, first_page, rows_read
 from fairgauge.render.streams import Value, flat
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
@@ -53,7 +53,7 @@ from fairgauge.render.words.verdict_sentences import (
     verdict_of_all,
     verdict_rows,
 )
-from fairgauge.results.codec import plain, to_dict
+from fairgauge.results.codec import to_dict, to_plain
 from fairgauge.results.disparities import is_ratio, singled_out
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
@@ -383,7 +383,7 @@ def _compared_rows(report: Report) -> Iterator[dict[str, Any]]:
 
 
 def _specification(report: Report) -> list[tree.Block]:
-    text = json.dumps(plain(report.spec), indent=2, ensure_ascii=False)
+    text = json.dumps(to_plain(report.spec), indent=2, ensure_ascii=False)
     code = "\n".join(printable(line) for line in text.split("\n"))
     code = code if len(code) <= _LONGEST_SPEC else f"{code[:_LONGEST_SPEC]} ..."
     title = spoken().terms["specification"]
@@ -393,7 +393,7 @@ def _specification(report: Report) -> list[tree.Block]:
 def _filing(report: Report) -> Iterator[tree.Block]:
     if not report.spec.get("preset"):
         return
-    page = told(report)
+    page = first_page(report)
     sentences = (f"{page.headline}.", *(text for text, _ in page.verdict))
     results = next((said for place, _, said in page.answers if place == "found"), ())
 
@@ -434,7 +434,7 @@ def _facts(report: Report) -> dict[str, Any]:
 
 
 def _frame(report: Report, **_: bool) -> dict[str, Any]:
-    page = told(report)
+    page = first_page(report)
     tables = tables_to_publish(report)
     warnings = _warnings(report, page)
     return {
@@ -449,7 +449,7 @@ def _frame(report: Report, **_: bool) -> dict[str, Any]:
     }
 
 
-def _warnings(report: Report, page: Told) -> list[Diagnostic]:
+def _warnings(report: Report, page: WordedPage) -> list[Diagnostic]:
     # the warnings that open the document: those that the first page does not state
     reversed_in = {
         s.who.feature

@@ -20,7 +20,7 @@ from fairgauge.render.documents.report_notes import (
     report_warnings,
 )
 from fairgauge.render.grammar import describe_reason, in_words, spoken
-from fairgauge.render.page import told
+from fairgauge.render.page import first_page
 from fairgauge.render.streams import flat
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words.display_names import called, capitalised, file_of, printable
@@ -111,7 +111,7 @@ class _Candidate:
         """Yield what the first page states of one candidate alone, and shifts of all."""
         if self.result.new is not None:
             return
-        language = told(self.result).language
+        language = first_page(self.result).language
         for s in candidate_statements(self.result, self.of):
             if self.several or s.code == "shifted":
                 texts = (language.say(s.code, where, s) for where in ("verdict", "found"))
@@ -230,7 +230,7 @@ def _row(verdict: Verdict) -> dict[str, Any]:
 
 
 def _exhibits(change: Change) -> Iterator[tree.Chart]:
-    language, rows = told(change).language, []
+    language, rows = first_page(change).language, []
     for s in changes_shown(change)[:_MOST_DRAWN]:
         if s.was is None or s.who is None or s.than is None:
             continue

@@ -15,7 +15,7 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.documents.report_notes import TONES, record_blocks
 from fairgauge.render.grammar import Grammar, describe_reason, in_words, spoken
-from fairgauge.render.page import told
+from fairgauge.render.page import first_page
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
@@ -66,7 +66,7 @@ def _verdict(report: MonitorReport) -> str:
 
 
 def _said(report: MonitorReport, stated: Sequence[Statement], *places: str) -> list[str]:
-    language = told(report).language
+    language = first_page(report).language
     said = (language.say(s.code, place, s) for s in stated for place in places)
     return [text for text in said if text]
 
@@ -77,7 +77,7 @@ def _open(report: MonitorReport) -> str:
 
 def _drawn_caption(report: MonitorReport, each: MonitoredComparison) -> str:
     # what a chart over time is of, in words: who is compared with whom, and what may be
-    s, language = drawn(report, each), told(report).language
+    s, language = drawn(report, each), first_page(report).language
     text = language.say("drawn", s.of.kind if s.of else "number", s)
     return (
         f"{text}; {language.say('drawn', 'tolerated', text=tolerated_words(each))}" if text else ""
@@ -209,7 +209,7 @@ def _periods(report: MonitorReport) -> Iterator[dict[str, Any]]:
 def _history_facts(health: HistoryHealth) -> dict[str, Any]:
     count, size = len(health.findings), len(health.periods)
     tone = tree.Tone.BAD if count else tree.Tone.GOOD if size else tree.Tone.UNSURE
-    return {"verdict": told(health).headline, "tone": str(tone)}
+    return {"verdict": first_page(health).headline, "tone": str(tone)}
 
 
 STREAMS: Mapping[str, Callable[..., Any]] = {

@@ -17,7 +17,7 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render.grammar import (
     describe_diagnostic,
     describe_reason,
-    plain,
+    english,
     spoken,
 )
 from fairgauge.render.words.display_names import called, capitalised, printable
@@ -169,7 +169,7 @@ def method_name(method: IntervalMethod) -> str:
 
 def described_methods(report: Report) -> list[dict[str, Any]]:
     """Return the methods of the confidence intervals of a report: name, text, and used for what."""
-    g, texts = spoken(), plain().table["method"]
+    g, texts = spoken(), english().table["method"]
     made = [
         (interval, metric_words(each.definition))
         for each in report.estimates
@@ -193,7 +193,7 @@ def described_methods(report: Report) -> list[dict[str, Any]]:
 
 def what_no_report_shows() -> tuple[str, ...]:
     """Return what no report can show."""
-    return tuple(plain().table["method"]["limits"])
+    return tuple(english().table["method"]["limits"])
 
 
 _FILE = re.compile(r"[./]")

@@ -8,7 +8,7 @@ from typing import Any
 from fairgauge.enums import Level
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.grammar import in_words, spoken
-from fairgauge.render.page import told
+from fairgauge.render.page import first_page
 from fairgauge.render.streams import layouts
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import shown, shown_range, titled
@@ -89,7 +89,7 @@ def _differences(audit: PairsAudit) -> Iterator[dict[str, Any]]:
 
 
 def _edits(audit: PairsAudit) -> Iterator[str]:
-    said = told(audit).language.say
+    said = first_page(audit).language.say
     for each in audit.placebo:
         yield said("spread", "certain", spread_statement(each)) or ""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
-from fairgauge.render.grammar import plain
+from fairgauge.render.grammar import english
 from fairgauge.render.words.display_names import called
 from fairgauge.results.verification import NAME_OF_SIGNATURE, DifferentNumber, Verification
 
@@ -19,7 +19,7 @@ _LONG, _CONTEXT = 120, 40
 def describe_verification(found: Verification) -> str:
     """Return what a verification comes to, in a few lines."""
     far = found.largest_deviation
-    text = plain().say(
+    text = english().say(
         "verification",
         "text",
         v=found,
@@ -42,9 +42,9 @@ def _compared(different: Sequence[DifferentNumber]) -> Iterator[str]:
             "sealed": sealed,
             "other": other,
         }
-        yield plain().say("verification", "different", **facts) or ""
+        yield english().say("verification", "different", **facts) or ""
     if (more := len(different) - _MOST_LISTED) > 0:
-        yield plain().say("verification", "more", n=more) or ""
+        yield english().say("verification", "more", n=more) or ""
 
 
 def _around_difference(one: str, other: str) -> tuple[str, str]:

@@ -10,10 +10,10 @@ from fairgauge_cloud._facet_counts import (
     BinaryOutcome,
     Blocks,
     FacetQuestion,
-    binary_prediction,
     count_question,
     facet_blocks,
     outcome,
+    read_prediction,
 )
 from fairgauge_cloud._service_metrics import (
     DESCRIPTIONS,
@@ -181,7 +181,7 @@ def model_performance_report(
     _require_positive(label_column.positive_label_values)
     positive = list(label_column.positive_label_values or ())
     label, listed = outcome(from_series(label_column.series), positive)
-    prediction = binary_prediction(from_series(predicted_label_column.series), label, listed)
+    prediction = read_prediction(from_series(predicted_label_column.series), label, listed)
     return performance(label_column.name, label, prediction)
 
 
@@ -212,7 +212,7 @@ class _ReportArguments:
         self.label, listed = outcome(label_series, positive)
         if predicted_label_column is not None and stage_type is StageType.POST_TRAINING:
             series = from_series(predicted_label_column.series, predicted_label_column.name)
-            self.prediction = binary_prediction(series, self.label, listed)
+            self.prediction = read_prediction(series, self.label, listed)
         if postponed is not None:
             raise postponed
         named = [facet_column, label_column, predicted_label_column]

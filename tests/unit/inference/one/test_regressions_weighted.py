@@ -10,7 +10,7 @@ import fairgauge as fg
 from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference import Evidence, Uncertainty
+from fairgauge.inference import SideData, Uncertainty
 from fairgauge.inference.uncertainty import rate_values
 from fairgauge.question.specification import Spec
 from fairgauge.stats.intervals import (
@@ -114,11 +114,9 @@ def test_the_variance_of_weighted_squares_has_few_degrees_of_freedom():
     side, squares, cubes, cases = (
         moments(error, (weight / weight.mean()) ** k) for k in (1, 2, 3, 0)
     )
-    evidence, name = Evidence(side, cases, squares, None, None, cubes), "mean_squared_error"
+    data, name = SideData(side, cases, squares, None, None, cubes), "mean_squared_error"
     everyone = np.ones(1, dtype=bool)
-    made = rate_values(
-        [find_rate(name)], evidence, everyone, Uncertainty(Spec()), Profile.DOCUMENTED
-    )
+    made = rate_values([find_rate(name)], data, everyone, Uncertainty(Spec()), Profile.DOCUMENTED)
     (found,) = made[name]
     mean, fourth = (np.average(error[0] ** k, weights=weight[0]) for k in (2, 4))
     influence = weight[0] * (error[0] ** 2 - mean)

@@ -11,7 +11,7 @@ import numpy as np
 
 from fairgauge_cloud._coded_column import from_frame, from_series
 from fairgauge_cloud._facet_counts import (
-    REST,
+    OTHER_VALUES,
     BinaryOutcome,
     Blocks,
     DataType,
@@ -121,7 +121,7 @@ def with_signature(function: Callable[..., Any], name: str, doc: str, *arguments
     return made
 
 
-def _metric_function(
+def _make_metric(
     codes: Sequence[str], *arguments: str, name: str = "", pick: int | None = 0
 ) -> Any:
 
@@ -130,7 +130,7 @@ def _metric_function(
         rows = len(next(iter(flags.values())).states)
         require(rows > 0 or codes != ["GE"], "dataset must be non-empty")
         inside = flags[FACET].states if FACET in flags else np.ones(rows, np.int64)
-        facet = Blocks("facet", ("sensitive",), np.where(inside == 1, 0, REST),
+        facet = Blocks("facet", ("sensitive",), np.where(inside == 1, 0, OTHER_VALUES),
                        DataType.CATEGORICAL)  # fmt: skip
         group = given.get(GROUP)
         strata = None if group is None or group.empty else from_series(group, "group")
@@ -185,33 +185,31 @@ def _kl(p: Array, q: Array) -> float:
 
 _OF = ("feature", FACET)
 _BOTH = (*_OF, LABEL, PREDICTED)
-CI = _metric_function(["CI"], *_OF)
-DPL = _metric_function(["DPL"], *_OF, LABEL)
-CDDL = _metric_function(["CDDL"], *_OF, LABEL, GROUP)
+CI = _make_metric(["CI"], *_OF)
+DPL = _make_metric(["DPL"], *_OF, LABEL)
+CDDL = _make_metric(["CDDL"], *_OF, LABEL, GROUP)
 KL = _distance("KL", _kl)
 JS = _distance("JS", lambda p, q: (_kl(p, (p + q) / 2) + _kl(q, (p + q) / 2)) / 2)
 LP = _distance("LP", lambda p, q: float(np.sqrt(((p - q) ** 2).sum())))
 TVD = _distance("TVD", lambda p, q: float(np.abs(p - q).sum() / 2))
 KS = _distance("KS", lambda p, q: float(np.abs(p - q).max()))
-DPPL = _metric_function(["DPPL"], *_OF, PREDICTED)
-DI = _metric_function(["DI"], *_OF, PREDICTED)
-CDDPL = _metric_function(["CDDPL"], *_OF, PREDICTED, GROUP)
+DPPL = _make_metric(["DPPL"], *_OF, PREDICTED)
+DI = _make_metric(["DI"], *_OF, PREDICTED)
+CDDPL = _make_metric(["CDDPL"], *_OF, PREDICTED, GROUP)
 DCA, DCR = (
-    _metric_function(["DCA", "DCR"], *_BOTH, name=n, pick=i) for i, n in enumerate(("DCA", "DCR"))
+    _make_metric(["DCA", "DCR"], *_BOTH, name=n, pick=i) for i, n in enumerate(("DCA", "DCR"))
 )
-RD, SD = (
-    _metric_function(["RD", "SD"], *_BOTH, name=n, pick=i) for i, n in enumerate(("RD", "SD"))
-)
+RD, SD = (_make_metric(["RD", "SD"], *_BOTH, name=n, pick=i) for i, n in enumerate(("RD", "SD")))
 DAR, DRR = (
-    _metric_function(["DAR", "DRR"], *_BOTH, name=n, pick=i) for i, n in enumerate(("DAR", "DRR"))
+    _make_metric(["DAR", "DRR"], *_BOTH, name=n, pick=i) for i, n in enumerate(("DAR", "DRR"))
 )
-AD = _metric_function(["AD"], *_BOTH)
-TE = _metric_function(["TE"], *_BOTH)
-GE = _metric_function(["GE"], LABEL, PREDICTED)
+AD = _make_metric(["AD"], *_BOTH)
+TE = _make_metric(["TE"], *_BOTH)
+GE = _make_metric(["GE"], LABEL, PREDICTED)
 FT = with_signature(_flip, "FT", "Flip Test (FT).", "df", FACET, PREDICTED)
-DCO = _metric_function(["DCA", "DCR"], *_BOTH, name="DCO", pick=None)
-DLR = _metric_function(["DAR", "DRR"], *_BOTH, name="DLR", pick=None)
-DLA = _metric_function(["RD", "SD"], *_BOTH, name="DLA", pick=None)
+DCO = _make_metric(["DCA", "DCR"], *_BOTH, name="DCO", pick=None)
+DLR = _make_metric(["DAR", "DRR"], *_BOTH, name="DLR", pick=None)
+DLA = _make_metric(["RD", "SD"], *_BOTH, name="DLA", pick=None)
 
 
 def CDD(

@@ -35,20 +35,9 @@ from fairgauge.errors import (
     FairgaugeError,
     MissingExtra,
     cause,
+    display,
     quote,
-    show_value,
 )
-from fairgauge.evidence.bundle import (
-    COUNTS,
-    MANIFEST,
-    REPORT,
-    SCHEMA,
-    SUFFIX,
-    digest,
-    manifest_bytes,
-    pack,
-)
-from fairgauge.evidence.bundle import unpack as read_bundle
 from fairgauge.object_stores import local_path
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.swap_question import COLUMNS
@@ -63,6 +52,17 @@ from fairgauge.results.verification import (
     Verification,
     VerificationResult,
 )
+from fairgauge.sharing.bundle import (
+    COUNTS,
+    MANIFEST,
+    REPORT,
+    SCHEMA,
+    SUFFIX,
+    digest,
+    manifest_bytes,
+    pack,
+)
+from fairgauge.sharing.bundle import unpack as read_bundle
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Saved, read_json
 from fairgauge.version import __version__
@@ -291,14 +291,14 @@ def load_counts(counts: Cube | str | Path) -> Cube:
     """Return counts, read from a file where a path is given."""
     found = load(counts) if isinstance(counts, (str, Path)) else counts
     if not isinstance(found, Cube):
-        raise DataError(f"{show_value(counts)} is no cube of counts")
+        raise DataError(f"{display(counts)} is no cube of counts")
     return found
 
 
 def _loaded_report(report: Sealed | str | Path) -> Sealed:
     found = load(report) if isinstance(report, (str, Path)) else report
     if not isinstance(found, (Report, PairsAudit)):
-        raise DataError(f"{show_value(report)} is no report")
+        raise DataError(f"{display(report)} is no report")
     return found
 
 

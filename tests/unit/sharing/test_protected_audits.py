@@ -14,9 +14,9 @@ from tests.needs import EVERY_CASE
 import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.errors import CubeError
-from fairgauge.evidence.protection import protect_counts
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
+from fairgauge.sharing.protection import protect_counts
 
 METRICS = ["standard", "true_positive_rate.ratio", "false_positive_rate.ratio", "DI", "DPPL"]
 ASKED = {"label": "y", "prediction": "p", "sensitive": "g", "positive": 1}
