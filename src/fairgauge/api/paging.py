@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from html import escape
 from itertools import product
@@ -224,9 +225,10 @@ def page_data() -> dict[str, Any]:
     """Return what a page takes of the package's numbers: rates, presets, a table to check."""
     example = {"g": ["a", "b"], "d": ["x", "y"]}
     saved: Any = count(example, prediction="d", positive="x", sensitive="g").to_dict()
+    question = json.dumps(saved["question"])
     return {
         "schema": saved["schema"],
-        "question": _mark_floats(saved["question"]),
+        "question": json.loads(question, parse_float=lambda text: {"float": float(text)}),
         "asked": list(saved["plan"]["asked"]),
         "no_count": str(Uncounted.NO_COUNT),
         "around_codes": list(AROUND_CODES),
@@ -268,14 +270,6 @@ def _direction(row: Any, favourable: Favourable) -> dict[str, Any]:
         "directed": adverse != 0 or has_direction(row, favourable),
         "known": adverse != 0 or better_of(row, favourable) is not Better.NEITHER,
     }
-
-
-def _mark_floats(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _mark_floats(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return list(map(_mark_floats, value))
-    return {"float": value} if isinstance(value, float) else value
 
 
 _EXAMPLE = {"Female": (20, 12, 37, 38), "Male": (65, 10, 15, 40), "Other": (9, 6, 12, 11)}

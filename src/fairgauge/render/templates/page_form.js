@@ -14,7 +14,7 @@ const handle = async (what, given, report) => {
 if (WORKER) {
   self.onmessage = async ({ data: { id, what, given } }) => {
     try { self.postMessage({ id, result: await handle(what, given, (...far) => self.postMessage({ id, far })) }); }
-    catch (error) { self.postMessage({ id, error: error.message, known: error instanceof Refused || error instanceof Unreadable }); }
+    catch (error) { self.postMessage({ id, error: error.message, known: error instanceof Refused }); }
   };
 } else {
   try {
@@ -47,9 +47,9 @@ const isBanded = (c) => c.name && !c.many && c.values.length > 12 && c.values.fi
 const usable = (c) => !c.many && c.values.length > 0 && c.values.length <= MOST_GROUPS;
 const fill = (id, ...children) => one(id).replaceChildren(...children);
 const alarm = (...texts) => make("p", { className: "error", role: "alert" }, ...texts);
+const explained = (error) => (error instanceof Refused ? error.message : inWords(UI.unexpected, { message: error.message }));
 const fail = (error) => {
-  const known = error instanceof Unreadable || error instanceof Refused;
-  fill("problem", alarm(make("b", {}, UI.unreadable), " ", known ? error.message : inWords(UI.unexpected, { message: error.message })));
+  fill("problem", alarm(make("b", {}, UI.unreadable), " ", explained(error)));
   one("working").hidden = true;
 };
 const progress = (what) => (part, rows) => { one("bar").value = part; fill("far", `${what}: ${Math.round(100 * part)}%${rows ? `, ${amount(rows)} ${UI.rows}` : ""}`); };
@@ -72,8 +72,8 @@ const isOpen = (...keys) => !keys.every((key) => key in given);
 const ask = () => {
   const { table } = state, able = table.columns.filter(usable), two = able.filter((c) => c.name && (c.values.length > 1 || c.blanks));
   const looksLikeData = 2 * table.columns.filter((c) => plainNumber(c.name) !== null || c.values.includes(c.name) || /^(yes|no|true|false|male|female|white|black|asian)$/i.test(c.name)).length > table.columns.length;
-  if (looksLikeData) return fail(unreadable("headless", { names: listed(table.header) }));
-  if (!table.cells && table.columns.filter((c) => two.includes(c) || isBanded(c)).length < 2) return fail(unreadable("no_two", { most: MOST_GROUPS, n: table.header.length, names: listed(table.header) }));
+  if (looksLikeData) return fail(refused("headless", { names: listed(table.header) }));
+  if (!table.cells && table.columns.filter((c) => two.includes(c) || isBanded(c)).length < 2) return fail(refused("no_two", { most: MOST_GROUPS, n: table.header.length, names: listed(table.header) }));
   const counted = table.columns.find((c) => GUESS.count.test(c.name) && isCount(c));
   const decision = two.find((c) => GUESS.decision.test(c.name) && !GUESS.label.test(c.name) && c !== counted) ?? two.find((c) => c.values.length <= 12 && !GUESS.label.test(c.name) && !GUESS.group.test(c.name) && c !== counted && c.values.some((v) => GUESS.good.test(v.trim())))
     ?? two.find((c) => c.values.length === 2 && !GUESS.group.test(c.name) && !GUESS.label.test(c.name));
@@ -316,7 +316,7 @@ const viewsOf = (counts, q) => {
   const columns = counts.columns.map((c) => ({ name: c.name, held: range(c.levels.length).filter((code) => !c.groupless[code]) })), known = columns.map(({ name, held }, i) => ({ name, groups: held.map((code) => counts.columns[i].names[code]) }));
   const codes = counts.cells.flatMap((cell) => cell.codes.map((code, i) => (code < 0 ? known[i].groups.length + 1 : columns[i].held.indexOf(code))));
   const flat = counts.cells.flatMap(({ states }) => states.flatMap(([yes, no, none]) => [no, yes, none]));
-  return { columns: known, rates: data.rates.filter((rate) => q.label || rate.needs === 1), thresholds: [null], models: [{ name: "", lines: [] }], tables: [{ model: 0, columns: range(known.length), places: [0], codes, counts: flat }],
+  return { columns: known, rates: data.rates.filter((rate) => q.label || rate.needs === 1), thresholds: [null], models: [{ name: "" }], tables: [{ model: 0, columns: range(known.length), places: [0], codes, counts: flat }],
     confidence: 0.95, fewest: FEWEST, audited: 0, scored: false, turned: false, protected: null, label: q.label?.name, decision: q.decision.name, called: data.called, start: { by: [0], rate: "selection_rate", reference: "others" }, where: [], check: [] };
 };
 
@@ -338,8 +338,8 @@ const answerForm = async () => {
     Object.assign(state, await behind("audit", state.question, progress(UI.counting)));
     show();
   } catch (error) {
-    if (!(error instanceof Refused || error instanceof Unreadable)) console.error(error);
-    fill("wrong", alarm(error instanceof Refused || error instanceof Unreadable ? error.message : inWords(UI.unexpected, { message: error.message })));
+    if (!(error instanceof Refused)) console.error(error);
+    fill("wrong", alarm(explained(error)));
   }
   one("working").hidden = true;
 };

@@ -11,7 +11,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from fairgauge.catalogue.catalogue import RATES
 from fairgauge.question import category_words
 from fairgauge.question.presets import preset
 from fairgauge.render.grammar import LANGUAGES, Grammar
@@ -19,8 +18,7 @@ from fairgauge.render.script_texts import script_texts
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.writers.html import css, environment, policy, scripts
-from fairgauge.results.statement import Side, Statement
-from fairgauge.statements.compared import measure, words_of
+from fairgauge.statements.compared import words_of
 from fairgauge.version import __version__
 
 KEYS = (
@@ -136,23 +134,10 @@ def _in_words(data: Mapping[str, Any]) -> dict[str, Any]:
         {**each, "groups": _called(each["groups"], (words.get("groups") or {}).get(each["name"]))}
         for each in data["columns"]
     ]
-    stated, rows = language.words.get("positive") or language.words.get("label_positive"), {}
-    if stated:
-        rows = {row.name: row for row in RATES}
-
-    def says(rate: Mapping[str, Any]) -> str:
-        row = rows.get(rate["name"])
-        of = None if row is None else measure(data["spec"], row)
-        if of is None or of.kind not in ("share", "fit", "misfit"):
-            return str(rate["says"])
-        s = Statement(code="explored", who=Side("rows"), of=of)
-        return language.say(s.code, "says", s) or str(rate["says"])
-
     called = language.table["explored"]["called"]
     return {
         **{key: value for key, value in data.items() if key != "spec"},
         "columns": columns,
-        "rates": [{**each, "says": says(each)} for each in data["rates"]],
         "called": {
             key: [
                 language.words.get(word) or language.say("explored", word) or default
