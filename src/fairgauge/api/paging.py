@@ -12,10 +12,11 @@ from typing import Any, Never, Unpack
 from fairgauge.api.audit import audit, count
 from fairgauge.api.running import Run, started
 from fairgauge.catalogue.lookup import find_rate
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.plan import AROUND_CODES, CODES, LEAST, NEARBY, OLDEST, YEARS
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse
-from fairgauge.measure.exploration import compared, explored, rates_data
+from fairgauge.measure.exploration import explored, rates_data
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.presets import preset as preset_of
 from fairgauge.question.presets import presets
@@ -35,7 +36,6 @@ _OF_ROWS = (
 """What a report states of its rows, as counts alone do not show it."""
 _RATES = ("selection_rate", "true_positive_rate")
 _EXPLORED = (*_RATES, "false_positive_rate", "positive_predictive_value", "accuracy")
-_FAVOURABLE = (Favourable.POSITIVE, Favourable.NEGATIVE, Favourable.NEITHER)
 
 
 class _OfflinePage:
@@ -248,15 +248,15 @@ def page_data() -> dict[str, Any]:
 
 
 def _rates() -> Iterator[dict[str, Any]]:
-    rows = list(map(find_rate, _EXPLORED))
-    for row, made in zip(rows, rates_data({e: list(compared(e)) for e in rows}), strict=True):
+    rows = [row for row in map(find_rate, _EXPLORED) if isinstance(row, Rate)]
+    for row, made in zip(rows, rates_data(rows), strict=True):
         made |= {"says": "", "needs": len(row.needs)}
         if row.name in _RATES:
             of = measure({"prediction": "d", "label": "y"}, row)
             assert of.event is not None
             made["event"] = [of.event.kind, of.event.positive]
             made["among"] = of.among and [of.among.kind, of.among.positive]
-            made["directions"] = {str(each): _direction(row, each) for each in _FAVOURABLE}
+            made["directions"] = {str(each): _direction(row, each) for each in Favourable}
         yield made
 
 

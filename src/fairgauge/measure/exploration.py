@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from fairgauge.catalogue.across import contrast_of
 from fairgauge.catalogue.closed_forms import coefficients
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate, tested_as
@@ -82,7 +83,7 @@ def explored(
     if any((each.crossing.group_of < 0).any() for each in crossed):
         message = "excludes an intersection; the page can exclude the values of one column alone"
         raise SpecError(Problem("exclude_groups", message))
-    metrics = _contrasts(resolution)
+    rates = _rates(resolution)
     groupings = list(group_columns(cube, spec).values())
     thresholds, audited = _thresholds(models[0][0] if len(models) == 1 else None, resolution)
     tables = [
@@ -114,13 +115,13 @@ def explored(
         "thresholds": thresholds,
         "audited": audited,
         "tables": tables,
-        "rates": rates_data(metrics),
+        "rates": rates_data(rates),
         "spec": spec.to_dict(),
-        "start": _start(resolution, groupings, metrics),
+        "by": _columns_of(resolution.features[0], groupings),
         "check": [
             [i, *numbers]
             for i, (_, own) in enumerate(models)
-            for numbers in islice(_checks(own, groupings, metrics), 3 * _MOST_CHECKED)
+            for numbers in islice(_checks(own, groupings, rates), 3 * _MOST_CHECKED)
         ],
         "where": [each.to_text() for each in spec.where],
         "warnings": [
@@ -131,29 +132,22 @@ def explored(
     }
 
 
-def _contrasts(resolution: Resolution) -> dict[Rate, list[Contrast]]:
+def _rates(resolution: Resolution) -> list[Rate]:
     known = {"label"} if resolution.spec.label else set()
     known |= {"prediction"} if resolution.spec.prediction or resolution.spec.score else set()
-    asked = [a.metric.of for a in resolution.metrics if isinstance(a.metric, Contrast)]
+    asked = dict.fromkeys(a.metric.of for a in resolution.metrics if isinstance(a.metric, Contrast))
     fitting = [each for each in asked if isinstance(each, Rate) and each.needs <= known]
     if not fitting:
         message = "none of these is a rate of decisions that the page can compute, such as accuracy"
         raise SpecError(Problem("metrics", message))
-    return {each: list(compared(each)) for each in fitting}
+    return fitting
 
 
-def compared(statistic: Rate) -> Iterator[Contrast]:
-    """Yield the difference and the ratio of a statistic, where it has them."""
-    for by in ("difference", "ratio"):
-        try:
-            contrast = statistic.compared(by)
-        except LookupError:
-            continue
-        if isinstance(contrast, Contrast):
-            yield contrast
+def _compared(rate: Rate) -> dict[str, Contrast]:
+    return {"difference": contrast_of(rate, "difference"), "ratio": contrast_of(rate, "ratio")}
 
 
-def rates_data(metrics: Mapping[Rate, Sequence[Contrast]]) -> list[dict[str, object]]:
+def rates_data(rates: Sequence[Rate]) -> list[dict[str, object]]:
     """Return rates as a page computes them: what they count, what that is among, and contrasts.
 
     Rates whose comparisons are one test of an audit have the same number of a ``test``.
@@ -167,9 +161,9 @@ def rates_data(metrics: Mapping[Rate, Sequence[Contrast]]) -> list[dict[str, obj
             "test": tests.setdefault(tested_as(rate), len(tests)),
             "sums": [coefficients(each, rate.needs) for each in rate.sums],
             "moves": "prediction" in rate.needs,
-            "contrasts": {each.by: each.name for each in contrasts},
+            "contrasts": {by: contrast.name for by, contrast in _compared(rate).items()},
         }
-        for rate, contrasts in metrics.items()
+        for rate in rates
     ]
 
 
@@ -312,30 +306,16 @@ def _check_cells(
         )
 
 
-def _start(
-    resolution: Resolution, groupings: Sequence[Grouping], rates: Mapping[Rate, list[Contrast]]
-) -> dict[str, object]:
-    # the first view: the groups of the first feature, compared with all others or with all rows
-    feature, spec = resolution.features[0], resolution.spec
-    statistic = next((each for each in rates if "prediction" in each.needs), next(iter(rates)))
-    overall = spec.reference is ReferenceRule.OVERALL and not feature.protected
-    return {
-        "by": _columns_of(feature, groupings),
-        "rate": statistic.name,
-        "reference": "overall" if overall else "others",
-    }
-
-
 def _columns_of(feature: GroupCounts, groupings: Sequence[Grouping]) -> list[int]:
     columns = [each.axis.column for each in groupings]
     return list(map(columns.index, feature.feature_id.columns))
 
 
 def _checks(
-    resolution: Resolution, groupings: Sequence[Grouping], rates: Mapping[Rate, list[Contrast]]
+    resolution: Resolution, groupings: Sequence[Grouping], rates: Sequence[Rate]
 ) -> Iterator[list[object]]:
     spec = replace(resolution.spec, reference=ReferenceRule.OTHERS)
-    metrics = [(i, metric) for i, several in enumerate(rates.values()) for metric in several]
+    metrics = [(i, metric) for i, rate in enumerate(rates) for metric in _compared(rate).values()]
     for feature, (i, metric) in product(resolution.features, metrics):
         by = _columns_of(feature, groupings)
         of_feature = Slice(feature, resolution.outcomes[0], spec)

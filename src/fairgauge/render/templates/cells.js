@@ -25,6 +25,15 @@ const quoted = (t) => JSON.stringify(String(t)).replace(/[\u007f-\u009f\u2028\u2
 const tomlValue = (v) => (typeof v === "string" ? quoted(v) : Array.isArray(v) ? `[${v.map(tomlValue).join(", ")}]`
   : typeof v === "object" ? `{${Object.entries(v).map(([k, each]) => `${quoted(k)} = ${tomlValue(each)}`).join(", ")}}` : String(v));
 
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+// which groups differ: few by name, many counted
+const comparedText = (what, reference, groups) => {
+  const parts = ["lower", "higher", "alike", "few"].flatMap((kind) => {
+    const names = groups.filter(([, of]) => of === kind).map(([name]) => name), named = names.length > 3 ? inWords(UI.group_count, { n: names.length }) : names.join(", ");
+    return names.length ? [inWords(UI.view[kind], { names: named })] : [];
+  });
+  return `${inWords(UI.view.compared, { what: capital(what), reference })} ${parts.join("; ") || UI.view.none}.`;
+};
 // a question as audit.toml
 const specification = (question) => {
   const isTable = (v) => v && typeof v === "object" && !Array.isArray(v), kept = Object.entries(question).filter(([, v]) => v !== null && v !== undefined && !(Array.isArray(v) && !v.length));

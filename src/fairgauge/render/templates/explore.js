@@ -29,7 +29,7 @@ const explore = (data) => {
 
   // ---- a view: the groups of some columns under a filter, at a threshold
   const start = {
-    rate: Math.max(0, rates.findIndex(({ name }) => name === data.start.rate)), show: "difference", by: data.start.by, reference: String(data.start.reference),
+    rate: Math.max(0, rates.findIndex(({ moves }) => moves)), show: "difference", by: data.by, reference: "others",
     threshold: data.audited, model: 0, filter: columns.map(() => -1), group: null, sort: null,
   };
   let state = structuredClone(start);
@@ -70,7 +70,7 @@ const explore = (data) => {
   const resultOf = (s, view, group, rate, show, z_ = z) => {
     if (show === "rate") return rateOf(rate, group.cells, z_, data.fewest);
     const reference = against(s, view, group);
-    if (!reference || !(show in rate.contrasts) || !total(reference.others ?? reference.cells)) return null;
+    if (!reference || !total(reference.others ?? reference.cells)) return null;
     return compareRates(rate, show, group.cells, reference.cells, reference.others ?? null, z_, data.fewest);
   };
   // how an audit of the view marks what is statistically significant: by intervals that hold for all that it tests
@@ -103,7 +103,6 @@ const explore = (data) => {
   const scoreOf = (i) => (thresholds[i] === null ? "" : String(Number(thresholds[i].toPrecision(6))));
   const referenceName = () => V[state.reference] ?? nameOf(state.by, state.reference.split(",").map(Number));
   const filterWords = () => state.filter.flatMap((code, i) => (code < 0 ? [] : [`${columns[i].name}: ${columns[i].groups[code]}`])).join(", ");
-  const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
   // ---- what is shown
   let shown = null;
@@ -143,17 +142,12 @@ const explore = (data) => {
       return tr;
     }));
   };
-  // which groups differ: few by name, many counted
   const drawSentence = () => {
-    const show = state.show === "ratio" ? "ratio" : "difference", kinds = { lower: [], higher: [], alike: [], few: [] };
-    for (const { group } of shown.rows) {
-      const rate = rates[state.rate], r = resultOf(state, shown.view, group, rate, show), joint = resultOf(state, shown.view, group, rate, show, shown.z);
-      if (r && !Number.isNaN(r.low)) kinds[r.few ? "few" : !isSignificant(show, joint) ? "alike" : r.high < neutral[show] ? "lower" : "higher"].push(group.name);
-    }
-    const named = (names) => (names.length > 3 ? inWords(UI.group_count, { n: names.length }) : names.join(", "));
-    const parts = Object.entries(kinds).filter(([, names]) => names.length).map(([kind, names]) => inWords(V[kind], { names: named(names) })), rate = rates[state.rate];
-    const what = [capital(rate.title), models.length > 1 && models[state.model].name, rate.moves && data.scored && inWords(V.at, { score: scoreOf(state.threshold) }), filterWords()].filter(Boolean).join(", ");
-    one("sentence").textContent = `${inWords(V.compared, { what, reference: referenceName() })} ${parts.join("; ") || V.none}.`;
+    const show = state.show === "ratio" ? "ratio" : "difference", rate = rates[state.rate], of = (group, z_) => resultOf(state, shown.view, group, rate, show, z_);
+    const known = shown.rows.map(({ group }) => [group, of(group), of(group, shown.z)]).filter(([, r]) => r && !Number.isNaN(r.low));
+    const kinds = known.map(([group, r, joint]) => [group.name, r.few ? "few" : !isSignificant(show, joint) ? "alike" : r.high < neutral[show] ? "lower" : "higher"]);
+    const what = [rate.title, models.length > 1 && models[state.model].name, rate.moves && data.scored && inWords(V.at, { score: scoreOf(state.threshold) }), filterWords()].filter(Boolean).join(", ");
+    one("sentence").textContent = comparedText(what, referenceName(), kinds);
     one("legend").textContent = [V[`legend_${state.show}`], inWords(V.legend, { level, rows: data.fewest.rows, expected: data.fewest.expected }), shown.hidden && inWords(V.hidden, { most: MOST_GROUPS, n: shown.hidden })].filter(Boolean).join(" ");
   };
   const matrix = (name, cells) => {

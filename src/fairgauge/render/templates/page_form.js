@@ -299,14 +299,18 @@ const grid = (page) => {
     const rule_ = page.all.find((s) => s.code === "rule" && s.facts.text === rule.text), phrase = rule_ ? F.cap(g.state("allowed", "text", rule_)) : rule.text;
     return [make("table", { className: "judged verdicts" }, make("caption", {}, `${UI.every_rule}: \u201c${phrase}\u201d`), make("colgroup", {}, ...["name", "n", "", "v", "why"].map((c) => make("col", { className: c }))),
       make("thead", {}, make("tr", {}, make("th", { scope: "col" }, UI.group), make("th", { scope: "col" }, UI.ci), make("th", { scope: "col" }, make("span", { className: "unseen" }, UI.ci), axis), make("th", { scope: "col" }, UI.verdict), make("th", { scope: "col" }, UI.why))), ...body),
-    make("p", { className: "note" }, inWords(UI.legend, { whom: q.reference === "best" ? (isLeast(q) ? UI.best_harm : UI.best).replace(/ \(.*/, "") : UI.others }))];
+    make("p", { className: "note" }, inWords(UI.legend, { whom: referenceOf(q) }))];
   }).concat(audit.features.filter((f) => f.columns.length === 1 && unknownOf(f)).map((f) => make("p", { className: "note" }, inWords(UI.unknown_rows, { n: amount(unknownOf(f)), all: F.of(f.known, unit), name: F.feature([f.name, f.names]) })))).concat(audit.doubts.map((d) => make("p", { className: "note" }, inWords(UI.doubted, { what: d.what, rows: F.of(d.rows, unit) }))));
 };
-const isLeast = (q) => q.favourable === "negative";
+const isLeast = (q) => q.favourable === "negative", referenceOf = (q) => (q.reference === "best" ? (isLeast(q) ? UI.best_harm : UI.best).replace(/ \(.*/, "") : UI.others);
+// of each column, which of its groups differ
+const columnText = (q, rows) => comparedText(q.rates[0].title, referenceOf(q), rows.filter((r) => !r.isReference && r.difference && !Number.isNaN(r.difference.value))
+  .map((r) => [called(r.group), r.note ? "few" : !r.difference.significant ? "alike" : r.difference.value < 0 ? "lower" : "higher"]));
 const tables = () => {
   const { audit, q } = state, rate = q.rates[0], rows = publishedTable(audit).filter((r) => r.rate === rate.name), cell = (t) => make("td", { className: "num" }, t), ratio = (r) => (r.ratio && !Number.isNaN(r.ratio.value) ? `${F.num(r.ratio.value, 3)} (${F.num(r.ratio.low, 3)} \u2026 ${F.num(r.ratio.high, 3)})` : "\u2013");
-  return [make("h2", {}, UI.publish), ...audit.features.map((f) => make("div", { className: "scrolls", tabIndex: 0, role: "group", ariaLabel: f.name }, make("table", { className: "publish" }, make("caption", {}, F.feature([f.name, f.names])), make("thead", {}, make("tr", {}, ...[UI.group, "n", q.question.words?.positive ?? UI.got_column, UI.rate, q.reference === "best" ? (isLeast(q) ? UI.ratio_least : UI.ratio_best) : UI.ratio_others].map((t, i) => make("th", { scope: "col", className: i ? "num" : "" }, t)))),
-    make("tbody", {}, ...rows.filter((r) => r.feature === f.names.join(" and ")).map((r) => make("tr", {}, make("th", { scope: "row" }, bdi(called(r.group))), cell(F.count(r.n)), cell(F.count(r.x)), cell(Number.isNaN(r.own.value) ? "\u2013" : F.pct(r.own.value)), cell(r.isReference ? UI.reference : r.note === "insufficient data" ? `${ratio(r)}, ${UI.because.insufficient}` : r.note ? `${ratio(r)}, ${UI.because.small_group}` : ratio(r)))), ...unknownRow(f))))),
+  const of = (f) => rows.filter((r) => r.feature === f.names.join(" and "));
+  return [make("h2", {}, UI.publish), ...audit.features.map((f) => make("div", { className: "scrolls", tabIndex: 0, role: "group", ariaLabel: f.name }, make("table", { className: "publish" }, make("caption", {}, F.feature([f.name, f.names]), make("p", { className: "note" }, columnText(q, of(f)))), make("thead", {}, make("tr", {}, ...[UI.group, "n", q.question.words?.positive ?? UI.got_column, UI.rate, q.reference === "best" ? (isLeast(q) ? UI.ratio_least : UI.ratio_best) : UI.ratio_others].map((t, i) => make("th", { scope: "col", className: i ? "num" : "" }, t)))),
+    make("tbody", {}, ...of(f).map((r) => make("tr", {}, make("th", { scope: "row" }, bdi(called(r.group))), cell(F.count(r.n)), cell(F.count(r.x)), cell(Number.isNaN(r.own.value) ? "\u2013" : F.pct(r.own.value)), cell(r.isReference ? UI.reference : r.note === "insufficient data" ? `${ratio(r)}, ${UI.because.insufficient}` : r.note ? `${ratio(r)}, ${UI.because.small_group}` : ratio(r)))), ...unknownRow(f))))),
   make("p", { className: "note" }, inWords(UI.publish_note, { best: q.reference === "best" ? (isLeast(q) ? UI.least_note : UI.best_note) : "" })), ...(q.person ? [make("p", { className: "note" }, inWords(UI.once, { rows: amount(state.counts.fileRows), people: amount(state.counts.read) }))] : []), make("p", { className: "note" }, UI.see_python)];
 };
 const unknownRow = (f) => { const n = unknownOf(f); return n ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.not_known)), make("td", { className: "num" }, F.count(n)), make("td"), make("td"), make("td"))] : []; };
@@ -317,7 +321,7 @@ const viewsOf = (counts, q) => {
   const codes = counts.cells.flatMap((cell) => cell.codes.map((code, i) => (code < 0 ? known[i].groups.length + 1 : columns[i].held.indexOf(code))));
   const flat = counts.cells.flatMap(({ states }) => states.flatMap(([yes, no, none]) => [no, yes, none]));
   return { columns: known, rates: data.rates.filter((rate) => q.label || rate.needs === 1), thresholds: [null], models: [{ name: "" }], tables: [{ model: 0, columns: range(known.length), places: [0], codes, counts: flat }],
-    confidence: 0.95, fewest: FEWEST, audited: 0, scored: false, turned: false, protected: null, label: q.label?.name, decision: q.decision.name, called: data.called, start: { by: [0], rate: "selection_rate", reference: "others" }, where: [], check: [] };
+    confidence: 0.95, fewest: FEWEST, audited: 0, scored: false, turned: false, protected: null, label: q.label?.name, decision: q.decision.name, called: data.called, by: [0], where: [], check: [] };
 };
 
 // ---- events

@@ -111,7 +111,7 @@ def explore_page(data: Mapping[str, Any]) -> str:
     words = LANGUAGES["en"]({}).table["ask"]
     data["ui"] = {key: words[key] for key in set(re.findall(r"\bUI\.(\w+)", script))}
     return environment().get_template("explore.html.j2").render(
-        title=printable(_title(data)),
+        title=printable(f"Explore {data['decision'] or data['label']}"),
         lead=words["view"]["counted_by"].format(
             rows=f"{data['rows']:,}", names=listing(names, most=len(names))
         ),
@@ -159,9 +159,3 @@ def escaped(value: object) -> str:
     """Return a value as JSON that is safe inside a page."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return "".join(_OPENS.get(character, character) for character in text)
-
-
-def _title(data: Mapping[str, Any]) -> str:
-    decided = data["decision"] or data["label"]
-    against = f" and {data['label']}" if data["decision"] and data["label"] else ""
-    return f"Explore {decided}{against}"
