@@ -91,7 +91,7 @@ def explored(
         for i, (counts, own) in enumerate(models)
         for table in _tables(counts, own, groupings, thresholds)
     ]
-    _check_cells(tables, groupings, cube, exact=exact)
+    small = _count_small_cells(tables, groupings, cube, exact=exact)
     notes = [
         *of_rows,
         *uncounted_rows(cube, resolution.features, spec),
@@ -109,7 +109,7 @@ def explored(
         "scored": spec.prediction is None and spec.score is not None,
         "confidence": spec.confidence,
         "fewest": {"rows": FEWEST_ROWS, "expected": FEWEST_EXPECTED},
-        "exact": exact and cube.min_cell is None and any(map(_small_cells, tables)),
+        "exact": exact and cube.min_cell is None and small > 0,
         "protected": cube.min_cell,
         "columns": [_column(each, spec) for each in groupings],
         "thresholds": thresholds,
@@ -280,14 +280,11 @@ def _reached(
     return np.asarray((~above if turned else above).sum(axis=0, dtype=np.int64))
 
 
-def _small_cells(table: Mapping[str, Any]) -> int:
-    return sum(0 < n < FEWEST_PERSONS for n in table["counts"])
-
-
-def _check_cells(
+def _count_small_cells(
     tables: Sequence[Mapping[str, Any]], groupings: Sequence[Grouping], cube: Cube, *, exact: bool
-) -> None:
-    cells = sum(n > 0 for each in tables for n in each["counts"])
+) -> int:
+    held = [n for each in tables for n in each["counts"] if n]
+    cells, small = len(held), sum(n < FEWEST_PERSONS for n in held)
     if cells > MOST_CELLS:
         widest = max(groupings, key=lambda each: len(each.groups))
         raise CubeError(
@@ -295,7 +292,6 @@ def _check_cells(
             f"{quote(widest.axis.column)}, which has {len(widest.groups):,} groups, or take its "
             "values together (recode)"
         )
-    small = sum(map(_small_cells, tables))
     if small and not exact and cube.min_cell is None:
         score = " and without the score" if cube.plan.axis(Role.SCORE) else ""
         raise CubeError(
@@ -304,6 +300,7 @@ def _check_cells(
             f"{score}, protect the counts first (fairgauge protect), or state that they may be in "
             "the file (exact=True, --exact)"
         )
+    return small
 
 
 def _columns_of(feature: GroupCounts, groupings: Sequence[Grouping]) -> list[int]:

@@ -78,6 +78,8 @@ const ask = () => {
   const decision = two.find((c) => GUESS.decision.test(c.name) && !GUESS.label.test(c.name) && c !== counted) ?? two.find((c) => c.values.length <= 12 && !GUESS.label.test(c.name) && !GUESS.group.test(c.name) && c !== counted && c.values.some((v) => GUESS.good.test(v.trim())))
     ?? two.find((c) => c.values.length === 2 && !GUESS.group.test(c.name) && !GUESS.label.test(c.name));
   fill("read", inWords(UI.read, { name: table.name, rows: amount(table.fileRows ?? table.rows), columns: table.columns.length }), table.above ? ` ${inWords(UI.read_below, { line: table.above + 1 })}` : "");
+  const total = table.columns.flatMap((c) => c.values).find((v) => PATTERNS.total.test(plainText(v)));
+  fill("total", total ? inWords(UI.total, { name: total }) : "");
   const choose = (id, chosen, none) => fill(id, ...(none ? [option("", none, !chosen)] : []), ...(id === "decision" ? table.columns.filter((c) => two.includes(c) || isBanded(c)) : two).map((c) => option(c.name, `${c.name} (${c.values.slice(0, 3).join(", ")}${c.values.length > 3 ? " \u2026" : ""})`, c === chosen)));
   choose("decision", decision, decision ? null : UI.choose);
   const label = two.find((c) => GUESS.label.test(c.name) && c !== decision), left = two.filter((c) => ![decision, label, counted].includes(c)), named = left.filter((c) => GUESS.group.test(c.name)), people = named.length || left.length > 1 ? named : left;
@@ -114,7 +116,8 @@ const likely = (c) => {
   const none = noOutcomes(c.values), binary = c.values.every((v) => none.includes(v) || [0, 1].includes(meaning(v)));
   const isNumber = (v) => plainNumber(v) !== null;
   const isOffer = (v) => PATTERNS.declined_offer.test(plainText(v));  // was made, and people turned it down
-  return (v) => (isOffer(v) ? null : none.includes(v) ? "unknown" : binary ? ["no", "yes"][meaning(v)] : isNumber(v) ? null : GUESS.good.test(v.trim()) ? "yes" : isAdverse(v) || isNo(v.trim()) ? "no" : null);
+  const isDeniedElsewhere = (v) => c.values.some((other) => /^(not|nicht|non) /i.test(other) && plainText(other).replace(/^\w+ /, "") === plainText(v));
+  return (v) => (isOffer(v) ? null : none.includes(v) ? "unknown" : binary ? ["no", "yes"][meaning(v)] : isNumber(v) ? null : GUESS.good.test(v.trim()) || isDeniedElsewhere(v) ? "yes" : isAdverse(v) || isNo(v.trim()) ? "no" : null);
 };
 const askDecision = () => {
   const c = column(one("decision").value);
@@ -309,8 +312,8 @@ const columnText = (q, rows) => comparedText(q.rates[0].title, referenceOf(q), r
 const tables = () => {
   const { audit, q } = state, rate = q.rates[0], rows = publishedTable(audit).filter((r) => r.rate === rate.name), cell = (t) => make("td", { className: "num" }, t), ratio = (r) => (r.ratio && !Number.isNaN(r.ratio.value) ? `${F.num(r.ratio.value, 3)} (${F.num(r.ratio.low, 3)} \u2026 ${F.num(r.ratio.high, 3)})` : "\u2013");
   const of = (f) => rows.filter((r) => r.feature === f.names.join(" and "));
-  return [make("h2", {}, UI.publish), ...audit.features.map((f) => make("div", { className: "scrolls", tabIndex: 0, role: "group", ariaLabel: f.name }, make("table", { className: "publish" }, make("caption", {}, F.feature([f.name, f.names]), make("p", { className: "note" }, columnText(q, of(f)))), make("thead", {}, make("tr", {}, ...[UI.group, "n", q.question.words?.positive ?? UI.got_column, UI.rate, q.reference === "best" ? (isLeast(q) ? UI.ratio_least : UI.ratio_best) : UI.ratio_others].map((t, i) => make("th", { scope: "col", className: i ? "num" : "" }, t)))),
-    make("tbody", {}, ...of(f).map((r) => make("tr", {}, make("th", { scope: "row" }, bdi(called(r.group))), cell(F.count(r.n)), cell(F.count(r.x)), cell(Number.isNaN(r.own.value) ? "\u2013" : F.pct(r.own.value)), cell(r.isReference ? UI.reference : r.note === "insufficient data" ? `${ratio(r)}, ${UI.because.insufficient}` : r.note ? `${ratio(r)}, ${UI.because.small_group}` : ratio(r)))), ...unknownRow(f))))),
+  return [make("h2", {}, UI.publish), ...audit.features.map((f) => make("div", { className: "scrolls", tabIndex: 0, role: "group", ariaLabel: f.name }, make("table", { className: "publish" }, make("caption", {}, F.feature([f.name, f.names])), make("thead", {}, make("tr", {}, ...[UI.group, "n", q.question.words?.positive ?? UI.got_column, UI.rate, q.reference === "best" ? (isLeast(q) ? UI.ratio_least : UI.ratio_best) : UI.ratio_others].map((t, i) => make("th", { scope: "col", className: i ? "num" : "" }, t)))),
+    make("tbody", {}, ...of(f).map((r) => make("tr", {}, make("th", { scope: "row" }, bdi(called(r.group))), cell(F.count(r.n)), cell(F.count(r.x)), cell(Number.isNaN(r.own.value) ? "\u2013" : F.pct(r.own.value)), cell(r.isReference ? UI.reference : r.note === "insufficient data" ? `${ratio(r)}, ${UI.because.insufficient}` : r.note ? `${ratio(r)}, ${UI.because.small_group}` : ratio(r)))), ...unknownRow(f))), make("p", { className: "note" }, columnText(q, of(f))))),
   make("p", { className: "note" }, inWords(UI.publish_note, { best: q.reference === "best" ? (isLeast(q) ? UI.least_note : UI.best_note) : "" })), ...(q.person ? [make("p", { className: "note" }, inWords(UI.once, { rows: amount(state.counts.fileRows), people: amount(state.counts.read) }))] : []), make("p", { className: "note" }, UI.see_python)];
 };
 const unknownRow = (f) => { const n = unknownOf(f); return n ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.not_known)), make("td", { className: "num" }, F.count(n)), make("td"), make("td"), make("td"))] : []; };

@@ -28,14 +28,8 @@ KEYS = (
 )  # fmt: skip
 """Keys of a specification that the page can answer."""
 _WORDS = (
-    "not_known",
-    "not_told",
-    "undecided",
-    "stage",
-    "favourable",
-    "adverse_elsewhere",
-    "total",
-)
+    "not_known", "not_told", "undecided", "stage", "favourable", "adverse_elsewhere", "total",
+)  # fmt: skip
 _PATTERNS = ("marker", "age", "declined_offer", "withdrew", "adverse", "harm")
 _TEXTS = (
     "headline", "nothing_tested", "other_differences", "none_differs", "undecided",
@@ -115,8 +109,6 @@ def explore_page(data: Mapping[str, Any]) -> str:
         lead=words["view"]["counted_by"].format(
             rows=f"{data['rows']:,}", names=listing(names, most=len(names))
         ),
-        exact=data["exact"],
-        protected=data["protected"],
         warnings=list(map(printable, data["warnings"])),
         ui=words,
         counts=Markup(escaped(data)),  # noqa: S704 - its angle brackets are escaped
@@ -124,7 +116,7 @@ def explore_page(data: Mapping[str, Any]) -> str:
         script=Markup(script),  # noqa: S704 - our own file
         policy=policy(style, script),
         version=__version__,
-        digest=data["digest"],
+        data=data,
     ) + "\n"  # fmt: skip
 
 
