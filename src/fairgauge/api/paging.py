@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from html import escape
 from itertools import product
@@ -11,10 +12,11 @@ from typing import Any, Never, Unpack
 from fairgauge.api.audit import audit, count
 from fairgauge.api.running import Run, started
 from fairgauge.catalogue.lookup import find_rate
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.plan import AROUND_CODES, CODES, LEAST, NEARBY, OLDEST, YEARS
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse
-from fairgauge.measure.exploration import compared, explored, rates_data
+from fairgauge.measure.exploration import explored, rates_data
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.presets import preset as preset_of
 from fairgauge.question.presets import presets
@@ -34,7 +36,6 @@ _OF_ROWS = (
 """What a report states of its rows, as counts alone do not show it."""
 _RATES = ("selection_rate", "true_positive_rate")
 _EXPLORED = (*_RATES, "false_positive_rate", "positive_predictive_value", "accuracy")
-_FAVOURABLE = (Favourable.POSITIVE, Favourable.NEGATIVE, Favourable.NEITHER)
 
 
 class _OfflinePage:
@@ -224,9 +225,10 @@ def page_data() -> dict[str, Any]:
     """Return what a page takes of the package's numbers: rates, presets, a table to check."""
     example = {"g": ["a", "b"], "d": ["x", "y"]}
     saved: Any = count(example, prediction="d", positive="x", sensitive="g").to_dict()
+    question = json.dumps(saved["question"])
     return {
         "schema": saved["schema"],
-        "question": _mark_floats(saved["question"]),
+        "question": json.loads(question, parse_float=lambda text: {"float": float(text)}),
         "asked": list(saved["plan"]["asked"]),
         "no_count": str(Uncounted.NO_COUNT),
         "around_codes": list(AROUND_CODES),
@@ -246,15 +248,15 @@ def page_data() -> dict[str, Any]:
 
 
 def _rates() -> Iterator[dict[str, Any]]:
-    rows = list(map(find_rate, _EXPLORED))
-    for row, made in zip(rows, rates_data({e: list(compared(e)) for e in rows}), strict=True):
+    rows = [row for row in map(find_rate, _EXPLORED) if isinstance(row, Rate)]
+    for row, made in zip(rows, rates_data(rows), strict=True):
         made |= {"says": "", "needs": len(row.needs)}
         if row.name in _RATES:
             of = measure({"prediction": "d", "label": "y"}, row)
             assert of.event is not None
             made["event"] = [of.event.kind, of.event.positive]
             made["among"] = of.among and [of.among.kind, of.among.positive]
-            made["directions"] = {str(each): _direction(row, each) for each in _FAVOURABLE}
+            made["directions"] = {str(each): _direction(row, each) for each in Favourable}
         yield made
 
 
@@ -268,14 +270,6 @@ def _direction(row: Any, favourable: Favourable) -> dict[str, Any]:
         "directed": adverse != 0 or has_direction(row, favourable),
         "known": adverse != 0 or better_of(row, favourable) is not Better.NEITHER,
     }
-
-
-def _mark_floats(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _mark_floats(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return list(map(_mark_floats, value))
-    return {"float": value} if isinstance(value, float) else value
 
 
 _EXAMPLE = {"Female": (20, 12, 37, 38), "Male": (65, 10, 15, 40), "Other": (9, 6, 12, 11)}

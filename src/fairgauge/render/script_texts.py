@@ -134,8 +134,10 @@ class _Compiler:
                 return f"!{self.test(of)}"
             case nodes.Neg(node=of):
                 return f"(-{self.of(of)})"
-            case nodes.Compare(expr=first, ops=[operand]):
-                return self.compared(self.of(first), operand.op, self.of(operand.expr))
+            case nodes.Compare(expr=first, ops=[nodes.Operand(op="in" | "notin" as op, expr=of)]):
+                return f"{'!' * (op == 'notin')}I({self.of(first)},{self.of(of)})"
+            case nodes.Compare(expr=first, ops=[nodes.Operand(op=op, expr=of)]):
+                return f"({self.of(first)}{_COMPARED[op]}{self.of(of)})"
             case _ if type(node) in _BINARY:
                 return f"({self.of(node.left)}{_BINARY[type(node)]}{self.of(node.right)})"
             case nodes.Filter(node=of, name=name):
@@ -155,11 +157,6 @@ class _Compiler:
             case nodes.Call(node=of):
                 return f"{self.of(of)}({','.join(self.arguments(node))})"
         raise TypeError(f"a text in a page cannot have {node}")
-
-    def compared(self, first: str, op: str, second: str) -> str:
-        if op in ("in", "notin"):
-            return f"{'!' * (op == 'notin')}I({first},{second})"
-        return f"({first}{_COMPARED[op]}{second})"
 
     def arguments(self, call: Any) -> list[str]:
         named = ",".join(f"{each.key}:{self.of(each.value)}" for each in call.kwargs)

@@ -10,32 +10,6 @@ const wilson = (x, n, z) => {
   return [low, high];
 };
 
-const quotient = (numerator, denominator) => {
-  return (numerator / denominator);
-};
-
-const odds = (share) => {
-  return quotient(share, (1 - share));
-};
-
-const weighted_share = (share, times) => {
-  return quotient((times * share), (((times * share) + 1) - share));
-};
-
-const paired_ratio = (both, only_over, only_under, z) => {
-  let b = both;
-  let f = only_over;
-  let g = only_under;
-  let [n, x1, x2] = [((b + f) + g), (b + f), (b + g)];
-  let joint = Math.sqrt((((f + g) + 2) / ((x1 + 1) * (x2 + 1))));
-  let alone1 = Math.sqrt(((1 - ((x1 + 1) / (n + 2))) / (x1 + 1)));
-  let alone2 = Math.sqrt(((1 - ((x2 + 1) / (n + 2))) / (x2 + 1)));
-  let shared_z = ((z * joint) / (alone1 + alone2));
-  let [low1, high1] = wilson(x1, n, shared_z);
-  let [low2, high2] = wilson(x2, n, shared_z);
-  return [(low1 / high2), (high1 / low2)];
-};
-
 const containing = (value, low, high, least, most) => {
   [low, high] = [Math.min(Math.max(low, least), most), Math.min(Math.max(high, least), most)];
   let slack = (1e-09 * Math.max(1.0, Math.abs((Number.isFinite(value) ? value : 1.0))));
@@ -70,6 +44,10 @@ const mover_ratio = (e1, low1, high1, e2, low2, high2, correlation = 0.0) => {
   low = ((low1 === 0) ? 0.0 : (known ? low : (low1 / high2)));
   high = ((low2 === 0) ? Infinity : (known ? high : (high1 / low2)));
   return [low, high];
+};
+
+const quotient = (numerator, denominator) => {
+  return (numerator / denominator);
 };
 
 const far_apart = (x1, n1, x2, n2) => {

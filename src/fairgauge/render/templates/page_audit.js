@@ -99,8 +99,6 @@ const reachedBy = (result, worst, by) => {
 };
 
 // ---- the question: a specification, of which the page answers a part
-class Refused extends Error {}
-const refused = (key, values = {}) => new Refused(inWords(UI.refused[key], { command: UI.refused.command, ...values }));
 const KEYS = new Set(data.keys);
 const listOf = (value) => (value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]);
 const readRule = (rule) => {
@@ -388,7 +386,7 @@ const auditOf = (counts, q) => {
   const bestOf = (feature, rate) => {
     // where no group is large enough, one of the largest is
     const least = favoursLeast(rate), most = Math.max(...feature.groups.map((g) => rowsOf(g.states)));
-    const able = feature.large.length ? feature.large : feature.groups.filter((g) => rowsOf(g.states) === most), value = (g) => valueAt(rate, g.cells);
+    const able = feature.large.length ? feature.large : feature.groups.filter((g) => rowsOf(g.states) === most), value = (g) => valueOf(rate, g.cells);
     const among = able.map((g) => ({ g, v: value(g) })).filter(({ v }) => !Number.isNaN(v));
     if (!among.length) among.push(...able.map((g) => ({ g, v: rowsOf(g.states) })));
     among.sort((a, b) => (Math.abs(b.v - a.v) > 1e-9 ? (least ? a.v - b.v : b.v - a.v) : rowsOf(b.g.states) - rowsOf(a.g.states) || byPoints(a.g.name, b.g.name)));
@@ -403,7 +401,7 @@ const auditOf = (counts, q) => {
       const against = q.reference === "best" ? (best && best !== group ? best.cells : null) : cellsOf(group.others);
       if (against && feature.groups.length > 1) {
         r.reference = against;
-        r.theirs = valueAt(rate, against);
+        r.theirs = valueOf(rate, against);
         if (feature.asked && Math.min(group.n, best ? best.n : Infinity) < feature.minimum) r.small = feature.minimum;
         for (const by of ["difference", "ratio"]) r.by[by] = compareRates(rate, by, group.cells, against, null, z, FEWEST);
       }

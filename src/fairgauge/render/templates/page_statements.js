@@ -240,7 +240,7 @@ const auditTable = async (table, question, report) => {
   const bare = features.find((f) => f.columns.length === 1 && f.groups.length < (counts.columns[f.columns[0]].cuts ? counts.columns[f.columns[0]].levels.length : 0));
   if (bare) throw new Refused(inWords(UI.empty_band, { name: bare.name }));
   counts.repeated = q.count || q.person || table.cells ? null : repeatedPeople(table, [q.decision, q.label, ...q.features].map((c) => c?.name));
-  if (table.cells && savedCounts(counts, q).fingerprint !== table.fingerprint) throw new Unreadable(UI.other_counts);
+  if (table.cells && savedCounts(counts, q).fingerprint !== table.fingerprint) throw new Refused(UI.other_counts);
   return { q, counts, audit: auditOf(counts, q) };
 };
 const api = { audit: async (text, question) => {
@@ -248,7 +248,7 @@ const api = { audit: async (text, question) => {
     const { q, counts, audit } = await auditTable(await readTable(new Blob([text]), text.startsWith("{") ? "counts.json" : "table.csv", () => {}, false, question.person), question);
     return answer(counts, q, audit);
   } catch (error) {
-    if (error instanceof Refused || error instanceof Unreadable) return { refused: [error.message] };
+    if (error instanceof Refused) return { refused: [error.message] };
     throw error;
   }
 } };
