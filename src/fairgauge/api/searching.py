@@ -226,7 +226,8 @@ def find(
     turned = reversed_outcomes_of(resolve(cube, whole)) if decided else ()
     own = (*doubtful_names(cube, spec), *left_out_groups(cube, spec), *copied_rows(cube))
     mistakes = run.mistakes((*turned, *own), OF_OUTCOMES)
-    copied = DiagnosticCode.PREDICTION_IS_LABEL  # also of one group, which is no feature of all rows
+    # of one group it is no matter of a feature here, as all rows are searched
+    copied = DiagnosticCode.PREDICTION_IS_LABEL
     of_all = [replace(each, feature=None) if each.code is copied else each for each in mistakes]
     unclear = (
         Diagnostic.warning(
