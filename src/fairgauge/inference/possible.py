@@ -599,14 +599,19 @@ class PossiblePairs:
     ``sides``: which sides each kind may be of, of shape (kinds, sides).
     """
 
-    # A row without a label, or that a model does not decide, may have either value. Both sides of a
-    # comparison are taken as far as they can go by themselves, so that the ends may be wider than
-    # any one table reaches.
+    # A row without a label, that a model does not decide, or whose value may be no decision, may
+    # have either value. Both sides of a comparison are taken as far as they can go by themselves,
+    # so the ends may be wider than any one table reaches.
 
     def __init__(self, groups: Array, without: Array, sides: Mask, outcome: OutcomeMasks) -> None:
         labels, decisions = (
-            np.eye(_MISSING + 1)[np.append(np.where(positive, 0, 1), _MISSING)]
-            for positive in (outcome.labels, outcome.predictions)
+            np.eye(_MISSING + 1)[
+                np.append(np.where(positive, 0, 1 if open_ is None else 1 + open_), _MISSING)
+            ]
+            for positive, open_ in (
+                (outcome.labels, outcome.open_labels),
+                (outcome.predictions, outcome.open_predictions),
+            )
         )
         known, apart = (
             np.einsum("glpq,la,pb,qc->gabc", cells, labels, decisions, decisions, optimize=True)

@@ -164,13 +164,11 @@ def _may_differ_beyond(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> boo
         return bool(every[alone].sum() >= MANY_MISSING * every.sum())
     own, kept = (sides.x_d - sides.x_a)[alone].sum(), every[~alone].sum()
     extremes = own - sides.n_d[alone].sum(), own + sides.n_a[alone].sum()
-    for value in (kept * np.array([fit.value, *fit.interval]) + end for end in extremes):
-        moved, low, high = (value / every.sum()).tolist()
-        ends = Interval(low, high, fit.interval.level)
-        if (
-            verdict_by(replace(fit, value=moved, interval=ends, p_adjusted=None), gap)
-            is not verdict
-        ):
+    for end in extremes:
+        value, *within = (np.array([fit.value, *fit.interval]) * kept + end) / every.sum()
+        ends = Interval(*map(float, within), fit.interval.level)
+        moved = replace(fit, value=float(value), interval=ends, p_adjusted=None)
+        if verdict_by(moved, gap) is not verdict:
             return True
     return False
 

@@ -272,13 +272,11 @@ class MonitorReport(ResultOfMetrics):
     def alarms(self) -> tuple[MonitoredComparison, ...]:
         """Return the comparisons that alarmed: shifts that have passed last, by their evidence."""
         raised = [(each.alarm, each) for each in self.comparisons if each.alarm is not None]
-        raised.sort(
-            key=lambda of: (
-                of[0].currently is Currently.TOLERATED,
-                -(of[1].evidence or 0.0) / of[1].threshold,
-            )
-        )
-        return tuple(each for _, each in raised)
+        return tuple(
+            each for alarm, each in sorted(raised, key=lambda of: (
+                of[0].currently is Currently.TOLERATED, -(of[1].evidence or 0.0) / of[1].threshold
+            ))
+        )  # fmt: skip
 
     @property
     def gravest(self) -> tuple[MonitoredComparison, ...]:
