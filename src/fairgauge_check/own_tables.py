@@ -133,7 +133,7 @@ def _details(grid: Grid, rows: _Rows, *_: Any) -> _Found:
         x, n = read_number(row["of them"]), read_number(row["n"])
         if x and n and n.exact and read_number(row["value"]):
             at = number, row[grid.header[0]]
-            yield _held("value", at, row["value"], float(100 * x.exact / n.exact))
+            yield _check_number("value", at, row["value"], float(100 * x.exact / n.exact))
 
 
 def _columns(grid: Grid, rows: _Rows, *known: Any) -> _Found:

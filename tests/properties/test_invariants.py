@@ -232,13 +232,6 @@ def real(value: Any) -> float:
 # (a) renaming
 
 
-def three(data: Any, word: str | None, special: Iterable[str]) -> list[str]:
-    """Draw three words, one of them given; sorted, so that renaming keeps the order of names."""
-    others = [each for each in RESERVED if each not in special]
-    words = data.draw(st.lists(st.sampled_from(others), min_size=3, max_size=3, unique=True))
-    return sorted([word, *words[:2]] if word else words)
-
-
 ONCE = settings(PROPERTY, max_examples=1)
 
 
@@ -561,9 +554,6 @@ def test_a_rule_that_matches_nothing_is_no_pass(
 ) -> None:
     rule = fg.rule(metric, between=whole_range(metric), decide=decide, **limits)
     assert outcome_of(rule, **more) in (None, "inconclusive", "not_evaluated", "fail")
-
-
-# (e) what never changes a number
 
 
 def unasked(kind: str) -> dict[str, Any]:

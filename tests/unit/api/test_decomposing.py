@@ -1,7 +1,5 @@
 """Why is there a gap: its parts, what remains within strata, and what is refused."""
 
-import json
-
 import numpy as np
 import polars as pl
 import pytest
@@ -75,18 +73,6 @@ def test_berkeley():
     assert main.value == pytest.approx(0.019497, abs=1e-6)
     assert main.odds_ratio == pytest.approx(np.exp(0.099870), abs=1e-5)
     assert [s.stratum["dept"] for s in gap.strata if s.outlying] == ["A"]
-
-
-def test_what_is_saved_is_loaded(tmp_path):
-    found = decomposed(
-        metrics=["base_rate.difference", "base_rate.ratio"], margins={"base_rate": 0.05}
-    )
-    found.save(tmp_path / "why.json")
-    assert fg.load(tmp_path / "why.json") == found
-    for suffix in ("html", "md", "csv"):
-        found.save(tmp_path / f"why.{suffix}")
-    assert len((tmp_path / "why.csv").read_text().splitlines()) == 1 + 2 * 6
-    json.loads((tmp_path / "why.json").read_text())
 
 
 @pytest.mark.parametrize(

@@ -72,12 +72,6 @@ def test_a_planted_mistake_leaves_no_pass_until_it_is_accepted(code):
     assert (stated.level, stated["accepted"]) == (Level.NOTE, True)
 
 
-def test_clean_rows_have_no_doubt():
-    found = fg.audit(table(), label="y", prediction="p", positive=1, sensitive="g", rules=RULE)
-    assert found.verdict is Outcome.PASS
-    assert not {each.code for each in found.diagnostics} & DOUBTS
-
-
 @pytest.mark.parametrize(
     ("accept", "message"),
     [("undecided", "no doubt"), ("one_label", "one_label:COLUMN"), ("coverage", "no doubt")],

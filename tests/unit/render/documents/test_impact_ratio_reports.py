@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import polars as pl
 import pytest
 from tests.selected_groups import selected
@@ -30,21 +28,8 @@ def applicants():
     )
 
 
-@functools.cache
-def report():
-    return fg.audit(
-        applicants(),
-        prediction="hired",
-        positive=1,
-        sensitive=["sex", "race"],
-        preset="nyc-ll144",
-        rules=["selection_rate.ratio >= 0.8"],
-    )
-
-
-def shown(of=None, format_="text", **options):
-    options |= {"width": 100} if format_ == "text" else {}
-    return " ".join(render(of or report(), format_, **options).split())
+def shown(of):
+    return " ".join(render(of, "text", width=100).split())
 
 
 def test_in_new_york_the_most_selected_category_of_a_small_audit_is_the_reference():
