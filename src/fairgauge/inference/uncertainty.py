@@ -164,7 +164,7 @@ class Uncertainty:
             value = np.where(np.isclose(value, right), value, np.nan)
         if how is not self:
             made = self.whichever_is_chosen(made)
-        closed = isinstance(metric, (Imbalance, ConditionalDisparity))
+        closed = isinstance(metric, (Imbalance, ConditionalDisparity, OverallStandardisedMean))
         other_levels = closed and compared.group.clusters is None
         if isinstance(metric, Contrast):
             other_levels = not is_drawn(metric, compared, self.spec.method)

@@ -171,9 +171,10 @@ class UnrecordedMean:
         return self._regression if estimator is Estimator.REGRESSION else self.weighted
 
     def contrast_value(self, by: By, one: float, other: float) -> float:
-        """Return a contrast of two averages."""
+        """Return a contrast of two averages; NaN of a ratio where they are not both above 0."""
         if by != "deviations":
-            return contrast_value(by, one, other)
+            defined = by == "difference" or min(one, other) > 0
+            return contrast_value(by, one, other) if defined else math.nan
         return 100 * (one - other) / self.spread[0] if self.spread[0] > 0 else math.nan
 
     def extremes(self, by: By, ours: Ends, theirs: Ends) -> Ends:

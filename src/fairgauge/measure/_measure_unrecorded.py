@@ -348,6 +348,10 @@ class _Feature:
             value = rate.contrast_value(by, made.value(one), made.value(other))
             if estimator is not Estimator.BOUNDS and math.isnan(value):
                 undefined = Reason.of(ReasonCode.BOTH_SIDES_ZERO)
+                if by == "deviations":
+                    undefined = Reason.of(ReasonCode.NO_VARIATION, of="labels")
+                elif isinstance(row, Mean):
+                    undefined = Reason.of(ReasonCode.RATIO_NOT_ABOVE_ZERO, rate=row.title)
                 added = replace(estimate, status=Status.UNDEFINED, reason=undefined)
                 self._measured.estimates.append(added)
                 continue
@@ -442,6 +446,8 @@ class _Feature:
                     continue
             made = rate.by(each)
             low, high = made.contrast(by, one, other, critical(level))
+            if math.isnan(low):  # of averages that may be 0
+                continue
             value = rate.contrast_value(by, made.value(one), made.value(other))
             row = ByEstimator(
                 metric=estimate.metric,
