@@ -166,7 +166,7 @@ def _may_differ_beyond(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> boo
     extremes = own - sides.n_d[alone].sum(), own + sides.n_a[alone].sum()
     for end in extremes:
         value, *within = (np.array([fit.value, *fit.interval]) * kept + end) / every.sum()
-        ends = Interval(*map(float, within), fit.interval.level)
+        ends = Interval(float(within[0]), float(within[1]), fit.interval.level)
         moved = replace(fit, value=float(value), interval=ends, p_adjusted=None)
         if verdict_by(moved, gap) is not verdict:
             return True

@@ -300,7 +300,7 @@ def _count_small_cells(
             f"{score}, protect the counts first (fairgauge protect), or state that they may be in "
             "the file (exact=True, --exact)"
         )
-    return small
+    return int(small)
 
 
 def _columns_of(feature: GroupCounts, groupings: Sequence[Grouping]) -> list[int]:
