@@ -41,7 +41,7 @@ def main() -> None:
     if options.against:
         against(options.against, rows, options.tries)
         return
-    measures = (scans, inputs, compare_with_peers, start)
+    measures = (scans, questions, inputs, compare_with_peers, start)
     sections = [print_section(measure(rows, options.tries)) for measure in measures]
     if not options.quick:
         sections.append(print_section(billion.section()))
@@ -113,6 +113,26 @@ def scans(rows: int, tries: int) -> Section:
         ratio("CPU, counted / bare", counted, bare, 1.1),
     ]
     return Section(f"{rows:,} rows of Parquet: three features, intersection, weights", lines)
+
+
+def questions(rows: int, tries: int) -> Section:
+    """``find`` of ten times the rows and ``why``, from Parquet; beside a bare scan."""
+    lines = []
+    for name, what, of, most in (
+        ("find", "978,200 subgroups", 10 * rows, 20),
+        ("why", "four controls", rows, 3),
+    ):
+        rows_file(of, wide=True)
+        pairs = [(ours("bare_wide", of, name), ours(name, of)) for _ in range(min(tries, 3))]
+        bare, answered = (best([pair[i] for pair in pairs]) for i in (0, 1))
+        lines += [
+            Line(f"{name}: a bare scan of the columns of {of:,} rows", bare, rows=of),
+            Line(
+                f"{name}: 978,200 subgroups" if name == "find" else "why: four controls", answered
+            ),
+            ratio(f"CPU, {name} / bare", answered, bare, most),
+        ]
+    return Section("Questions that read many rows", lines)
 
 
 def inputs(rows: int, tries: int) -> Section:
