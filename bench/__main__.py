@@ -127,9 +127,7 @@ def questions(rows: int, tries: int) -> Section:
         bare, answered = (best([pair[i] for pair in pairs]) for i in (0, 1))
         lines += [
             Line(f"{name}: a bare scan of the columns of {of:,} rows", bare, rows=of),
-            Line(
-                f"{name}: 978,200 subgroups" if name == "find" else "why: four controls", answered
-            ),
+            Line(f"{name}: {what}", answered),
             ratio(f"CPU, {name} / bare", answered, bare, most),
         ]
     return Section("Questions that read many rows", lines)
