@@ -71,7 +71,7 @@ def _flags(
         for flag in option.flags:
             yield click.option(
                 flag,
-                _key(flag),
+                _option_key(flag),
                 metavar=option.type.metavar,
                 help=helps.get(option.name) or option.help(flag),
                 multiple=option.type.repeatable,
@@ -80,7 +80,7 @@ def _flags(
             )
 
 
-def _key(flag: str) -> str:
+def _option_key(flag: str) -> str:
     return flag.removeprefix("--").replace("-", "_")
 
 
@@ -100,11 +100,15 @@ def read_question(
         ruled = _is_given(flags.get("rule"))
         file = {**with_config(config, {}, judges=judges and not ruled, counts=counts and not ruled)}
     for option in OPTIONS:
-        given = {flag: texts for flag in option.flags if _is_given(texts := flags.get(_key(flag)))}
+        given = {
+            flag: texts for flag in option.flags if _is_given(texts := flags.get(_option_key(flag)))
+        }
         if len(option.flags) > 1 and given:  # a table, whose keys the flags give one by one
             table = file.get(option.name)
             before = dict(table) if isinstance(table, dict) else {}
-            options[option.name] = before | {_key(flag): text for flag, text in given.items()}
+            options[option.name] = before | {
+                _option_key(flag): text for flag, text in given.items()
+            }
         elif given:
             (texts,) = given.values()
             texts = (texts,) if isinstance(texts, str) else texts

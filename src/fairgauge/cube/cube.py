@@ -721,7 +721,7 @@ def _map(schema: Schema) -> Schema:
     return {"type": "object", "additionalProperties": schema}
 
 
-def _object(properties: Schema, optional: Schema | None = None) -> Schema:
+def _object_schema(properties: Schema, optional: Schema | None = None) -> Schema:
     return {
         "type": "object",
         "properties": properties | (optional or {}),
@@ -732,20 +732,20 @@ def _object(properties: Schema, optional: Schema | None = None) -> Schema:
 
 def cube_schema() -> Schema:
     """Return the JSON Schema of a ``.cube.json`` file."""
-    axis = _object({
+    axis = _object_schema({
         "role": {"enum": [str(role) for role in Role]}, "column": _STRING, "cuts": _list(_FINITE),
         "closed": {"enum": ["right", "left"]}, "grid": _WHOLE,
         "bounds": {"anyOf": [_list(_FINITE), {"type": "null"}]},
     })  # fmt: skip
-    moment = _object(
+    moment = _object_schema(
         {"name": _STRING, "columns": _list(_STRING), "factors": _list(_STRING), "power": _WHOLE},
         {"by": _STRING, "centre": _FINITE},
     )
-    plan = _object({
+    plan = _object_schema({
         "axes": _list(axis), "tables": _list(_list(_WHOLE)), "moments": _list(moment),
         "asked": _map(_ANY),
     })  # fmt: skip
-    table = _object(
+    table = _object_schema(
         {"codes": _list(_list({"type": "integer", "minimum": -1})), "sums": _map(_list(_FINITE))}
     )
     values: Schema = {"type": ["string", "number", "boolean"]}
@@ -764,5 +764,5 @@ def cube_schema() -> Schema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A mergeable table of counts",
-        **_object(properties, optional),
+        **_object_schema(properties, optional),
     }

@@ -143,7 +143,9 @@ class UnrecordedGroups:
         shape = int(which.max(initial=0)) + 1, len(self.asked.groups)
         some = np.zeros(len(which), dtype=bool) if groups is None else groups >= 0
         at = (which[some], _UNKNOWN if groups is None else groups[some])
-        return _means(_total(shape, which, self._sums(table))), _total(shape, at, table.cases[some])
+        return _means(_add_up(shape, which, self._sums(table))), _add_up(
+            shape, at, table.cases[some]
+        )
 
     def cells(self, rate: Rate, outcome: OutcomeMasks, *, everyone: bool = False) -> RateCells:
         """Return the rows of a rate under an outcome: of those with probabilities, or of all rows.
@@ -162,14 +164,14 @@ class UnrecordedGroups:
         shape, size = (len(unique), kinds), len(self.asked.groups)
         squares = known = None
         if "w2" in table.sums:
-            squares = _total(shape, (which, kind), table.sums["w2"][used])
+            squares = _add_up(shape, (which, kind), table.sums["w2"][used])
         if (groups := self._known_groups(table)) is not None:
             some = groups[used] >= 0
             of = (which[some], kind[some], groups[used][some])
-            known = _total((*shape, size), of, weights[some])
-        n = _total(shape, (which, kind), weights)
-        p = _means(_total((len(unique), size), which, sums))
-        by_kind = _total((kinds, size), kind, sums)
+            known = _add_up((*shape, size), of, weights[some])
+        n = _add_up(shape, (which, kind), weights)
+        p = _means(_add_up((len(unique), size), which, sums))
+        by_kind = _add_up((kinds, size), kind, sums)
         cells = self._cells
         proxies, strata = unique % len(cells), unique // len(cells)
         digits = digits_of([cells[c] for c in proxies.tolist()], size)
@@ -197,7 +199,7 @@ class UnrecordedGroups:
         if groups is None:
             groups = np.full(len(kind), _UNKNOWN)
         shape = (OTHER + 2, len(self.groups) + 1)  # the last ones are of none
-        beside = _total(shape, (kind, groups), self._weights(table))
+        beside = _add_up(shape, (kind, groups), self._weights(table))
         open_ = (groups == _UNKNOWN) & ((kind == COUNTED) | (kind == AMONG))
         return beside[:OTHER], round(float(table.cases[open_].sum()))
 
@@ -288,7 +290,7 @@ class UnrecordedGroups:
         return cluster[used], cell, kind[used], self._weights(table)[used], known[used]
 
 
-def _total(shape: tuple[int, ...], at: Any, values: Array) -> Array:
+def _add_up(shape: tuple[int, ...], at: Any, values: Array) -> Array:
     total = np.zeros(shape)
     np.add.at(total, at, values)
     return total

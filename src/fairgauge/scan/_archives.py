@@ -30,7 +30,7 @@ def unpack_table(path: Place, known: Collection[str]) -> Place:
     try:
         with (
             path.open("rb") as packed,
-            _member(cast("IO[bytes]", packed), path, known) as (held, name),
+            _open_member(cast("IO[bytes]", packed), path, known) as (held, name),
         ):
             copy = folder / name
             with copy.open("wb") as target:
@@ -46,7 +46,7 @@ def unpack_table(path: Place, known: Collection[str]) -> Place:
 
 
 @contextmanager
-def _member(
+def _open_member(
     packed: IO[bytes], path: Place, known: Collection[str]
 ) -> Iterator[tuple[IO[bytes], str]]:
     kind = path.suffix.lower()
@@ -118,16 +118,16 @@ def _samples(log: IO[bytes]) -> Iterator[dict[str, Any]]:
     if not zipfile.is_zipfile(log):
         log.seek(0)
         whole = json.load(log)
-        yield from (_row(sample, whole["eval"]) for sample in whole.get("samples") or ())
+        yield from (_sample_row(sample, whole["eval"]) for sample in whole.get("samples") or ())
         return
     with zipfile.ZipFile(log) as archive:
         started = json.loads(_member_of_log(log, archive.getinfo("_journal/start.json")))["eval"]
         for member in archive.infolist():
             if member.filename.startswith("samples/") and member.filename.endswith(".json"):
-                yield _row(json.loads(_member_of_log(log, member)), started)
+                yield _sample_row(json.loads(_member_of_log(log, member)), started)
 
 
-def _row(sample: Mapping[str, Any], of: Mapping[str, Any]) -> dict[str, Any]:
+def _sample_row(sample: Mapping[str, Any], of: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: sample[name] for name in _KEPT if sample.get(name) is not None}
     return {"task": of.get("task"), "model": of.get("model"), **kept}
 

@@ -71,7 +71,7 @@ def join_labels(predictions: Source, labels: Source, on: str, output: str | Path
     columns += [(f"l{i}", c) for i, c in enumerate(labels.columns) if c != on]
     chosen = ", ".join(f"{place} AS {identifier(column)}" for place, column in columns)
     query = f"{tables} SELECT {chosen} FROM p_one LEFT JOIN l_one USING (id) ORDER BY p_place"
-    _write(query, name, target)
+    _write_joined(query, name, target)
     found = JoinCounts(*counts)
     if prediction is None or label is None or found.orphans != labelled:
         return found
@@ -117,7 +117,7 @@ _COUNTS = """SELECT
     (SELECT min(id) FROM l_each)"""
 
 
-def _write(query: str, name: str, target: Path) -> None:
+def _write_joined(query: str, name: str, target: Path) -> None:
     try:
         with private_folder(target.parent) as folder:
             made = Path(folder, "rows")
