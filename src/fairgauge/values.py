@@ -30,7 +30,6 @@ Saved: TypeAlias = Mapping[str, Any]
 MISSING_NAME = "(missing)"
 
 _PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
-_YEAR = re.compile(r"(19|20)\d\d")
 _MOST_DIGITS = 15
 _UUID = 16
 _MIDNIGHT = "T00:00:00"
@@ -175,10 +174,6 @@ def fold_accents(text: str) -> str:
     return "".join(each for each in letters if not unicodedata.combining(each))
 
 
-# words: of codes, one character more makes another one
-_LETTERS = re.compile(r"[^\W\d_]{4,}")
-# letters of a word that its first letter may stand for: A is not AB, nor S SE
-_SHORTEST_WORD = 3
 # a whole number, which may have zeros before it, marks around it, or decimals that are 0
 _CODE = re.compile(r"[^\w-]*0*(\d+)([.,]0{1,2})?\W*")
 

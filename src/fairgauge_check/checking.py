@@ -174,6 +174,8 @@ def _check_source(
             not_checked(open_)
         if found:
             faults, checked = faults_and_checked(found)
+            if (grid.filed or grid.is_detail) and not faults:
+                continue
             yield CheckedTable(
                 source=name, name=grid.name, columns={}, reference=None, printed_reference=None,
                 is_chosen=False, unknown=None, groups=(), faults=tuple(faults),

@@ -108,11 +108,34 @@ def check_own_table(
 ) -> tuple[list[Finding], str]:
     """Return what the numbers of another table of a filing come to, and what is not checked."""
     kind = next((of for like, of in _KINDS.items() if re.match(like, grid.name)), _unknown_columns)
+    kind = _again if grid.filed else _details if grid.is_detail else kind
     found = [*kind(grid, rows_of(grid), tables, others)]
     named = list(dict.fromkeys(each for each in found if isinstance(each, str)))
     columns = f", {listing(filter(None, named))}" if any(named) else ""
     compared = [each for each in found if not isinstance(each, str)]
     return compared, f"{quote(grid.name)}{columns}" if named else ""
+
+
+def _again(grid: Grid, *_: Any) -> _Found:
+    # a table on another page has the cells of the one to publish
+    filed = grid.filed.rows if grid.filed else ()
+    if len(filed) != len(grid.rows):
+        yield _differs(None, "rows", str(len(grid.rows)), str(len(filed)))
+    for number, pair in enumerate(zip(grid.rows, filed, strict=False), 1):
+        for head, text, other in zip(grid.header, *pair, strict=True):
+            yield None if text == other else _differs((number, pair[1][0]), head, text, other)
+
+
+def _differs(row: tuple[int, str] | None, column: str, printed: str, other: str) -> Fault:
+    return Fault.of(FaultCode.PAGES_DIFFER, row, column=column, printed=printed, other=other)
+
+
+def _details(grid: Grid, rows: _Rows, *_: Any) -> _Found:
+    for number, row in enumerate(rows, 1):
+        x, n = read_number(row["of them"]), read_number(row["n"])
+        if x and n and n.exact and read_number(row["value"]):
+            at = number, row[grid.header[0]]
+            yield _check_number("value", at, row["value"], float(100 * x.exact / n.exact))
 
 
 def _unknown_columns(grid: Grid, rows: _Rows, *known: Any) -> _Found:

@@ -197,6 +197,8 @@ def stated_columns(grid: Grid, stated: Stated) -> dict[ColumnRole, tuple[int, ..
     Of several headers of one role, which are of several tables, the first one that the table has
     counts. Categories that are not stated are all columns in front of the first one that is.
     """
+    if grid.filed or grid.is_detail:
+        return {}
     headers = [_fold_header(name) for name in grid.header]
     if stated is OWN:  # of weighted rows
         headers = [_UNWEIGHTED.sub("n", name).removeprefix("weighted ") for name in headers]

@@ -91,6 +91,8 @@ class Grid:
 
     ``name`` is what stands above it, or the sheet's name; ``own``, ``excludes`` and ``preset``
     state whether it is of a report of fairgauge, of one that excludes groups, and by which preset.
+    ``filed`` is the table to publish that one on another page repeats; ``is_detail`` states that it
+    is one of rates on another page.
     """
 
     name: str
@@ -100,6 +102,8 @@ class Grid:
     own: bool = False
     excludes: bool = False
     preset: str | None = None
+    filed: Grid | None = None
+    is_detail: bool = False
 
 
 def read_grids(path: Path) -> list[Grid]:
@@ -139,8 +143,17 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
         if _OWN.search(text):
             raise DataError(_NO_TABLES)
         return _grids_of_suffix(text, suffix)
-    grids = _grids_of_suffix(_FACTS.sub("", found[1] or found[2]), suffix)
-    return _read_own_report(grids, _unescape(_TAG.sub(" ", text)))
+    beside, filed = (
+        _grids_of_suffix(_FACTS.sub("", part), suffix)
+        for part in (text[: found.start()] + text[found.end() :], found[1] or found[2])
+    )
+    known = {(each.name, each.header): each for each in filed if each.header[0]}
+    again = [replace(e, filed=known[e.name, e.header]) for e in beside
+             if (e.name, e.header) in known]  # fmt: skip
+    plain = '"weight": null' in html.unescape(text)  # else rates are not those of the rows
+    rates = [replace(e, is_detail=True) for e in beside
+             if plain and {"value", "of them"} <= {*e.header}]  # fmt: skip
+    return _read_own_report([*filed, *again, *rates], _unescape(_TAG.sub(" ", text)))
 
 
 def _read_own_report(grids: Iterable[Grid], text: str) -> list[Grid]:

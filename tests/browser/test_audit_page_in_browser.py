@@ -83,7 +83,8 @@ def until(page, condition):
 
 
 def drop(page, text, name="applicants.csv"):
-    content = {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
+    content = text if isinstance(text, bytes) else text.encode()
+    content = {"name": name, "mimeType": "text/csv", "buffer": content}
     page.set_input_files("#file", content)
     until(page, "!document.querySelector('#questions').hidden || "
                 "document.querySelector('#problem').textContent !== ''")  # fmt: skip
@@ -188,6 +189,27 @@ def test_a_count_that_is_none_is_no_row_each(open_page):
     page.select_option("#count", "")
     answer(page, ticked=True)
     assert page.is_visible("#result")
+
+
+def test_counts_pasted_from_a_sheet_are_read_and_every_column_has_a_sentence(open_page):
+    page = open_page().page
+    rows = [f"{team}\t{sex}\t{got}\t{n}" for team in ("Sales", "IT", "Ops") for sex, got, n in
+            (("Women", "Promoted", 40), ("Women", "Not promoted", 160),
+             ("Men", "Promoted", 70), ("Men", "Not promoted", 130))]  # fmt: skip
+    drop(page, "\n".join(["Team\tGender\tOutcome\tCount", *rows, "Total\t\t\t1200"]))
+    assert "One row is called “Total”" in page.inner_text("#total")
+    drop(page, "\n".join(["Team\tGender\tOutcome\tCount", *rows]))
+    assert page.inner_text("#total") == ""
+    assert page.is_checked("[name='d:Promoted'][value=yes]")  # the other is "Not promoted"
+    page.check("[name=group][value=Team]")
+    answer(page)
+    notes = page.eval_on_selector_all("#tables > div > p", "all => all.map((p) => p.textContent)")
+    best = "Selection rate, compared with the group that gets it most often:"
+    assert notes[:2] == [
+        f"{best} no significant difference for Ops, Sales.",
+        f"{best} significantly lower for Women.",
+    ]
+    assert len(notes) == 3
 
 
 def test_cells_are_pasted_anywhere_and_a_header_is_asked_for(open_page):
@@ -330,7 +352,7 @@ def test_a_score_is_a_decision_above_a_number(open_page, tmp_path):
     for nobody in ("", "5550", "high"):  # a threshold beyond all scores would answer nothing
         page.fill("#above", nobody)
         answer(page)
-        assert "from which number above 40 and below 84.5" in page.inner_text("#wrong")
+        assert "a number of at least 40 and below 84.5" in page.inner_text("#wrong")
     page.fill("#above", "55,5")
     answer(page)
     question = tomllib.loads(saved(page, "#save-question"))
@@ -434,6 +456,7 @@ def test_hostile_names_do_nothing(open_page):
         ("sex,sex\nF,M\n", "twice.csv", "twice"),
         ("PK\x03\x04", "people.xlsx", "workbook"),
         ("a\x00b,c\n", "binary.csv", "no text file"),
+        (b"sex,ok\nFran\xe7aise,yes\n", "excel.csv", "save it as “CSV UTF-8"),
         ("sex,ok\nF,yes\n", "people.parquet", "not .parquet files"),
     ],
 )  # fmt: skip

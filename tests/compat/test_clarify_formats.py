@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
 from clarify_cases import MONITORED, both, cases, config, values
-
-if TYPE_CHECKING:
-    pass
 
 ROWS = cases(MONITORED)
 FEATURES = [[i % 7, group] for i, (group, _, _) in enumerate(ROWS)]

@@ -78,7 +78,7 @@ def test_a_metric_is_the_same_alone_and_beside_others(
 ) -> None:
     seed = 100 * list(OUTCOMES).index(outcome) + 10 * list(DESIGNS).index(design)
     rng = np.random.default_rng(seed + REFERENCES.index(reference))
-    options = OUTCOMES[outcome] | DESIGNS[design] | {"sensitive": "g", "replicates": 500}
+    options = OUTCOMES[outcome] | DESIGNS[design] | {"sensitive": "g", "replicates": 50}
     data = table(seed)
     every = fg.audit(data, **options, reference=reference)
     names = list(dict.fromkeys(e.metric for e in every.estimates))

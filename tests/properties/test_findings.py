@@ -7,7 +7,6 @@ import html
 import io
 import json
 import re
-from typing import TYPE_CHECKING
 
 import jsonschema
 import numpy as np
@@ -22,9 +21,6 @@ from fairgauge.render import render
 from fairgauge.render.words.verdict_sentences import describe_finding
 from fairgauge.results.report import Report
 from fairgauge.results.stated_comparison import stated_comparisons
-
-if TYPE_CHECKING:
-    pass
 
 WHOLE = 5
 """How many findings one screen, and the whole record, state in full."""

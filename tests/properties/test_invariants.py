@@ -229,28 +229,7 @@ def real(value: Any) -> float:
     return float(value)
 
 
-@cache
-def rows_of(
-    kind: str, groups: int = 3, method: str = "default", random: int = 0
-) -> tuple[dict[str, Any], ...]:
-    return tuple(numbers(answer(kind, groups=groups, method=method, random=random)))
-
-
-@cache
-def drawn(kind: str, groups: int = 3, method: str = "default") -> frozenset[Any]:
-    """Return what of an answer depends on random draws: what another seed changes."""
-    one, other = (by_identity(rows_of(kind, groups, method, random)) for random in (0, 1))
-    return frozenset(key for key in one if not close(one[key], other.get(key)))
-
-
 # (a) renaming
-
-
-def three(data: Any, word: str | None, special: Iterable[str]) -> list[str]:
-    """Draw three words, one of them given; sorted, so that renaming keeps the order of names."""
-    others = [each for each in RESERVED if each not in special]
-    words = data.draw(st.lists(st.sampled_from(others), min_size=3, max_size=3, unique=True))
-    return sorted([word, *words[:2]] if word else words)
 
 
 ONCE = settings(PROPERTY, max_examples=1)
@@ -264,15 +243,6 @@ def test_all_reserved_words_at_once_are_names_of_groups() -> None:
     replaced = data.with_columns(pl.col("group").replace_strict(names))
     before, after = (fg.audit(rows, **asked).to_dict() for rows in (data, replaced))
     same([renamed(row, names) for row in numbers(before)], numbers(after))
-
-
-def of_one_group(row: Mapping[str, Any]) -> bool:
-    """Tell whether a row is of a group that was asked for.
-
-    A metric of a whole feature names the two groups farthest apart; which, if several tie, depends
-    on the order of their names.
-    """
-    return row["part"] != "estimates" or row["reference"] not in ("g1", "g2", "g3")
 
 
 @pytest.mark.each_value
@@ -586,32 +556,10 @@ def test_a_rule_that_matches_nothing_is_no_pass(
     assert outcome_of(rule, **more) in (None, "inconclusive", "not_evaluated", "fail")
 
 
-# (e) what never changes a number
-
-
-def written(write: Any, path: Path) -> str:
-    write(path)
-    return str(path)
-
-
 def unasked(kind: str) -> dict[str, Any]:
     """Return what is asked of counts, which hold the rest."""
     names = ("metrics", "replicates")
     return {name: {**COMMON, **QUESTIONS[kind]}[name] for name in names}
-
-
-def without_sums_of_weights(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [
-        {key: value for key, value in row.items() if key not in SUMS_OF_WEIGHTS}
-        for row in rows
-        if of_one_group(row)  # of groups that tie, rounding picks one
-    ]
-
-
-SUMS_OF_WEIGHTS = (
-    "weight", "weighted_denominator", "weighted_counts", "rate_group", "rate_reference",
-)  # fmt: skip
-"""Of metrics of sizes, the two rates are the groups' sums of weights."""
 
 
 # (f) undefined is a status with a reason

@@ -5,10 +5,6 @@ from __future__ import annotations
 import ast
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "fairgauge"
@@ -31,8 +27,3 @@ def text_of(path: Path) -> str:
 def nodes_of(path: Path) -> tuple[ast.AST, ...]:
     """Return the module of a file and every node below it."""
     return tuple(ast.walk(ast.parse(text_of(path))))
-
-
-def classes_of(path: Path) -> Iterator[ast.ClassDef]:
-    """Yield the classes of a file, nested ones included."""
-    return (node for node in nodes_of(path) if isinstance(node, ast.ClassDef))

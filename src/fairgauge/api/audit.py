@@ -32,7 +32,7 @@ from fairgauge.measure.measure import ByRows, estimated_groups, measure, reverse
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.readers import controls_as_strata
 from fairgauge.question.rules import Rule
-from fairgauge.question.spec_file import Config, labels_come_later, with_config, without_baselines
+from fairgauge.question.spec_file import Config, labels_come_later, with_config
 from fairgauge.question.specification import Spec, ask, ask_rows, check_names, refuse_candidates
 from fairgauge.reasons import Parameter
 from fairgauge.resolve import question_checks
@@ -161,7 +161,6 @@ def audit(
         diagnostics=(
             *_note_origin_of_counts(data, cube, spec),
             *counted_people(cube, spec),
-            *single_row_identifiers(cube, spec),
             *_task_note(measured.task, spec, options),
             *exclusion_notes(excluded, spec, cube.read),
             *notes_of_used,
@@ -236,12 +235,9 @@ def count(
     -----
     UserWarning
         Rows are probably those of fewer people, as the first rows show: an audit of the counts
-        cannot see it; or rules of a monitor have a baseline, and counts cannot carry them; or the
-        rows have no column of the labels that a monitor expects later.
+        cannot see it; or the rows have no column of the labels that a monitor expects later.
     """
-    asked = cast("Options", controls_as_strata(with_config(config, options, counts=True)))
-    if options.get("rules") is None and (left := without_baselines(config)):
-        warnings.warn(left, UserWarning, stacklevel=2)
+    asked = cast("Options", controls_as_strata(with_config(config, options)))
     if "item" in asked or "variant" in asked:
         return counted_answers(data, asked)[0]
     if labels_come_later(config):
@@ -293,7 +289,10 @@ def counted_with_warnings(
     better known before the counts of many days are added up.
     """
     cube, source, spec = count_data(data, (), options)
-    found = (*single_row_identifiers(cube, spec), *repeated_rows(data, source, spec, cube))
+    found = (
+        *single_row_identifiers(cube, spec), *alike_identifiers(cube, spec),
+        *repeated_rows(data, source, spec, cube),
+    )  # fmt: skip
     if spec.score is None or spec.label is None:
         return cube, found
     try:
@@ -463,13 +462,12 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
 def repeated_rows(
     data: object, source: Source | None, spec: Spec, cube: Cube, verb: str | None = None
 ) -> Iterator[Diagnostic]:
-    """Warn of copied files, repeated rows, identifiers in two spellings, and people of many rows.
+    """Warn of copied files, repeated rows, and people of many rows.
 
     The last as the first rows show it. ``verb`` is what is done with the rows, where that is not
     an audit.
     """
     yield from first_rows.notes_of_files(data, [column for _, column in spec.columns()])
-    yield from alike_identifiers(cube, spec)
     if source is not None and not cube.copies:  # of which every identifier stands twice
         yield from first_rows.repeated_ids(source, spec, verb)
 

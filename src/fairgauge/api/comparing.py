@@ -10,7 +10,6 @@ from typing import Never, Unpack
 from fairgauge.api.running import Run, started
 from fairgauge.catalogue.lookup import describe_own_rate
 from fairgauge.checks.favourable import assumed_positive
-from fairgauge.checks.missingness_checks import single_row_identifiers
 from fairgauge.checks.outcome_checks import undecided_outcomes, unlike_refusals
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube, levels_with_cases
@@ -192,8 +191,7 @@ def _comparison_notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
     # every note once: what lacks a group or a stratum, as of the first model
     cube, spec = run.cube, run.spec
     metrics = spec.catalogue.expand(models[0][-1].metrics)
-    notes = [*single_row_identifiers(cube, spec)]
-    notes += assumed_positive(cube, spec, decide_task(cube, spec), metrics)
+    notes = [*assumed_positive(cube, spec, decide_task(cube, spec), metrics)]
     notes += question_checks.idle_rules(spec, count_groups(cube, spec))
     for _, found, counts, asked in models:
         notes += found

@@ -226,13 +226,16 @@ def find(
     turned = reversed_outcomes_of(resolve(cube, whole)) if decided else ()
     own = (*doubtful_names(cube, spec), *left_out_groups(cube, spec), *copied_rows(cube))
     mistakes = run.mistakes((*turned, *own), OF_OUTCOMES)
+    # of one group it is no matter of a feature here, as all rows are searched
+    copied = DiagnosticCode.PREDICTION_IS_LABEL
+    of_all = [replace(each, feature=None) if each.code is copied else each for each in mistakes]
     unclear = (
         Diagnostic.warning(
             DiagnosticCode.UNCOUNTED_ROWS, what=doubt.what, rows=doubt.rows, total=cube.read,
             ruled=False, counted=True, **spec.unit,
         )
-        for doubt in open_doubts(mistakes, cube, whole)
-        if (len(doubt.needs) == 1 and doubt.needs <= row.needs and doubt.rows < cube.read)
+        for doubt in open_doubts(of_all, cube, whole)
+        if (doubt.needs and doubt.needs <= row.needs and doubt.rows < cube.read)
         or doubt.what == OF_COPIES
     )  # fmt: skip
     diagnostics = (

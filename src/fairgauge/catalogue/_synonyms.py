@@ -224,7 +224,7 @@ IN_USE: Mapping[str, tuple[str, ...]] = {
     ),
     "denial rate": ("rejection_share",),
     "denial ratio": ("rejection_share.ratio",),
-    "SMD": ("selection_smd_overall",),
+    "SMD": ("selection_smd_overall", "mean_label_smd_overall"),
 }
 """Names of no tool: in laws, and in the words of a field. One of several metrics is ambiguous."""
 _CORRELATION = (

@@ -31,6 +31,7 @@ from fairgauge.catalogue.distributions import (
     Inequality,
     InequalityPart,
     OverallStandardisedDifference,
+    OverallStandardisedMean,
 )
 from fairgauge.catalogue.statistics import Blend, Kappa, Quotient, Rate, Statistic
 from fairgauge.enums import Better
@@ -88,8 +89,9 @@ SCORES: tuple[Statistic, ...] = (
     scores.ScoreMean(name="mean_score", of=scores.ScoreTerm.SCORE, better=NEITHER, aka=("average score", "mean predicted score"), says="the mean of the scores", cite=("holisticai:average_score_difference",)),
 )
 
+_MEAN_LABEL = scores.Mean(name="mean_label", of=scores.RegressionTerm.LABEL, better=NEITHER, aka=("average label",), says="the mean of the labels", cite=("fairlearn:MetricFrame",))
 MOMENTS: tuple[Statistic, ...] = (
-    scores.Mean(name="mean_label", of=scores.RegressionTerm.LABEL, better=NEITHER, aka=("average label",), says="the mean of the labels", cite=("fairlearn:MetricFrame",)),
+    _MEAN_LABEL,
     scores.Mean(name="mean_prediction", of=scores.RegressionTerm.PREDICTION, better=NEITHER, aka=("average prediction",), says="the mean of the predictions", cite=("fairlearn:mean_prediction",)),
     scores.Mean(name="mean_error", of=scores.RegressionTerm.ERROR, signed=True, better=NEITHER, aka=("mean signed error", "mean residual", "bias"), says="the mean of prediction minus label; above 0, predictions are too high", cite=("fairlearn:MetricFrame",)),
     scores.Mean(name="mean_absolute_error", of=scores.RegressionTerm.ABSOLUTE_ERROR, better=LOWER, aka=("mae",), heading="MAE", says="the mean absolute difference between prediction and label", cite=("sklearn:mean_absolute_error",)),
@@ -210,6 +212,7 @@ COMBINED: tuple[Metric, ...] = (
     Contrast(name="average_predictive_value_difference", set="native", title="Average predictive value difference", of=PREDICTIVE, by="difference", says="the mean of the differences in positive predictive value and false omission rate", positive="the group's predicted positives and negatives are more often observed positive", cite=("aif360:average_predictive_value_difference",)),
     Contrast(name="denials_odds_ratio", set="native", title="Denials odds ratio", heading="denials odds ratio", of=rate("selection_odds"), by="ratio", order=A_MINUS_D, says="the odds of a rejection in the group divided by those in the reference", positive="the group is rejected more often", aka=("odds ratio of denial",), cite=("Fagerland & Newcombe 2013",)),
     OverallStandardisedDifference(name="selection_smd_overall", set="native", title="Standardised mean difference of selection, by the overall standard deviation", heading="SMD", says="100 times the difference in selection rate, in standard deviations of all rows", positive="the group is predicted positive more often", aka=("SMD of fair lending",), cite=("solas-disparity:standardized_mean_difference",)),
+    OverallStandardisedMean(name="mean_label_smd_overall", set="native", title="Standardised mean difference of the label, by the overall standard deviation", heading="SMD", mean="mean label", of=_MEAN_LABEL, says="100 times the difference in the mean label, in standard deviations of all rows", positive="the group's labels are higher", cite=("solas-disparity:standardized_mean_difference",)),
 )
 
 DISTANCES_OF_PREDICTIONS: tuple[Metric, ...] = tuple(

@@ -14,13 +14,16 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from fairgauge.catalogue.across import Across, GroupSpread, extremes
-from fairgauge.catalogue.cells import BOTH, PREDICTION, Array, ConfusionCounts, Need, divide
+from fairgauge.catalogue.cells import BOTH, LABEL, PREDICTION, Array, ConfusionCounts, Need, divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric, Scope
+from fairgauge.catalogue.score_statistics import Mean
 from fairgauge.catalogue.statistics import Quotient, Statistic
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.start.records import dataclass, replace
+from fairgauge.stats.arrays import quotient
 from fairgauge.stats.distances import Norm, js, kl, norm
+from fairgauge.stats.squares import central_moments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +159,50 @@ class OverallStandardisedDifference(ComparisonMetric):
     def selected(self, side: ConfusionCounts) -> Array:
         """Return the selected rows of a side."""
         return side.counts(PREDICTION)[..., 0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverallStandardisedMean(OverallStandardisedDifference):
+    """100 times the difference of two averages of labels over the standard deviation of all."""
+
+    of: Mean
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.REGRESSION})
+    needs: ClassVar[frozenset[Need]] = LABEL
+    formula: ClassVar[str] = "100 (mean(y_d) - mean(y_a)) / sd(y), y_d, y_a, y: of d, a, all rows"
+    edges: ClassVar[str] = "undefined with no rows on a side, or when all rows have the same label"
+
+    @property
+    def difference(self) -> Contrast:
+        """Return the difference that it standardises."""
+        made = self.of.compared("difference")
+        assert isinstance(made, Contrast)
+        return made
+
+    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
+        ours, theirs = self.side_values(group, reference, profile)
+        deviation, _, _ = self.deviation(group)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = 100 * (ours - theirs) / deviation
+        return np.where(np.isfinite(value), value, np.nan)
+
+    def deviation(self, group: ConfusionCounts) -> tuple[Array, Array, Array]:
+        """Return the standard deviation of all rows, their kurtosis, and how many they are."""
+        assert group.overall is not None
+        sums = group.overall.moments_of(LABEL)
+        made = central_moments(*(sums[name] for name in ("n", "y", "yy", "y3", "y4")))
+        return np.sqrt(made.second), quotient(made.fourth, made.second**2), sums["n"]
+
+    def side_value(self, side: ConfusionCounts, profile: Profile) -> Array:
+        return self.of.value(side, profile)
+
+    def size(self, side: ConfusionCounts) -> Array:
+        return self.of.size(side)
+
+    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
+        for side, name in ((group, "group"), (reference, "reference")):
+            if not self.size(side)[at]:
+                return Reason.of(ReasonCode.NO_ROWS).on(name)
+        return Reason.of(ReasonCode.NO_VARIATION, of="labels")
 
 
 Index = Literal["entropy", "variation"]

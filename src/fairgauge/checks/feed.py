@@ -305,7 +305,8 @@ def _vanished_values(
         stated = 0
         for t in (t for t, n in enumerate(sizes) if n and feed.periods[t].kind == kind):
             if rows := held[t].get(value, 0):
-                before += [(0, sizes[s]) for s in missed] + [(rows, sizes[t])]
+                # before its first period a value is not missed: it lowers no usual share
+                before += [(0, sizes[s]) for s in missed if before] + [(rows, sizes[t])]
                 missed, stated = [], 0
                 continue
             missed.append(t)

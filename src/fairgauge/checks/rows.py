@@ -17,11 +17,13 @@ import numpy as np
 
 from fairgauge.checks.favourable import codes_as_favourable, unfavourable_positive
 from fairgauge.checks.missingness_checks import (
+    alike_identifiers,
     copied_rows,
     counted_missing,
     left_out_groups,
     many_strata,
     missing_values,
+    single_row_identifiers,
     units_without_rows,
     values_outside_groups,
 )
@@ -61,7 +63,7 @@ from fairgauge.resolve.references import large_groups
 from fairgauge.results.doubts import (
     ALIKE,
     APART,
-    OF_ONE_PERSON,
+    OF_ONE,
     SCORE_APART,
     SPELT,
     STRATUM,
@@ -93,6 +95,8 @@ class DataCheck:
 
 _BINARY, _CLASSES, _NUMBERS = (frozenset({task}) for task in Task)
 OF_OUTCOMES = (
+    DataCheck(lambda c: single_row_identifiers(c.cube, c.spec)),
+    DataCheck(lambda c: alike_identifiers(c.cube, c.spec)),
     DataCheck(lambda c: unfavourable_positive(*c), _BINARY),
     DataCheck(lambda c: codes_as_favourable(*c), _BINARY),
     DataCheck(lambda c: copies_of_label(*c), exact=True),
@@ -259,11 +263,13 @@ def _adverse(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
         yield Doubt(UNSTATED, asked.cases)
 
 
-def _people_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
-    if asked.spec.of_people and note.code is DiagnosticCode.ALIKE_IDENTIFIERS:
+def _identified(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+    if note.code is DiagnosticCode.ALIKE_IDENTIFIERS:
         yield Doubt("clear identifier", note["identifiers"])
-    elif asked.spec.of_people:
-        yield Doubt(OF_ONE_PERSON, note["rows"])
+    elif note.code is DiagnosticCode.PLACEHOLDER_IDENTIFIER:
+        yield Doubt(OF_ONE.format(note["role"]), note["rows"])
+    elif note["role"] == "cluster" and not asked.spec.design:  # people may have a row each
+        yield Doubt("other row of their cluster", asked.cases)
 
 
 DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterator[Doubt]]] = {
@@ -283,8 +289,9 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterato
     DiagnosticCode.REVERSED_SCORES: _reversal_doubts,
     DiagnosticCode.UNFAVOURABLE_POSITIVE: _adverse,
     DiagnosticCode.CODE_AS_FAVOURABLE: _outcome_doubts,
-    DiagnosticCode.ALIKE_IDENTIFIERS: _people_doubts,
-    DiagnosticCode.PLACEHOLDER_IDENTIFIER: _people_doubts,
+    DiagnosticCode.ALIKE_IDENTIFIERS: _identified,
+    DiagnosticCode.PLACEHOLDER_IDENTIFIER: _identified,
+    DiagnosticCode.NEVER_REPEATS: _identified,
     DiagnosticCode.GROUPS_LEFT_OUT: lambda note, asked: _group_doubts(
         note.feature, "group of {} that is counted", note["rows"], asked.spec
     ),
@@ -378,7 +385,7 @@ def withhold(
             ReasonCode.FAVOURABLE_UNSTATED if is_unstated else ReasonCode.UNCLEAR_VALUES,
             what=most.what,
             rows=most.rows,
-            unit="rows" if most.what == OF_ONE_PERSON else spec.unit.get("unit"),
+            unit="rows" if most.what == OF_ONE.format("person") else spec.unit.get("unit"),
             alone=str(Outcome.PASS),
         )
 

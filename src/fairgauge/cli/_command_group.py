@@ -27,7 +27,7 @@ _LONGEST_CAUSE = 300
 _DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
 # the modules of commands; all others of ours are rows of `fairgauge.cli.commands.verbs`
 _MODULES = {
-    "counts": ("count", "merge", "protect", "join"),
+    "counts": ("count", "merge", "protect"),
     "monitoring": ("monitor",),
     "pages": ("page", "explore"),
     "saved": ("render", "seal", "verify", "schema"),

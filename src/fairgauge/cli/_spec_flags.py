@@ -68,16 +68,15 @@ def _flags(
     helps: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Decorator]:
     for option in options:
-        for flag in option.flags:
-            yield click.option(
-                flag,
-                _option_key(flag),
-                metavar=option.type.metavar,
-                help=helps.get(option.name) or option.help(flag),
-                multiple=option.type.repeatable,
-                nargs=option.type.arguments,
-                hidden=option.name in refused,
-            )
+        yield click.option(
+            option.flag,
+            _option_key(option.flag),
+            metavar=option.type.metavar,
+            help=helps.get(option.name) or option.help(flag=True),
+            multiple=option.type.repeatable,
+            nargs=option.type.arguments,
+            hidden=option.name in refused,
+        )
 
 
 def _option_key(flag: str) -> str:
@@ -85,12 +84,9 @@ def _option_key(flag: str) -> str:
 
 
 def read_question(
-    config: str | None, flags: Mapping[str, Texts], *, judges: bool = False, counts: bool = False
+    config: str | None, flags: Mapping[str, Texts], *, judges: bool = False
 ) -> dict[str, Any]:
-    """Read the specification file, if there is one, and the flags, which override its keys.
-
-    The command ``judges`` by the rules of a monitor in the file, or its ``counts`` carry them.
-    """
+    """Read the specification file, if there is one, and the flags, which override its keys."""
     from fairgauge.question.spec_file import overridden, with_config  # not for --help
 
     file: dict[str, Any] = {}
@@ -98,19 +94,9 @@ def read_question(
     problems: list[Problem] = []
     if config is not None:
         ruled = _is_given(flags.get("rule"))
-        file = {**with_config(config, {}, judges=judges and not ruled, counts=counts and not ruled)}
+        file = {**with_config(config, {}, judges=judges and not ruled)}
     for option in OPTIONS:
-        given = {
-            flag: texts for flag in option.flags if _is_given(texts := flags.get(_option_key(flag)))
-        }
-        if len(option.flags) > 1 and given:  # a table, whose keys the flags give one by one
-            table = file.get(option.name)
-            before = dict(table) if isinstance(table, dict) else {}
-            options[option.name] = before | {
-                _option_key(flag): text for flag, text in given.items()
-            }
-        elif given:
-            (texts,) = given.values()
+        if _is_given(texts := flags.get(_option_key(option.flag))):
             texts = (texts,) if isinstance(texts, str) else texts
             value = parse_flag(option, texts, problems, file | options)
             if value is not None:

@@ -4,8 +4,8 @@ Counting rows in shards, in any order, and adding the cubes gives the cube of al
 one plan are a commutative monoid. A missing value is a level of its own (code -1), so what is
 excluded, and why, can be read from the cube as well.
 
-Cubes have a codec and a JSON Schema of their own: their tables are packed as columns of codes and
-sums, and their digest is of these very values.
+Cubes have a codec of their own: their tables are packed as columns of codes and sums, and their
+digest is of these very values.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from fairgauge.cube.plan import (
     common_question,
     read_question,
 )
-from fairgauge.enums import Role, Task, Uncounted
+from fairgauge.enums import Task, Uncounted
 from fairgauge.errors import (
     ChangedCountsError,
     CubeError,
@@ -703,66 +703,3 @@ def _json_numbers(sums: Sums) -> list[Json]:
 def _digest(found: Saved) -> str:
     text = json.dumps(found, separators=(",", ":"), sort_keys=True)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
-
-
-Schema = dict[str, Json]
-
-_STRING: Schema = {"type": "string"}
-_FINITE: Schema = {"type": "number"}
-_WHOLE: Schema = {"type": "integer", "minimum": 0}
-_ANY: Schema = {}
-
-
-def _list(schema: Schema) -> Schema:
-    return {"type": "array", "items": schema}
-
-
-def _map(schema: Schema) -> Schema:
-    return {"type": "object", "additionalProperties": schema}
-
-
-def _object_schema(properties: Schema, optional: Schema | None = None) -> Schema:
-    return {
-        "type": "object",
-        "properties": properties | (optional or {}),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def cube_schema() -> Schema:
-    """Return the JSON Schema of a ``.cube.json`` file."""
-    axis = _object_schema({
-        "role": {"enum": [str(role) for role in Role]}, "column": _STRING, "cuts": _list(_FINITE),
-        "closed": {"enum": ["right", "left"]}, "grid": _WHOLE,
-        "bounds": {"anyOf": [_list(_FINITE), {"type": "null"}]},
-    })  # fmt: skip
-    moment = _object_schema(
-        {"name": _STRING, "columns": _list(_STRING), "factors": _list(_STRING), "power": _WHOLE},
-        {"by": _STRING, "centre": _FINITE},
-    )
-    plan = _object_schema({
-        "axes": _list(axis), "tables": _list(_list(_WHOLE)), "moments": _list(moment),
-        "asked": _map(_ANY),
-    })  # fmt: skip
-    table = _object_schema(
-        {"codes": _list(_list({"type": "integer", "minimum": -1})), "sums": _map(_list(_FINITE))}
-    )
-    values: Schema = {"type": ["string", "number", "boolean"]}
-    counts: Schema = {"type": ["string", "integer"]}
-    properties: Schema = {
-        "schema": {"const": SCHEMA}, "plan": plan, "rows": _WHOLE, "excluded": _map(_WHOLE),
-        "levels": _list(_list(values)), "tables": _list(table), "digest": _STRING,
-        "question": _map(_ANY),
-    }  # fmt: skip
-    optional: Schema = {
-        "fingerprint": _STRING, "min_cell": _WHOLE, "clusters": _STRING,
-        "unseen": _list(_list(_STRING)), "conflicts": _list(_list(counts)), "spellings": _WHOLE,
-        "placeholders": _list(_list(values)), "left_out": _list(_list(counts)),
-        "copies": _list(_list(counts)), "orders": _list(_list(values)),
-    }  # fmt: skip
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A mergeable table of counts",
-        **_object_schema(properties, optional),
-    }

@@ -25,7 +25,10 @@ from fairgauge.catalogue.across import Spread, contrast_of
 from fairgauge.catalogue.catalogue import rate as rate_of
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.distributions import OverallStandardisedDifference
+from fairgauge.catalogue.distributions import (
+    OverallStandardisedDifference,
+    OverallStandardisedMean,
+)
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
 from fairgauge.enums import Profile, WhyInconclusive
 from fairgauge.inference.missing_values import (
@@ -105,6 +108,8 @@ def metric_cases(
     ``compared``: the sides of a contrast, numbers as `CountsBySide` has them.
     ``rivals``: the groups that could be the reference; None where the data do not choose it.
     """
+    if isinstance(metric, OverallStandardisedMean):
+        return {}
     smd = isinstance(metric, OverallStandardisedDifference)
     contrast = _SELECTION if smd else metric
     if not isinstance(contrast, (Contrast, Spread)):
@@ -594,14 +599,19 @@ class PossiblePairs:
     ``sides``: which sides each kind may be of, of shape (kinds, sides).
     """
 
-    # A row without a label, or that a model does not decide, may have either value. Both sides of a
-    # comparison are taken as far as they can go by themselves, so that the ends may be wider than
-    # any one table reaches.
+    # A row without a label, that a model does not decide, or whose value may be no decision, may
+    # have either value. Both sides of a comparison are taken as far as they can go by themselves,
+    # so the ends may be wider than any one table reaches.
 
     def __init__(self, groups: Array, without: Array, sides: Mask, outcome: OutcomeMasks) -> None:
         labels, decisions = (
-            np.eye(_MISSING + 1)[np.append(np.where(positive, 0, 1), _MISSING)]
-            for positive in (outcome.labels, outcome.predictions)
+            np.eye(_MISSING + 1)[
+                np.append(np.where(positive, 0, 1 if open_ is None else 1 + open_), _MISSING)
+            ]
+            for positive, open_ in (
+                (outcome.labels, outcome.open_labels),
+                (outcome.predictions, outcome.open_predictions),
+            )
         )
         known, apart = (
             np.einsum("glpq,la,pb,qc->gabc", cells, labels, decisions, decisions, optimize=True)

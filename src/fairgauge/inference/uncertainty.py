@@ -18,7 +18,11 @@ import numpy as np
 from fairgauge.catalogue.across import Across, GroupSpread
 from fairgauge.catalogue.cells import FN, FP, TN, TP, Array
 from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance, Metric
-from fairgauge.catalogue.distributions import ConditionalDisparity, Inequality
+from fairgauge.catalogue.distributions import (
+    ConditionalDisparity,
+    Inequality,
+    OverallStandardisedMean,
+)
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Averaged, Kappa, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Method, Profile, ReferenceRule, Status
@@ -59,6 +63,7 @@ from fairgauge.stats.arrays import Limits, Mask
 from fairgauge.stats.contrasts import absolute_sum_quantile, absolute_sum_tail, fold
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import tukey_adjusted, tukey_level
+from fairgauge.stats.squares import in_deviations
 
 _PAIR = 2
 PROTECTED_EMPTY = Reason.of(ReasonCode.PROTECTED_EMPTY)
@@ -159,7 +164,7 @@ class Uncertainty:
             value = np.where(np.isclose(value, right), value, np.nan)
         if how is not self:
             made = self.whichever_is_chosen(made)
-        closed = isinstance(metric, (Imbalance, ConditionalDisparity))
+        closed = isinstance(metric, (Imbalance, ConditionalDisparity, OverallStandardisedMean))
         other_levels = closed and compared.group.clusters is None
         if isinstance(metric, Contrast):
             other_levels = not is_drawn(metric, compared, self.spec.method)
@@ -318,6 +323,16 @@ def _contrast_interval(metric: Contrast, compared: Comparisons, how: Uncertainty
         sizes = metric.sizes(compared.group.cases, compared.other.cases)
         return resampled_interval(metric, table, compared, how.spec, insufficient_rows(sizes))
     return contrast_interval(metric, how.compared(metric.of, compared), compared, how.spec)
+
+
+@interval.register(OverallStandardisedMean)
+def _standardised_interval(
+    metric: OverallStandardisedMean, compared: Comparisons, how: Uncertainty
+) -> Intervals:
+    made = _contrast_interval(metric.difference, compared, how)
+    of_all = metric.deviation(compared.group.side)
+    low, high = in_deviations(made.low, made.high, *of_all, critical(how.spec.confidence))
+    return replace(made, low=low, high=high)
 
 
 @interval.register(Combined)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from fairgauge.stats.group_mixture import (
 from fairgauge.stats.intervals import critical, t_from_z, wilson_trials
 from fairgauge.stats.significance import chi_square_tail, invert
 
-By = Literal["difference", "ratio"]
+By = Literal["difference", "ratio", "deviations"]
 Ends = tuple[float, float]
 
 # the method by which the interval of each estimator is named
@@ -42,6 +42,8 @@ _METHODS: Mapping[Estimator, IntervalMethod] = {
     Estimator.LIKELIHOOD: IntervalMethod.PROFILE_LIKELIHOOD,
     Estimator.BOUNDS: IntervalMethod.SHARP_BOUNDS,
     Estimator.VALIDATED: IntervalMethod.VALIDATED_SAMPLE,
+    Estimator.REGRESSION: IntervalMethod.PROBABILITY_REGRESSION,
+    Estimator.WEIGHTED: IntervalMethod.PROBABILITY_WEIGHTS,
 }
 # the width of a set that is a single value
 _POINT = 1e-12
@@ -88,7 +90,7 @@ def contrast_value(by: By, one: float, other: float) -> float:
 
 def p_value(estimator: RateEstimator, by: By, one: int, other: int) -> float:
     """Return the level at which the interval of a contrast touches no difference."""
-    null = 0.0 if by == "difference" else 1.0
+    null = 1.0 if by == "ratio" else 0.0
 
     def interval(z: Array) -> Limits:
         low, high = estimator.contrast(by, one, other, float(z))
@@ -104,12 +106,38 @@ class UnrecordedRate:
     ``everyone``: all rows, if some have none and a random sample makes an estimate of all.
     """
 
+    assumed: ClassVar[Estimator] = Estimator.LIKELIHOOD
+    alternatives: ClassVar[tuple[Estimator, ...]] = (
+        Estimator.VALIDATED, Estimator.LIKELIHOOD, Estimator.BOUNDS,
+    )  # fmt: skip
+
     def __init__(self, cells: RateCells, everyone: RateCells | None = None) -> None:
         self.cells, self._everyone = cells, everyone
         self.groups = cells.p.shape[1]
         one = np.eye(self.groups, dtype=bool)
         self.sides = np.concatenate([one, ~one, np.ones((1, self.groups), dtype=bool)])
-        self.everyone = 2 * self.groups
+        self.total = float(cells.n[:, :2].sum())
+        self.unplaced, (self.lacking, self._lacking_weight) = cells.unplaced, cells.lacking
+
+    @staticmethod
+    def contrast_value(by: By, one: float, other: float) -> float:
+        """Return a contrast of two rates."""
+        return contrast_value(by, one, other)
+
+    @staticmethod
+    def extremes(by: By, ours: Ends, theirs: Ends) -> Ends:
+        """Return the least and the greatest contrast of two rates that are each in a range."""
+        return extremes(by, ours, theirs)
+
+    @property
+    def alike(self) -> bool:
+        """Return whether all rows have one outcome."""
+        return bool((self.cells.n[:, :2].sum(axis=0) == 0).any())
+
+    @property
+    def unidentified(self) -> Mask:
+        """Return the groups whose probabilities do not distinguish them."""
+        return self.mixture.unidentified
 
     @cached_property
     def mixture(self) -> GroupMixture | StratifiedMixture:
@@ -228,6 +256,16 @@ class UnrecordedRate:
             return float(self.cells.sums[:2].sum(axis=0) @ self.sides[side]) + known
         return float(self._sizes(made)[0, side]) + known
 
+    def reach(self, limits: Ends, size: float, *, unplaced: bool, outcomes: bool) -> Ends:
+        """Return how far limits move, wherever rows that may be of any group are.
+
+        With ``outcomes`` whatever the rows without one had, too.
+        """
+        chosen, rejected = self.cells.beside[:, -1] * unplaced
+        (low, high), more = limits, self._lacking_weight * outcomes
+        least, most = rejected + more, chosen + more
+        return low * size / (size + least), (high * size + most) / (size + most)
+
     def _sizes(self, made: PreciseEstimator | _Bounds) -> Array:
         if isinstance(made, _Bounds):
             return made.sizes
@@ -236,9 +274,9 @@ class UnrecordedRate:
         return np.tile([self.mixture.denominator(side) for side in self.sides], (2, 1))
 
 
-def methods_of(rate: UnrecordedRate, estimator: Estimator) -> tuple[IntervalMethod, ...]:
+def methods_of(rate: Any, estimator: Estimator) -> tuple[IntervalMethod, ...]:
     """Return the methods by which the interval of an estimator is named."""
-    stratified = rate.cells.strata is not None and estimator is Estimator.LIKELIHOOD
+    stratified = estimator is Estimator.LIKELIHOOD and rate.cells.strata is not None
     return (_METHODS[estimator], *([IntervalMethod.STRATIFIED] if stratified else []))
 
 

@@ -210,7 +210,8 @@ class Excluded:
 
     As in an audit, a goal is met only if it would be whatever these rows are, and missed unless
     their groups could change that. Each of them may count for a rate, against it, or not at all, so
-    that ends are at least as far apart as any table puts them. They are those of both halves.
+    that ends are at least as far apart as any table puts them. They are those of both halves. So
+    are rows whose label may be no decision, which rates count as negative.
 
     ``ungrouped, incomplete``: the rows without a group, and those without a label or a score.
     """
@@ -231,14 +232,22 @@ class Excluded:
             of_groups, of_none = (of - complete_rows(of) for of in (known, apart))
             return of_groups.sum(axis=(1, 2, 3)), float(of_none.sum())
 
+        def undecided(measure: Measure) -> Array:
+            cells = counts.counts[measure][:, 0, :-1, :-1]
+            held = outcome.open_labels
+            if held is None or spec.profile.as_smclarify:
+                return np.zeros(len(cells))
+            return np.asarray(np.compress(held, cells, axis=1).sum(axis=(1, 2)))
+
         own, others = lacking("n")
         self.ungrouped = round(ungrouped_rows(counts, "n"))
-        self.incomplete = round(float(own.sum()) + others)
+        self.incomplete = round(float(own.sum() + undecided("n").sum()) + others)
         measure: Measure = "w" if counts.weighted else "n"
         # the others may be the only ones that weigh alike, and count as rows
         n, w = (float(counts.counts[of].sum()) for of in ("n", measure))
         unit = n / w if w and not counts.unequally_weighted else 1.0
         self._of_sides = unit * add_others(lacking(measure)[0])
+        self._undecided = unit * add_others(undecided(measure))
         self._of_none = unit * float(ungrouped_rows(counts, measure))
         self._whole = len(own)
 
@@ -253,13 +262,15 @@ class Excluded:
             return interval, interval
         places, groups = np.arange(against.shape[1]), len(against)
 
-        def ends(more: Array | float) -> Limits:
+        def ends(lacking: Array | float, undecided: Array | float) -> Limits:
             made = []
             for part in parts(metric):
                 of = part.of
                 assert isinstance(of, Rate)  # as `metric_of` asks
                 x, n = (cells @ np.array(each, dtype=float) for each in (of.of, of.among))
-                low, high = quotient(x, n + more), quotient(x + more, n + more)
+                counted = undecided if "label" in of.needs else 0.0
+                low = quotient(np.maximum(x - counted, 0.0), n + lacking + counted)
+                high = np.minimum(quotient(x + lacking + counted, n + lacking), 1.0)
                 ours, theirs = (
                     (low[:groups], high[:groups]),
                     (low[against, places], high[against, places]),
@@ -271,11 +282,13 @@ class Excluded:
             low, high = (np.max([each[i] for each in folded], axis=0) for i in range(2))
             return low, high
 
-        (value, _), found = ends(0.0), []
-        for more in (self._of_sides + self._of_none, np.full_like(self._of_sides, self._of_none)):
-            low, high = worst_case_limits(
-                interval, ends(more[:, None]), value, ratio=is_ratio(metric)
-            )
+        (value, _), found = ends(0.0, 0.0), []
+        of_none = np.full_like(self._of_sides, self._of_none)
+        for lacking, undecided in (
+            (self._of_sides + of_none, self._undecided), (of_none, np.zeros_like(of_none)),
+        ):  # fmt: skip
+            worst = ends(lacking[:, None], undecided[:, None])
+            low, high = worst_case_limits(interval, worst, value, ratio=is_ratio(metric))
             if not is_ratio(metric):
                 low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)  # as shares can be
             found.append((low, high))
@@ -295,7 +308,10 @@ class Excluded:
         ends = 1 if (tp, fp) == (fn, tn) else 2  # both rates, where decisions choose the rows
         n = np.minimum(*(each @ np.array(kept.among, dtype=float) for each in (cells, today)))
         more = self._of_sides[self._whole] + self._of_none
-        return np.asarray(gain - more * (ends + np.maximum(gain, 0.0)) / (n + more))
+        # each of these may go from one side to the other
+        moved = more + 2 * self._undecided[self._whole] * ("label" in kept.needs)
+        least = gain - moved * (ends + np.maximum(gain, 0.0)) / (n + more)
+        return np.asarray(np.maximum(least, -1.0))
 
     def passing(
         self, outcome: Outcome, reason: Reason | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import product, starmap
 from typing import Literal
 
 import numpy as np
@@ -249,10 +249,12 @@ class _Models:
             "group" in needs and unknown > 0 and unknown >= MANY_MISSING * large.min(initial=np.inf)
         )
 
-    def _is_complete(self, counts: GroupCounts) -> bool:
-        _, _, rows = self._cells(counts)
+    def _is_complete(self, sliced: PairedSlice) -> bool:
+        _, _, rows = self._cells(sliced.counts)
         labels = slice(None, -1 if rows.shape[1] > 1 else None)
-        return bool(rows[:-1, labels, :-1, :-1].sum() == rows.sum())
+        outcome = sliced.current.outcome
+        decided = outcome.open_labels is None and outcome.open_predictions is None
+        return decided and bool(rows[:-1, labels, :-1, :-1].sum() == rows.sum())
 
     def _cells(self, counts: GroupCounts) -> tuple[Array, Array, Array]:
         if counts.feature not in self._missing:
@@ -265,7 +267,8 @@ class _Models:
         # the ends of a rate, of ratios in logarithms: of complete rows alone, or of all
         groups, without, _ = self._cells(sliced.counts)
         sides = np.logical_or(*sides_of_unknown(sliced.counts))
-        pairs = PossiblePairs(groups, without, sides, sliced.current.outcome)
+        outcome = sliced.current.outcome
+        pairs = PossiblePairs(groups, without, sides, outcome if missing else outcome.closed)
         limits = pairs.limits(rate, which, missing=missing)
         return limits.in_logarithms() if by == "ratio" else limits
 
@@ -279,7 +282,8 @@ class _Models:
                 for each in (self.resolution, self.other)
             )
             counts = (of, other, count_jointly(self.cubes.joint, of))
-            outcomes = self.resolution.outcomes
+            both = zip(self.resolution.outcomes, self.other.outcomes, strict=True)
+            outcomes = [*starmap(_open_in_either, both)]
             made = [PairedSlice(counts, outcome, self.spec) for outcome in outcomes]
             if self.classes:
                 made.append(PairedSlice(counts, outcomes[0].of_no_class, self.spec, outcomes))
@@ -435,7 +439,7 @@ class _Models:
         if isinstance(metric, Combined) or not isinstance(metric.of, Rate):
             return made
         rate, by = metric.of, metric.by
-        if self._is_complete(sliced.counts):
+        if self._is_complete(sliced):
             return replace(made, reach=np.zeros(len(made.records)))
         sides = (groups, references)
         ends = [
@@ -510,7 +514,7 @@ class _Models:
         made = change.ratio if by == "ratio" else change.difference
         lower = better_of(statistic, self.spec.favourable) is Better.LOWER
         reach = None
-        if isinstance(statistic, Rate) and not self._is_complete(sliced.counts):
+        if isinstance(statistic, Rate) and not self._is_complete(sliced):
             least, observed = (
                 self._limits(sliced, statistic, which, by, missing=missing).change
                 for missing in (True, False)
@@ -540,6 +544,11 @@ class _Models:
                             gained=float(cells[1, 0]),
                             lost=float(cells[0, 1]),
                         )
+
+
+def _open_in_either(one: OutcomeMasks, other: OutcomeMasks) -> OutcomeMasks:
+    masks = [e.open_predictions for e in (one, other) if e.open_predictions is not None]
+    return replace(one, open_predictions=np.logical_or.reduce(masks)) if masks else one
 
 
 def _threshold(sliced: PairedSlice, of: Statistic | Metric) -> float | None:

@@ -509,9 +509,10 @@ def _decide_by_sample(
         stands = outcome is Outcome.FAIL and (outcomes or rule.decide is Decide.POINT)
         if not stands and _decide_range(low, high, rule) is not outcome:
             code = ReasonCode.MISSING_OUTCOMES if outcomes else ReasonCode.MISSING_GROUPS
+            ends = {"low": low, "high": high} if math.isfinite(low) else {}  # else anywhere
             return Outcome.INCONCLUSIVE, Reason.of(
-                code, rows=rows, unit=measured.unit,
-                alone=str(outcome), low=low, high=high, by_value=by_value or None,
+                code, rows=rows, unit=measured.unit, alone=str(outcome),
+                by_value=by_value or None, **ends,
             )  # fmt: skip
     if outcome is Outcome.PASS and not shown.random:
         return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.UNSHOWN_PROBABILITIES, known=shown.known)

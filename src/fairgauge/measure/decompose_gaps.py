@@ -52,6 +52,7 @@ from fairgauge.results.gap_decomposition import (
     Support,
     test_of,
     tested,
+    verdict_by,
 )
 from fairgauge.results.scopes import Interval
 from fairgauge.start.records import replace
@@ -140,11 +141,36 @@ def _without_uneven(
             unlike += unlike_rows(part, metric, *sides, fitted.codes)
             if unlike and gap.regression_verdict not in _FAILS:
                 gap = replace(gap, adjusted=None, no_regression=WhyNoRegression.MISSING_ROWS)
+            elif _may_differ_beyond(gap, *_sides_in(gap.estimate, part, fitted)):
+                gap = replace(gap, adjusted=None, no_regression=WhyNoRegression.NOT_COMPARABLE)
         found.append(gap)
     return tuple(found)
 
 
 _FAILS = (GapVerdict.REMAINS, GapVerdict.REVERSES)
+
+
+def _may_differ_beyond(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> bool:
+    # whether a pass by regression could be none if rows in levels of one side alone, whose effects
+    # are extrapolated, had any rate on the other side; of means it may be any number
+    fit, verdict = gap.adjusted, gap.regression_verdict
+    if fit is None or verdict is None or not verdict.is_pass:
+        return False
+    alone = np.zeros(len(sides.n_d), dtype=np.bool_)
+    for codes in crossed.codes:
+        alone |= np.logical_or(*(np.bincount(codes, n)[codes] == 0 for n in (sides.n_d, sides.n_a)))
+    every = sides.n_d + sides.n_a
+    if sides.squares is not None:
+        return bool(every[alone].sum() >= MANY_MISSING * every.sum())
+    own, kept = (sides.x_d - sides.x_a)[alone].sum(), every[~alone].sum()
+    extremes = own - sides.n_d[alone].sum(), own + sides.n_a[alone].sum()
+    for end in extremes:
+        value, *within = (np.array([fit.value, *fit.interval]) * kept + end) / every.sum()
+        ends = Interval(float(within[0]), float(within[1]), fit.interval.level)
+        moved = replace(fit, value=float(value), interval=ends, p_adjusted=None)
+        if verdict_by(moved, gap) is not verdict:
+            return True
+    return False
 
 
 def _without_incomplete(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:

@@ -298,12 +298,12 @@ RECODE = replace(
 CONDITIONS = replace(
     RULES, read=read_conditions, plain=plain_conditions, write=write_conditions, metavar="CONDITION",
     schema=one_or_many(_TEXT, _of_columns({"anyOf": [one_or_many({"anyOf": [_SCALAR, _NULL, _INTERVAL]}), _table({NOT: one_or_many({"anyOf": [_SCALAR, _NULL]})}, NOT)]})))
-DOCUMENT = OptionType(
-    read=read_document, schema=_table({key: {**_TEXT, "description": f"{text}."} for key, text in DOCUMENT_KEYS.items()}), metavar="TEXT")
 _WORD_SCHEMAS = dict.fromkeys(WORD_KEYS, _TEXT) | {"groups": _of_columns({"anyOf": [_TEXT, _of_columns(_TEXT)]})}
 WORDS = OptionType(
     read=read_words, schema=_table({key: {**_WORD_SCHEMAS[key], "description": f"{text}."} for key, text in WORD_KEYS.items()}),
     parse=readers.parse_words, write=readers.write_words, metavar="KEY=TEXT", repeatable=True)
+DOCUMENT = replace(
+    WORDS, read=read_document, schema=_table({key: {**_TEXT, "description": f"{text}."} for key, text in DOCUMENT_KEYS.items()}))
 # fmt: on
 
 

@@ -101,9 +101,7 @@ class Preset:
         ``given``: mapping The specification as plain values, defaults included.
         """
         stated = given.get("document") or {}
-        refused = "probabilities" if given.get("task") == "regression" else None  # of amounts
-        needed = (each for each in self.needs if each != refused)
-        options = (each for each in needed if given.get(each) in (None, [], {}, "others"))
+        options = (each for each in self.needs if given.get(each) in (None, [], {}, "others"))
         return (*options, *(f"document.{key}" for key in self.document if not stated.get(key)))
 
 

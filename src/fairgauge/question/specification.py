@@ -341,7 +341,7 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
         *((each.column in names, "probabilities", f"{quote(each.column)} is given by its column and by probabilities, too") for each in spec.sensitive),
         *((True, f"intersections[{i}]", f"{quote(name)} is not recorded, and the joint probabilities with other columns are not given; audit it alone, in the rows of one group of the others at a time (where, --where 'sex = F')")
           for i, columns in enumerate(spec.intersections) for name in sorted(names & set(columns))),
-        (spec.task is enums.Task.REGRESSION, "probabilities", "are for shares of rows: averages of amounts are not estimated from them, because amounts weighted by probabilities make differences too small. Name columns of recorded groups (sensitive), such as those of a random sample who were asked, or add a column that states which amounts are favourable, and name it as the prediction, without task regression"),
+        (spec.task is enums.Task.REGRESSION and spec.strata, "strata", f"{apart}, of amounts; audit one stratum at a time (where)"),
         (spec.of_people, "person", f"{apart}; count each decision (per_person each)"),
         (spec.candidate, "candidate", f"{apart}; audit the decisions of each model by itself"),
         (spec.method is not enums.Method.DEFAULT, "method", f"{apart}; remove it: they have methods of their own"),

@@ -60,7 +60,6 @@ FORMATS: tuple[Format, ...] = (
     Format("xlsx", "writers.xlsx:write", (".xlsx",), tree=True, full=True, binary=True),
     Format("junit", "writers.junit:write", (".xml",), of=("report", "monitor")),
     Format("openmetrics", "writers.openmetrics:write", (".prom",), of=("monitor",)),
-    Format("cyclonedx", "writers.cyclonedx:write", (".cdx.json",), of=("report",)),
     Format("notebook", "writers.html:write_notebook", tree=True),
 )
 """Every format, in the order in which they are listed."""
@@ -103,8 +102,7 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
         What is shown.
     format : str
         The name of a format of text: text, json, csv, markdown, html, notebook; of reports alone
-        junit and cyclonedx (a machine-learning bill of materials). Files of bytes (pdf, xlsx)
-        are written by `save`.
+        junit. Files of bytes (pdf, xlsx) are written by `save`.
     **options
         ``lang``, the language of the first page ("en", "de"), and ``words``, what groups and
         decisions are called in it. Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one
@@ -150,7 +148,7 @@ def _written(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
     if unknown:
         allowed = ", ".join(found.options) or "no options"
         raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
-    from fairgauge.results.describers import function_at
+    from fairgauge.results.definitions import function_at
 
     writer = function_at(f"fairgauge.render.{found.writer}")
     if not found.tree:

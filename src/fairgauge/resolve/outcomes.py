@@ -65,6 +65,11 @@ class OutcomeMasks:
     open_predictions: Mask | None = None
 
     @property
+    def closed(self) -> OutcomeMasks:
+        """Return it with every value as it is counted, also those that may be no decision."""
+        return replace(self, open_labels=None, open_predictions=None)
+
+    @property
     def of_no_class(self) -> OutcomeMasks:
         """Return the masks of all classes together, of which none is positive."""
         return OutcomeMasks(np.zeros_like(self.labels), np.zeros_like(self.predictions))

@@ -3,10 +3,16 @@
 What a number is in words follows from its metric's row: its title, its unit, its sign, what it
 compares. A result that holds the row can be described by itself, wherever it is. The row is neither
 saved nor compared: a saved result holds the name, and describes what is not of the catalogue.
+
+A result is described by itself: `print(report)`, ``estimate.says``. Its words and formats are made
+in `render`, which shows results and so imports them; results name its functions as text, so that
+imports run one way.
 """
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from typing import Any, Generic, TypeVar, cast
 
 from fairgauge.catalogue.comparisons import Metric
@@ -66,3 +72,20 @@ def _defined(catalogue: Catalogue, value: Any) -> Any:
         name = _name_of(value)
         changed["definition"] = name and catalogue.row(name)
     return replace(value, **changed) if changed else value
+
+
+@cache
+def function_at(path: str) -> Any:
+    """Return the function of a path ``package.module:function``.
+
+    >>> function_at("fairgauge.render.words.numbers:plural")(1, "row", "rows")
+    'row'
+    """
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+def in_words(path: str, *described: object) -> str:
+    """Return what a function of `fairgauge.render` writes, ``module:function``."""
+    text: str = function_at(f"fairgauge.render.{path}")(*described)
+    return text

@@ -12,7 +12,11 @@ from typing import NamedTuple, cast
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import Contrast, Imbalance, Metric, RowMetric
-from fairgauge.catalogue.distributions import Distance, OverallStandardisedDifference
+from fairgauge.catalogue.distributions import (
+    Distance,
+    OverallStandardisedDifference,
+    OverallStandardisedMean,
+)
 from fairgauge.catalogue.statistics import Rate, Statistic, tested_as
 from fairgauge.enums import AfterAdjusting, ScopeKind, Status
 from fairgauge.reasons import ReasonCode
@@ -50,6 +54,8 @@ def disparity(row: Metric | Statistic) -> Hashable:
         return tested_as(row)
     if isinstance(row, RowMetric) and (row.q is not None or row.kind == "top"):
         return row.q, row.top, row.percent
+    if isinstance(row, OverallStandardisedMean):
+        return tested_as(row.of)
     if isinstance(row, Distance | OverallStandardisedDifference):
         of_label = isinstance(row, Distance) and row.of == "label"
         parts = (TP + FN, TN + FP) if of_label else (TP + FP, TN + FN)

@@ -214,7 +214,7 @@ class Gap:
             return None
         if not self.adjusted or self.reason in UNADJUSTED:
             return GapVerdict.INCONCLUSIVE
-        verdict = _verdict_by(self.adjusted, self)
+        verdict = verdict_by(self.adjusted, self)
         return GapVerdict.INCONCLUSIVE if self.doubted and verdict.is_pass else verdict
 
     def withheld(self, why: WhyWithheld) -> Gap:
@@ -353,7 +353,8 @@ class Decomposition(ResultOfMetrics):
         )  # fmt: skip
 
 
-def _verdict_by(fit: AdjustedGap, gap: Gap) -> GapVerdict:
+def verdict_by(fit: AdjustedGap, gap: Gap) -> GapVerdict:
+    """Return what becomes of a gap by a regression."""
     low, high = fit.interval
     beyond = gap.margin is not None and max(-low, high) >= gap.margin
     if not fit.is_shown:

@@ -25,8 +25,7 @@ from fairgauge.errors import CubeError, display, quote
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec
 from fairgauge.results.codec import Plain, Schema, Version
-from fairgauge.results.definitions import NOT_SAVED, defined_by
-from fairgauge.results.describers import function_at
+from fairgauge.results.definitions import NOT_SAVED, defined_by, function_at
 from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.statement import Statement

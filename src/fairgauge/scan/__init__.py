@@ -11,6 +11,7 @@ from fairgauge.errors import DataError, quote
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import OPTIONS
 from fairgauge.scan._file_listing import is_lake_table, open_lake_table
+from fairgauge.scan._frames import open_frame
 from fairgauge.scan._sql import QUESTION
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
 from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source
@@ -39,8 +40,6 @@ def open_source(data: object) -> Source:
         raise DataError(f"there are no data; {ALLOWED_DATA}")
     if isinstance(data, (int, float, bytes)):
         raise DataError(f"cannot audit data of type {type(data).__name__}; {ALLOWED_DATA}")
-    from fairgauge.scan._frames import open_frame
-
     return open_frame(data)
 
 

@@ -1,7 +1,7 @@
 """Archives: of one table, unpacked beside the run and read there; and logs of Inspect.
 
-A log is an archive of one JSON object a sample, or a JSON file of all; it is made JSON lines.
-Messages and events of a sample are excluded: what is asked are its metadata and scores.
+A log (``.eval``) is an archive of one JSON object a sample; it is made JSON lines. Messages and
+events of a sample are excluded: what is asked are its metadata and scores.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
@@ -90,12 +90,6 @@ _DEFLATED, _ZSTANDARD = 8, 93
 _LOCAL_HEADER, _NAME_AT = 30, 26
 
 
-def is_log(head: bytes) -> bool:
-    """Return whether a JSON file is a log of Inspect, from its first bytes."""
-    start = head.lstrip()
-    return start[:1] == b"{" and b'"version"' in start[:64] and b'"eval"' in start[:256]
-
-
 def samples_of_log(path: Place) -> Place:
     """Return a copy of the samples of a log as JSON lines."""
     copy = (
@@ -115,21 +109,13 @@ def samples_of_log(path: Place) -> Place:
 
 
 def _samples(log: IO[bytes]) -> Iterator[dict[str, Any]]:
-    if not zipfile.is_zipfile(log):
-        log.seek(0)
-        whole = json.load(log)
-        yield from (_sample_row(sample, whole["eval"]) for sample in whole.get("samples") or ())
-        return
     with zipfile.ZipFile(log) as archive:
         started = json.loads(_member_of_log(log, archive.getinfo("_journal/start.json")))["eval"]
         for member in archive.infolist():
             if member.filename.startswith("samples/") and member.filename.endswith(".json"):
-                yield _sample_row(json.loads(_member_of_log(log, member)), started)
-
-
-def _sample_row(sample: Mapping[str, Any], of: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: sample[name] for name in _KEPT if sample.get(name) is not None}
-    return {"task": of.get("task"), "model": of.get("model"), **kept}
+                sample = json.loads(_member_of_log(log, member))
+                kept = {name: sample[name] for name in _KEPT if sample.get(name) is not None}
+                yield {"task": started.get("task"), "model": started.get("model"), **kept}
 
 
 def _member_of_log(log: IO[bytes], member: zipfile.ZipInfo) -> bytes:

@@ -158,12 +158,11 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
 
 
 def _samples_of(path: Place) -> Place:
-    suffix = path.suffix.lower()
-    if suffix not in (".eval", ".json"):
+    if path.suffix.lower() != ".eval":
         return path
-    from fairgauge.scan._archives import is_log, samples_of_log
+    from fairgauge.scan._archives import samples_of_log
 
-    return samples_of_log(path) if suffix == ".eval" or is_log(_first_bytes(path, _HEAD)) else path
+    return samples_of_log(path)
 
 
 def opened_files(data: object) -> tuple[dict[Place, FileRecord], list[Place]]:

@@ -100,13 +100,12 @@ SECTIONS = {
         "count": "Count the rows, and save the counts.",
         "merge": "Add the counts of several files.",
         "protect": "Round counts so that no small cell can be inferred.",
-        "join": "Join predictions with labels that came later.",
     },
     "Saved reports": {
         "render": "Write a saved result in another format.",
         "seal": "Put a report and its counts into one verifiable file.",
         "verify": "Compute a sealed report again from its counts.",
-        "schema": "Print the JSON Schema of a report, a cube or a question.",
+        "schema": "Print the JSON Schema of a report or a question.",
     },
 }
 """Every command with what it does, as the help arranges them."""

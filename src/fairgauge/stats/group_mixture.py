@@ -153,7 +153,7 @@ class GroupMixture:
             position = np.cumsum(self._held) - 1
             some = self._held[cell]
             of_entry = scores[position[cell[some]], kind[some]] * weight[some, None]
-            meat, _ = _variance_between_clusters(cluster[some], of_entry)
+            meat, _ = variance_between_clusters(cluster[some], of_entry)
         return np.asarray(basis @ inverse @ meat @ inverse @ basis.T)
 
     def variance(self, side: Mask) -> float:
@@ -469,12 +469,13 @@ def design_effect(n: Array, squares: Array | None, clusters: Clusters | None) ->
         variance = (n if squares is None else squares).sum(axis=0) @ influence**2
     else:
         cluster, _, kind, weight, _ = clusters
-        variance = _variance_between_clusters(cluster, (influence[kind] * weight)[:, None])[0][0, 0]
+        variance = variance_between_clusters(cluster, (influence[kind] * weight)[:, None])[0][0, 0]
     alone = rate * (1 - rate) / size
     return max(float(variance / alone), 1.0) if alone > 0 else 1.0
 
 
-def _variance_between_clusters(cluster: Index, influence: Array) -> tuple[Array, float]:
+def variance_between_clusters(cluster: Index, influence: Array) -> tuple[Array, float]:
+    """Return the covariance of sums of influences, shape (entries, n), and its degrees."""
     _, which = np.unique(cluster, return_inverse=True)
     number = int(which.max(initial=0)) + 1
     sums = np.zeros((number, influence.shape[1]))
@@ -517,7 +518,7 @@ def validated_rates(
         cluster, cell, kind, weight, group = clusters
         of_entry = np.stack(influence)[group + 1, cell, kind] * weight[:, None]
         return LinearRates(
-            rates, counts[0] + counts[1], *_variance_between_clusters(cluster, of_entry)
+            rates, counts[0] + counts[1], *variance_between_clusters(cluster, of_entry)
         )
     # known rows are drawn at random, and so have the weights of all of their cell and kind
     weight_of_row = np.ones_like(n) if squares is None else np.where(n > 0, squares / n, 0.0)
@@ -646,7 +647,7 @@ def calibration_test(p: Array, known: Array) -> tuple[float, int, float]:
             np.einsum("c,ci,cij,cj->ij", rows, p, spread, p),
         ],
     ]
-    return _chi_square(statistic, np.block(parts))
+    return chi_square_of(statistic, np.block(parts))
 
 
 @quiet
@@ -671,10 +672,11 @@ def lack_of_fit_test(p: Array, n: Array, theta: Array) -> tuple[float, int, floa
     )
     statistic = slope[~fitted] - across @ slope[fitted]
     variance = whole[np.ix_(~fitted, ~fitted)] - across @ whole[np.ix_(fitted, ~fitted)]
-    return _chi_square(statistic, variance)
+    return chi_square_of(statistic, variance)
 
 
-def _chi_square(statistic: Array, variance: Array) -> tuple[float, int, float]:
+def chi_square_of(statistic: Array, variance: Array) -> tuple[float, int, float]:
+    """Return chi-square, degrees and p-value of a statistic of expectation 0."""
     scale = np.sqrt(np.maximum(np.diag(variance), 0.0))
     kept = scale > 1e-6 * scale.max(initial=0.0)
     if not kept.any():

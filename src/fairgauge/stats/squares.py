@@ -148,6 +148,28 @@ def log_limits(
 
 
 @quiet
+def in_deviations(
+    low: ArrayLike, high: ArrayLike, deviation: ArrayLike, kurtosis: ArrayLike, rows: ArrayLike,
+    z: ArrayLike,
+) -> Limits:  # fmt: skip
+    """Return the limits of 100 times a difference of averages over the deviation of all rows.
+
+    Those of the difference, over the deviation at the end that makes them wider. Zero remains
+    inside or outside, so the p-value is that of the difference.
+
+    >>> low, high = in_deviations(-2.0, 1.0, 10.0, 3.0, 200, 2.0)
+    >>> round(float(low), 2), round(float(high), 2)
+    (-22.0, 11.0)
+    """
+    below, above, sd, fourth, n, times = floats(low, high, deviation, kurtosis, rows, z)
+    heavy = np.where(np.isnan(fourth), _NORMAL, fourth)
+    wider = 1 + times * np.sqrt(np.maximum(heavy - 1, 0) / (4 * n))
+    below = np.where(below < 0, below * wider, below / wider)
+    above = np.where(above > 0, above * wider, above / wider)
+    return 100 * below / sd, 100 * above / sd
+
+
+@quiet
 def difference_in_overall_deviations(
     rates: Array, limits: Limits, shares: Array, contrast: Array
 ) -> Limits:

@@ -1,9 +1,5 @@
 """Why is there a gap: its parts, what remains within strata, and what is refused."""
 
-import json
-import subprocess
-import sys
-
 import numpy as np
 import polars as pl
 import pytest
@@ -77,18 +73,6 @@ def test_berkeley():
     assert main.value == pytest.approx(0.019497, abs=1e-6)
     assert main.odds_ratio == pytest.approx(np.exp(0.099870), abs=1e-5)
     assert [s.stratum["dept"] for s in gap.strata if s.outlying] == ["A"]
-
-
-def test_what_is_saved_is_loaded(tmp_path):
-    found = decomposed(
-        metrics=["base_rate.difference", "base_rate.ratio"], margins={"base_rate": 0.05}
-    )
-    found.save(tmp_path / "why.json")
-    assert fg.load(tmp_path / "why.json") == found
-    for suffix in ("html", "md", "csv"):
-        found.save(tmp_path / f"why.{suffix}")
-    assert len((tmp_path / "why.csv").read_text().splitlines()) == 1 + 2 * 6
-    json.loads((tmp_path / "why.json").read_text())
 
 
 @pytest.mark.parametrize(
@@ -175,7 +159,7 @@ def test_a_part_has_a_value_or_a_reason(metrics, rows):
     """Whatever the counts, and so with rates of 0 and 1: undefined is what has no value."""
     rng = np.random.default_rng(rows)
     seen = 0
-    for _ in range(40):
+    for _ in range(15):
         n = rng.integers(0, rows + 1, (2, 3))
         x = rng.binomial(n, rng.choice([0.0, 0.3, 1.0], (2, 3)))
         cells = [(g, s, int(x[i, j]), int(n[i, j]))
@@ -223,10 +207,9 @@ def test_cancelling_strata_are_no_plain_pass_where_there_is_no_gap(tmp_path):
     assert gap.estimate.value == 0
     assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.VARIES)
     of_strata(cells).write_csv(tmp_path / "rows.csv")
-    command = [sys.executable, "-m", "fairgauge", "why", tmp_path / "rows.csv", "--label",
-               "admitted", "--sensitive", "sex", "--strata", "dept", "--count", "n"]  # fmt: skip
-    done = subprocess.run([*command, "--fail-on", "remains"], capture_output=True, text=True)
-    assert done.returncode == 3, done.stderr
+    command = ["why", str(tmp_path / "rows.csv"), "--label=admitted", "--sensitive=sex",
+               "--strata=dept", "--count=n", "--fail-on=remains"]  # fmt: skip
+    assert CliRunner().invoke(main, command).exit_code == 3
 
 
 LENDING = [("F", "A", 84, 100), ("M", "A", 276, 300), ("F", "B", 22, 30), ("M", "B", 850, 1_000),

@@ -114,12 +114,6 @@ def test_unknown_groups_placebos_and_references_are_named():
     assert "exclude_groups: no 'Asian' in group" in message
 
 
-def decided(table, share, **words):
-    """Return the decisions of a study, in these words for yes and no."""
-    yes = table.score > table.score.quantile(1 - share)
-    return table.assign(hired=np.where(yes, words.get("yes", "yes"), words.get("no", "no")))
-
-
 # ---- what changes nothing -----------------------------------------------------------------------
 
 _DESIGNS = {

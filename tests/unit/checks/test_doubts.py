@@ -72,12 +72,6 @@ def test_a_planted_mistake_leaves_no_pass_until_it_is_accepted(code):
     assert (stated.level, stated["accepted"]) == (Level.NOTE, True)
 
 
-def test_clean_rows_have_no_doubt():
-    found = fg.audit(table(), label="y", prediction="p", positive=1, sensitive="g", rules=RULE)
-    assert found.verdict is Outcome.PASS
-    assert not {each.code for each in found.diagnostics} & DOUBTS
-
-
 @pytest.mark.parametrize(
     ("accept", "message"),
     [("undecided", "no doubt"), ("one_label", "one_label:COLUMN"), ("coverage", "no doubt")],
@@ -90,7 +84,7 @@ def test_what_cannot_be_accepted_is_refused(accept, message):
 def test_clean_random_tables_are_not_doubted():
     """A check that cries wolf is switched off: predictions without skill are no reversed ones."""
     rng, doubted = np.random.default_rng(68), 0
-    for i in range(120):
+    for i in range(40):
         n = int(rng.choice([200, 2_000, 20_000]))
         y = rng.random(n) < rng.choice([0.03, 0.3, 0.6])
         skill = rng.choice([0.0, 0.1, 0.6])
@@ -99,7 +93,7 @@ def test_clean_random_tables_are_not_doubted():
         rows = pl.DataFrame({"g": rng.choice(names, n), "y": y * 1, "p": p * 1})
         found = fg.audit(rows, label="y", prediction="p", positive=1, sensitive="g")
         doubted += bool({each.code for each in found.diagnostics} & DOUBTS)
-    assert doubted <= 1
+    assert not doubted
 
 
 CODES = [("action", 3, 1, True), ("decision", "D", "A", True), ("status", 2, 1, True),
@@ -109,6 +103,7 @@ CODES = [("action", 3, 1, True), ("decision", "D", "A", True), ("status", 2, 1, 
          ("default", 0, 1, False), ("decision", "cleared", "other", False)]  # fmt: skip
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("column", "positive", "other", "doubted"), CODES)
 @pytest.mark.parametrize("preset", ["us-lending", "ugesp"])
 def test_a_preset_asks_what_a_code_means_before_it_passes(column, positive, other, doubted, preset):

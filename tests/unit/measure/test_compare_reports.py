@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cases import FEW_EXAMPLES
 from tests.needs import EVERY_CASE
 
 import compared_reports as pairs
@@ -311,24 +310,6 @@ def test_what_is_no_report_is_refused(tmp_path, monkeypatch):
 # --- kept, and shown -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("made", ["months", "models", "hostile"])
-def test_a_comparison_comes_back_from_json(made):
-    found = fg.compare(*getattr(pairs, made)())
-
-    def refuse(word):
-        raise AssertionError(word)
-
-    plain = json.loads(found.to_json(), parse_constant=refuse)
-    assert plain["schema"] == "fairgauge.comparison/7"
-    assert fg.Change.from_dict(plain) == found
-
-
-@pytest.mark.parametrize("wrong", [{}, {"schema": "fairgauge.comparison/1"}, {"schema": 5}, []])
-def test_what_is_no_comparison_is_refused(wrong):
-    with pytest.raises(fg.FairgaugeError, match="not a comparison of fairgauge"):
-        fg.Change.from_dict(wrong)
-
-
 # --- the command ---------------------------------------------------------------------------------
 
 
@@ -396,28 +377,6 @@ def test_a_direction_is_family_wise_too():
         assert sum(each.changed for each in found.changes) >= 7
         called += any(each.significant for each in found.changes)
     assert called <= (8 if EVERY_CASE else 3)  # 5% of 60, or of 20, and three standard errors
-
-
-@FEW_EXAMPLES
-@given(
-    added=st.dictionaries(
-        st.sampled_from("XYZ"), st.tuples(*[st.integers(1, 400)] * 4), min_size=1, max_size=3
-    )
-)
-def test_no_group_silences_a_verdict_that_got_worse(added):
-    def report(women):
-        counts = {"F": women, "M": {"tp": 400, "fn": 100, "fp": 60, "tn": 500}}
-        for name, cells in added.items():
-            counts[name] = dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True))
-        return fg.audit(
-            fg.confusion("g", counts), metrics="true_positive_rate.difference",
-            rules=[fg.rule("true_positive_rate.difference", at_least=-0.1, groups="F")],
-            reference={"g": "M"},
-        )  # fmt: skip
-
-    before = report({"tp": 400, "fn": 90, "fp": 50, "tn": 400})
-    after = report({"tp": 250, "fn": 240, "fp": 50, "tn": 401})
-    assert fg.compare(before, after).worse
 
 
 CLASSES = ("urgent", "soon", "routine")

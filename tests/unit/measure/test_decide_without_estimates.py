@@ -163,8 +163,3 @@ def test_what_passes_has_a_value(metric, groups, reference, excluded, insufficie
         ]  # fmt: skip
         assert each.outcome is not Outcome.PASS or known
         assert each.outcome is not Outcome.PASS or metric != "FT"
-
-
-NUMBERS = {"g": ["a", "b"] * 200, "y": [0, 1, 1, 0] * 100, "c": [40] * 400}
-
-NUMBERS |= {"d": [1] * 400, "s": [0.3] * 400}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,9 +10,6 @@ from tests.monitored_days import QUESTION, asked, day_names
 import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.results.monitor_results import MonitorState
-
-if TYPE_CHECKING:
-    pass
 
 RECALL = {"metric": "true_positive_rate.difference", "between": [-0.1, 0.1], "groups": "F"}
 BALANCED = {"metric": "balanced_accuracy.difference", "between": [-0.3, 0.3], "groups": "F"}

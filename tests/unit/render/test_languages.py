@@ -28,7 +28,6 @@ FURTHER = {("gap_verdict",)}
 """What English has from elsewhere."""
 ENGLISH = {
     ("diagnostic",),
-    ("join",),
     ("method",),
     ("verification",),
 }

@@ -72,40 +72,6 @@ def in_strata(cells: dict[tuple[str, str], tuple[int, int]]) -> pl.DataFrame:
 SAME = {("x", "a"): (30, 20), ("x", "b"): (20, 30), ("y", "a"): (20, 30), ("y", "b"): (10, 40)}
 
 
-def test_a_stratum_named_pooled_is_told_from_what_is_pooled() -> None:
-    rows = in_strata(SAME).with_columns(pl.col("st").replace({"x": "pooled"}))
-    report = fg.audit(rows, prediction="p", positive=1, sensitive="g", strata="st", metrics=["DI"])
-    fields = ("metric", "group", "stratum", "scope")
-    keys = [tuple(row.get(f) for f in fields) for row in report.to_dict()["estimates"]]
-    assert len(set(keys)) == len(keys)
-
-
-def test_a_stratum_named_pooled_adjusts_no_p_value() -> None:
-    options = {
-        "prediction": "p", "positive": 1, "sensitive": "g", "strata": "st",
-        "metrics": ["selection_rate.difference"],
-    }  # fmt: skip
-    rows = in_strata(SAME)
-    adjusted = [
-        sorted(
-            row["p_adjusted"]
-            for row in fg.audit(each, **options).to_dict()["estimates"]
-            if row["p_adjusted"] is not None
-        )
-        for each in (rows, rows.with_columns(pl.col("st").replace({"x": "pooled"})))
-    ]
-    assert adjusted[0] == pytest.approx(adjusted[1])
-
-
-@pytest.mark.parametrize("name", ["rest", "overall"])
-def test_a_group_of_any_name_is_not_compared_with_itself(name: str) -> None:
-    cells = {"a": {"tp": 30, "fn": 20}, name: {"tp": 20, "fn": 30}}
-    reference = "overall" if name == "overall" else "rest"
-    report = fg.audit(fg.confusion("g", cells), metrics=["DI"], reference=reference)
-    rows = report.to_dict()["estimates"]
-    assert all(row["group"] != row["reference"] or "reference_kind" in row for row in rows)
-
-
 # 2. the reference is resolved once
 
 
@@ -218,9 +184,6 @@ def test_no_explanation_of_a_metric_shows_nan() -> None:
         assert not re.search(r"\bnan\b", done.output, re.IGNORECASE), name
 
 
-# 5. what is asked is computed
-
-
 # 6. progress
 
 
@@ -262,12 +225,6 @@ def test_one_thread_draws_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         main([*args, "-o", str(tmp_path / "report.json"), "--positive", "1"])
     assert (tmp_path / "report.json").exists()
     assert sum("draw" in each.name for each in started) <= 1
-
-
-# 7. the same question has the same numbers
-
-
-# 8. values, not sentences
 
 
 # interval and p-value are one answer

@@ -4,10 +4,6 @@ import polars as pl
 
 import fairgauge as fg
 
-MISSED = fg.rate(
-    "missed", of=fg.FN, among=fg.FN + fg.TP, better="lower", says="the share of missed rows"
-)
-
 
 def _scored(shift: float) -> fg.Report:
     rows = pl.DataFrame(

@@ -11,7 +11,6 @@ import pytest
 import compared_reports
 import fairgauge as fg
 import sample_reports
-from fairgauge.cube.cube import cube_schema
 from fairgauge.results.comparison import Change
 from fairgauge.results.report import Report
 
@@ -38,12 +37,6 @@ def test_comparisons_keep_to_their_schema(name):
     assert (
         errors(Change.json_schema(), json.loads(fg.compare(*COMPARISONS[name]()).to_json())) == []
     )
-
-
-def test_cubes_keep_to_their_schema():
-    cube = fg.confusion("sex", {"F": {"tp": 2, "fn": 1}, "M": {"tp": 3, "fn": 1}})
-    for each in (cube, fg.protect(cube, 10)):
-        assert errors(cube_schema(), json.loads(each.to_json())) == []
 
 
 def test_a_word_outside_the_enums_and_a_missing_key_are_errors():

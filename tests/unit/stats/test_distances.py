@@ -24,7 +24,6 @@ from fairgauge.stats.significance import homogeneity_table
 A, D = np.array([50.0, 30, 20]), np.array([20.0, 18, 22])
 RNG = np.random.default_rng
 NORMS = ("tvd", "ks", "lp")
-CUMULATIVE = ("ks", "wasserstein")
 
 
 def distance(kind, a, d):

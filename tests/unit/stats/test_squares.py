@@ -83,38 +83,6 @@ def test_the_spread_of_a_ratio_of_squares_is_that_of_the_rows():
     assert (float(low), float(high)) == pytest.approx((share * np.exp(-step), share * np.exp(step)))
 
 
-def influences(x, others, inside):
-    """What a row of either side moves a standardised difference by, one weight moved a little."""
-    sides = [x, others]
-
-    def d(weights):
-        joined = [np.concatenate(sides), np.concatenate(weights)]
-        two = (joined[0], joined[1]) if inside else (sides[1], weights[1])
-        means, squares, rows = [], 0.0, 0.0
-        for i, (values, w) in enumerate(((sides[0], weights[0]), two)):
-            size = len(values)  # sizes are held fixed
-            share = w / w.sum()
-            if inside and i:
-                parts = [p / p.sum() * len(s) for p, s in zip(weights, sides, strict=True)]
-                share = np.concatenate(parts) / size
-            mean = share @ values
-            means.append(mean)
-            squares += size * (share @ (values - mean) ** 2)
-            rows += size
-        return (means[0] - means[1]) / np.sqrt(squares / (rows - 2))
-
-    step, found = 1e-5, []
-    for side in (0, 1):
-        of = []
-        for i in range(len(sides[side])):
-            weights = [np.ones(len(each)) for each in sides]
-            base = d(weights)
-            weights[side][i] += step
-            of.append((d(weights) - base) / (step / len(sides[side])))
-        found.append(np.array(of))
-    return found
-
-
 def test_limits_hold_the_value_widen_with_the_level_and_narrow_with_rows():
     for n in (20, 200, 2_000):
         few, many = (

@@ -21,9 +21,7 @@ from fairgauge.cli._output import (
     exact_values,
     note_cases_alone,
     note_identifiers,
-    print_lines,
     print_or_save,
-    prints_lines,
 )
 from fairgauge.cli._spec_flags import check_options, given_options, question, read_question
 from fairgauge.cli._streams import print_message, print_result
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
 DIALECTS = (
     "snowflake", "bigquery", "databricks", "clickhouse", "mysql", "postgres", "duckdb", "sqlite",
 )  # fmt: skip
-_NO_MATCH = 3
 
 
 @click.command("count", cls=Command)
@@ -122,8 +119,6 @@ def count_command(
     fairgauge count monday.csv --label approved --prediction predicted --sensitive sex
         -o monday.cube.json
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.question.spec_file import without_baselines
-
     if by is None:
         check = check_outputs if show_sql else check_cube_output
         check([output], [*data.names, config])
@@ -132,12 +127,10 @@ def count_command(
 
         check_min_cell(min_cell)
     roles = {name: flags.pop(name) for name in ("item", "variant", "model", "family")}
-    options = read_question(config, flags, counts=True)
+    options = read_question(config, flags)
     if controls:
         options["controls"] = given_options({"strata": controls})["strata"]
     options = controls_as_strata(options)
-    if not flags.get("rule") and (left := without_baselines(config)):
-        print_message(left, prefix="Warning: ")
     options |= {name: column for name, column in roles.items() if column}
     of_answers = bool({"item", "variant"} & options.keys())
     if by is not None:
@@ -304,36 +297,3 @@ def protect_command(
     from fairgauge.sharing.protection import protect
 
     print_or_save(protect(counts, min_cell, published), output)
-
-
-@click.command("join", cls=Command)
-@click.argument("predictions")
-@click.argument("labels")
-@click.option("--on", required=True, metavar="COL", help="Column of the identifier, in both files.")
-@click.option("-o", "--output", required=True, metavar="FILE", help="A .parquet or .csv file.")
-@prints_lines
-def join_command(predictions: str, labels: str, on: str, output: str, *, quiet: bool) -> int:
-    """Put the LABELS beside the PREDICTIONS that they belong to.
-
-    Every prediction is written once, with its label or without. Rows that are there twice count
-    once; identifiers with different predictions are excluded, those with different labels have
-    none; all of it is counted. Rows keep the order of the predictions.
-
-    Exit code: 0, 2 an error, 3 no label has the identifier of a prediction (it is written all
-    the same, with a warning).
-
-    \b
-    fairgauge join predictions.parquet labels.parquet --on inference_id -o joined.parquet
-    """  # noqa: D301 - the paragraph mark of click
-    check_outputs([output], [predictions, labels])
-
-    from fairgauge.render.words.file_texts import describe_disjoint, describe_join
-    from fairgauge.scan import open_source
-    from fairgauge.scan.label_join import join_labels
-
-    counts = join_labels(open_source(predictions), open_source(labels), on, output)
-    print_lines("\n".join(describe_join(counts)), quiet=quiet)
-    if counts.disjoint is not None:
-        print_message(describe_disjoint(counts.disjoint), prefix="Warning: ")
-        return _NO_MATCH
-    return 0

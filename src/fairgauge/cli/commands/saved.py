@@ -132,18 +132,17 @@ def verify_command(bundle: str, signed_by: str | None, *, quiet: bool) -> int:
 def schema_command(name: str | None) -> None:
     """Print the JSON Schema of a file that fairgauge reads or writes.
 
-    Without NAME the names are listed: of every kind of result, of a cube and of a specification.
+    Without NAME the names are listed: of every kind of result, and of a specification.
 
     \b
     fairgauge schema report > report.schema.json
     fairgauge schema spec > audit.schema.json
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.cube.cube import cube_schema
     from fairgauge.monitoring.monitor_spec import schema as spec_schema
     from fairgauge.results.shown_result import result_classes
 
     of_results = {each.KIND.name: each.json_schema for each in result_classes().values()}
-    schemas = {**of_results, "cube": cube_schema, "spec": spec_schema}
+    schemas = {**of_results, "spec": spec_schema}
     if name is None:
         print_result("\n".join(schemas))
     elif name not in schemas:

@@ -46,7 +46,7 @@ class Verb:
     # whether these are saved results, in which others may have changed any value
     takes_saved: bool = False
     reads_question: bool = False  # whether the function reads the specification by its own rules
-    by_monitor_rules: bool = False  # whether it judges by the rules of a monitor in the file
+    judges: bool = False  # whether it judges, so that rules of a monitor alone are refused
     # fail_on, fail_help: the word that makes its result an exit code, and the help of it
     fail_on: str | None = None
     fail_help: str = ""
@@ -73,11 +73,11 @@ def command_of(name: str, verb: Verb) -> click.Command:
         given = {key: flags.pop(key) for key in verb.own_options}
         options = {key: value for key, value in given.items() if value not in (None, ())}
         asked = None if verb.reads_question else config
-        options |= read_question(asked, flags, judges=verb.by_monitor_rules)
+        options |= read_question(asked, flags, judges=verb.judges)
         options |= {"config": config} if config is not None else {}
         of = [each.read() if isinstance(each, DataArguments) else each for each in of]
 
-        from fairgauge.results.describers import function_at
+        from fairgauge.results.definitions import function_at
         from fairgauge.scan.scan_progress import progress
 
         with progress(verb.progress_text):
@@ -158,7 +158,7 @@ _NUMBERS = {
     "tolerance": "Difference of rates to tolerate and to detect (default 0.1).",
     "ratio": "Ratio of rates to tolerate and to detect (default 0.8).",
     "power": "Power: probability of the wanted verdict (default 0.8).",
-    "confidence": BY_NAME["confidence"].help("--confidence"),
+    "confidence": BY_NAME["confidence"].help(flag=True),
     "share": "Share of the group in all rows (default 0.5).",
     "among": "Share of the rows that are in the denominator of the rate (default 1).",
     "cluster_size": "Rows per cluster (default 1).",
@@ -217,7 +217,7 @@ VERBS = {
         function="fairgauge.api.audit:audit",
         result_kind="report",
         question_options=question("candidate"),
-        by_monitor_rules=True,
+        judges=True,
         data_help="Table of a database, whose URL is DATA; of files, the table of the report to "
         "print as CSV: estimates, groups, verdicts, pairs or findings.",
         choose_input=_name_output_table,

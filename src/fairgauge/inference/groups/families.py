@@ -15,6 +15,7 @@ import numpy as np
 
 from fairgauge.catalogue.cells import Array, Need
 from fairgauge.catalogue.comparisons import Contrast, RowMetric
+from fairgauge.catalogue.distributions import OverallStandardisedMean
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Rate, Statistic, tested_as
 from fairgauge.enums import (
@@ -119,7 +120,7 @@ def _family_key(estimate: Estimate, *, two: bool) -> Hashable:
     # two groups that are each other's reference; whatever the data choose as the reference, all
     # pairs are. ``two``: whether the feature has two groups.
     metric: object = estimate.metric
-    if isinstance(estimate.definition, Contrast):
+    if isinstance(estimate.definition, Contrast | OverallStandardisedMean):
         of = estimate.definition.of
         metric = tested_as(of) if isinstance(of, Rate) else of.name  # odds have their own interval
     chosen = estimate.interval is not None and IntervalMethod.TUKEY in estimate.interval.methods

@@ -92,6 +92,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
         "quarters": lambda: _tables(report, "quarters", _quarters(report)),
         "adverse_impact": lambda: whole("shortfall"),
         "comparisons": lambda: whole("compared"),
+        "estimators": lambda: whole("estimators"),
         "not_stated": lambda: whole("not_stated"),
         "signatures": lambda: [signatures],
         "statements": lambda: [tree.Items(of.statements)],

@@ -199,7 +199,7 @@ def what_no_report_shows() -> tuple[str, ...]:
 _FILE = re.compile(r"[./]")
 NO_FILE = "DATA"
 """What stands in a command for data that are not in a file."""
-_CONTROLS = replace(BY_NAME["strata"], name="controls", flags={"--control": ""})
+_CONTROLS = replace(BY_NAME["strata"], name="controls", flag="--control")
 """The option of a decomposition alone, which is written as strata are."""
 
 
@@ -250,16 +250,12 @@ def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
 
 
 def _flags(option: Option, value: Any) -> list[str] | None:
-    if len(option.flags) > 1:  # a table, with a flag for each key
-        flags = ((f"--{key.replace('_', '-')}", text) for key, text in value.items())
-        return [word for flag in flags for word in flag]
-    (flag,) = option.flags
     texts = option.type.write(value)
     if _as_text(_parsed(option, texts)) != _as_text(value):
         return None
     if option.type.arguments > 1:
-        return [flag, *texts]
-    return [word for text in texts for word in (flag, text)]
+        return [option.flag, *texts]
+    return [word for text in texts for word in (option.flag, text)]
 
 
 def _parsed(option: Option, texts: Sequence[str]) -> object:

@@ -14,7 +14,7 @@ const handle = async (what, given, report) => {
 if (WORKER) {
   self.onmessage = async ({ data: { id, what, given } }) => {
     try { self.postMessage({ id, result: await handle(what, given, (...far) => self.postMessage({ id, far })) }); }
-    catch (error) { self.postMessage({ id, error: error.message, known: error instanceof Refused || error instanceof Unreadable }); }
+    catch (error) { self.postMessage({ id, error: error.message, known: error instanceof Refused }); }
   };
 } else {
   try {
@@ -47,9 +47,9 @@ const isBanded = (c) => c.name && !c.many && c.values.length > 12 && c.values.fi
 const usable = (c) => !c.many && c.values.length > 0 && c.values.length <= MOST_GROUPS;
 const fill = (id, ...children) => one(id).replaceChildren(...children);
 const alarm = (...texts) => make("p", { className: "error", role: "alert" }, ...texts);
+const explained = (error) => (error instanceof Refused ? error.message : inWords(UI.unexpected, { message: error.message }));
 const fail = (error) => {
-  const known = error instanceof Unreadable || error instanceof Refused;
-  fill("problem", alarm(make("b", {}, UI.unreadable), " ", known ? error.message : inWords(UI.unexpected, { message: error.message })));
+  fill("problem", alarm(make("b", {}, UI.unreadable), " ", explained(error)));
   one("working").hidden = true;
 };
 const progress = (what) => (part, rows) => { one("bar").value = part; fill("far", `${what}: ${Math.round(100 * part)}%${rows ? `, ${amount(rows)} ${UI.rows}` : ""}`); };
@@ -72,12 +72,14 @@ const isOpen = (...keys) => !keys.every((key) => key in given);
 const ask = () => {
   const { table } = state, able = table.columns.filter(usable), two = able.filter((c) => c.name && (c.values.length > 1 || c.blanks));
   const looksLikeData = 2 * table.columns.filter((c) => plainNumber(c.name) !== null || c.values.includes(c.name) || /^(yes|no|true|false|male|female|white|black|asian)$/i.test(c.name)).length > table.columns.length;
-  if (looksLikeData) return fail(unreadable("headless", { names: listed(table.header) }));
-  if (!table.cells && table.columns.filter((c) => two.includes(c) || isBanded(c)).length < 2) return fail(unreadable("no_two", { most: MOST_GROUPS, n: table.header.length, names: listed(table.header) }));
+  if (looksLikeData) return fail(refused("headless", { names: listed(table.header) }));
+  if (!table.cells && table.columns.filter((c) => two.includes(c) || isBanded(c)).length < 2) return fail(refused("no_two", { most: MOST_GROUPS, n: table.header.length, names: listed(table.header) }));
   const counted = table.columns.find((c) => GUESS.count.test(c.name) && isCount(c));
   const decision = two.find((c) => GUESS.decision.test(c.name) && !GUESS.label.test(c.name) && c !== counted) ?? two.find((c) => c.values.length <= 12 && !GUESS.label.test(c.name) && !GUESS.group.test(c.name) && c !== counted && c.values.some((v) => GUESS.good.test(v.trim())))
     ?? two.find((c) => c.values.length === 2 && !GUESS.group.test(c.name) && !GUESS.label.test(c.name));
   fill("read", inWords(UI.read, { name: table.name, rows: amount(table.fileRows ?? table.rows), columns: table.columns.length }), table.above ? ` ${inWords(UI.read_below, { line: table.above + 1 })}` : "");
+  const total = table.columns.flatMap((c) => c.values).find((v) => PATTERNS.total.test(plainText(v)));
+  fill("total", total ? inWords(UI.total, { name: total }) : "");
   const choose = (id, chosen, none) => fill(id, ...(none ? [option("", none, !chosen)] : []), ...(id === "decision" ? table.columns.filter((c) => two.includes(c) || isBanded(c)) : two).map((c) => option(c.name, `${c.name} (${c.values.slice(0, 3).join(", ")}${c.values.length > 3 ? " \u2026" : ""})`, c === chosen)));
   choose("decision", decision, decision ? null : UI.choose);
   const label = two.find((c) => GUESS.label.test(c.name) && c !== decision), left = two.filter((c) => ![decision, label, counted].includes(c)), named = left.filter((c) => GUESS.group.test(c.name)), people = named.length || left.length > 1 ? named : left;
@@ -114,7 +116,8 @@ const likely = (c) => {
   const none = noOutcomes(c.values), binary = c.values.every((v) => none.includes(v) || [0, 1].includes(meaning(v)));
   const isNumber = (v) => plainNumber(v) !== null;
   const isOffer = (v) => PATTERNS.declined_offer.test(plainText(v));  // was made, and people turned it down
-  return (v) => (isOffer(v) ? null : none.includes(v) ? "unknown" : binary ? ["no", "yes"][meaning(v)] : isNumber(v) ? null : GUESS.good.test(v.trim()) ? "yes" : isAdverse(v) || isNo(v.trim()) ? "no" : null);
+  const isDeniedElsewhere = (v) => c.values.some((other) => /^(not|nicht|non) /i.test(other) && plainText(other).replace(/^\w+ /, "") === plainText(v));
+  return (v) => (isOffer(v) ? null : none.includes(v) ? "unknown" : binary ? ["no", "yes"][meaning(v)] : isNumber(v) ? null : GUESS.good.test(v.trim()) || isDeniedElsewhere(v) ? "yes" : isAdverse(v) || isNo(v.trim()) ? "no" : null);
 };
 const askDecision = () => {
   const c = column(one("decision").value);
@@ -299,14 +302,18 @@ const grid = (page) => {
     const rule_ = page.all.find((s) => s.code === "rule" && s.facts.text === rule.text), phrase = rule_ ? F.cap(g.state("allowed", "text", rule_)) : rule.text;
     return [make("table", { className: "judged verdicts" }, make("caption", {}, `${UI.every_rule}: \u201c${phrase}\u201d`), make("colgroup", {}, ...["name", "n", "", "v", "why"].map((c) => make("col", { className: c }))),
       make("thead", {}, make("tr", {}, make("th", { scope: "col" }, UI.group), make("th", { scope: "col" }, UI.ci), make("th", { scope: "col" }, make("span", { className: "unseen" }, UI.ci), axis), make("th", { scope: "col" }, UI.verdict), make("th", { scope: "col" }, UI.why))), ...body),
-    make("p", { className: "note" }, inWords(UI.legend, { whom: q.reference === "best" ? (isLeast(q) ? UI.best_harm : UI.best).replace(/ \(.*/, "") : UI.others }))];
+    make("p", { className: "note" }, inWords(UI.legend, { whom: referenceOf(q) }))];
   }).concat(audit.features.filter((f) => f.columns.length === 1 && unknownOf(f)).map((f) => make("p", { className: "note" }, inWords(UI.unknown_rows, { n: amount(unknownOf(f)), all: F.of(f.known, unit), name: F.feature([f.name, f.names]) })))).concat(audit.doubts.map((d) => make("p", { className: "note" }, inWords(UI.doubted, { what: d.what, rows: F.of(d.rows, unit) }))));
 };
-const isLeast = (q) => q.favourable === "negative";
+const isLeast = (q) => q.favourable === "negative", referenceOf = (q) => (q.reference === "best" ? (isLeast(q) ? UI.best_harm : UI.best).replace(/ \(.*/, "") : UI.others);
+// of each column, which of its groups differ
+const columnText = (q, rows) => comparedText(q.rates[0].title, referenceOf(q), rows.filter((r) => !r.isReference && r.difference && !Number.isNaN(r.difference.value))
+  .map((r) => [called(r.group), r.note ? "few" : !r.difference.significant ? "alike" : r.difference.value < 0 ? "lower" : "higher"]));
 const tables = () => {
   const { audit, q } = state, rate = q.rates[0], rows = publishedTable(audit).filter((r) => r.rate === rate.name), cell = (t) => make("td", { className: "num" }, t), ratio = (r) => (r.ratio && !Number.isNaN(r.ratio.value) ? `${F.num(r.ratio.value, 3)} (${F.num(r.ratio.low, 3)} \u2026 ${F.num(r.ratio.high, 3)})` : "\u2013");
+  const of = (f) => rows.filter((r) => r.feature === f.names.join(" and "));
   return [make("h2", {}, UI.publish), ...audit.features.map((f) => make("div", { className: "scrolls", tabIndex: 0, role: "group", ariaLabel: f.name }, make("table", { className: "publish" }, make("caption", {}, F.feature([f.name, f.names])), make("thead", {}, make("tr", {}, ...[UI.group, "n", q.question.words?.positive ?? UI.got_column, UI.rate, q.reference === "best" ? (isLeast(q) ? UI.ratio_least : UI.ratio_best) : UI.ratio_others].map((t, i) => make("th", { scope: "col", className: i ? "num" : "" }, t)))),
-    make("tbody", {}, ...rows.filter((r) => r.feature === f.names.join(" and ")).map((r) => make("tr", {}, make("th", { scope: "row" }, bdi(called(r.group))), cell(F.count(r.n)), cell(F.count(r.x)), cell(Number.isNaN(r.own.value) ? "\u2013" : F.pct(r.own.value)), cell(r.isReference ? UI.reference : r.note === "insufficient data" ? `${ratio(r)}, ${UI.because.insufficient}` : r.note ? `${ratio(r)}, ${UI.because.small_group}` : ratio(r)))), ...unknownRow(f))))),
+    make("tbody", {}, ...of(f).map((r) => make("tr", {}, make("th", { scope: "row" }, bdi(called(r.group))), cell(F.count(r.n)), cell(F.count(r.x)), cell(Number.isNaN(r.own.value) ? "\u2013" : F.pct(r.own.value)), cell(r.isReference ? UI.reference : r.note === "insufficient data" ? `${ratio(r)}, ${UI.because.insufficient}` : r.note ? `${ratio(r)}, ${UI.because.small_group}` : ratio(r)))), ...unknownRow(f))), make("p", { className: "note" }, columnText(q, of(f))))),
   make("p", { className: "note" }, inWords(UI.publish_note, { best: q.reference === "best" ? (isLeast(q) ? UI.least_note : UI.best_note) : "" })), ...(q.person ? [make("p", { className: "note" }, inWords(UI.once, { rows: amount(state.counts.fileRows), people: amount(state.counts.read) }))] : []), make("p", { className: "note" }, UI.see_python)];
 };
 const unknownRow = (f) => { const n = unknownOf(f); return n ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.not_known)), make("td", { className: "num" }, F.count(n)), make("td"), make("td"), make("td"))] : []; };
@@ -316,8 +323,8 @@ const viewsOf = (counts, q) => {
   const columns = counts.columns.map((c) => ({ name: c.name, held: range(c.levels.length).filter((code) => !c.groupless[code]) })), known = columns.map(({ name, held }, i) => ({ name, groups: held.map((code) => counts.columns[i].names[code]) }));
   const codes = counts.cells.flatMap((cell) => cell.codes.map((code, i) => (code < 0 ? known[i].groups.length + 1 : columns[i].held.indexOf(code))));
   const flat = counts.cells.flatMap(({ states }) => states.flatMap(([yes, no, none]) => [no, yes, none]));
-  return { columns: known, rates: data.explored.filter((rate) => q.label || !rate.labelled), thresholds: [null], models: [{ name: "", lines: [] }], tables: [{ model: 0, columns: range(known.length), places: [0], codes, counts: flat }],
-    confidence: 0.95, fewest: FEWEST, audited: 0, scored: false, turned: false, protected: null, label: q.label?.name, decision: q.decision.name, called: data.called, start: { by: [0], rate: "selection_rate", reference: "others" }, where: [], check: [] };
+  return { columns: known, rates: data.rates.filter((rate) => q.label || rate.needs === 1), thresholds: [null], models: [{ name: "" }], tables: [{ model: 0, columns: range(known.length), places: [0], codes, counts: flat }],
+    confidence: 0.95, fewest: FEWEST, audited: 0, scored: false, turned: false, protected: null, label: q.label?.name, decision: q.decision.name, called: data.called, by: [0], where: [], check: [] };
 };
 
 // ---- events
@@ -338,8 +345,8 @@ const answerForm = async () => {
     Object.assign(state, await behind("audit", state.question, progress(UI.counting)));
     show();
   } catch (error) {
-    if (!(error instanceof Refused || error instanceof Unreadable)) console.error(error);
-    fill("wrong", alarm(error instanceof Refused || error instanceof Unreadable ? error.message : inWords(UI.unexpected, { message: error.message })));
+    if (!(error instanceof Refused)) console.error(error);
+    fill("wrong", alarm(explained(error)));
   }
   one("working").hidden = true;
 };

@@ -120,10 +120,9 @@ const grammarOf = (language, asked) => {
     return { of: countText(sizes[0]), n: countText(sizes[1]), mine: countText(counts[0]), theirs: countText(counts[1]), exact: true, counts, per };
   };
   const rounded = (v, decimals = 0) => {
-    for (let digits = decimals; digits < 7; digits++) { const t = grouped(minusZero(fixed(v, digits))); if (Number(t.replaceAll(",", "")) || v === 0) return t; }
+    for (let digits = decimals; digits < 7; digits++) { const t = grouped(fixed(v, digits)); if (Number(t.replaceAll(",", "")) || v === 0) return t; }
     return significantDigits(v, 1);
   };
-  const minusZero = (t) => t;
   const endsOf = (low, high, per) => { const ends = [low, high].map((e) => rounded(e * per)); return low < high && ends[0] === ends[1] ? [low, high].map((e) => rounded(e * per, 2)) : ends; };
   const unsigned = (t) => { const bare_ = t.replace(/^-/, ""); return Number(bare_.replaceAll(",", "")) === 0 ? terms.none : localised(bare_); };
   const rangeText = (s) => {

@@ -1,4 +1,4 @@
-"""What became of files: of a sealed bundle that is verified, and of two that are joined."""
+"""What became of a sealed bundle that is verified."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
-from fairgauge.errors import form_of, quote
 from fairgauge.render.grammar import english
 from fairgauge.render.words.display_names import called
 from fairgauge.results.verification import NAME_OF_SIGNATURE, DifferentNumber, Verification
-from fairgauge.scan.label_join import DisjointIdentifiers, JoinCounts
 
 _MOST_LISTED = 20
 _LONG, _CONTEXT = 120, 40
@@ -56,19 +54,3 @@ def _around_difference(one: str, other: str) -> tuple[str, str]:
     start = max(0, same - _CONTEXT)
     mark = "…" if start else ""
     return f"{mark}{called(one[start:])}", f"{mark}{called(other[start:])}"
-
-
-def describe_join(counts: JoinCounts) -> Iterator[str]:
-    """Yield what was written, and everything that was put aside."""
-    g, written = english(), counts.written
-    yield g.say("join", "written", n=written, labelled=written - counts.unlabelled) or ""
-    for field, text in g.table["join"]["aside"].items():
-        if rows := getattr(counts, field):
-            yield g.made(text).render(n=rows)
-
-
-def describe_disjoint(found: DisjointIdentifiers) -> str:
-    """State that two files have no identifier in common, and what to look at."""
-    sides = (quote(form_of(each)) for each in (found.predictions, found.labels))
-    facts: dict[str, Any] = dict(zip(("predictions", "labels"), sides, strict=True))
-    return english().say("join", "disjoint", **facts) or ""

@@ -107,7 +107,7 @@ def unstated(report: Report) -> tuple[str, str] | None:
     if not absent:
         return None
     words = listing([_named(key) or _said("of_data", key=key) for key in absent])
-    return words, listing([f"--{key.replace('_', '-')}" for key in absent])
+    return words, f"--document {listing([f'{key}=TEXT' for key in absent])}"
 
 
 def caveat(spec: Mapping[str, Json]) -> tuple[str, ...]:

@@ -12,9 +12,6 @@ from fairgauge.cli import main
 ANSWERS = ["--model", "decision", "--outcomes", "all", "--error", "refused", "--parity", "no"]
 COLUMNS = ["--label", "repaid", "--prediction", "approved", "--sensitive", "sex"]
 
-SCORED = ["--model", "score", "--outcomes", "all", "--error", "both", "--parity", "no"]
-SCORED += ["--label", "repaid", "--score", "score"]
-
 
 def run(*arguments, typed=""):
     return CliRunner().invoke(main, ["choose", *arguments], input=typed)

@@ -217,11 +217,6 @@ def spell(path: Path) -> None:
     path.write_text("\n".join([header, *rows]) + "\n")
 
 
-OUTCOMES = 'approved = {1 = ["1", "yes"], 0 = ["0", "no"]}\n'
-
-OUTCOMES += 'predicted = {1 = ["1", "yes"], 0 = ["0", "no"]}\n'
-
-
 def test_the_doctor_states_what_may_be_wrong_and_ends_with_a_code(folder):
     healthy = fairgauge("monitor", "doctor", folder / "history", "-q")
     assert (healthy.exit_code, healthy.stdout) == (

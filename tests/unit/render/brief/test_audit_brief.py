@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,9 +13,6 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.render import render
 from fairgauge.render.document import document as report_document
-
-if TYPE_CHECKING:
-    pass
 
 WORDS: dict[str, Any] = {
     "unit": "loan applications", "noun": "applicants",

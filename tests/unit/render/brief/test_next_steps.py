@@ -2,48 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import polars as pl
 import pytest
-from tests.every_result import RESULTS, calls, defendants, loans, prices, result, scored
+from tests.every_result import RESULTS, loans, result, scored
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
 
 LOANS = {"label": "repaid", "prediction": "approved", "positive": "yes", "sensitive": "sex"}
-NUMBERS = {"sensitive": "race", "task": "regression"}
-AUDITS = {
-    "approved": (loans, LOANS),
-    "of those who repaid": (loans, {**LOANS, "metrics": "true_positive_rate.difference"}),
-    "ratio alone": (loans, {**LOANS, "metrics": "selection_rate.ratio"}),
-    "accuracy": (loans, {**LOANS, "metrics": "accuracy.difference"}),
-    "data alone": (defendants, {"label": "reoffended", "positive": 1, "sensitive": "race"}),
-    "wrongly rated": (defendants, {
-        "label": "reoffended", "prediction": "high", "positive": 1, "sensitive": "race",
-        "metrics": "false_positive_rate.difference",
-    }),
-    "spreads": (prices, {**NUMBERS, "label": "rate_spread"}),
-    "errors": (prices, {**NUMBERS, "label": "price", "prediction": "estimate"}),
-    "estimates": (prices, {**NUMBERS, "prediction": "estimate"}),
-    "classes": (calls, {"label": "asked", "prediction": "routed", "sensitive": "accent"}),
-    "scores": (scored, {**LOANS, "prediction": None, "score": "score",
-                        "metrics": "auc.difference"}),
-    "several cuts": (scored, {**LOANS, "prediction": None, "score": "score",
-                              "threshold": [0.4, 0.5], "metrics": "selection_rate.difference"}),
-    "beside all": (loans, {**LOANS, "reference": "overall"}),
-}  # fmt: skip
-WHY = re.compile(r"fairgauge why(?: --metrics (\S+))? --strata COLUMN")
-NO_DECOMPOSITION = {"errors", "classes", "scores", "several cuts", "beside all"}
-
-
-def in_two(rows):
-    """Return rows with a column of two values drawn at random."""
-    drawn = np.random.default_rng(1).choice(["x", "y"], len(rows))
-    return rows.with_columns(apart=pl.Series(drawn))
-
-
+SCORES = LOANS | {"prediction": None, "score": "score", "metrics": "accuracy.difference"}
 OWNERS = (
     "Analyst",
     "Those responsible",
@@ -103,10 +71,9 @@ def test_every_step_begins_with_who_takes_it(name):
     ],
 )
 def test_another_threshold_is_advised_only_for_a_rule_that_thresholds_takes(rule, is_taken):
-    asked = {**AUDITS["scores"][1], "metrics": "accuracy.difference"}
-    report = fg.audit(scored(), **asked, rules=rule)
+    report = fg.audit(scored(), **SCORES, rules=rule)
     assert report.verdict is Outcome.FAIL
     assert ("(fairgauge thresholds)" in " ".join(map(str, report.brief().steps))) == is_taken
     if not is_taken:
         with pytest.raises(fg.SpecError):
-            fg.thresholds(scored(), **asked, rules=rule)
+            fg.thresholds(scored(), **SCORES, rules=rule)

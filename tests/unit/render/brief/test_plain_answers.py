@@ -70,15 +70,6 @@ def test_drawn_shares_of_strata_are_those_of_the_table() -> None:
     assert [row.label for row in grid.rows] == sorted(row.label for row in grid.rows)
 
 
-def _selected(few: int) -> str:
-    """Return the headline of an audit of four groups, of which the last has ``few`` rows."""
-    counts = {
-        group: {"tp": size // of, "fp": 0, "fn": 0, "tn": size - size // of}
-        for group, size, of in (("A", 400, 8), ("B", 400, 2), ("C", 400, 2), ("D", few, 2))
-    }
-    return str(fg.audit(fg.confusion("g", counts)).brief().headline)
-
-
 def test_rounded_counts_are_not_shown_as_exact() -> None:
     """A reader of the first page, or of its table, learns that each number is rounded."""
     rng = np.random.default_rng(5)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import re
-
 import polars as pl
 import pytest
 from tests.selected_groups import selected
@@ -31,21 +28,8 @@ def applicants():
     )
 
 
-@functools.cache
-def report():
-    return fg.audit(
-        applicants(),
-        prediction="hired",
-        positive=1,
-        sensitive=["sex", "race"],
-        preset="nyc-ll144",
-        rules=["selection_rate.ratio >= 0.8"],
-    )
-
-
-def shown(of=None, format_="text", **options):
-    options |= {"width": 100} if format_ == "text" else {}
-    return " ".join(render(of or report(), format_, **options).split())
+def shown(of):
+    return " ".join(render(of, "text", width=100).split())
 
 
 def test_in_new_york_the_most_selected_category_of_a_small_audit_is_the_reference():
@@ -82,7 +66,3 @@ def test_an_undecided_rule_names_the_rows_without_a_group():
     )
     undecided = "INCONCLUSIVE for Female (0.91, 95% CI 0.84 to 0.98; the 460 rows without a group"
     assert f"{undecided} could change that)" in shown(of)
-
-
-def _plain_cells(html):
-    return re.sub(r"<(td|th)[^>]*>", r"<td>", html).replace("</th>", "</td>")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
 import polars as pl
 import pytest
 from tests.selected_groups import selected
@@ -137,18 +136,6 @@ def test_a_metric_without_a_value_has_its_reason():
     assert any(
         "for Other: no value, because the group has no predicted positives" in t for t in items
     )
-
-
-def classes():
-    """Return an audit of three classes, in which the classes of the largest differences differ."""
-    rng = np.random.default_rng(3)
-    label = rng.choice(list("abc"), 900)
-    group = rng.choice(["x", "y", "z"], 900)
-    guess = np.where(rng.random(900) < 0.7, label, np.where(group == "x", "a", "b"))
-    return fg.audit(
-        pl.DataFrame({"y": label, "p": guess, "g": group}),
-        label="y", prediction="p", sensitive="g", task="multiclass",
-    )  # fmt: skip
 
 
 def test_a_question_mark_is_explained_by_what_was_asked():
