@@ -48,7 +48,7 @@ def canonical(raw: object) -> Value:
         return raw
     if hasattr(raw, "item") and not isinstance(raw, (bytes, Decimal)):  # numpy and Arrow scalars
         if type(raw).__name__ == "datetime64":
-            return _moment(raw)
+            return _canonical_moment(raw)
         raw = to_double(raw) if isinstance(raw.item(), float) else raw.item()
         if raw is None or isinstance(raw, (str, bool)):
             return raw
@@ -104,7 +104,7 @@ def _text_of_bytes(raw: bytes) -> str:
     return raw.decode("utf-8", "backslashreplace")
 
 
-def _moment(raw: Any) -> Value:
+def _canonical_moment(raw: Any) -> Value:
     whole = raw.astype("datetime64[us]")
     return str(raw) if whole != raw and raw == raw else canonical(whole.item())
 

@@ -227,11 +227,11 @@ class _Table:
             }
 
 
-def _tables(check: Check) -> list[_Table]:
+def _page_tables(check: Check) -> list[_Table]:
     return [_Table(check, each) for each in check.tables]
 
 
-def _facts(check: Check) -> dict[str, Any]:
+def _summary_facts(check: Check) -> dict[str, Any]:
     unread = sum(each.counts for each in check.unread)
     left = [f"{unread:,} not checked"] if unread else []
     decided = [] if check.verdict is Outcome.NONE else [outcome_word(check.verdict)]
@@ -267,7 +267,7 @@ def _faults(check: Check) -> Iterator[dict[str, Any]]:
                    "message": fault.message}  # fmt: skip
 
 
-def _ratios(check: Check) -> Iterator[dict[str, Any]]:
+def _ratio_rows(check: Check) -> Iterator[dict[str, Any]]:
     for table, of in zip(check.to_dict()["tables"], check.tables, strict=True):
         for group, checked in zip(table["groups"], of.groups, strict=True):
             row = {**flat(group), "source": table["source"], "table": table["name"]}
@@ -277,16 +277,16 @@ def _ratios(check: Check) -> Iterator[dict[str, Any]]:
 
 
 STREAMS: Mapping[str, Callable[..., Any]] = {
-    "facts": _facts,
+    "facts": _summary_facts,
     "frame": _frame,
-    "every": _tables,
+    "every": _page_tables,
     "all_errors": lambda check: [
-        f"{each.name}. {text}" for each in _tables(check) for text in each.faults("error")
+        f"{each.name}. {text}" for each in _page_tables(check) for text in each.faults("error")
     ],
     "errors": lambda table: table.faults("error"),
     "notes": lambda table: table.faults("note"),
     "categories": _Table.categories,
     "not_read": lambda check: [f"{called(e.source)}: {e.reason}." for e in check.unread],
     "faults": _faults,
-    "ratios": _ratios,
+    "ratios": _ratio_rows,
 }

@@ -286,7 +286,7 @@ def _check_table(
         faults=(*faults, *further[0]),
         numbers_checked=checked + further[1],
     )
-    decided = (_decide(group, asked.limit, wrong=bool(found.errors)) for group in groups)
+    decided = (_decide_group(group, asked.limit, wrong=bool(found.errors)) for group in groups)
     return replace(found, groups=tuple(decided))
 
 
@@ -381,7 +381,7 @@ def _reword_for_people(
     return replace(verdict, reason=named)
 
 
-def _decide(group: CheckedGroup, limit: float | None, *, wrong: bool) -> CheckedGroup:
+def _decide_group(group: CheckedGroup, limit: float | None, *, wrong: bool) -> CheckedGroup:
     # a group with what is known of its ratio: nothing passes in a table with an error
     verdict = group.verdict
     if limit is None or (group.is_reference and verdict is None):

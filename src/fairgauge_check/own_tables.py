@@ -50,10 +50,12 @@ def _check_number(column: str, row: tuple[int, str] | None, text: str, *values: 
         and (text.startswith("<") or float(printed.low) <= high + slack)
     ):
         return None
-    return _fault(column, row, text, low, high, percent=printed is not None and printed.percent)
+    return _derived_fault(
+        column, row, text, low, high, percent=printed is not None and printed.percent
+    )
 
 
-def _fault(
+def _derived_fault(
     column: str, row: tuple[int, str] | None, text: str, low: float, high: float, **more: bool
 ) -> Fault:
     return Fault.of(FaultCode.DOES_NOT_FOLLOW, row, column=column, printed=text, low=low,
@@ -105,7 +107,7 @@ def check_own_table(
     grid: Grid, tables: Sequence[PublishedTable], others: Sequence[Grid]
 ) -> tuple[list[Finding], str]:
     """Return what the numbers of another table of a filing come to, and what is not checked."""
-    kind = next((of for like, of in _KINDS.items() if re.match(like, grid.name)), _columns)
+    kind = next((of for like, of in _KINDS.items() if re.match(like, grid.name)), _unknown_columns)
     kind = _again if grid.filed else _details if grid.is_detail else kind
     found = [*kind(grid, rows_of(grid), tables, others)]
     named = list(dict.fromkeys(each for each in found if isinstance(each, str)))
@@ -136,13 +138,13 @@ def _details(grid: Grid, rows: _Rows, *_: Any) -> _Found:
             yield _check_number("value", at, row["value"], float(100 * x.exact / n.exact))
 
 
-def _columns(grid: Grid, rows: _Rows, *known: Any) -> _Found:
+def _unknown_columns(grid: Grid, rows: _Rows, *known: Any) -> _Found:
     for head in grid.header:
         if head not in known and any(read_number(row[head].lstrip("< ")) for row in rows):
             yield head
 
 
-def _gaps(grid: Grid, rows: _Rows, *_: Any) -> _Found:
+def _check_gaps(grid: Grid, rows: _Rows, *_: Any) -> _Found:
     # what gaps come to by the averages beside them; those of all rows have none
     gap = next(head for head in grid.header if head.startswith("gap, % of "))
     reference = gap.removeprefix("gap, % of ")
@@ -163,10 +165,10 @@ def _gaps(grid: Grid, rows: _Rows, *_: Any) -> _Found:
             reached = [abs(end) >= least.exact for end in (printed.low, printed.exact)]
             agrees = row[limit] in ("yes",) * any(reached) + ("no",) * (not all(reached))
             ends = (float(abs(100 * printed.exact)),) * 2
-            yield None if agrees else _fault(limit, at, row[limit], *ends)
+            yield None if agrees else _derived_fault(limit, at, row[limit], *ends)
 
 
-def _quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
+def _check_quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
     for head in grid.header[1:]:
         shares = [read_number(row[head]) for row in rows]
         together = sum(float(each.exact) for each in shares if each)
@@ -174,7 +176,7 @@ def _quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
         yield _check_number(head, None, f"{100 * together:.1f}%", 1 - slack, 1 + slack)
 
 
-def _people(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
+def _check_shares(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
     known = {i: n.value for i, row in enumerate(rows, 1)
              if (n := read_number(row["n"])) and row.get("share", "-") != "-"}  # fmt: skip
     for i, people in known.items():
@@ -186,7 +188,7 @@ def _people(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -
     for number, row in enumerate(rows if rate in grid.header else (), 1):
         if (share := shares.get(row["group"])) is not None:
             yield _check_number(rate, (number, row["group"]), row[rate], float(share))
-    yield from _columns(
+    yield from _unknown_columns(
         grid, rows, "group", "n", "share", *([rate] if any(shares.values()) else [])
     )
 
@@ -251,7 +253,7 @@ def _certain(text: str) -> tuple[int, int] | None:
     return (n, low) if n and low == high else None
 
 
-def _strata(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
+def _check_strata(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
     # people of strata are those of the group, and their selections whole numbers of its selections
     table = _table_of(grid, tables)
     for group in () if table is None else (e for e in table.groups if e.name in grid.header[1:]):
@@ -352,16 +354,16 @@ def _comparisons(
             ends = (low[0] / high[1], high[0] / low[1])
         at = number, row["group"]
         yield _check_number("value and CI", at, row["value and CI"], *map(float, ends))
-    yield from _columns(grid, rows, "value and CI")
+    yield from _unknown_columns(grid, rows, "value and CI")
 
 
 # the other tables of filings, by how their captions begin
 _KINDS: Mapping[str, Callable[..., _Found]] = {
-    r"Gap of ": _gaps,
-    r"Who is in each quarter": _quarters,
-    r"People and rates of": _people,
+    r"Gap of ": _check_gaps,
+    r"Who is in each quarter": _check_quarters,
+    r"People and rates of": _check_shares,
     r"Selections beside those to expect": _shortfalls,
     r"Comparisons of groups": _comparisons,
-    _STRATA: _strata,
+    _STRATA: _check_strata,
     r"Groups of .*, adjusted for ": _check_adjusted_rows,
 }

@@ -72,7 +72,7 @@ def read_sources(
     stated = _read_mapping(columns)
     unread: list[UnreadTable] = []
     sources: list[Source] = []
-    for name, lenient, grids in _grids(source, unread):
+    for name, lenient, grids in _grids_of_source(source, unread):
         known = [grid for grid in grids if stated_columns(grid, stated)]
         own = [grid for grid in grids if grid.own and grid not in known]
         try:
@@ -141,7 +141,7 @@ def _read_mapping(columns: str | Path | Mapping[str, str | Sequence[str]] | None
     return stated
 
 
-def _grids(
+def _grids_of_source(
     source: str | Path | Iterable[str | Path], unread: list[UnreadTable]
 ) -> Iterator[tuple[str | None, bool, list[Grid]]]:
     if isinstance(source, str) and "\n" in source.strip():
@@ -240,19 +240,19 @@ def tables_of(grid: Grid, stated: Stated = OWN) -> Iterator[PublishedTable]:
     found = stated_columns(grid, stated)
     category = found.pop(ColumnRole.GROUP)
     columns = {role: places[0] for role, places in found.items()}
-    for part in _parts(grid):
+    for part in _split_grid(grid):
         yield _table(_strip_marks(part, category), category, columns)
 
 
 def _table(
     grid: Grid, category: Sequence[int], columns: Mapping[ColumnRole, int]
 ) -> PublishedTable:
-    rows, lost = _rows(grid, category, columns)
+    rows, lost = _read_rows(grid, category, columns)
     if not rows:
         raise DataError(f"{_table_name(grid)} has no row with a number")
     for role in {ColumnRole.N, ColumnRole.SELECTED} & columns.keys():
         known = [row for row in rows if getattr(row, role) is not None]
-        wrong = [row for row in known if not _is_count(row, role)]
+        wrong = [row for row in known if not _is_plausible_count(row, role)]
         # a publisher errs in some rows; where most are wrong, it is another column
         if 2 * len(wrong) > len(known):
             raise DataError(
@@ -277,7 +277,7 @@ def _table(
     )  # fmt: skip
 
 
-def _is_count(row: PublishedRow, role: ColumnRole) -> bool:
+def _is_plausible_count(row: PublishedRow, role: ColumnRole) -> bool:
     printed: Printed = getattr(row, role)
     fractional = not (printed.is_whole or row.weighted) or printed.percent
     more = row.n is not None and row.n.is_whole and printed.exact > row.n.exact
@@ -293,7 +293,7 @@ def _is_of_ratios(grid: Grid, place: int, columns: Mapping[ColumnRole, int]) -> 
     return ColumnRole.RATIO not in columns and 2 * like > len(cells)
 
 
-def _parts(grid: Grid) -> list[Grid]:
+def _split_grid(grid: Grid) -> list[Grid]:
     alone = [bool(row[0]) and {*row[1:]} <= {"", row[0]} for row in grid.rows]
     last = max((i for i, heading in enumerate(alone) if not heading), default=0)
     starts = [i for i, heading in enumerate(alone) if heading and i < last]  # no notes below all
@@ -318,11 +318,13 @@ def _parts(grid: Grid) -> list[Grid]:
 # ---- rows
 
 
-def _rows(
+def _read_rows(
     grid: Grid, category: Sequence[int], columns: Mapping[ColumnRole, int]
 ) -> tuple[tuple[PublishedRow, ...], list[str]]:
     # the rows of categories, and the rows and cells with numbers that are not read
-    numbered = {role: _numbers(role, [row[i] for row in grid.rows]) for role, i in columns.items()}
+    numbered = {
+        role: _read_numbers(role, [row[i] for row in grid.rows]) for role, i in columns.items()
+    }
     unit = min((rate.unit for rate in numbered.get(ColumnRole.RATE, ()) if rate), default=None)
     header = grid.header[columns[ColumnRole.N]] if ColumnRole.N in columns else ""
     further = [i for i in range(len(grid.header)) if i not in (*category, *columns.values())]
@@ -343,7 +345,7 @@ def _rows(
             rows.append(PublishedRow(
                 number=grid.first + at,
                 categories=tuple(values),
-                kind=_kind(values),
+                kind=_kind_of_row(values),
                 texts=texts,
                 others={grid.header[i]: cells[i] for i in further if grid.own},
                 weighted="unweighted" in header.casefold(),
@@ -392,13 +394,13 @@ def _strip_marks(grid: Grid, category: Sequence[int]) -> Grid:
     return replace(grid, rows=rows) if len(before) == len(after) else grid
 
 
-def _kind(categories: Sequence[str]) -> RowKind:
+def _kind_of_row(categories: Sequence[str]) -> RowKind:
     if any(map(is_unknown, categories)):
         return RowKind.UNKNOWN
     return RowKind.TOTAL if any(map(is_total, categories)) else RowKind.GROUP
 
 
-def _numbers(role: ColumnRole, cells: Sequence[str]) -> list[Printed | None]:
+def _read_numbers(role: ColumnRole, cells: Sequence[str]) -> list[Printed | None]:
     # dots in counts separate thousands; most rates above 1 are percentages
     if role is ColumnRole.RATIO:
         return [*map(read_ratio, cells)]

@@ -119,7 +119,9 @@ def read_grids(path: Path) -> list[Grid]:
         raise refused(f"{quote(path)} is no table that can be read: use {', '.join(SUFFIXES)}")
     content = read_limited(path, MOST_BYTES, "a published table (for rows: fairgauge audit)")
     is_book = suffix == ".xlsx"
-    found = _sheets(content, path) if is_book else grids_of_text(_decode(content, path), suffix)
+    found = (
+        _sheets(content, path) if is_book else grids_of_text(_decode_text(content, path), suffix)
+    )
     if not found:
         raise NoTable(f"{quote(path)} {NO_TABLE}")
     return found
@@ -131,7 +133,7 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
     >>> grids_of_text("sex,n,hired\nMale,80,48\nFemale,40,12")[0].rows
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
-    if _kind(text, [], suffix) == ".html":
+    if _guess_suffix(text, [], suffix) == ".html":
         text = _NO_TEXT.sub("", _RAISED.sub("", text))
     if "\0" in text:
         raise DataError("the text holds a character NUL, which no text has")
@@ -140,9 +142,9 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
     if (found := _FILED.search(text)) is None:
         if _OWN.search(text):
             raise DataError(_NO_TABLES)
-        return _grids(text, suffix)
+        return _grids_of_suffix(text, suffix)
     beside, filed = (
-        _grids(_FACTS.sub("", part), suffix)
+        _grids_of_suffix(_FACTS.sub("", part), suffix)
         for part in (text[: found.start()] + text[found.end() :], found[1] or found[2])
     )
     known = {(each.name, each.header): each for each in filed if each.header[0]}
@@ -166,7 +168,7 @@ def _read_own_report(grids: Iterable[Grid], text: str) -> list[Grid]:
     return [replace(each, own=True, excludes=excludes, preset=of) for each in grids if each.rows]
 
 
-def _kind(text: str, lines: Sequence[str], suffix: str) -> str:
+def _guess_suffix(text: str, lines: Sequence[str], suffix: str) -> str:
     if suffix in (".html", ".htm") or "<table" in text[:200_000].casefold():
         return ".html"
     if suffix == ".md" or any(_RULE.match(line) and "|" in line for line in lines):
@@ -174,9 +176,9 @@ def _kind(text: str, lines: Sequence[str], suffix: str) -> str:
     return ".csv"
 
 
-def _grids(text: str, suffix: str) -> list[Grid]:
+def _grids_of_suffix(text: str, suffix: str) -> list[Grid]:
     lines = text.replace("\f", "").splitlines()
-    match _kind(text, lines, suffix):
+    match _guess_suffix(text, lines, suffix):
         case ".html":
             return _read_html(text)
         case ".md":
@@ -188,7 +190,7 @@ def _grids(text: str, suffix: str) -> list[Grid]:
 NO_TABLE = "holds no table of at least two columns and two rows"
 
 
-def _decode(content: bytes, path: Path) -> str:
+def _decode_text(content: bytes, path: Path) -> str:
     try:
         is_utf_16 = content[:2] in (b"\xff\xfe", b"\xfe\xff")
         return content.decode("utf-16" if is_utf_16 else "utf-8-sig")
@@ -365,7 +367,9 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
         raise DataError(_NO_TABLES)
     own = own and sheets[0].title == "To publish"
     for sheet in sheets[:1] if own else sheets:
-        rows = [[_cell(cell.value, cell.number_format) for cell in row] for row in sheet.rows]
+        rows = [
+            [_format_cell(cell.value, cell.number_format) for cell in row] for row in sheet.rows
+        ]
         for merged in sheet.merged_cells.ranges:
             top = rows[merged.min_row - 1][merged.min_col - 1]
             for row, column in merged.cells:
@@ -418,7 +422,7 @@ def _is_raised(part: object) -> bool:
     return getattr(font, "vertAlign", None) == "superscript" and str(part) not in _ORDINALS
 
 
-def _cell(value: object, number_format: str) -> str:
+def _format_cell(value: object, number_format: str) -> str:
     # a cell as a reader sees it: a share formatted as a percentage is one
     if value is None:
         return ""

@@ -26,7 +26,7 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]
     """Return every mistake once, also where a value could have been one of several types."""
     found: dict[str, list[ErrorDetails]] = {}
     for each in error.errors(include_url=False):
-        found.setdefault(_path(each["loc"]), []).append(each)
+        found.setdefault(_key_path(each["loc"]), []).append(each)
     return [Problem(path, _message(each, model)) for path, each in found.items()]
 
 
@@ -36,7 +36,7 @@ _TAG = re.compile(
 )
 
 
-def _path(where: tuple[int | str, ...]) -> str:
+def _key_path(where: tuple[int | str, ...]) -> str:
     parts = (
         f"[{p}]" if isinstance(p, int) else "" if _TAG.fullmatch(p) else f".{p}" for p in where
     )

@@ -92,11 +92,11 @@ def guess_type(
         except (TypeError, ValueError):
             raise ValueError(NOT_A_THRESHOLD) from None
     if column.kind not in (Kind.INTEGER, Kind.FLOAT):
-        column = column.relabel([_number(level) for level in column.levels], Kind.INTEGER)
+        column = column.relabel([_level_number(level) for level in column.levels], Kind.INTEGER)
     return found, column, listed
 
 
-def _number(level: object) -> int | float:
+def _level_number(level: object) -> int | float:
     if isinstance(level, (int, float)):
         return level
     try:
@@ -116,7 +116,7 @@ def interval(
     if not thresholds:
         raise ValueError(NO_THRESHOLD)
     columns = [each for each in (column, also) if each is not None]
-    levels = [_number(level) for each in columns for level in each.used]
+    levels = [_level_number(level) for each in columns for level in each.used]
     if not levels:
         return None
     if {type(level) for level in levels} > {int}:
@@ -304,7 +304,7 @@ class FacetQuestion:
 
     def block_names(self, facet: int) -> list[str]:
         """Return a name of its own for every block: 1 and "1" are two blocks."""
-        return _distinct([name or "(nothing)" for name in self.facets[facet].names], [OTHERS])
+        return _make_distinct([name or "(nothing)" for name in self.facets[facet].names], [OTHERS])
 
 
 _Coded = tuple[Codes, Sequence[object]]
@@ -326,18 +326,18 @@ def count_question(asked: FacetQuestion, profile: str = CLARIFY) -> Cube:
     roles = {"label": asked.label, "prediction": asked.prediction}
     outcomes = {role: each for role, each in roles.items() if each is not None}
     for role, each in outcomes.items():
-        question[role] = name = _distinct([each.column.name], columns)[0]
+        question[role] = name = _make_distinct([each.column.name], columns)[0]
         positive = each.text or "positive"
         columns[name] = (each.states, (f"not {positive}", positive))
         question["positive"] = [positive]
     if asked.strata is not None:
-        question["strata"] = name = _distinct([asked.strata.name], columns)[0]
+        question["strata"] = name = _make_distinct([asked.strata.name], columns)[0]
         strata = [name_of(canonical(level)) for level in asked.strata.levels]
-        columns[name] = (asked.strata.codes, _distinct(strata))
+        columns[name] = (asked.strata.codes, _make_distinct(strata))
     return count_codes(columns, **question)  # type: ignore[arg-type]
 
 
-def _distinct(names: Sequence[str], taken: Iterable[str] = ()) -> list[str]:
+def _make_distinct(names: Sequence[str], taken: Iterable[str] = ()) -> list[str]:
     # names of which no two are equal: two values of one name stay two
     made: list[str] = []
     for name in names:

@@ -60,11 +60,11 @@ def command(current: str, baseline: str, output: str, **flags: Any) -> int:
     written = str(folder / "constraint_violations.json")
     check_outputs([written], [current, baseline])
     first = not place.exists() and flags["write_baseline"]
-    config = _config(Path(current), flags)
+    config = _config_text(Path(current), flags)
     if config is None:
         found = read_results(Path(current))
     else:
-        found = _run(config, Path(current), folder, flags)
+        found = _run_analysis(config, Path(current), folder, flags)
     now = values_of(found, current)
     before = now if first else values_of(read_results(place), baseline)
     drift = compare(now, before)
@@ -80,11 +80,11 @@ def command(current: str, baseline: str, output: str, **flags: Any) -> int:
     return VIOLATED if drift.violations else (0 if drift.evaluated else UNDECIDED)
 
 
-def _config(path: Path, flags: dict[str, Any]) -> str | None:
+def _config_text(path: Path, flags: dict[str, Any]) -> str | None:
     # the text of the configuration that a file stands for; None if it is results
     from fairgauge_cloud.clarify import clarify_config
 
-    found = _json(path)
+    found = _read_object(path)
     extra: dict[str, object] = {}
     if clarify_config.is_job_definition(found):
         extra = clarify_config.attributes(found)
@@ -92,27 +92,27 @@ def _config(path: Path, flags: dict[str, Any]) -> str | None:
         if uri is None:
             message = "names no configuration (ModelBiasAppSpecification.ConfigUri)"
             raise DataError(f"{quote(path)} {message}")
-        (place,) = _places(path, flags).files(uri)
-        found = _json(place)
+        (place,) = _mapped_places(path, flags).files(uri)
+        found = _read_object(place)
     if clarify_config.is_monitor_config(found):
         found = clarify_config.convert_monitor_config(found | extra, flags["dataset"])
     return json.dumps(found) if "methods" in found else None
 
 
-def _json(path: Path) -> dict[str, object]:
+def _read_object(path: Path) -> dict[str, object]:
     from fairgauge_cloud._files import json_document
 
     found = json_document(path)
     return found if isinstance(found, dict) else {}
 
 
-def _places(path: Path, flags: dict[str, Any]) -> Places:
+def _mapped_places(path: Path, flags: dict[str, Any]) -> Places:
     from fairgauge_cloud._files import Places, read_maps
 
     return Places(read_maps(flags["maps"]), path.parent)
 
 
-def _run(text: str, path: Path, folder: Path, flags: dict[str, Any]) -> Saved:
+def _run_analysis(text: str, path: Path, folder: Path, flags: dict[str, Any]) -> Saved:
     from fairgauge_cloud.clarify.analysis import analyse
     from fairgauge_cloud.clarify.analysis_files import write_results
     from fairgauge_cloud.clarify.clarify_config import read_config
@@ -120,7 +120,7 @@ def _run(text: str, path: Path, folder: Path, flags: dict[str, Any]) -> Saved:
 
     dataset = flags["dataset"]
     config = read_config(text, has_dataset=dataset is not None)
-    found = analyse(config, _places(path, flags), dataset, FirstRow(flags["first_row"]))
+    found = analyse(config, _mapped_places(path, flags), dataset, FirstRow(flags["first_row"]))
     for notice in found.notices:
         print_message(notice, prefix="Note: ")
     write_results(found, folder, "report")

@@ -178,7 +178,7 @@ def compare_models(
         confidence=spec.confidence,
         candidates=candidates,
         own=tuple(map(describe_own_rate, spec.catalogue.own)),
-        diagnostics=_notes(run, models),
+        diagnostics=_comparison_notes(run, models),
     )  # fmt: skip
 
 
@@ -187,7 +187,7 @@ _OF_ALL_MODELS = (DiagnosticCode.MISSING_GROUPS, DiagnosticCode.MISSING_STRATA)
 _Model = tuple[str, tuple[Diagnostic, ...], Cube, Spec]
 
 
-def _notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
+def _comparison_notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
     # every note once: what lacks a group or a stratum, as of the first model
     cube, spec = run.cube, run.spec
     metrics = spec.catalogue.expand(models[0][-1].metrics)

@@ -143,7 +143,7 @@ def why(
         spec = replace(spec, metrics=_usual_metrics(spec))
     spec = replace(spec, strata=(), rules=(), features=())
     run = replace(run, data=data, spec=spec)
-    _check(spec, strata, margins, cube)
+    _check_decomposition(spec, strata, margins, cube)
 
     columns, beside = (tuple(e for e in strata if e.control is of) for of in (False, True))
     asked_cuts = views.with_fewer_cuts(cube, strata)  # counts may hold more
@@ -280,7 +280,9 @@ def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, d
     return Opened(source), {**named, "strata": cut}
 
 
-def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], cube: Cube) -> None:
+def _check_decomposition(
+    spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], cube: Cube
+) -> None:
     if cube.min_cell is not None:
         raise CubeError(
             "protected counts are rounded, which moves every stratum; decompose the exact counts"

@@ -193,7 +193,7 @@ NATIVE: tuple[Metric, ...] = tuple(
 )
 
 
-def _contrast(of: Statistic) -> Contrast:
+def _native_difference(of: Statistic) -> Contrast:
     return _native(of, "difference")
 
 
@@ -206,9 +206,9 @@ _OF_PREDICTIONS: tuple[tuple[Distances, str, str, tuple[str, ...], tuple[str, ..
     ("ks", "Largest difference", "the largest difference between the shares of any one prediction", (), ("clarify:KS",)),
 )
 COMBINED: tuple[Metric, ...] = (
-    Combined(name="average_absolute_odds", set="native", title="Average absolute odds difference", of=(_contrast(TPR), _contrast(FPR)), how="mean", says="the mean absolute difference in true and in false positive rate", positive="the error rates differ", aka=("average_abs_odds_difference",), cite=("aif360:average_abs_odds_difference",)),
-    Combined(name="worst_odds", set="native", title="Equalized odds difference of one group", of=(_contrast(TPR), _contrast(FPR)), how="worst", says="the larger of the absolute differences in true and in false positive rate", positive="the error rates differ", cite=("aif360:equalized_odds_difference",)),
-    Combined(name="generalized_worst_odds", set="native", title="Generalized equalized odds difference of one group", of=(_contrast(rate("generalized_true_positive_rate")), _contrast(rate("generalized_false_positive_rate"))), how="worst", says="the larger of the absolute differences in the mean score of observed positives and of observed negatives", positive="scores differ among rows of the same label", cite=("aif360:generalized_equalized_odds_difference",)),
+    Combined(name="average_absolute_odds", set="native", title="Average absolute odds difference", of=(_native_difference(TPR), _native_difference(FPR)), how="mean", says="the mean absolute difference in true and in false positive rate", positive="the error rates differ", aka=("average_abs_odds_difference",), cite=("aif360:average_abs_odds_difference",)),
+    Combined(name="worst_odds", set="native", title="Equalized odds difference of one group", of=(_native_difference(TPR), _native_difference(FPR)), how="worst", says="the larger of the absolute differences in true and in false positive rate", positive="the error rates differ", cite=("aif360:equalized_odds_difference",)),
+    Combined(name="generalized_worst_odds", set="native", title="Generalized equalized odds difference of one group", of=(_native_difference(rate("generalized_true_positive_rate")), _native_difference(rate("generalized_false_positive_rate"))), how="worst", says="the larger of the absolute differences in the mean score of observed positives and of observed negatives", positive="scores differ among rows of the same label", cite=("aif360:generalized_equalized_odds_difference",)),
     Contrast(name="average_predictive_value_difference", set="native", title="Average predictive value difference", of=PREDICTIVE, by="difference", says="the mean of the differences in positive predictive value and false omission rate", positive="the group's predicted positives and negatives are more often observed positive", cite=("aif360:average_predictive_value_difference",)),
     Contrast(name="denials_odds_ratio", set="native", title="Denials odds ratio", heading="denials odds ratio", of=rate("selection_odds"), by="ratio", order=A_MINUS_D, says="the odds of a rejection in the group divided by those in the reference", positive="the group is rejected more often", aka=("odds ratio of denial",), cite=("Fagerland & Newcombe 2013",)),
     OverallStandardisedDifference(name="selection_smd_overall", set="native", title="Standardised mean difference of selection, by the overall standard deviation", heading="SMD", says="100 times the difference in selection rate, in standard deviations of all rows", positive="the group is predicted positive more often", aka=("SMD of fair lending",), cite=("solas-disparity:standardized_mean_difference",)),

@@ -62,7 +62,7 @@ class MetricDescription:
         """Return the entry as plain values; infinities are "Infinity" and "-Infinity"."""
         plain = {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
         tools = [{"tool": n.tool, "name": n.name, "differs": n.differs} for n in self.tools]
-        return plain | {"range": [_number(each) for each in self.range], "tools": tools}
+        return plain | {"range": [_json_number(each) for each in self.range], "tools": tools}
 
     def to_json(self) -> str:
         """Return strict JSON."""
@@ -157,11 +157,11 @@ def entry(row: Statistic | Metric) -> MetricDescription:
     return record_of(
         row, MetricDescription, synonyms=row.aka, needs=needs,
         tools=tuple(each for each in NAMES if each.ours == row.name),
-        sources=tuple(map(_source, row.cite)), **others,
+        sources=tuple(map(_expand_citation, row.cite)), **others,
     )  # fmt: skip
 
 
-def _source(cite: str) -> str:
+def _expand_citation(cite: str) -> str:
     prefix, _, page = cite.partition(":")
     where = _SOURCES.get(prefix, prefix)
     return f"{where}, {page}" if page else where
@@ -183,9 +183,9 @@ def _hung(key: str, text: str) -> str:
     )
 
 
-def _number(value: float) -> float | str:
+def _json_number(value: float) -> float | str:
     return value if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")
 
 
 def _format_bound(value: float) -> str:
-    return f"{value:.4g}" if math.isfinite(value) else str(_number(value))
+    return f"{value:.4g}" if math.isfinite(value) else str(_json_number(value))

@@ -258,7 +258,7 @@ class Inequality(ComparisonMetric):
 
     def of_counts(self, counts: Array) -> Array:
         """Return the index of confusion cells of shape (..., 4); array of shape (...)."""
-        return _unequal(counts, BENEFITS, self.index, self.parameter)
+        return _inequality_index(counts, BENEFITS, self.index, self.parameter)
 
     def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         del reference
@@ -308,7 +308,7 @@ class InequalityPart(Across):
     def of_counts(self, counts: Array) -> Array:
         """Return the part of confusion cells of shape (..., groups, 4); array of shape (...)."""
         rows, means = _mean_benefits(counts)
-        return _unequal(rows, np.nan_to_num(means), "entropy", self.parameter)
+        return _inequality_index(rows, np.nan_to_num(means), "entropy", self.parameter)
 
 
 def _mean_benefits(counts: Array) -> tuple[Array, Array]:
@@ -316,7 +316,7 @@ def _mean_benefits(counts: Array) -> tuple[Array, Array]:
     return rows, divide((counts * BENEFITS).sum(axis=-1), rows, Profile.DOCUMENTED)
 
 
-def _unequal(counts: Array, benefits: Array, index: Index, parameter: float) -> Array:
+def _inequality_index(counts: Array, benefits: Array, index: Index, parameter: float) -> Array:
     # an index of benefits, ``counts`` of them each; both of shape (..., K)
     rows = counts.sum(axis=-1)
     mean = divide((counts * benefits).sum(axis=-1), rows, Profile.DOCUMENTED)

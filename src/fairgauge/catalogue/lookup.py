@@ -119,7 +119,7 @@ def own_rates(facts: Facts) -> tuple[DescribedRate, ...]:
 
 def describe_own_rate(rate: Statistic) -> DescribedRate:
     """Return what a report keeps of a user's rate: everything but how it is computed."""
-    return own_rates({rate.name: _facts(rate)})[0]
+    return own_rates({rate.name: _record_facts(rate)})[0]
 
 
 def record_of(row: Statistic | Metric, record: type[Record], **others: object) -> Record:
@@ -136,7 +136,7 @@ def record_of(row: Statistic | Metric, record: type[Record], **others: object) -
 
 
 @cache
-def _facts(row: Statistic | Metric) -> RateFacts | MetricFacts:
+def _record_facts(row: Statistic | Metric) -> RateFacts | MetricFacts:
     needs = tuple(sorted(row.needs))
     if isinstance(row, Statistic):
         return record_of(row, RateFacts, share=row.is_share, needs=needs)
@@ -213,14 +213,14 @@ class Catalogue:
         for rate in self.own:
             if lookup_key(name) == lookup_key(rate.name):
                 return rate
-        return self.worded(_find_row(name, _rates(), self._own_names()))
+        return self.worded(_find_row(name, _rates_by_key(), self._own_names()))
 
     def row(self, name: str) -> Metric | Statistic:
         """Return the metric or the rate of a name; of a name that is unknown, an `UnknownMetric`.
 
         A saved result may name what another version of fairgauge has, or what a user defined.
         """
-        return _row(self, name)
+        return _find_saved_row(self, name)
 
     def metric_row(self, name: str) -> Metric:
         """Return the metric of a name, as `row` does."""
@@ -243,7 +243,7 @@ class Catalogue:
         for find, names in ((self.rate, rates), (self.metric, metrics)):
             for name in dict.fromkeys(names):
                 with suppress(LookupError):
-                    found[name] = _facts(find(name))
+                    found[name] = _record_facts(find(name))
         return found
 
     def expand(self, asked: Iterable[str | Statistic | Metric]) -> tuple[Metric, ...]:
@@ -264,13 +264,13 @@ class Catalogue:
         if isinstance(asked, Metric):
             return (asked,)
         if isinstance(asked, Statistic):
-            return _contrasts(asked)
+            return _contrasts_of(asked)
         if asked in SETS:
             return [self.worded(row) for row in _metrics_of_set(asked)]
         if any(lookup_key(asked) == lookup_key(rate.name) for rate in self.own) or names_a_rate(
             asked
         ):
-            return [self.worded(row) for row in _contrasts(self.rate(asked))]
+            return [self.worded(row) for row in _contrasts_of(self.rate(asked))]
         return (self.metric(asked),)
 
     def _own_names(self) -> Iterator[str]:
@@ -284,7 +284,7 @@ _BY_NAME: Mapping[str, Metric | Statistic] = {row.name: row for row in _ROWS}
 
 
 @cache
-def _row(catalogue: Catalogue, name: str) -> Metric | Statistic:
+def _find_saved_row(catalogue: Catalogue, name: str) -> Metric | Statistic:
     if name in _BY_NAME and not catalogue.own:  # as results name it: no synonym need be known
         return catalogue.worded(_BY_NAME[name])
     for find in (catalogue.metric, catalogue.rate):
@@ -375,33 +375,33 @@ def _metrics_of_set(name: str) -> tuple[Metric, ...]:
     return tuple(row for row in METRICS if row.set == name)
 
 
-def _contrasts(rate: Statistic) -> tuple[Metric, ...]:
+def _contrasts_of(rate: Statistic) -> tuple[Metric, ...]:
     return tuple(_comparison(rate, by) for by in CONTRASTS if by in comparisons_of(rate))
 
 
 def _comparison(rate: Statistic, by: str) -> Metric:
     # what compares a rate: the row of the catalogue where there is one
-    rows = _metrics().get(lookup_key(f"{rate.name}.{by}"), ())
+    rows = _metrics_by_key().get(lookup_key(f"{rate.name}.{by}"), ())
     return rows[0] if rows else comparison_of(rate, by)
 
 
 def names_a_rate(name: str) -> bool:
     """Return whether a name is that of a rate and of no metric."""
-    return lookup_key(name) not in _metrics() and lookup_key(name) in _rates()
+    return lookup_key(name) not in _metrics_by_key() and lookup_key(name) in _rates_by_key()
 
 
 def _find_metric(name: str, others: Iterable[str]) -> Metric:
     base, _, by = name.rpartition(".")
-    if lookup_key(name) not in _metrics():
+    if lookup_key(name) not in _metrics_by_key():
         if found := re.fullmatch(_PARAMETRISED, name):
             whole = f"{found['name']}.{found['by']}" if found["by"] else found["name"]
-            row, value = _find_row(whole, _metrics(), others), float(found["value"])
+            row, value = _find_row(whole, _metrics_by_key(), others), float(found["value"])
             if found["parameter"] is None and not row.parameters:
                 raise LookupError(f"{row.name} has no parameter, asked to be {value:g}")
             return row.with_parameter(found["parameter"] or row.parameters[0], value)
-        if lookup_key(base) in _rates():
-            return _comparison(_find_row(base, _rates(), others), lookup_key(by))
-    return _find_row(name, _metrics(), others)
+        if lookup_key(base) in _rates_by_key():
+            return _comparison(_find_row(base, _rates_by_key(), others), lookup_key(by))
+    return _find_row(name, _metrics_by_key(), others)
 
 
 def _find_row(name: str, index: Mapping[str, tuple[Row, ...]], others: Iterable[str]) -> Row:
@@ -425,18 +425,18 @@ def _explain_unknown_name(name: str, others: Iterable[str]) -> str:
             return f"no metric is {quote(name)} of {each.tool}: {each.differs}"
     if lookup_key(name) in NOT_OURS:
         return f"no metric is {quote(name)}: {NOT_OURS[lookup_key(name)]}"
-    if lookup_key(name) in _rates():
+    if lookup_key(name) in _rates_by_key():
         return (
             f"{quote(name)} is a rate of groups, not a metric that compares them; "
             f"{name}.difference and {name}.ratio are"
         )
-    if lookup_key(name) in _metrics():
+    if lookup_key(name) in _metrics_by_key():
         return f"{quote(name)} is a metric that compares groups, not a rate of one group"
     names = (*(row.name for row in RATES), *(row.name for row in METRICS))
     # nobody types those with a comma; of two abbreviations, neither is a misspelling of the other
     titles = (
         each
-        for each in (*_metrics(), *_rates())
+        for each in (*_metrics_by_key(), *_rates_by_key())
         if "," not in each and not len(each) == len(name) <= _ABBREVIATION
     )
     known = [*others, *titles, *names, *SETS]
@@ -444,18 +444,18 @@ def _explain_unknown_name(name: str, others: Iterable[str]) -> str:
 
 
 @cache
-def _metrics() -> dict[str, tuple[Metric, ...]]:
+def _metrics_by_key() -> dict[str, tuple[Metric, ...]]:
     return _index(METRICS)
 
 
 @cache
-def _rates() -> dict[str, tuple[Statistic, ...]]:
+def _rates_by_key() -> dict[str, tuple[Statistic, ...]]:
     return _index(RATES)
 
 
 def is_taken(name: str) -> bool:
     """Return whether a name, a synonym or a set of fairgauge has a name."""
-    return lookup_key(name) in (*_metrics(), *_rates(), *SETS)
+    return lookup_key(name) in (*_metrics_by_key(), *_rates_by_key(), *SETS)
 
 
 def _index(rows: Sequence[Row]) -> dict[str, tuple[Row, ...]]:

@@ -201,7 +201,7 @@ def statistic(
         raise SpecError(Problem("statistic", "a lambda has no name; give it one: name='...'"))
     sums = (nonzero,) if isinstance(nonzero, Cells) else tuple(nonzero)
     _check_cells(named, **{f"nonzero[{i}]": cells for i, cells in enumerate(sums)})
-    low, high = _limits(named, range)
+    low, high = _check_range(named, range)
     made = CellFunction(
         name=_check_free_name(named),
         function=function,
@@ -253,7 +253,7 @@ def _parse_direction(word: str) -> Better:
     return Better(word)
 
 
-def _limits(name: str, limits: Iterable[SupportsFloat]) -> tuple[float, float]:
+def _check_range(name: str, limits: Iterable[SupportsFloat]) -> tuple[float, float]:
     try:
         low, high = (float(limit) for limit in limits)
     except (TypeError, ValueError):
@@ -409,14 +409,14 @@ def _define_from_keys(keys: Mapping[Any, Any]) -> Statistic | Metric:
             f"lacks {missing[0]}: a metric of its own has {', '.join(('name', *sums))}"
         )
     try:
-        row = made(keys["name"], **{key: _cells(keys[key]) for key in sums}, **others)
+        row = made(keys["name"], **{key: _parse_cells(keys[key]) for key in sums}, **others)
     except SpecError as error:
         raise NotAMetric(str(error)) from None
     compared: Statistic | Metric = row.compared(keys["compared"]) if "compared" in keys else row
     return compared
 
 
-def _cells(text: str) -> Cells:
+def _parse_cells(text: str) -> Cells:
     total = Cells()
     for part in text.split("+"):
         term = _TERM.fullmatch(part)

@@ -231,7 +231,7 @@ def _same_counts(feed: Feed) -> Iterator[Suspected]:
             sizes[size] += 1
 
 
-def _values(feed: Feed) -> Iterator[Suspected]:
+def _unusual_values(feed: Feed) -> Iterator[Suspected]:
     # Values that the question names are none of the first. Groups whose shares of the rows are not
     # usual are stated where no value of the column is new or has vanished, which changes the
     # shares.
@@ -341,7 +341,7 @@ def _group_shares(
 ) -> Iterator[Suspected]:
     sizes = [sum(each.values()) for each in held]
     found = {
-        group: _shares(feed, [each.get(group, 0) for each in held], sizes, fewer=True)
+        group: _usual_shares(feed, [each.get(group, 0) for each in held], sizes, fewer=True)
         for group in dict.fromkeys(name for each in held for name in each)
     }
     for t in range(len(held)):
@@ -360,13 +360,13 @@ def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
         # of rows without a weight or a count nobody knows how many cases or people they are
         of_rows = column in (asked.weight, asked.count)
         sizes = [e.read if of_rows else e.rows for e in held]
-        found = _shares(feed, [e.missing.get(column, 0) for e in held], sizes)
+        found = _usual_shares(feed, [e.missing.get(column, 0) for e in held], sizes)
         for t in np.flatnonzero(~np.isnan(found.usual)).tolist():
             if not (later and feed.periods[t].name in feed.overdue):
                 yield found.suspected(t, HistoryProblem.MISSING_VALUES, column)
 
 
-def _shares(
+def _usual_shares(
     feed: Feed, counted: Sequence[int], sizes: Sequence[int], *, fewer: bool = False
 ) -> _Shares:
     # Each period is compared with the last 14 of its kind before it that are not suspect. Below
@@ -377,7 +377,7 @@ def _shares(
     for t in (t for t, size in enumerate(sizes) if size):
         pool = alike.setdefault(feed.periods[t].kind, [])
         others, one = pool[-_RECENT:], (counted[t], sizes[t])
-        if _differ(one, others):
+        if _shares_differ(one, others):
             ours = sum(of for of, _ in others) / sum(size for _, size in others)
             if share[t] > ours or fewer or len(others) >= _FEWEST:
                 usual[t] = ours
@@ -386,7 +386,7 @@ def _shares(
     return _Shares(rows, share, usual)
 
 
-def _differ(one: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
+def _shares_differ(one: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
     # It differs by more than 5 pp and by six deviations: the log of the likelihood ratio of two
     # shares to one is half the square of their number where the share varies by sampling alone, and
     # as many times that as it varies more. Each period is the number of such rows, and of all.
@@ -425,7 +425,7 @@ def _log_chance(rows: float, some: float, every: float) -> float:
     return logs[0] - logs[1]
 
 
-def _scores(feed: Feed) -> Iterator[Suspected]:
+def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
     for column in dict.fromkeys(name for each in feed.periods for name in each.rows.scores):
         usual, known = np.zeros(PARTS), 0
         for t, each in enumerate(feed.periods):
@@ -474,6 +474,7 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
 
 
 FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (
-    _overdue, _volume, _same_counts, _values, _unusual_missing_shares, _scores, _copies,
+    _overdue, _volume, _same_counts, _unusual_values, _unusual_missing_shares, _unusual_scores,
+    _copies,
 )  # fmt: skip
 """The checks, in the order of their findings."""

@@ -92,7 +92,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
         int(rows.size),
         _coincidence(joint) if known else 0.0,
         _agreement(cases, question),
-        _scores(cases),
+        _score_histograms(cases),
         _fingerprint_without_labels(cube, joint),
     )
 
@@ -154,7 +154,7 @@ def _has_names(cube: Cube, axis: Axis) -> bool:
     return not axis.grid and len(cube.levels[axis]) <= _MOST_VALUES
 
 
-def _scores(cube: Cube) -> dict[str, dict[str, int]]:
+def _score_histograms(cube: Cube) -> dict[str, dict[str, int]]:
     axis = cube.plan.axis(Role.SCORE)
     if axis is None or not axis.grid:
         return {}

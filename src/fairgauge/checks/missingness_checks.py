@@ -42,7 +42,7 @@ def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator
         return
     crossed = crossed or with_one_stratum(cube)
     axis = next(a for a in crossed.plan.axes if a.role is Role.STRATUM)
-    rows = _compared_rows(crossed, axis, spec)
+    rows = _rows_by_stratum(crossed, axis, spec)
     few = rows < FEWEST_ROWS
     listed: dict[str, str] = {}
     columns = {feature.column for feature in spec.strata}
@@ -79,7 +79,7 @@ def _may_be_codes(axis: Axis, levels: Collection[Value], spec: Spec) -> bool:
     return has_categories(spec.recoding(axis.column)) or (whole and len(levels) <= MOST_READABLE)
 
 
-def _compared_rows(cube: Cube, stratum: Axis, spec: Spec) -> Array:
+def _rows_by_stratum(cube: Cube, stratum: Axis, spec: Spec) -> Array:
     having = [table for table in cube.tables if stratum in table.axes]
     grouped = [table for table in having if any(a.role is Role.FEATURE for a in table.axes)]
     rows = np.zeros(len(cube.levels[stratum]))

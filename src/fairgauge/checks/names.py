@@ -87,7 +87,7 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
                 line=spec.recoding_line(axis.column, {UNKNOWN: names}),
             )  # fmt: skip
         held = (_Spelling(axis.column, name_of(v), n, name_of(v)) for v, n in cases)
-        several = [*_alike(held)]
+        several = [*_same_reading_groups(held)]
         if several:  # one note of a column, which may have hundreds of values
             named = {max(e, key=_plainness).text: [s.text for s in e] for e in several}
             yield _same_names(several[0], spec).but(
@@ -224,7 +224,7 @@ def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
     for axis, levels in groups.items():
         sets, recoding = spec.feature(axis.column).values, spec.recoding(axis.column)
         names = recoding.names if recoding else ()
-        for several in _alike(
+        for several in _same_reading_groups(
             _Spelling(axis.column, name_of(level), rows, _value_set(level, sets))
             for level, rows in levels
             if name_of(level) not in spec.exclude_groups
@@ -237,7 +237,7 @@ def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
 def _outcomes_alike(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnostic]:
     classes = decide_task(cube, spec) is Task.MULTICLASS
     outcomes = [
-        _Spelling(axis.column, level, rows, _outcome(level, axis.column, spec, classes))
+        _Spelling(axis.column, level, rows, _outcome_meaning(level, axis.column, spec, classes))
         for axis in cube.plan.outcomes
         if not axis.bins
         for level, rows in levels_with_cases(cube, axis, to_nearest)
@@ -247,7 +247,7 @@ def _outcomes_alike(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnos
     alike = [outcomes]
     if not spec.words_of_predictions:
         alike = [[e for e in outcomes if e.column == axis.column] for axis in cube.plan.outcomes]
-    for several in (found for some in alike for found in _alike(some)):
+    for several in (found for some in alike for found in _same_reading_groups(some)):
         names, columns = {e.text for e in several}, {e.column for e in several}
         stated = [each for column in columns if (each := spec.recoding(column))]
         if not (classes and any(names <= {*each.names} for each in stated)):
@@ -296,13 +296,13 @@ def _value_set(level: Value, sets: Sequence[Sequence[Value]]) -> Hashable:
     return next((i for i, values in enumerate(sets) if is_one_of(level, values)), None)
 
 
-def _outcome(level: str, column: str, spec: Spec, classes: bool) -> Hashable:
+def _outcome_meaning(level: str, column: str, spec: Spec, classes: bool) -> Hashable:
     if (positive := spec.positive_of(column)) and not classes:
         return is_one_of(level, positive)
     return meaning(level)  # of "True", "true" and "1"
 
 
-def _alike(texts: Iterable[_Spelling]) -> Iterator[list[_Spelling]]:
+def _same_reading_groups(texts: Iterable[_Spelling]) -> Iterator[list[_Spelling]]:
     alike: dict[Value, list[_Spelling]] = {}
     for each in texts:
         alike.setdefault(compact_reading(each.text), []).append(each)

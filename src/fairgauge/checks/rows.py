@@ -126,9 +126,11 @@ CHECKS = (
     DataCheck(lambda c: many_strata(c.cube, c.spec)),
     DataCheck(lambda c: units_without_rows(c.spec)),
     DataCheck(lambda c: doubtful_strata(c.cube, c.spec, _strata_alone(c.spec))),
-    DataCheck(lambda c: missing_values(c.cube, c.spec, _strata(c.spec)), exact=True),
+    DataCheck(lambda c: missing_values(c.cube, c.spec, _stratum_columns(c.spec)), exact=True),
     DataCheck(lambda c: counted_missing(c.cube, c.spec)),
-    DataCheck(lambda c: strata_of_outcomes(c.cube, c.spec, _strata(c.spec), OUTCOMES), exact=True),
+    DataCheck(
+        lambda c: strata_of_outcomes(c.cube, c.spec, _stratum_columns(c.spec), OUTCOMES), exact=True
+    ),
     DataCheck(lambda c: doubtful_names(c.cube, c.spec)),
     DataCheck(lambda c: left_out_groups(c.cube, c.spec)),
     DataCheck(lambda c: values_outside_groups(c.cube, c.spec)),
@@ -148,12 +150,14 @@ def likely_mistakes(
             yield from check.find(counted)
 
 
-def _strata(spec: Spec) -> list[str]:
+def _stratum_columns(spec: Spec) -> list[str]:
     return [each.column for each in spec.strata]
 
 
 def _strata_alone(spec: Spec) -> set[str]:
-    return {*_strata(spec)} - {c for feature in spec.recorded.values() for c in feature.columns}
+    return {*_stratum_columns(spec)} - {
+        c for feature in spec.recorded.values() for c in feature.columns
+    }
 
 
 OF_COPIES = "content of their own: they may be copies"
@@ -167,7 +171,7 @@ class _Question(NamedTuple):
     cases: int
 
 
-def _needs(column: str | None, spec: Spec) -> frozenset[str]:
+def _needs_of_column(column: str | None, spec: Spec) -> frozenset[str]:
     # the outcome that a column is: of a score without decisions, these as well
     if column == spec.label:
         return frozenset({"label"})
@@ -178,7 +182,7 @@ def _outcome_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     column, rows = note["column"], note.get("rows") or note.get("people") or 0
     if note.code is DiagnosticCode.PREDICTION_NOT_A_LABEL:
         rows = note.get("unclear") or 0  # the others are a denial, whatever it is called
-    role = next(iter(_needs(column, asked.spec)))
+    role = next(iter(_needs_of_column(column, asked.spec)))
     of_decisions = role == "score" and not asked.spec.prediction
     for need in (role, *["prediction"] * of_decisions):
         yield Doubt(f"clear {role}", rows, frozenset({need}))

@@ -149,7 +149,7 @@ def recommend(answers: Mapping[str, str]) -> Recommendation:
     chosen = [*_choose_measures(answers)]
     return Recommendation(
         answers=dict(answers),
-        columns=_columns(answers),
+        columns=_outcome_columns(answers),
         measures=tuple(each for each in chosen if isinstance(each, Measure)),
         limits=tuple(each for each in chosen if isinstance(each, Limit)),
         cautions=tuple(_cautions(answers)),
@@ -207,7 +207,7 @@ def _tolerance_limit(rate: str) -> Limit:
     return Limit(rule, "at most 10 percentage points apart: set your own limit, and state why")
 
 
-def _columns(answers: Mapping[str, str]) -> tuple[str, ...]:
+def _outcome_columns(answers: Mapping[str, str]) -> tuple[str, ...]:
     model = answers["model"]
     label = () if answers.get("outcomes") in ("biased", "none") else ("label",)
     if model == "none":

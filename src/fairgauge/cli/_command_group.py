@@ -167,7 +167,7 @@ class Commands(click.Group):
         gc.set_threshold(100_000)
         in_main_thread = threading.current_thread() is threading.main_thread()
         if in_main_thread and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, _end)
+            signal.signal(signal.SIGTERM, _end_process)
         try:
             code = super().main(
                 args, prog_name or "fairgauge", complete_var, standalone_mode=False, **extra
@@ -182,7 +182,7 @@ class Commands(click.Group):
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _end(number: int, frame: FrameType | None) -> None:
+def _end_process(number: int, frame: FrameType | None) -> None:
     del frame
     if module := sys.modules.get("fairgauge.atomic_files"):
         module.remove_folders()

@@ -70,7 +70,7 @@ def _flags(
     for option in options:
         yield click.option(
             option.flag,
-            _key(option.flag),
+            _option_key(option.flag),
             metavar=option.type.metavar,
             help=helps.get(option.name) or option.help(flag=True),
             multiple=option.type.repeatable,
@@ -79,7 +79,7 @@ def _flags(
         )
 
 
-def _key(flag: str) -> str:
+def _option_key(flag: str) -> str:
     return flag.removeprefix("--").replace("-", "_")
 
 
@@ -96,7 +96,7 @@ def read_question(
         ruled = _is_given(flags.get("rule"))
         file = {**with_config(config, {}, judges=judges and not ruled)}
     for option in OPTIONS:
-        if _is_given(texts := flags.get(_key(option.flag))):
+        if _is_given(texts := flags.get(_option_key(option.flag))):
             texts = (texts,) if isinstance(texts, str) else texts
             value = parse_flag(option, texts, problems, file | options)
             if value is not None:

@@ -217,7 +217,7 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
             if name not in _CELLS:
                 message = f"unknown cell.{suggest(name, _CELLS)} Cells: {', '.join(_CELLS)}"
                 problems.append(Problem(path, message))
-            elif not _is_count(count):
+            elif not _is_whole_count(count):
                 message = f"must be a whole number, 0 or greater, not {quote(count)}"
                 problems.append(Problem(path, message))
     refuse(problems)
@@ -236,7 +236,7 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
     return build(plan(asked), [Counted(keys, {"rows": rows})], rows=int(sum(rows)), known=known)
 
 
-def _is_count(value: float) -> bool:
+def _is_whole_count(value: float) -> bool:
     try:
         return bool(value == int(value) and value >= 0)
     except (TypeError, ValueError, OverflowError):

@@ -80,7 +80,7 @@ def with_one_stratum(cube: Cube) -> Cube:
     axes = [axis for axis in cube.plan.axes if axis.role is Role.STRATUM]
     if len(axes) <= 1:
         return cube
-    crossed = _cross(cube, axes)
+    crossed = _cross_axes(cube, axes)
     parts = [axis.parts(cube.levels[axis]) for axis in axes]
     names = group_names([GroupId.of(*values) for values in _combine(parts, crossed.codes.T)])
     (axis,) = (a for a in crossed.cube.plan.axes if a.role is Role.STRATUM)
@@ -95,7 +95,7 @@ def cross_strata(cube: Cube, columns: Sequence[Feature]) -> CrossedStrata:
 
     Raises ``CubeError``: the counts do not hold a column, or no table holds all of them together.
     """
-    return _cross(cube, [_find_counted_axis(cube, each) for each in columns])
+    return _cross_axes(cube, [_find_counted_axis(cube, each) for each in columns])
 
 
 def _find_counted_axis(cube: Cube, column: Feature) -> Axis:
@@ -114,7 +114,7 @@ def _find_counted_axis(cube: Cube, column: Feature) -> Axis:
     )
 
 
-def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
+def _cross_axes(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
     # cross some axes; tables without any of them stay, those with some of them go
     columns = tuple(axis.column for axis in crossed)
     having = [table for table in cube.tables if set(crossed) <= set(table.axes)]

@@ -269,8 +269,8 @@ class ClustersBySide:
         the last.
         """
         cells, profile = self._cells, self._spec.profile
-        label = _state(cells.label, self._outcome.labels, profile)
-        prediction = _state(cells.prediction, self._outcome.predictions, profile)
+        label = _outcome_state(cells.label, self._outcome.labels, profile)
+        prediction = _outcome_state(cells.prediction, self._outcome.predictions, profile)
         cell = np.asarray(np.array(_CELL_OF[needs])[label, prediction])
         return cells.group, cells.cluster, cells.stratum, cell, cells.counts[self._measure]
 
@@ -727,6 +727,6 @@ def clusters_spanning_groups(
         )
 
 
-def _state(codes: Index, positive: Mask, profile: Profile) -> Index:
+def _outcome_state(codes: Index, positive: Mask, profile: Profile) -> Index:
     missing = _NO if profile.as_smclarify else _MISSING  # as in `sides`
     return np.asarray(np.append(np.where(positive, _YES, _NO), missing)[codes])

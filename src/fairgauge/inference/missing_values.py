@@ -62,7 +62,7 @@ def missing_outcomes(
         many = missing.sum() >= _MANY * n.sum() or p < _LEVEL
         if quotient(missing, n).max() >= MANY_MISSING and many:
             groups = [counted.groups[i] for i in shown.tolist()]
-            yield _unequal(
+            yield _unequal_shares(
                 what, counted.feature, groups, missing, n, spec,
                 rows=int(all_missing.sum()), total=int(all_n.sum()), ruled=bool(spec.rules),
                 **({"p": p} if len(shown) > 1 else {}),
@@ -71,7 +71,7 @@ def missing_outcomes(
             )  # fmt: skip
 
 
-def _unequal(
+def _unequal_shares(
     what: str, feature: str, names: Sequence[str], missing: Array, n: Array, spec: Spec, **more: Any
 ) -> Diagnostic:
     shares = quotient(missing, n)
@@ -104,7 +104,7 @@ def lacks_more(
                 continue
             sums = missing + open_, n
             lacks, rows = (np.array([each[group], each[others].sum()]) for each in sums)
-            shares, alike = quotient(lacks, rows), _design_effect(counted, measure)
+            shares, alike = quotient(lacks, rows), _kish_design_effect(counted, measure)
             p = homogeneity(lacks / alike, rows / alike)[1]
             if np.ptp(shares) >= MANY_MISSING and p < _HARDLY_CHANCE:
                 more = np.maximum(more, (shares - shares.min()) * rows)
@@ -116,7 +116,7 @@ def _measures(counted: GroupCounts) -> tuple[Measure, ...]:
     return ("n", "w") if counted.unequally_weighted else ("n",)
 
 
-def _design_effect(counted: GroupCounts, measure: Measure) -> float:
+def _kish_design_effect(counted: GroupCounts, measure: Measure) -> float:
     # of weights (Kish)
     if measure == "n":
         return 1.0
@@ -190,7 +190,7 @@ def unevenly_lacking(
         p = float(homogeneity(missing[held], rows[held])[1])
         apart = np.ptp(missing[held] / rows[held]) >= MANY_MISSING
         if apart and p < _HARDLY_CHANCE / len(features):
-            yield _unequal(
+            yield _unequal_shares(
                 what, feature.name, [feature.values[i] for i in held.tolist()],
                 missing[held], rows[held], spec,
                 rows=int(missing.sum()), total=int(rows.sum()), p=p, ruled=False,
@@ -424,13 +424,15 @@ class RowsWithoutStratum:
             left_cases, kept_cases = (cases.pick(which, margin) for cases in self._cases)
             with np.errstate(invalid="ignore"):
                 moved = np.abs(kept[side] - every[side])
-                changed |= (moved > LITTLE * np.abs(every[0] - every[1])) & _differ(
+                changed |= (moved > LITTLE * np.abs(every[0] - every[1])) & _outcomes_differ(
                     of, left_cases, kept_cases, self._alike
                 )
         return changed
 
 
-def _differ(of: Statistic, left: ConfusionCounts, kept: ConfusionCounts, alike: float) -> Mask:
+def _outcomes_differ(
+    of: Statistic, left: ConfusionCounts, kept: ConfusionCounts, alike: float
+) -> Mask:
     # ``alike`` is the design effect of clusters
     found = [
         _p_unlike(table / alike, means=means) for table, means in _unlike_tables(of, left, kept)

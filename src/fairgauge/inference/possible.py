@@ -311,7 +311,7 @@ class _PossibleShares:
     def spread(self, metric: Spread) -> Limits | None:
         """Return the ends of a gap or an extreme over groups that have rows it may count."""
         states = self._states(self._known, np.arange(self._groups))
-        held = np.flatnonzero(_shares(states, self._rate, at_least=False)[1] > 0)
+        held = np.flatnonzero(_extreme_shares(states, self._rate, at_least=False)[1] > 0)
         if len(held) < _TWO:
             return None
         ends = _spread_range(metric, *self.of(held))
@@ -356,7 +356,7 @@ def _share_ends(
     ends = []
     for at_least in (True, False):
         (x, n), certain, more = (
-            _shares(each, rate, at_least=at_least) for each in (states, are, may)
+            _extreme_shares(each, rate, at_least=at_least) for each in (states, are, may)
         )
         moving, opposed = (more[1] - more[0], more[0])[:: 1 if at_least else -1]
         forced = np.clip(needed - (may.sum(axis=(1, 2)) - opposed), 0.0, opposed)
@@ -371,7 +371,7 @@ def share_variances(
     """Return the variances of shares as they are, at the least and at the greatest: (3, n)."""
     # They are of what a metric compares, by the delta method: odds, and logarithms of a ratio. A
     # share is at least half a row from 0 and 1, where the variance would be none or without end.
-    counted = _shares(complete_rows(states), rate, at_least=True)
+    counted = _extreme_shares(complete_rows(states), rate, at_least=True)
     x, n = np.moveaxis(np.array([counted, *_share_ends(states, may, are, rate)]), 1, 0)
     return _variance(x, n, metric)
 
@@ -427,7 +427,7 @@ def _needed_states(states: Array, rate: Rate) -> Array:
     return np.asarray(outcome[:, :, None] * np.eye(_MISSING + 1))
 
 
-def _shares(states: Array, rate: Rate, *, at_least: bool) -> Shares:
+def _extreme_shares(states: Array, rate: Rate, *, at_least: bool) -> Shares:
     # a success lowers no share and a failure raises none: rows that may be neither are neither
     states, values = _needed_states(states, rate), {0: (0,), 1: (1,), _MISSING: (0, 1)}
     order = [(True, False), (False, False), (True, True)]

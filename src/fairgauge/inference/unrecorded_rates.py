@@ -76,7 +76,7 @@ class PreciseEstimator(RateEstimator, Protocol):
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
         rates = self.value(one), self.value(other)
         limits = self.limits(one, z), self.limits(other, z)
-        return _mover(by, rates, limits, self.correlation(one, other))
+        return _mover_of_rates(by, rates, limits, self.correlation(one, other))
 
 
 def contrast_value(by: By, one: float, other: float) -> float:
@@ -397,7 +397,7 @@ class _Beside:
             return extremes(by, *limits)
         together = self._made.correlation(one, other)
         low, high = (
-            _mover(by, (mine[0], its[0]), limits, together * mine[2] * its[2])
+            _mover_of_rates(by, (mine[0], its[0]), limits, together * mine[2] * its[2])
             for mine, its in zip(ours, theirs[::-1], strict=True)
         )
         return low[0], high[1]
@@ -430,7 +430,7 @@ def extremes(by: By, ours: Ends, theirs: Ends) -> Ends:
     return low, ours[1] / theirs[0] if theirs[0] > 0 else float("inf")
 
 
-def _mover(by: By, rates: Ends, limits: tuple[Ends, Ends], correlation: float) -> Ends:
+def _mover_of_rates(by: By, rates: Ends, limits: tuple[Ends, Ends], correlation: float) -> Ends:
     (e1, e2), ((low1, high1), (low2, high2)) = rates, limits
     contrast = mover_difference if by == "difference" else mover_ratio
     low, high = contrast(e1, low1, high1, e2, low2, high2, correlation)

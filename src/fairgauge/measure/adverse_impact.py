@@ -26,10 +26,10 @@ def adverse_impact(report: Report, spec: Spec) -> tuple[AdverseImpact, ...]:
         return ()
     rounded = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
     several = len({(each.class_, each.threshold) for each in report.groups}) > 1
-    return () if rounded or several else tuple(_lines(report, spec))
+    return () if rounded or several else tuple(_impact_lines(report, spec))
 
 
-def _lines(report: Report, spec: Spec) -> Iterator[AdverseImpact]:
+def _impact_lines(report: Report, spec: Spec) -> Iterator[AdverseImpact]:
     estimated = {each.name for each in spec.probabilities}
     sides: dict[tuple[str, str, str | None], tuple[int, int]] = {}  # applicants, and selected
     for each in report.groups:

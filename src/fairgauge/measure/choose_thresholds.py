@@ -655,7 +655,7 @@ class Disparities:
     @property
     def insufficient(self) -> Mask:
         """Return where the data of a comparison are insufficient."""
-        return _is_stated(self.why)
+        return _has_reason(self.why)
 
     @property
     def meet(self) -> Mask:
@@ -724,7 +724,7 @@ class Disparities:
         return np.asarray(severity)
 
 
-def _is_stated(why: NDArray[np.object_]) -> Mask:
+def _has_reason(why: NDArray[np.object_]) -> Mask:
     return np.array([each is not None for each in why.flat], dtype=bool).reshape(why.shape)
 
 
@@ -754,13 +754,13 @@ def disparity(
     them, whichever it is; its lower limit is that of all of them simultaneously.
     """
     if isinstance(metric, Contrast):
-        return _contrast(metric, group, reference, z)
+        return _contrast_by_mover(metric, group, reference, z)
     stricter = z + critical(1 - (1 - level) / len(metric.of)) - critical(level)
-    alone = [_contrast(part, group, reference, z) for part in metric.of]
-    together = [_contrast(part, group, reference, stricter) for part in metric.of]
+    alone = [_contrast_by_mover(part, group, reference, z) for part in metric.of]
+    together = [_contrast_by_mover(part, group, reference, stricter) for part in metric.of]
     why = alone[0][-1]
     for *_, of_part in alone[1:]:
-        why = np.where(_is_stated(why), why, of_part)
+        why = np.where(_has_reason(why), why, of_part)
     return (
         np.max([np.abs(value) for value, *_ in alone], axis=0),
         np.max([fold(low, high)[0] for _, low, high, _ in together], axis=0),
@@ -769,7 +769,7 @@ def disparity(
     )
 
 
-def _contrast(
+def _contrast_by_mover(
     metric: Contrast, group: Array, reference: Array, z: Array
 ) -> tuple[Array, Array, Array, NDArray[np.object_]]:
     sides = [_interval_of(metric.of, margins) for margins in (group, reference)]

@@ -117,11 +117,11 @@ def judge(
 def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
     # the verdicts of a rule; of one with alternatives, the best of its limits' verdicts
     if not rule.alternatives:
-        yield from _verdicts(measured, rule, explain)
+        yield from _verdicts_of_limit(measured, rule, explain)
         return
     by_group: dict[tuple[str | None, ...], list[Verdict]] = {}
     for limit in rule.limits:
-        for each in _verdicts(measured, limit, explain, alone=False):
+        for each in _verdicts_of_limit(measured, limit, explain, alone=False):
             groups = sorted(filter(None, (each.group, each.mirror)))
             by_group.setdefault((each.feature, *groups), []).append(each)
     for several in by_group.values():
@@ -179,7 +179,7 @@ def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
             yield _Subject(key[0], key[1], key[2], key[3], *made)
 
 
-def _verdicts(
+def _verdicts_of_limit(
     measured: Measured, rule: Rule, explain: bool, *, alone: bool = True
 ) -> Iterator[Verdict]:
     # how many rows would decide several limits together is not known
@@ -196,7 +196,7 @@ def _verdicts(
             key=lambda one: (
                 GRAVEST_FIRST.index(one[1]),
                 one[0].status is not Status.OK,
-                _margin(one[0], rule),
+                _distance_inside(one[0], rule),
                 one[0].group != one[0].standing,
             ),
         )
@@ -234,7 +234,7 @@ def _spans_groups(rule: Rule) -> bool:
     return rule.definition is not None and rule.definition.scope == "feature"
 
 
-def _margin(each: _Subject, rule: Rule) -> float:
+def _distance_inside(each: _Subject, rule: Rule) -> float:
     # how far a value is inside the limits; below 0 where it is outside
     if each.value is None:
         return math.inf
@@ -428,7 +428,7 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
             reason = _add_worst_case(reason, each, worst, rule, measured.unit)
             continue
         low, high = (worst.low, worst.high) if by_value else _worst_case_interval(each, worst, rule)
-        if _outcome(low, high, rule) is outcome:
+        if _decide_range(low, high, rule) is outcome:
             continue
         code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
         return Outcome.INCONCLUSIVE, Reason.of(
@@ -481,7 +481,7 @@ def _add_worst_case(
     moved = _worst_case_interval(each, worst, rule)
     low, high = (worst.low, worst.high) if reason.code in _BY_VALUE else moved
     ends: dict[str, float] = {}
-    if _outcome(low, high, rule) is not Outcome.FAIL:
+    if _decide_range(low, high, rule) is not Outcome.FAIL:
         ends = {"low": low, "high": high}
     elif reason.code is not ReasonCode.SIGNIFICANT_OUTSIDE or not _includes_none(moved, rule):
         return reason
@@ -507,7 +507,7 @@ def _decide_by_sample(
         z = 0.0 if by_value else critical(each.interval.level)
         low, high = shown.worst(z, outcomes=outcomes)
         stands = outcome is Outcome.FAIL and (outcomes or rule.decide is Decide.POINT)
-        if not stands and _outcome(low, high, rule) is not outcome:
+        if not stands and _decide_range(low, high, rule) is not outcome:
             code = ReasonCode.MISSING_OUTCOMES if outcomes else ReasonCode.MISSING_GROUPS
             ends = {"low": low, "high": high} if math.isfinite(low) else {}  # else anywhere
             return Outcome.INCONCLUSIVE, Reason.of(
@@ -532,7 +532,7 @@ def _worst_case_interval(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[
     return max(float(below), rule.row.range[0]), min(float(above), rule.row.range[1])
 
 
-def _outcome(low: float, high: float, rule: Rule) -> Outcome:
+def _decide_range(low: float, high: float, rule: Rule) -> Outcome:
     if rule.allows(low) and rule.allows(high):
         return Outcome.PASS
     return Outcome.FAIL if high < rule.low or low > rule.high else Outcome.INCONCLUSIVE
@@ -546,7 +546,7 @@ def _decide(each: _Subject, rule: Rule) -> Decision:
         return Outcome.INCONCLUSIVE, each.reason
     if rule.decide is not Decide.INTERVAL and each.bounds is not None:
         low, high = each.bounds
-        if _outcome(low, high, rule) is Outcome.INCONCLUSIVE:
+        if _decide_range(low, high, rule) is Outcome.INCONCLUSIVE:
             return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.BOUNDS_CROSS, low=low, high=high)
     if rule.decide is not Decide.INTERVAL and each.value is not None and rule.allows(each.value):
         by = str(rule.decide) if rule.decide is Decide.SIGNIFICANT else None
@@ -564,7 +564,7 @@ def _decide_by_interval(interval: Interval, rule: Rule) -> Decision:
         if _includes_none(interval, rule):
             return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.NOT_SIGNIFICANT)
         return Outcome.FAIL, Reason.of(ReasonCode.SIGNIFICANT_OUTSIDE)
-    outcome = _outcome(low, high, rule)
+    outcome = _decide_range(low, high, rule)
     if outcome is Outcome.PASS:
         return outcome, Reason.of(ReasonCode.INSIDE)
     if outcome is Outcome.FAIL:
@@ -591,7 +591,7 @@ def _add_needed_rows(
     estimate, unit = each.estimate, measured.unit
     assert estimate is not None
     cases = _worst_cases(each, rule, measured)
-    crossing = [w for w in cases if _outcome(w.low, w.high, rule) is Outcome.INCONCLUSIVE]
+    crossing = [w for w in cases if _decide_range(w.low, w.high, rule) is Outcome.INCONCLUSIVE]
     kept_open: dict[str, int | str | bool | None] = {}
     if crossing:
         kept_open = {"open_rows": crossing[0].rows, "open_groups": not crossing[0].outcomes or None}

@@ -377,7 +377,7 @@ def _narrowest_claim(
     rest = _mantel_haenszel(*(own - parts), *(every - parts))
     possible = np.flatnonzero(rest <= _SIGNIFICANT)
     part = parts[..., possible]
-    evidence = _contrast(part, own - part, every - own).tolist()
+    evidence = _excess_difference(part, own - part, every - own).tolist()
     enough = normal_quantile(1 - _NARROWED / max(len(possible), 1))
     compared = zip([inside[k] for k in possible.tolist()], evidence, strict=True)
     shown = [(len(conditions[i]), -z, i) for i, z in compared if z > enough]
@@ -385,7 +385,7 @@ def _narrowest_claim(
 
 
 @quiet
-def _contrast(one: Array, other: Array, outside: Array) -> Array:
+def _excess_difference(one: Array, other: Array, outside: Array) -> Array:
     # All are arrays of rows and events by stratum. An excess is a difference of rates (Mantel and
     # Haenszel); the variance is that of one excess in both, in every stratum.
     both = one + other

@@ -277,7 +277,7 @@ class _MeasuredFeature:
         self._every_group: FeatureGroups | None = None
         self.homogeneity: list[Diagnostic] = []
         self.worst_cases: dict[ComparisonKey, tuple[WorstCase, ...]] = {}
-        every, measured = slices, _thresholds
+        every, measured = slices, _measure_thresholds
         if resolution.task is Task.MULTICLASS:
             of_no_class = resolution.outcomes[0].of_no_class
             every = [*slices, Slice(counts, of_no_class, spec, resolution.outcomes)]
@@ -396,7 +396,7 @@ def _measure_row_metrics(
     return [*estimates, *computed], notes
 
 
-def _thresholds(
+def _measure_thresholds(
     slices: list[Slice], rates: list[Statistic], metrics: Sequence[AskedMetric]
 ) -> tuple[list[Group], list[Group], list[Estimate]]:
     # returns the groups, all groups together, and the estimates
@@ -461,7 +461,7 @@ def _multiclass(
                 for estimate in _measure_slice(part, asked):
                     group = None if isinstance(metric, Across) else estimate.group
                     of_group.setdefault((group, estimate.scope), []).append(estimate)
-            estimates += (_worst_class(metric, of_one) for of_one in of_group.values())
+            estimates += (_choose_worst_class(metric, of_one) for of_one in of_group.values())
             if statistic is not None:
                 for how in AVERAGES:
                     average = ClassScope(ClassKind.AVERAGE, average=how)
@@ -536,7 +536,7 @@ def _strata_coverage(part: Slice, metrics: Sequence[AskedMetric]) -> Iterator[Di
             )
 
 
-def _worst_class(metric: Metric, by_class: Sequence[Estimate]) -> Estimate:
+def _choose_worst_class(metric: Metric, by_class: Sequence[Estimate]) -> Estimate:
     # Their intervals hold simultaneously, so that the one of the class that is chosen does. Where
     # no value means "no difference", it is the lowest minimum or the highest maximum.
     def distance(each: Estimate) -> float:

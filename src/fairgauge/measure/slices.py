@@ -192,8 +192,8 @@ class Slice:
                 n=as_count(cases.size[i]),
                 weight=None if weights is None else float(weights[i]),
                 share=float(side.size[i] / whole.size[i]) if whole.size[i] else None,
-                counts=_cells(cases.counts(BOTH)[i]) if has_cells else None,
-                weighted_counts=None if cells is None else _cells(cells[i]),
+                counts=_confusion_fields(cases.counts(BOTH)[i]) if has_cells else None,
+                weighted_counts=None if cells is None else _confusion_fields(cells[i]),
                 rates={name: rate for name, each in values.items() if (rate := each[i])},
             )
 
@@ -507,7 +507,7 @@ class Slice:
                 metric, ours, theirs, compared.slots == 0, self.uncertainty
             )
         lacking = profile.as_smclarify
-        every_side = _sides(sizes, rates)
+        every_side = _result_sides(sizes, rates)
 
         def result(i: int) -> Result:
             sides = every_side[i]
@@ -596,7 +596,7 @@ _Results: TypeAlias = "tuple[Callable[[int], Result], Callable[[float], Limits] 
 _SIDES = ("n_group", "n_reference", "rate_group", "rate_reference")
 
 
-def _sides(sizes: tuple[Array, Array], rates: tuple[Array, Array]) -> list[Result]:
+def _result_sides(sizes: tuple[Array, Array], rates: tuple[Array, Array]) -> list[Result]:
     counts = [
         [None if n != n else int(n) if n == int(n) else n for n in of.tolist()] for of in sizes
     ]
@@ -612,7 +612,7 @@ def _reason_of_weights(reason: Reason | None) -> Reason | None:
     return replace(reason, parameters=(*reason.parameters, ("weighted", True)))
 
 
-def _cells(counts: Array) -> dict[str, float]:
+def _confusion_fields(counts: Array) -> dict[str, float]:
     return dict(zip(("tp", "fp", "fn", "tn"), map(as_count, counts), strict=True))
 
 

@@ -198,7 +198,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
             own = answers.item[mask], answers.variant[mask]
             group = answers.group_of[own[1]]
             models.append(_Cells(model, code, *own, group, answers.mean[mask], answers.n[mask]))
-    sides = [*_sides(answers, question)]
+    sides = [*_compared_sides(answers, question)]
     edits = [g for g, placebo in enumerate(answers.placebo) if placebo]
     effects = {each.code: _effects(each.of(np.isin(each.group, edits))) for each in models}
     doubtful = doubts(answers, [side.groups for side in sides])
@@ -230,13 +230,13 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
             if len(effects[cells.code])
         ),
         "answered": tuple(answered_shares(answers)),
-        "notes": tuple(_notes(answers, question, drafts, effects)),
+        "notes": tuple(_swap_notes(answers, question, drafts, effects)),
     }
 
 
-def _sides(answers: Answers, question: SwapQuestion) -> Iterator[_Sides]:
+def _compared_sides(answers: Answers, question: SwapQuestion) -> Iterator[_Sides]:
     named = answers.named
-    reference = _reference(answers, question)
+    reference = _common_reference(answers, question)
     for group in named:
         own = answers.groups[group]
         if reference is None:
@@ -247,7 +247,7 @@ def _sides(answers: Answers, question: SwapQuestion) -> Iterator[_Sides]:
             yield _Sides(group, (reference,), (own, answers.groups[reference]))
 
 
-def _reference(answers: Answers, question: SwapQuestion) -> int | None:
+def _common_reference(answers: Answers, question: SwapQuestion) -> int | None:
     # the group that all others are compared with; None where each has all others
     name = named_reference(question)
     if name is not None:
@@ -479,10 +479,10 @@ def _placebo_spread(
     )
 
 
-def _notes(
+def _swap_notes(
     answers: Answers, question: SwapQuestion, drafts: Sequence[_Draft], effects: Mapping[int, Array]
 ) -> Iterator[SwapNote]:
-    reference = _reference(answers, question)
+    reference = _common_reference(answers, question)
     if reference is not None:
         variants = np.flatnonzero(answers.group_of == reference).tolist()
         names = [answers.groups[reference], *(answers.variants[v] for v in variants)]

@@ -289,7 +289,9 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
     features = []
     for name, feature in spec.recorded.items():
         with collecting(problems):
-            crossing = _cross([groupings[column] for column in feature.columns], cube, spec)
+            crossing = _cross_groupings(
+                [groupings[column] for column in feature.columns], cube, spec
+            )
             named = _named_references(spec).get(name)
             counted = _arrange(cube, name, crossing, _reference_group(name, crossing, named))
             features.append(replace(counted, all_decided=spec.profile.as_smclarify))
@@ -319,7 +321,7 @@ def group_columns(cube: Cube, spec: Spec) -> dict[str, Grouping]:
 def cross_groups(cube: Cube, columns: Sequence[str], spec: Spec) -> Crossing:
     """Return the groups of one feature of some columns."""
     groupings = group_columns(cube, spec)
-    return _cross([groupings[column] for column in columns], cube, spec)
+    return _cross_groupings([groupings[column] for column in columns], cube, spec)
 
 
 def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> Index:
@@ -454,18 +456,18 @@ def _combinations(parts: Sequence[Grouping], codes: Index) -> tuple[Index, Index
     # where the lowest is below 0, the cell is in no group
     combination = np.zeros(len(codes), dtype=np.int64)
     lowest = np.zeros(len(codes), dtype=np.int64)
-    for i, (part, size) in enumerate(zip(parts, _sizes(parts), strict=True)):
+    for i, (part, size) in enumerate(zip(parts, _group_numbers(parts), strict=True)):
         group = part.group_of[codes[:, i]]
         combination = combination * size + group - EXCLUDED
         lowest = np.minimum(lowest, group)
     return combination, lowest
 
 
-def _sizes(parts: Sequence[Grouping]) -> list[int]:
+def _group_numbers(parts: Sequence[Grouping]) -> list[int]:
     return [len(part.groups) - EXCLUDED for part in parts]
 
 
-def _cross(parts: Sequence[Grouping], cube: Cube, spec: Spec) -> Crossing:
+def _cross_groupings(parts: Sequence[Grouping], cube: Cube, spec: Spec) -> Crossing:
     # cross the groups of columns; of an intersection, only combinations that occur are groups
     if len(parts) == 1:
         groups = tuple(map(GroupId.of, parts[0].groups))
@@ -474,10 +476,11 @@ def _cross(parts: Sequence[Grouping], cube: Cube, spec: Spec) -> Crossing:
         missing = np.array([_DROPPED - EXCLUDED])
         return Crossing(tuple(parts), groups, every - EXCLUDED, every, missing, fits)
     held, lowest = _combinations(parts, cube.marginal([part.axis for part in parts]).codes)
-    nothing = np.ravel_multi_index([_DROPPED - EXCLUDED] * len(parts), _sizes(parts))
+    nothing = np.ravel_multi_index([_DROPPED - EXCLUDED] * len(parts), _group_numbers(parts))
     present, unknown = np.unique(held[lowest >= 0]), np.union1d(nothing, held[lowest == _DROPPED])
     positions, values = (
-        np.stack(np.unravel_index(each, _sizes(parts))) + EXCLUDED for each in (present, unknown)
+        np.stack(np.unravel_index(each, _group_numbers(parts))) + EXCLUDED
+        for each in (present, unknown)
     )
     crossed = [
         GroupId.of(*(part.groups[i] for part, i in zip(parts, cell, strict=True)))

@@ -84,7 +84,7 @@ class CountsBySide:
         self._open = counted.counts.get("open")
         # a column that is not given has the place of missing values alone
         known = [slice(-1 if size > 1 else None) for size in counts.shape[2:]]
-        sums = _moments(counted.counts, measure)
+        sums = _moments_by_name(counted.counts, measure)
         self._moments = self._sums_over(sums, *known)
         self._of_columns = {}
         if sums and min(counts.shape[2:]) > 1:
@@ -184,7 +184,7 @@ def cells_of_states(states: Array) -> dict[frozenset[Need], Array]:
     }
 
 
-def _moments(counts: Mapping[str, Array], measure: Measure) -> dict[str, Array]:
+def _moments_by_name(counts: Mapping[str, Array], measure: Measure) -> dict[str, Array]:
     moments = {name: sums for name, sums in counts.items() if name not in COUNTS}
     suffixes = tuple(f"_{name}" for name in WEIGHTS[1:])
     own = f"_{measure}"

@@ -108,8 +108,8 @@ def searched_rows(
         have.
     Raises ``CubeError``: the counts do not hold all features together.
     """
-    features = [_values(part, cube) for part in group_columns(cube, spec).values()]
-    axes, outcomes = cube.plan.outcomes, _outcomes(cube, spec, rate)
+    features = [_feature_of_values(part, cube) for part in group_columns(cube, spec).values()]
+    axes, outcomes = cube.plan.outcomes, _binary_outcome_codes(cube, spec, rate)
 
     def part_of(rows: CodedRows) -> OutcomeRows:
         return OutcomeRows(
@@ -119,9 +119,11 @@ def searched_rows(
         )
 
     if read is None:
-        together = _cells(cube, [*dict.fromkeys([*(each.axis for each in features), *axes])])
+        together = _coded_rows_by(
+            cube, [*dict.fromkeys([*(each.axis for each in features), *axes])]
+        )
         cells = part_of(together)
-    alone = _cells(cube, axes)
+    alone = _coded_rows_by(cube, axes)
     absent = [axis for axis in axes if axis.role in rate.needs and (alone.codes[axis] < 0).any()]
     kinds = outcomes[tuple(alone.codes.values())]
     every = SearchedRows(
@@ -158,7 +160,7 @@ def _lacking(
     return {str(axis.role): tuple(by_feature) for axis, by_feature in found.items()}
 
 
-def _cells(cube: Cube, axes: Sequence[Axis]) -> CodedRows:
+def _coded_rows_by(cube: Cube, axes: Sequence[Axis]) -> CodedRows:
     table = cube.marginal(axes)
     return CodedRows(dict(zip(axes, table.codes.T, strict=True)), table.cases)
 
@@ -174,7 +176,7 @@ def most_cells(cube: Cube) -> float:
     return float(min(cube.rows, math.prod(sizes)))
 
 
-def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Index:
+def _binary_outcome_codes(cube: Cube, spec: Spec, rate: Rate) -> Index:
     task = decide_task(cube, spec)
     masks = outcome_masks(cube, spec, task)
     if task is not Task.BINARY or len(masks) > 1:
@@ -198,8 +200,8 @@ class _MadeFeature:
     rows: Array  # array: the rows of each value, and of none
 
 
-def _values(part: Grouping, cube: Cube) -> _MadeFeature:
-    cells = _cells(cube, [part.axis])
+def _feature_of_values(part: Grouping, cube: Cube) -> _MadeFeature:
+    cells = _coded_rows_by(cube, [part.axis])
     (codes,) = cells.codes.values()
     levels = len(part.group_of) - 1
     rows = _sum_cases(np.where(codes < 0, levels, codes), cells, levels + 1)

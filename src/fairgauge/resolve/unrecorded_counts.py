@@ -167,7 +167,9 @@ class UnrecordedGroups:
         shape = int(which.max(initial=0)) + 1, len(self.asked.groups)
         some = np.zeros(len(which), dtype=bool) if groups is None else groups >= 0
         at = (which[some], _UNKNOWN if groups is None else groups[some])
-        return _means(_total(shape, which, self._sums(table))), _total(shape, at, table.cases[some])
+        return _means(_add_up(shape, which, self._sums(table))), _add_up(
+            shape, at, table.cases[some]
+        )
 
     def cells(self, rate: Rate, outcome: OutcomeMasks, *, everyone: bool = False) -> RateCells:
         """Return the rows of a rate under an outcome: of those with probabilities, or of all rows.
@@ -186,14 +188,14 @@ class UnrecordedGroups:
         shape, size = (len(unique), kinds), len(self.asked.groups)
         squares = known = None
         if "w2" in table.sums:
-            squares = _total(shape, (which, kind), table.sums["w2"][used])
+            squares = _add_up(shape, (which, kind), table.sums["w2"][used])
         if (groups := self._known_groups(table)) is not None:
             some = groups[used] >= 0
             of = (which[some], kind[some], groups[used][some])
-            known = _total((*shape, size), of, weights[some])
-        n = _total(shape, (which, kind), weights)
-        p = _means(_total((len(unique), size), which, sums))
-        by_kind = _total((kinds, size), kind, sums)
+            known = _add_up((*shape, size), of, weights[some])
+        n = _add_up(shape, (which, kind), weights)
+        p = _means(_add_up((len(unique), size), which, sums))
+        by_kind = _add_up((kinds, size), kind, sums)
         cells = self._cells
         proxies, strata = unique % len(cells), unique // len(cells)
         digits = digits_of([cells[c] for c in proxies.tolist()], size)
@@ -215,12 +217,12 @@ class UnrecordedGroups:
         unique, which = np.unique(codes[codes >= 0], return_inverse=True)
         cell, known = unique // (groups + 1), unique % (groups + 1) - 1
         probable = everyone | (cell < len(self._cells) - 1)
-        shares = _total((len(place), groups), place, self._sums(table))
+        shares = _add_up((len(place), groups), place, self._sums(table))
         p = np.where(probable[:, None], _means(shares)[cell], np.eye(groups)[known])
         letter, weighted = str(mean.of), "w" in table.sums
         names = letter, letter * 2, f"{letter}3"
         powers = [
-            [_total((len(unique),), which, each[codes >= 0]) for each in (
+            [_add_up((len(unique),), which, each[codes >= 0]) for each in (
                 table.sums[WEIGHTS[k]] if weighted else table.cases,
                 *(table.sums[power_name(name, k + 1 if weighted else 1)] for name in names))]
             for k in range(3)
@@ -279,7 +281,7 @@ class UnrecordedGroups:
         if groups is None:
             groups = np.full(len(kind), _UNKNOWN)
         shape = (OTHER + 2, len(self.groups) + 1)  # the last ones are of none
-        beside = _total(shape, (kind, groups), self._weights(table))
+        beside = _add_up(shape, (kind, groups), self._weights(table))
         open_ = (groups == _UNKNOWN) & ((kind == COUNTED) | (kind == AMONG))
         return beside[:OTHER], round(float(table.cases[open_].sum()))
 
@@ -374,7 +376,7 @@ class UnrecordedGroups:
         return cluster[used], cell, kind[used], self._weights(table)[used], known[used]
 
 
-def _total(shape: tuple[int, ...], at: Any, values: Array) -> Array:
+def _add_up(shape: tuple[int, ...], at: Any, values: Array) -> Array:
     total = np.zeros(shape)
     np.add.at(total, at, values)
     return total

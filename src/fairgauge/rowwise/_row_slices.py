@@ -451,18 +451,18 @@ def convert_to_arrays(
         [columns[name] for name in spec.features], scaled=not spec.profile.as_smclarify
     )
     scalings = tuple(f"{name} {way}" for name, way in zip(spec.features, how, strict=True))
-    score = _numbers(columns, spec.score, count)
+    score = _numbers_or_nan(columns, spec.score, count)
     rows = Rows(
         selected=selected,
-        prediction=_numbers(columns, spec.prediction, count),
-        label=_numbers(columns, spec.label, count),
+        prediction=_numbers_or_nan(columns, spec.prediction, count),
+        label=_numbers_or_nan(columns, spec.label, count),
         score=score if outcome.turned is None else outcome.turned - score,
         points=points if len(points) else np.zeros((count, 0)),
     )
     return rows, scalings
 
 
-def _numbers(columns: Mapping[str, Sequence[Value]], name: str | None, count: int) -> Array:
+def _numbers_or_nan(columns: Mapping[str, Sequence[Value]], name: str | None, count: int) -> Array:
     return np.full(count, np.nan) if name is None else numbers_of(columns[name])
 
 
@@ -484,7 +484,7 @@ def exact_histograms(
     values = np.unique(scores[~np.isnan(scores)])
     most_groups = max((len(each.groups) for each in features), default=0) + 1
     mean_weight = features[0].mean_weight if features else 1.0
-    factors = _factors(columns, spec, len(scores), mean_weight)
+    factors = _cases_and_weights(columns, spec, len(scores), mean_weight)
     label = cube.plan.axis(Role.LABEL)
     labels = 0 if label is None else len(cube.levels[label])
     label_of = (
@@ -508,12 +508,12 @@ def exact_histograms(
             for name, factor in factors.items()
         }
         weights = counts.get("w", counts["n"])
-        counts |= {name: weights * of for name, of in _moments(values).items()}
+        counts |= {name: weights * of for name, of in _score_moments(values).items()}
         exact.append(replace(each, histogram=Histogram(values, values, counts)))
     return tuple(exact)
 
 
-def _factors(
+def _cases_and_weights(
     columns: Mapping[str, Sequence[Value]], spec: Spec, rows: int, mean_weight: float
 ) -> dict[str, Array]:
     # the cases and the weight of every row, 0 where it cannot be counted
@@ -530,7 +530,7 @@ def _factors(
     return factors
 
 
-def _moments(values: Array) -> dict[str, Array]:
+def _score_moments(values: Array) -> dict[str, Array]:
     return {
         "s": values,
         "s2": values**2,

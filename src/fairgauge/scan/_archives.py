@@ -30,7 +30,7 @@ def unpack_table(path: Place, known: Collection[str]) -> Place:
     try:
         with (
             path.open("rb") as packed,
-            _member(cast("IO[bytes]", packed), path, known) as (held, name),
+            _open_member(cast("IO[bytes]", packed), path, known) as (held, name),
         ):
             copy = folder / name
             with copy.open("wb") as target:
@@ -46,7 +46,7 @@ def unpack_table(path: Place, known: Collection[str]) -> Place:
 
 
 @contextmanager
-def _member(
+def _open_member(
     packed: IO[bytes], path: Place, known: Collection[str]
 ) -> Iterator[tuple[IO[bytes], str]]:
     kind = path.suffix.lower()

@@ -108,7 +108,7 @@ class Totals:
             for name in WEIGHTS:
                 measures[name] = times = times * factors[-1]
         for moment in plan.moments:
-            value = _moment(moment, numbers) if moment.columns else 1.0
+            value = _moment_values(moment, numbers) if moment.columns else 1.0
             factor: Any = measures[WEIGHTS[moment.power - 1]] if plan.weight else times
             if moment.by:
                 cases_of = measures[plan.cases]
@@ -120,15 +120,17 @@ class Totals:
         return measures
 
 
-def _moment(moment: Moment, numbers: Mapping[str, Floats]) -> Floats:
+def _moment_values(moment: Moment, numbers: Mapping[str, Floats]) -> Floats:
     x, y = (numbers[column] for column in (moment.columns * 2)[:2])
     if moment.limited:
         x, y = (np.clip(each, -LARGEST, LARGEST) for each in (x, y))
     about = x - moment.centre if moment.centre else x
-    return reduce(mul, (about if each == "x" else _factor(each, x, y) for each in moment.factors))
+    return reduce(
+        mul, (about if each == "x" else _factor_values(each, x, y) for each in moment.factors)
+    )
 
 
-def _factor(factor: MomentFactor, x: Floats, y: Floats) -> Floats:
+def _factor_values(factor: MomentFactor, x: Floats, y: Floats) -> Floats:
     if factor == "gap":
         return y - x
     if factor == "distance":

@@ -146,10 +146,10 @@ def open_arrays(
             )
         frame = given
     _check_rows(collector.arrays, frame)
-    names = _names(collector.arrays, frame)
+    names = _name_arrays(collector.arrays, frame)
     columns = {name: given.values for given, name in names.items()}
     placed = {option: _replace_arrays_by_names(value, names) for option, value in written.items()}
-    return _source(columns, frame), placed
+    return _columns_source(columns, frame), placed
 
 
 class _Collector:
@@ -261,7 +261,7 @@ _OF_OUTCOMES = (
 def _single_type_array(values: list[Value], path: str) -> NDArray[Any]:
     known = [each for each in values if each is not None]
     types = {type(each): each for each in known}
-    examples = {_kind(each): each for each in types.values()}
+    examples = {_value_kind(each): each for each in types.values()}
     if len(examples) > 1:
         listed = " and ".join(f"{kind} ({quote(examples[kind])})" for kind in sorted(examples))
         raise DataError(f"{path} holds values of several types, {listed}; convert them to one type")
@@ -275,7 +275,7 @@ def _single_type_array(values: list[Value], path: str) -> NDArray[Any]:
     return array
 
 
-def _kind(value: Value) -> str:
+def _value_kind(value: Value) -> str:
     if isinstance(value, bool):
         return "true/false"
     return "text" if isinstance(value, str) else "number"
@@ -311,7 +311,7 @@ def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:
         )
 
 
-def _names(arrays: Sequence[GivenArray], frame: Frame | None) -> dict[GivenArray, str]:
+def _name_arrays(arrays: Sequence[GivenArray], frame: Frame | None) -> dict[GivenArray, str]:
     # where there is another array or column of its own name, as pandas gives to what it computes
     # from a column, the option's is taken; the name of a feature is the name of the feature
     names: dict[GivenArray, str] = {}
@@ -319,7 +319,7 @@ def _names(arrays: Sequence[GivenArray], frame: Frame | None) -> dict[GivenArray
         option = given.path.partition("[")[0]
         taken = set(names.values())
         if frame is not None:
-            same = given.name in frame.columns and _plain_values(given.values) == _plain_values(
+            same = given.name in frame.columns and _canonical_list(given.values) == _canonical_list(
                 frame[str(given.name)]
             )
             taken |= {each for each in frame.columns if each != given.name or not same}
@@ -336,7 +336,7 @@ def _names(arrays: Sequence[GivenArray], frame: Frame | None) -> dict[GivenArray
     return names
 
 
-def _plain_values(values: Values) -> list[Value]:
+def _canonical_list(values: Values) -> list[Value]:
     return [*map(canonical, values.to_list() if isinstance(values, nw.Series) else values)]
 
 
@@ -346,7 +346,7 @@ def _replace_arrays_by_names(value: object, names: Mapping[GivenArray, str]) -> 
     return names[value] if isinstance(value, GivenArray) else value
 
 
-def _source(columns: Mapping[str, Values], frame: Frame | None) -> Source:
+def _columns_source(columns: Mapping[str, Values], frame: Frame | None) -> Source:
     series = [each for each in columns.values() if isinstance(each, nw.Series)]
     if frame is None and not series:
         return Arrays(cast("Mapping[str, NDArray[Any]]", columns))
@@ -377,7 +377,7 @@ def open_columns(
     arrays = {}
     for column, values in columns.items():
         plain = [canonical(each) for each in values]
-        if len({_kind(each) for each in plain if each is not None}) > 1:
+        if len({_value_kind(each) for each in plain if each is not None}) > 1:
             plain = [None if each is None else name_of(each) for each in plain]
         arrays[column] = _single_type_array(plain, column)
     codes = codes or {}

@@ -100,7 +100,7 @@ def open_database(url: str, rows: str) -> Source:
         file = scheme == "sqlite"
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Unable to set session timezone")
-            backend = ibis.sqlite.connect(_file(url)) if file else ibis.connect(url)
+            backend = ibis.sqlite.connect(_sqlite_file(url)) if file else ibis.connect(url)
         try:
             if backend.name == "mysql":
                 backend.con.query("SET time_zone = '+00:00'")  # which it knows without its tables
@@ -280,7 +280,9 @@ def _open_duckdb(url: str, rows: str, shown: str) -> Source:
     from fairgauge.scan._duckdb_relation import open_relation
 
     with _explain_database_errors(shown, url):
-        connection = duckdb.connect(_file(url), read_only=True, config=_SETTINGS | spilling())
+        connection = duckdb.connect(
+            _sqlite_file(url), read_only=True, config=_SETTINGS | spilling()
+        )
         if is_query(rows):
             return open_relation(connection.sql(rows), shown)
         try:
@@ -293,7 +295,7 @@ def _open_duckdb(url: str, rows: str, shown: str) -> Source:
             raise _missing_table_error(rows, shown, [name for (name,) in tables]) from None
 
 
-def _file(url: str) -> Path:
+def _sqlite_file(url: str) -> Path:
     # the file of a URL: ``sqlite:///here.db``, ``sqlite:////else/where.db``
     path = url.partition("://")[2].partition("?")[0]
     relative = Path(path.removeprefix("/"))

@@ -55,7 +55,7 @@ class NarwhalsFrame:
         frame = self.frame.select(*columns)
         frame = _decode_frame(frame if most is None else frame.head(most))
         whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        return [_values(whole[name]) for name in columns], False
+        return [_python_values(whole[name]) for name in columns], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
@@ -93,19 +93,19 @@ class NarwhalsFrame:
             wanted = [*keys, *(place[column] for column in plan.numeric_columns)]
             if not has_arrow():
                 whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-                values = [_values(whole[name]) for name in wanted]
+                values = [_python_values(whole[name]) for name in wanted]
                 yield from record_batches(plan, zip(*values, strict=True))
                 return
             from fairgauge.scan._plain_arrow import plain_arrow
 
             chosen = (nw.col(name).alias(f"fg_r{i}") for i, name in enumerate(wanted))
-            for part in _parts(frame.select(*chosen)):
+            for part in _frame_batches(frame.select(*chosen)):
                 table = part.to_arrow()
                 table = table if frame.implementation.is_pyarrow() else plain_arrow(table)
                 yield from sql_batches(plan, table.to_batches(max_chunksize=BATCH))
 
 
-def _values(column: nw.Series[Any]) -> list[Any]:
+def _python_values(column: nw.Series[Any]) -> list[Any]:
     if column.dtype in _SHORT:
         short: list[Any] = doubles(column.to_numpy()).tolist()
         return short
@@ -116,7 +116,7 @@ def _values(column: nw.Series[Any]) -> list[Any]:
 _COLLECT = "collect_batches"
 
 
-def _parts(frame: Frame) -> Iterator[Any]:
+def _frame_batches(frame: Frame) -> Iterator[Any]:
     native = frame.to_native()
     if frame.implementation.is_polars() and hasattr(native, _COLLECT):
         return iter(native.collect_batches(chunk_size=BATCH, maintain_order=False))

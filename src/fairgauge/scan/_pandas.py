@@ -93,7 +93,10 @@ class PandasFrame:
         for part in parts(len(self.frame)):
             yield Batch(
                 {axis: (values, codes[part]) for axis, (values, codes) in plain.items()},
-                {c: _numbers(column[c].iloc[part], c, plan) for c in plan.numeric_columns},
+                {
+                    c: _numbers_of_column(column[c].iloc[part], c, plan)
+                    for c in plan.numeric_columns
+                },
             )
 
 
@@ -123,7 +126,7 @@ def _widen_floats(column: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(doubles(column.to_numpy(dtype=own, na_value=np.nan)))
 
 
-def _numbers(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
+def _numbers_of_column(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
     listed = plan.no_numbers.get(name, ())
     if isinstance(column.dtype, pd.CategoricalDtype):
         categories = pd.Series(column.cat.categories)

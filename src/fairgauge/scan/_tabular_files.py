@@ -238,11 +238,11 @@ def _select_columns(paths: list[Place], schema: _Schema, columns: tuple[str, ...
     # floats become the decimals that they stand for before files of other schemas join them
     names = ", ".join(f"h{i}" for i in range(len(schema.names)))
     held = ((column, schema.names.index(column)) for column in columns)
-    chosen = (f"{_value(schema, c, at)} AS c{i}" for i, (c, at) in enumerate(held))
-    return f"SELECT {', '.join(chosen)} FROM {_rows(paths)} AS held({names})"
+    chosen = (f"{_value_sql(schema, c, at)} AS c{i}" for i, (c, at) in enumerate(held))
+    return f"SELECT {', '.join(chosen)} FROM {_read_parquet_sql(paths)} AS held({names})"
 
 
-def _value(schema: _Schema, column: str, at: int) -> str:
+def _value_sql(schema: _Schema, column: str, at: int) -> str:
     value, kind = f"h{at}", schema.kinds[at]
     if column in schema.partitions:
         missing = ", ".join(map(literal, _MISSING_PARTITIONS))
@@ -264,7 +264,7 @@ MISSING_PARTITION = "NULL"
 _MISSING_PARTITIONS = (MISSING_PARTITION, "__HIVE_DEFAULT_PARTITION__")
 
 
-def _rows(paths: list[Place]) -> str:
+def _read_parquet_sql(paths: list[Place]) -> str:
     options = "hive_partitioning=true, hive_types_autocast=false"
     return f"read_parquet({list_paths_in_sql(paths)}, {options})"
 
@@ -294,7 +294,7 @@ def _schema(path: Place) -> _Schema:
     tree = _top_level(list(run(f"{query}({list_paths_in_sql([path])})", str(path))))
     names = [str(name) for name, *_ in tree]
     check_unique_names(names, quote(path))
-    described = list(run(f"DESCRIBE SELECT * FROM {_rows([path])}", str(path)))
+    described = list(run(f"DESCRIBE SELECT * FROM {_read_parquet_sql([path])}", str(path)))
     partitions = [str(record[0]) for record in described[len(names) :]]
     kinds = [str(record[1]) for record in described]
     for i, (_, _, logical, precision) in enumerate(tree):
@@ -368,7 +368,7 @@ _BBQ = {
 
 def open_json(paths: list[Place], name: str) -> Source:
     """Open JSON files; the columns are the keys of the first objects of each."""
-    held = {path: _columns(path) for path in paths}
+    held = {path: _keys_of_columns(path) for path in paths}
     pointers = {column: keys for found in held.values() for column, keys in found.items()}
     written_as = {c: f"json -> {_pointer(keys)}" for c, keys in pointers.items()}
     as_text = {c: f"(json ->> {_pointer(keys)})" for c, keys in pointers.items()}
@@ -393,12 +393,12 @@ def _pointer(keys: Keys) -> str:
 
 
 def _shape(path: Place) -> str:
-    if _head(path, 1 << 10).lstrip()[:1] == "[":
+    if _first_text(path, 1 << 10).lstrip()[:1] == "[":
         return "array"
     return "unstructured" if ".json" in path.suffixes else "newline_delimited"
 
 
-def _head(path: Place, length: int) -> str:
+def _first_text(path: Place, length: int) -> str:
     try:
         with open_unzipped(path) as found, io.TextIOWrapper(found, "utf-8-sig") as text:
             return text.read(length)
@@ -406,9 +406,11 @@ def _head(path: Place, length: int) -> str:
         raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
 
 
-def _columns(path: Place) -> dict[str, Keys]:
+def _keys_of_columns(path: Place) -> dict[str, Keys]:
     # the columns with their keys: ``doc.category`` is that of the object ``doc``
-    found = [*_objects(_head(path, _SNIFFED_OF_JSON))] or [*_objects(_head(path, _LARGEST_OBJECT))]
+    found = [*_objects(_first_text(path, _SNIFFED_OF_JSON))] or [
+        *_objects(_first_text(path, _LARGEST_OBJECT))
+    ]
     columns: dict[str, Keys] = {}
     for pairs in found:
         if not isinstance(pairs, _Pairs):

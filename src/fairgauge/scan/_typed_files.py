@@ -59,15 +59,20 @@ def _read_with_pyreadstat(path: Place) -> Columns:
     labels = about.column_names_to_labels
     record = RECORDS[str(path)] = FileRecord(labels={c: of for c, of in labels.items() if of})
     record.weights += filter(_WEIGHT.fullmatch, about.column_names)
-    return {name: _values(name, list(columns[name]), about, record) for name in about.column_names}
+    return {
+        name: _label_values(name, list(columns[name]), about, record) for name in about.column_names
+    }
 
 
-def _values(name: str, values: list[Any], about: Any, record: FileRecord) -> list[object]:
-    labels = {_code(k): str(v) for k, v in about.variable_value_labels.get(name, {}).items()}
+def _label_values(name: str, values: list[Any], about: Any, record: FileRecord) -> list[object]:
+    labels = {
+        _whole_as_int(k): str(v) for k, v in about.variable_value_labels.get(name, {}).items()
+    }
     ranges = about.missing_ranges.get(name, ()) if about.missing_ranges else ()
     letters = set(about.missing_user_values.get(name, ()) if about.missing_user_values else ())
     known: list[Any] = [
-        None if value is None or value != value or value == "" else _code(value) for value in values
+        None if value is None or value != value or value == "" else _whole_as_int(value)
+        for value in values
     ]
     reasons: Counter[str] = Counter()
     for i, value in enumerate(known):
@@ -86,7 +91,7 @@ def _values(name: str, values: list[Any], about: Any, record: FileRecord) -> lis
     return [None if value is None else shown.get(value, str(value)) for value in known]
 
 
-def _code(value: Any) -> Any:
+def _whole_as_int(value: Any) -> Any:
     # a whole number as one, so that a code is written as its codebook has it
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -111,7 +116,7 @@ def open_workbook(path: Place, name: str, sheet: str = "") -> Source:
     try:
         with path.open("rb") as file:
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-            sheets = {each.title: _rows(each) for each in book.worksheets}
+            sheets = {each.title: _sheet_rows(each) for each in book.worksheets}
     except (OSError, ValueError, KeyError, SyntaxError, BadZipFile) as error:
         raise DataError(f"cannot read {quote(path)}: {type(error).__name__}") from None
     with_rows = {title: rows for title, rows in sheets.items() if any(map(_filled_cells, rows))}
@@ -123,10 +128,10 @@ def open_workbook(path: Place, name: str, sheet: str = "") -> Source:
             f"(--sheet {quote(next(iter(with_rows)))}, or {quote(f'{path}#SHEET')} in Python)"
         )
     rows = sheets[sheet] if sheet else next(iter(with_rows.values()), [])
-    return open_columns(_columns(rows, quote(path)), name)
+    return open_columns(_sheet_columns(rows, quote(path)), name)
 
 
-def _rows(sheet: Any) -> list[list[Any]]:
+def _sheet_rows(sheet: Any) -> list[list[Any]]:
     sheet.reset_dimensions()  # programs state A1 alone, and openpyxl would read no more
     return [
         [None if value in _FAILED else value for value in row]
@@ -141,7 +146,7 @@ def _filled_cells(row: Sequence[Any]) -> list[Any]:
     return [value for value in row if value not in (None, "")]
 
 
-def _columns(rows: Sequence[Sequence[Any]], where: str) -> dict[str, list[Any]]:
+def _sheet_columns(rows: Sequence[Sequence[Any]], where: str) -> dict[str, list[Any]]:
     # the last cell that is filled; a row of a sheet may go on with empty ones
     filled = (i for row in rows for i, value in enumerate(row, 1) if value not in (None, ""))
     width = max(filled, default=0)

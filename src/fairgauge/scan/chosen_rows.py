@@ -287,7 +287,7 @@ class _ReadableRows(_ChosenRows):
         assert isinstance(self.source, Readable)
         named = [each.column for each in self.spec.where]
         values = read_rows(self.source, named, most, self.spec.recode)
-        outcomes = _outcomes(self.spec)
+        outcomes = _outcome_columns(self.spec)
 
         def meets(condition: RowCondition, value: Value) -> bool:
             return condition.keeps_missing(outcomes) if value is None else condition.holds(value)
@@ -298,7 +298,7 @@ class _ReadableRows(_ChosenRows):
         return [[*compress(column, meet)] for column in found], texts
 
 
-def _outcomes(spec: Spec) -> tuple[str | None, ...]:
+def _outcome_columns(spec: Spec) -> tuple[str | None, ...]:
     return spec.label, spec.prediction, spec.score, *spec.candidate
 
 
@@ -333,7 +333,7 @@ def _levels_that_meet(
             raise SpecError(Problem(f"where.{axis.column}", message))
         kept[found] = True
     kept = ~kept if condition.negated else kept
-    kept[-1] = condition.keeps_missing(_outcomes(spec))
+    kept[-1] = condition.keeps_missing(_outcome_columns(spec))
     return kept
 
 
@@ -412,7 +412,7 @@ class ProbabilityTable:
 
     def of(self, keys: Sequence[object], positions: NDArray[np.integer[Any]]) -> Floats:
         """Return the probabilities of rows, from the positions of their keys; of -1 none."""
-        at = [*(self.rows.get(_key(value), -1) for value in keys), -1]
+        at = [*(self.rows.get(_cell_key(value), -1) for value in keys), -1]
         found: Floats = np.append(self.p, np.full((1, self.p.shape[1]), np.nan), axis=0)[at]
         return np.take(found, positions, axis=0)
 
@@ -431,7 +431,7 @@ def read_table(feature: Probabilities, path: str) -> ProbabilityTable:
         raise SpecError(Problem(f"{path}.table", message))
     assert isinstance(source, Readable)  # as every file is
     (raw,), _ = source.fetch([feature.on], None)
-    keys = [None if value is None else _key(value) for value in raw]
+    keys = [None if value is None else _cell_key(value) for value in raw]
     rows: dict[str, int] = {}
     twice = []
     for row, key in enumerate(keys):
@@ -481,7 +481,7 @@ def wrong_probabilities(kind: int, rows: int, feature: Probabilities) -> str:
     return f"{quote(feature.name)}: {rows:,} {have} {wrong[kind]}"
 
 
-def _key(value: object) -> str:
+def _cell_key(value: object) -> str:
     return re.sub(_INTEGER, r"\1", str(value))
 
 
@@ -490,7 +490,7 @@ def add_probability_columns(source: Source, spec: Spec) -> Source:
     if not spec.probabilities:
         return source
     for i, feature in enumerate(spec.probabilities):
-        for name in _names(feature):
+        for name in _made_columns(feature):
             if name in source.columns:
                 message = f"there is a column {quote(name)} already; rename it"
                 raise SpecError(Problem(f"probabilities[{i}].name", message))
@@ -574,7 +574,7 @@ class WithProbabilities:
 
     def read(self, plan: Plan) -> Plan:
         """Return the plan of what the source has: the probabilities in place of what they make."""
-        made = {name for each in self.made for name in _names(each.feature)}
+        made = {name for each in self.made for name in _made_columns(each.feature)}
         axes = tuple(axis for axis in plan.axes if axis.column not in made)
         given = (c for e in self.made if e.table is None for _, c in e.feature.columns)
         moments = (
@@ -612,7 +612,7 @@ class WithProbabilities:
             yield Batch(kept, {column: numbers[column] for column in plan.numeric_columns})
 
 
-def _names(feature: Probabilities) -> list[str]:
+def _made_columns(feature: Probabilities) -> list[str]:
     return [*feature.summed, feature.cell]
 
 
@@ -625,7 +625,7 @@ def check_cells(cube: Cube, source: Source, spec: Spec) -> None:
         table = cube.marginal([axis])
         if feature.table and not (table.codes >= 0).any() and isinstance(source, Readable):
             keys = read_rows(source, [str(feature.on)], _FIRST_ROWS)[str(feature.on)]
-            ours = cells(_key(value) for value in keys if value is not None)
+            ours = cells(_cell_key(value) for value in keys if value is not None)
             message = (
                 f"no row has a value of {quote(feature.on)} that is in {quote(feature.table)}: the "
                 f"data have {ours}, the table {cells(read_table(feature, '').rows)}; keys are "

@@ -234,7 +234,7 @@ def refuse_database(path: str | Path) -> None:
 
 def check_readable(path: Place, kind: str) -> None:
     """Check that a file can be read, is not empty, holds rows and, where compressed, is whole."""
-    head = _head(path, _HEAD if kind in _COMPRESSED else _SIGNATURE)
+    head = _first_bytes(path, _HEAD if kind in _COMPRESSED else _SIGNATURE)
     if not head:
         raise DataError(f"{quote(path)} is empty")
     _refuse_saved(path, _saved_format(head))
@@ -248,7 +248,7 @@ def check_readable(path: Place, kind: str) -> None:
             raise DataError(f"{quote(path)} is truncated, or not a gzip file") from None
 
 
-def _head(path: Place, size: int) -> bytes:
+def _first_bytes(path: Place, size: int) -> bytes:
     try:
         with path.open("rb") as handle:
             return handle.read(size)

@@ -98,10 +98,10 @@ def numbers_of(values: Sequence[Value]) -> Array:
     >>> numbers_of([1, "+0.5", " .5", "NaN", "a", None]).tolist()
     [1.0, 0.5, 0.5, nan, nan, nan]
     """
-    return np.array([_number(value) for value in values], dtype=np.float64)
+    return np.array([_parse_number(value) for value in values], dtype=np.float64)
 
 
-def _number(value: Value) -> float:
+def _parse_number(value: Value) -> float:
     if isinstance(value, str) and "_" in value:  # 1_0 is no number in a file
         return np.nan
     try:

@@ -161,7 +161,7 @@ def open_warehouse(dialect: str, rows: str, path: str | Path) -> Warehouse:
         raise DataError(f"cannot read {quote(path)}: {cause}") from None
     listed = _columns_of(text, path)
     check_unique_names([name for name, _ in listed], quote(path))
-    kinds = {name: _kind(kind, dialect) for name, kind in listed}
+    kinds = {name: _column_kind(kind, dialect) for name, kind in listed}
     if not kinds:
         raise DataError(f"{quote(path)} has no columns; give a line NAME TYPE for each")
     capitals = [name for name in kinds if dialect == "snowflake" and name.isupper()]
@@ -186,7 +186,7 @@ def _columns_of(text: str, path: str | Path) -> list[tuple[str, str]]:
 _DOUBLES = {"mysql": {"REAL"}, "snowflake": {"REAL", "FLOAT4"}}
 
 
-def _kind(written: str, dialect: str) -> str:
+def _column_kind(written: str, dialect: str) -> str:
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 

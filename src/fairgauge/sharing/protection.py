@@ -251,7 +251,7 @@ def _obstacles(cube: Cube) -> Iterator[str]:
         yield (
             "they are several overlapping tables; count at most three sensitive features at once"
         )
-    sizes = [len(codes) for codes in _codes(cube)]
+    sizes = [len(codes) for codes in _codes_of_axes(cube)]
     if any(math.prod(sizes) == size for size in sizes):
         yield "of one column alone, the list of values shows which occur; count a label as well"
     if math.prod(sizes) > _MOST_CELLS:
@@ -295,7 +295,7 @@ def _drop_code_tables(cube: Cube) -> Cube:
     return replace(cube, plan=plan, tables=tables, levels={a: cube.levels[a] for a in axes})
 
 
-def _codes(cube: Cube) -> list[Index]:
+def _codes_of_axes(cube: Cube) -> list[Index]:
     # the codes of every axis of the table: its levels, and -1 where some are missing
     table = cube.tables[0]
     return [
@@ -307,7 +307,9 @@ def _codes(cube: Cube) -> list[Index]:
 def _complete_table(cube: Cube) -> CountTable:
     # the table with all combinations of values, those that do not occur as 0
     table = cube.tables[0]
-    grid = np.stack([each.ravel() for each in np.meshgrid(*_codes(cube), indexing="ij")], axis=-1)
+    grid = np.stack(
+        [each.ravel() for each in np.meshgrid(*_codes_of_axes(cube), indexing="ij")], axis=-1
+    )
     zero = np.zeros(len(grid))
     return aggregate(
         table.axes,
@@ -320,8 +322,8 @@ def _ranges_before(earlier: Cube, cube: Cube, table: CountTable) -> Limits:
     # combinations of values of which one did not occur then are known to be empty
     held = earlier.tables[0]
     of_cells = zip(held.sums["low"], held.sums["high"], strict=True)
-    known = dict(zip(_keys(held, earlier), of_cells, strict=True))
-    ranges = [known.get(key, (0.0, 0.0)) for key in _keys(table, cube)]
+    known = dict(zip(_cell_keys(held, earlier), of_cells, strict=True))
+    ranges = [known.get(key, (0.0, 0.0)) for key in _cell_keys(table, cube)]
     for reason in cube.excluded:
         rows = np.array([float(earlier.excluded.get(reason, 0))])
         low, high = range_of_rounded(rows, earlier.min_cell or 1)
@@ -330,7 +332,7 @@ def _ranges_before(earlier: Cube, cube: Cube, table: CountTable) -> Limits:
     return low, high
 
 
-def _keys(table: CountTable, cube: Cube) -> list[tuple[str | None, ...]]:
+def _cell_keys(table: CountTable, cube: Cube) -> list[tuple[str | None, ...]]:
     columns = []
     for axis, codes in zip(table.axes, table.codes.T, strict=True):
         names = [*map(name_of, cube.levels[axis]), None]

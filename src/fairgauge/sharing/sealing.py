@@ -453,7 +453,7 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
         isinstance(sealed, Report) and sealed.own
     ):  # a cube file cannot hold them, and their titles are not those of this version
         names = ", ".join(rate.name for rate in sealed.own)
-        compared.different.append(DifferentNumber("metrics", "metrics", names, _text(None)))
+        compared.different.append(DifferentNumber("metrics", "metrics", names, _leaf_text(None)))
     of_rows = [f"diagnostic {each.code}" for each in notes if each.code in _OF_ROWS]
     differ = {number.path for number in compared.different}
     agree = (each for path, each in compared.deviations.items() if path not in differ)
@@ -469,7 +469,7 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
 def _recompute(cube: Cube, sealed: Sealed, **options: Any) -> Sealed:
     if isinstance(sealed, PairsAudit):
         return pairs(cube, **{**sealed.spec, **options})
-    return audit(cube, **{**_options(cube, sealed.spec), **options})
+    return audit(cube, **{**_audit_options(cube, sealed.spec), **options})
 
 
 def drawn_numbers(cube: Cube, report: Sealed) -> frozenset[str]:
@@ -492,7 +492,7 @@ def options_beside(cube: Cube, spec: Saved) -> tuple[str, ...]:
     )
 
 
-def _options(cube: Cube, spec: Saved) -> dict[str, Any]:
+def _audit_options(cube: Cube, spec: Saved) -> dict[str, Any]:
     # the options of the audit; a task that the counts have need not have been stated
     held = cube.asked.to_dict().get("task")
     return {name: value for name, value in spec.items() if name != "task" or value != held}
@@ -551,7 +551,9 @@ class _Comparison:
                 self.deviations[path] = deviation
             else:
                 text = path.startswith(("metrics.", "statements["))  # what one version writes
-                self._differ(DifferentNumber(path, subject, _text(one), _text(other)), text=text)
+                self._differ(
+                    DifferentNumber(path, subject, _leaf_text(one), _leaf_text(other)), text=text
+                )
 
     def _needs_rows(self, path: str, subject: str) -> bool:
         # whether a field is one of a metric of rows, and not one that states which
@@ -576,7 +578,7 @@ def _leaves(one: Saved, other: Saved) -> Iterator[tuple[str, str, object, object
         left, right = one.get(section), other.get(section)
         if section == "spec" and left is not None and right is not None:
             right = {k: v for k, v in right.items() if k in left or v != _default_option(k)}
-        yield from _pairs(section, left, right, "")
+        yield from _pair_leaves(section, left, right, "")
 
 
 def _default_option(name: str) -> object:
@@ -591,16 +593,16 @@ def _drop_section(report: Plain, section: str) -> Plain:
     return {name: value for name, value in report.items() if name != section}
 
 
-def _pairs(path: str, one: object, other: object, subject: str) -> Iterator[Leaf]:
+def _pair_leaves(path: str, one: object, other: object, subject: str) -> Iterator[Leaf]:
     if isinstance(one, dict) and isinstance(other, dict):
         named = [str(other[name]) for name in _NAMES if other.get(name) is not None]
         subject = ", ".join(named) or subject
         for key in dict.fromkeys([*one, *other]):
-            yield from _pairs(f"{path}.{key}", one.get(key), other.get(key), subject)
+            yield from _pair_leaves(f"{path}.{key}", one.get(key), other.get(key), subject)
     elif isinstance(one, list) and isinstance(other, list):
         for i in range(max(len(one), len(other))):
             left, right = (each[i] if i < len(each) else None for each in (one, other))
-            yield from _pairs(f"{path}[{i}]", left, right, subject)
+            yield from _pair_leaves(f"{path}[{i}]", left, right, subject)
     else:
         yield path, subject or path, one, other
 
@@ -618,7 +620,7 @@ def _deviation(one: object, other: object) -> float | None:
     return 0.0 if one == other else None
 
 
-def _text(value: object) -> str:
+def _leaf_text(value: object) -> str:
     if value is None:
         return "absent"
     return f"{value:.17g}" if isinstance(value, float) and math.isfinite(value) else str(value)

@@ -37,7 +37,7 @@ else:
             setattr(kind, name, _compiled_when_called(kind, name, frozen))
         if frozen:
             kind.__setattr__ = kind.__delattr__ = _refuse_assignment
-            kind.__getstate__, kind.__setstate__ = _state, _restore_fields
+            kind.__getstate__, kind.__setstate__ = _field_values, _restore_fields
         return kind
 
 
@@ -97,7 +97,7 @@ def _refuse_assignment(_self: Any, name: str, *_value: Any) -> None:
     raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
-def _state(self: Any) -> list[Any]:
+def _field_values(self: Any) -> list[Any]:
     return [getattr(self, each.name) for each in fields(self)]
 
 

@@ -124,7 +124,7 @@ def newcombe(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: Arra
     (0.0524, 0.3339)
     """
     # Newcombe (1998), Statistics in Medicine 17, 873-890.
-    low, high = mover_difference(*_sides(x1, n1, x2, n2, z))
+    low, high = mover_difference(*_wilson_sides(x1, n1, x2, n2, z))
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
@@ -142,7 +142,7 @@ def mover_wilson_ratio(
     (0.282, 0.563)
     """
     # Donner & Zou (2012); Fagerland & Newcombe (2013), Statistics in Medicine 32, 2823-2836.
-    return mover_ratio(*_sides(x1, n1, x2, n2, z))
+    return mover_ratio(*_wilson_sides(x1, n1, x2, n2, z))
 
 
 @quiet
@@ -305,7 +305,7 @@ def welch_degrees(var1: ArrayLike, n1: ArrayLike, var2: ArrayLike, n2: ArrayLike
 
 
 @quiet
-def _sides(
+def _wilson_sides(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike
 ) -> tuple[ArrayLike, ...]:
     x1, n1, x2, n2, z = floats(x1, n1, x2, n2, z)

@@ -90,8 +90,8 @@ def decompose(
     # 290-299.
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     common, held_d, held_a = _common_strata(n_d, n_a)
-    w_d, w_a = held_d / _total(held_d), held_a / _total(held_a)
-    of_counts = _Means.of(w_d, w_a, _rates(x_d, held_d), _rates(x_a, held_a))
+    w_d, w_a = held_d / _total_column(held_d), held_a / _total_column(held_a)
+    of_counts = _Means.of(w_d, w_a, _rates_or_zero(x_d, held_d), _rates_or_zero(x_a, held_a))
     q_d, q_a = (x_d, x_a) if squares is None else floats(*squares)
     if sampling is None:
         sampling = Sampling(SquaredWeights(n_d, x_d, q_d), SquaredWeights(n_a, x_a, q_a))
@@ -106,7 +106,7 @@ def decompose(
     )
     # with one row of the rate over all, so that it is 0 or 1 only where all outcomes are alike
     y, e = y_d + y_a, e_d + e_a
-    of_both = (y + _total(y) / _total(e)) / (e + 1)
+    of_both = (y + _total_column(y) / _total_column(e)) / (e + 1)
     if squares is None:
         prior, means, variances = _PRIOR_ROWS * (w_d + w_a) / 2, [], []
         for x, n in ((y_d, e_d), (y_a, e_a)):
@@ -147,7 +147,7 @@ def decompose(
     # has enough where there are enough rows
     alike = _Means.of(w_d, w_a, of_both, of_both)
     same = (
-        side._replace(of_rates=_rates(of_both * (1 - of_both), n))
+        side._replace(of_rates=_rates_or_zero(of_both * (1 - of_both), n))
         for side, n in zip(sides, (e_d, e_a), strict=True)
     )
     expected = alike.value[..., 2:]
@@ -210,11 +210,11 @@ def mean_differences(
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     common, held_d, held_a = _common_strata(n_d, n_a)
     v_d, v_a = mean_variances(x_d, held_d, x_a, held_a, squares)
-    value, variance = _rates(x_d, held_d) - _rates(x_a, held_a), v_d + v_a
+    value, variance = _rates_or_zero(x_d, held_d) - _rates_or_zero(x_a, held_a), v_d + v_a
     spread = v_d**2 / (held_d + 1) + v_a**2 / (held_a + 1)
     if weight is None:
         weight = np.where(common, held_d * held_a / (held_d + held_a), 0.0)
-    weight = weight / _total(weight)
+    weight = weight / _total_column(weight)
     pooled = np.asarray((weight**2 * variance).sum(-1))
     degrees = pooled**2 / np.asarray((weight**4 * spread).sum(-1))
     return (
@@ -233,7 +233,7 @@ def mean_variances(
     # stratum varies as the other does.
     q_d, q_a = floats(*squares)
     within = [
-        np.where(n > 0, np.maximum(q - n * _rates(x, n) ** 2, 0.0), 0.0)
+        np.where(n > 0, np.maximum(q - n * _rates_or_zero(x, n) ** 2, 0.0), 0.0)
         for x, n, q in ((x_d, n_d, q_d), (x_a, n_a, q_a))
     ]
     degrees = [np.maximum(n - 1, 0.0) for n in (n_d, n_a)]
@@ -265,8 +265,8 @@ def stratum_parts(
     # rates has negative contributions there. Strata that one side alone has contribute 0.
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     common, held_d, held_a = _common_strata(n_d, n_a)
-    w_d, w_a = held_d / _total(held_d), held_a / _total(held_a)
-    r_d, r_a = _rates(x_d, held_d), _rates(x_a, held_a)
+    w_d, w_a = held_d / _total_column(held_d), held_a / _total_column(held_a)
+    r_d, r_a = _rates_or_zero(x_d, held_d), _rates_or_zero(x_a, held_a)
     mean_share, mean_rate = (w_d + w_a) / 2, (r_d + r_a) / 2
     from_mean = mean_rate - np.asarray((mean_share * mean_rate).sum(-1))[..., None]
     composition = np.where(common, (w_d - w_a) * from_mean, 0.0)
@@ -278,11 +278,11 @@ def _common_strata(n_d: Array, n_a: Array) -> tuple[Mask, Array, Array]:
     return common, np.where(common, n_d, 0.0), np.where(common, n_a, 0.0)
 
 
-def _total(counts: Array) -> Array:
+def _total_column(counts: Array) -> Array:
     return np.asarray(counts.sum(-1))[..., None]
 
 
-def _rates(x: Array, n: Array) -> Array:
+def _rates_or_zero(x: Array, n: Array) -> Array:
     return np.where(n > 0, x / np.where(n > 0, n, 1.0), 0.0)
 
 
@@ -349,8 +349,8 @@ class _Means(NamedTuple):
         ):
             by_share, by_rate = row @ share, row @ rate
             total = n.sum()
-            slope = _rates(by_rate, n)
-            level = (by_share - (by_share * n).sum() / total) / total - slope * _rates(x, n)
+            slope = _rates_or_zero(by_rate, n)
+            level = (by_share - (by_share * n).sum() / total) / total - slope * _rates_or_zero(x, n)
             levels.append(np.where(n > 0, level, 0.0))
             slopes.append(slope)
         return sampling.design_effect(levels, slopes)
@@ -371,9 +371,9 @@ class _Side(NamedTuple):
 
     @classmethod
     def of(cls, x: Array, n: Array, squared: SquaredWeights, variance: Array) -> _Side:
-        total, rate = _total(n), _rates(x, n)
+        total, rate = _total_column(n), _rates_or_zero(x, n)
         held = np.where(n > 0, squared.rows, 0.0)
-        across = _rates(np.where(n > 0, squared.about(rate).values, 0.0), n)
+        across = _rates_or_zero(np.where(n > 0, squared.about(rate).values, 0.0), n)
         return cls(n / total, held / total**2, variance, across / total)
 
 

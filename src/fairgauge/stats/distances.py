@@ -202,7 +202,7 @@ def divergence_interval(
 
     a, d = floats(a, d)
     value = kl if kind == "kl" else js
-    plug_in = np.maximum(value(*_shares(a, d)), 0.0)
+    plug_in = np.maximum(value(*_shares_of_both(a, d)), 0.0)
     tail = tail_of(confidence)
     # Smoothed M = kappa chi2(K - 1, lambda) is solved for kappa lambda. Equality has no direction:
     # of KL, whose two directions differ, the smaller statistic counts. Equality can be missed on
@@ -220,20 +220,20 @@ def divergence_interval(
     of_ball = np.maximum(np.sqrt(statistic) - np.sqrt(chdtri(degrees, 2 * tail)), 0.0) ** 2
     low = quotient(scaled, statistic) * np.fmax(at_tail, of_ball)
     posterior = (dirichlet_cells(counts, draws, rng) for counts in (a, d))
-    high = np.quantile(value(*_shares(*posterior)), 1 - tail, axis=0)
+    high = np.quantile(value(*_shares_of_both(*posterior)), 1 - tail, axis=0)
     empty = np.isnan(plug_in)
     high = np.where(empty, np.inf if kind == "kl" else np.log(2), high)
     p = np.where(empty, np.nan, p)
     return np.where(empty, 0.0, np.fmin(low, plug_in)), np.fmax(high, plug_in), p
 
 
-def _shares(a: Array, d: Array) -> Limits:
+def _shares_of_both(a: Array, d: Array) -> Limits:
     return quotient(a, sum_of_cells(a)[..., None]), quotient(d, sum_of_cells(d)[..., None])
 
 
 def _scaled_divergence(a: Array, d: Array, kind: Divergence) -> tuple[Array, Array]:
     na, nd = a.sum(-1), d.sum(-1)
-    p, q = _shares(a + 0.5, d + 0.5)
+    p, q = _shares_of_both(a + 0.5, d + 0.5)
     middle = (p + q) / 2
     if kind == "kl":
         value, along_p, along_q = kl(p, q), np.log(p / q), p / q

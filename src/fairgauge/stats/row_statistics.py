@@ -135,8 +135,8 @@ def exposure_interval(group: Array, reference: Array, z: float) -> tuple[float, 
     every = np.sort(np.concatenate([group, reference]))
     if np.ptp(every) < _LEVEL:
         return np.nan, np.nan, np.nan
-    of_all = _moments(every)
-    sides = [borrow_skewness(_moments(side), of_all) for side in (group, reference)]
+    of_all = _moments_of_values(every)
+    sides = [borrow_skewness(_moments_of_values(side), of_all) for side in (group, reference)]
 
     def limits(z: Array) -> Limits:
         ends: list[ArrayLike] = []
@@ -149,7 +149,7 @@ def exposure_interval(group: Array, reference: Array, z: float) -> tuple[float, 
     return float(low), float(high), float(invert(limits, 1.0))
 
 
-def _moments(values: Array) -> MeanMoments:
+def _moments_of_values(values: Array) -> MeanMoments:
     sums = PowerSums(*((values**power).sum() for power in range(4)))
     return mean_moments(sums, sums, sums)
 

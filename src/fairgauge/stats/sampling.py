@@ -137,10 +137,12 @@ def content_ranks(names: Index, axes: Sequence[Index], counts: Array) -> tuple[I
     cells = _mix_bits(amounts.astype(np.uint64))
     # values with equal totals differ in the cells that the first round marks them by
     for _ in range(_ROUNDS):
-        values = [_sums(codes, cells, 1 + int(codes.max(initial=0)))[codes] for codes in axes]
+        values = [
+            _sums_by_code(codes, cells, 1 + int(codes.max(initial=0)))[codes] for codes in axes
+        ]
         for of_value in values:  # one axis after the other: they do not commute
             cells = _mix_bits(cells + _mix_bits(of_value))
-    content = _sums(cluster, cells, len(distinct))
+    content = _sums_by_code(cluster, cells, len(distinct))
     ranks = np.empty(len(distinct), dtype=np.int64)
     ranks[np.argsort(content, kind="stable")] = np.arange(len(distinct))
     return cluster, ranks
@@ -153,11 +155,11 @@ def rank_by_cells(cluster: Index, kinds: Index, size: int) -> Index:
     >>> ranks[1] == ranks[2] != ranks[0]
     True
     """
-    content = _sums(cluster, _mix_bits(kinds.astype(np.uint64) + np.uint64(1)), size)
+    content = _sums_by_code(cluster, _mix_bits(kinds.astype(np.uint64) + np.uint64(1)), size)
     return np.asarray(np.unique(content, return_inverse=True)[1].reshape(-1))
 
 
-def _sums(codes: Index, cells: _Bits, size: int) -> _Bits:
+def _sums_by_code(codes: Index, cells: _Bits, size: int) -> _Bits:
     # sums modulo 2^64 of the cells with each code, whatever the order of the cells
     sums = np.zeros(size, dtype=np.uint64)
     np.add.at(sums, codes, cells)

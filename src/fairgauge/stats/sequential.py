@@ -153,12 +153,12 @@ def evidence_of_change(
     for t in range(1, counts.shape[1]):
         recent[:, t] = recent[:, t - 1] * 0.5 ** (1 / HALF_LIFE) + counts[:, t - 1]
     of_both = counts[:2] + counts[2:]
-    a, d = _alternatives(tolerated, shift, recent, of_both.cumsum(axis=1) - of_both, counts)
+    a, d = _tested_rates(tolerated, shift, recent, of_both.cumsum(axis=1) - of_both, counts)
     e = e_value(tolerated, a, d, *counts)
     return np.asarray(_shiryaev_roberts(np.moveaxis(e, 1, 0)).mean(axis=1))
 
 
-def _alternatives(
+def _tested_rates(
     tolerated: Tolerated, shift: float, recent: Array, total: Array, counts: Array
 ) -> Limits:
     # where a bound is infinite there is no such alternative: it is of tolerated rates, whose

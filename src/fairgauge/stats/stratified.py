@@ -51,10 +51,10 @@ def stratified_difference(
     n = n1 + n2
     slope = (n1**2 * x2 - n2**2 * x1 + n1 * n2 * (n2 - n1) / 2) / n**2
     level = (x1 * (n2 - x2) + x2 * (n1 - x1)) / (2 * n)
-    gap = _sum(w, x1 / n1 - x2 / n2)
+    gap = _weighted_sum(w, x1 / n1 - x2 / n2)
     factor = (w * n / (n1 * n2)) ** 2
-    steepness = _sum(factor, slope) / w.sum(-1)
-    variance = _sum(factor, level)
+    steepness = _weighted_sum(factor, slope) / w.sum(-1)
+    variance = _weighted_sum(factor, level)
     z = np.asarray(z, dtype=np.float64)
     centre = gap + z**2 * steepness / 2
     half = np.sqrt(np.maximum(centre**2 - gap**2 + z**2 * variance, 0.0))
@@ -82,9 +82,9 @@ def stratified_ratio(
     # Greenland & Robins (1985), Biometrics 41, 55-68; Sato (1990), Biometrics 46, 71-80.
     x1, n1, x2, n2, w = floats(x1, n1, x2, n2, weights)
     n = n1 + n2
-    over, under = _sum(w, x1 / n1), _sum(w, x2 / n2)
+    over, under = _weighted_sum(w, x1 / n1), _weighted_sum(w, x2 / n2)
     spread = (n1 * n2 * (x1 + x2) - x1 * x2 * n) / n**2
-    variance = _sum((w * n / (n1 * n2)) ** 2, spread)
+    variance = _weighted_sum((w * n / (n1 * n2)) ** 2, spread)
     z = np.asarray(z, dtype=np.float64)
     middle = over * under + z**2 * variance / 2
     root = np.sqrt(np.maximum(middle**2 - (over * under) ** 2, 0.0))
@@ -117,11 +117,11 @@ def mantel_haenszel_odds_ratio(
     used = ((n > 0) & (m > 0)).astype(np.float64)
     agree, differ = (a + d) / total, (b + c) / total
     over, under = a * d / total, b * c / total
-    top, bottom = _sum(used, over), _sum(used, under)
+    top, bottom = _weighted_sum(used, over), _weighted_sum(used, under)
     variance = (
-        _sum(used, agree * over) / (2 * top**2)
-        + _sum(used, agree * under + differ * over) / (2 * top * bottom)
-        + _sum(used, differ * under) / (2 * bottom**2)
+        _weighted_sum(used, agree * over) / (2 * top**2)
+        + _weighted_sum(used, agree * under + differ * over) / (2 * top * bottom)
+        + _weighted_sum(used, differ * under) / (2 * bottom**2)
     )
     log_ratio = np.log(top / bottom)
     half = np.asarray(z, dtype=np.float64) * np.sqrt(variance)
@@ -132,7 +132,7 @@ def mantel_haenszel_odds_ratio(
     )
 
 
-def _sum(weights: Array, values: Array) -> Array:
+def _weighted_sum(weights: Array, values: Array) -> Array:
     return np.asarray(np.where(weights > 0, weights * values, 0.0).sum(-1))
 
 
@@ -246,7 +246,7 @@ def heterogeneity(
     weight = np.where(held & (variance > 0), 1 / variance, 0.0)
     strata = held.sum(-1).astype(np.float64)
     against = _compare_with_others(d, weight, held, at, np.inf)
-    return _test_all_strata(_sums(weight, d), strata), against
+    return _test_all_strata(_power_sums(weight, d), strata), against
 
 
 @quiet
@@ -274,7 +274,7 @@ def heterogeneity_of_means(
     variance = np.where(held, v_d + v_a, 0.0)
     weight = np.where(held, 1 / variance, 0.0)
     strata, d = held.sum(-1).astype(np.float64), np.where(held, d, 0.0)
-    sums = _sums(weight, d)
+    sums = _power_sums(weight, d)
     found = _test_all_strata(sums, strata)
     # of freedom (Satterthwaite), which two rows of the prior add to
     degrees = variance**2 / (v_d**2 / (n_d + 1) + v_a**2 / (n_a + 1))
@@ -287,7 +287,7 @@ def heterogeneity_of_means(
     return found._replace(p=np.where(strata > 1, p, np.nan)), each
 
 
-def _sums(weight: Array, d: Array) -> list[Array]:
+def _power_sums(weight: Array, d: Array) -> list[Array]:
     return [np.asarray((weight**k * d**j).sum(-1)) for k, j in ((1, 0), (1, 1), (1, 2), (2, 0))]
 
 
@@ -311,7 +311,9 @@ def _compare_with_others(
     # Where these do not vary the distance is normal, else Student's. ``degrees`` are those of
     # freedom of the variances; weights are 0 where a side has no rows.
     own = (weight, weight * d, weight * d**2, weight**2)
-    rest = [total[..., None] - mine for total, mine in zip(_sums(weight, d), own, strict=True)]
+    rest = [
+        total[..., None] - mine for total, mine in zip(_power_sums(weight, d), own, strict=True)
+    ]
     others = held.sum(-1)[..., None] - held.astype(np.float64)
     _, spread = _heterogeneity(rest, others)
     total, moment = np.zeros_like(spread), np.zeros_like(spread)

@@ -167,8 +167,8 @@ def _align_intervals(current: Values, baseline: Values) -> Values:
     renamed = {
         (*key, old[0]): now[key][0]
         for key, old in before.items()
-        if len(old) == 1 and len(now.get(key, [])) == 1 and _threshold(old[0]) is not None
-        if _threshold(old[0]) == _threshold(now[key][0])
+        if len(old) == 1 and len(now.get(key, [])) == 1 and _block_threshold(old[0]) is not None
+        if _block_threshold(old[0]) == _block_threshold(now[key][0])
     }
     return {
         key._replace(block=renamed.get(key[:3], key.block)): value
@@ -185,7 +185,7 @@ def _blocks(values: Values) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def _threshold(block: str) -> float | None:
+def _block_threshold(block: str) -> float | None:
     # the threshold of a block that is an interval: ``(100, 225]`` is above 100
     found = _INTERVAL.fullmatch(block)
     try:

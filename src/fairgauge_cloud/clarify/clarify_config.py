@@ -176,7 +176,7 @@ def read_config(text: str, *, has_dataset: bool = False) -> AnalysisConfig:
         config = AnalysisConfig.model_validate(found)
     except ValidationError as error:
         raise ConfigError(problems_of(error, AnalysisConfig)) from None
-    problems = [*_dataset(config), *_methods(config), *_bias(config, has_dataset)]
+    problems = [*_dataset(config), *_check_methods(config), *_bias(config, has_dataset)]
     if problems:
         raise ConfigError(problems)
     return config
@@ -228,7 +228,7 @@ def _dataset(config: AnalysisConfig) -> Iterator[Problem]:
             yield Problem(key, f"names {quote(twice[0])} twice")
 
 
-def _methods(config: AnalysisConfig) -> Iterator[Problem]:
+def _check_methods(config: AnalysisConfig) -> Iterator[Problem]:
     methods = config.methods
     if methods.pre_training_bias is None and methods.post_training_bias is None:
         asked = [name for name in _EXPLAIN if getattr(methods, name) is not None]
@@ -293,13 +293,13 @@ def is_job_definition(found: object) -> bool:
 
 def config_uri(definition: dict[str, object]) -> str | None:
     """Return where a job definition has its configuration."""
-    uri = _object(definition.get("ModelBiasAppSpecification")).get("ConfigUri")
+    uri = _object_or_empty(definition.get("ModelBiasAppSpecification")).get("ConfigUri")
     return uri if isinstance(uri, str) else None
 
 
 def attributes(definition: dict[str, object]) -> dict[str, object]:
     """Return how requests and answers are read, by a job definition."""
-    inputs = _object(definition.get("ModelBiasJobInput"))
+    inputs = _object_or_empty(definition.get("ModelBiasJobInput"))
     sources = [inputs.get(key) for key in _INPUTS]
     found = next((source for source in sources if isinstance(source, dict)), {})
     return {key: found[key] for key in ATTRIBUTES if key in found}
@@ -348,5 +348,5 @@ def convert_monitor_config(
     return made
 
 
-def _object(value: object) -> dict[str, object]:
+def _object_or_empty(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}

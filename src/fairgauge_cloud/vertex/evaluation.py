@@ -70,7 +70,7 @@ class Records:
             raise SpecError(Problem(path, self._absent_field(name, list(self._table))))
         values = [_lookup(row, name) for row in self._rows]
         if all(value is None for value in values):
-            raise SpecError(Problem(path, self._absent_field(name, _names(self._rows))))
+            raise SpecError(Problem(path, self._absent_field(name, _field_names(self._rows))))
         return from_values(name, (_plain_field(value) for value in values))
 
     def has(self, name: str) -> bool:
@@ -123,7 +123,7 @@ class ClassScores:
 def read_predictions(files: Sequence[Path]) -> Records:
     """Read batch predictions: JSON lines."""
     results = [path for path in files if path.name.startswith("prediction.results")]
-    return _lines(results or files)
+    return _read_lines(results or files)
 
 
 def scores_of(records: Records, asked: Parameters) -> ClassScores:
@@ -135,7 +135,7 @@ def scores_of(records: Records, asked: Parameters) -> ClassScores:
     if name is None:
         raise DataError(f"{quote(records.source)} holds no predictions: no field {listing(names)}")
     values = records.raw(name)
-    found = [_scores(value, records.source, row) for row, value in enumerate(values, 1)]
+    found = [_class_scores(value, records.source, row) for row, value in enumerate(values, 1)]
     plain = [value for value, scores in zip(values, found, strict=True) if scores is not None]
     alone = [
         value.lstrip()[:1] not in ("{", "[")
@@ -146,7 +146,7 @@ def scores_of(records: Records, asked: Parameters) -> ClassScores:
     return ClassScores(found, are_classes=bool(alone) and all(alone))
 
 
-def _scores(value: object, source: str, row: int) -> dict[str, float] | None:
+def _class_scores(value: object, source: str, row: int) -> dict[str, float] | None:
     # without any class there is no prediction
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         text = value
@@ -185,7 +185,7 @@ def _first_of_keys(found: dict[str, object], keys: Sequence[str]) -> object:
     return found[next((key for key in keys if key in found), keys[0])]
 
 
-def _lines(files: Sequence[Path]) -> Records:
+def _read_lines(files: Sequence[Path]) -> Records:
     rows: list[dict[str, object]] = []
     for path in files:
         for record in json_lines(path):
@@ -233,7 +233,7 @@ def _plain_field(value: object) -> object:
     return json.dumps(value) if isinstance(value, (list, dict)) else value
 
 
-def _names(rows: Sequence[Mapping[str, object]]) -> list[str]:
+def _field_names(rows: Sequence[Mapping[str, object]]) -> list[str]:
     found: dict[str, None] = {}
     for row in rows[:100]:
         inside = row.get(INSTANCE)
@@ -296,7 +296,7 @@ def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[E
     data = predictions
     if "data" in sources:
         files = sources["data"]
-        data = _table(files, asked.columns) if asked.dataset_format == "csv" else _lines(files)
+        data = _table(files, asked.columns) if asked.dataset_format == "csv" else _read_lines(files)
     assert data is not None
     target = data.column(asked.target_field_name, "target_field_name")
     for i, each in enumerate(config.slices):

@@ -137,7 +137,7 @@ def count_command(
         if of_answers:
             message = "--by counts periods of people, not of answers under swapped names"
             raise FairgaugeError(message)
-        _count_periods(_rows(data, options, config), options, by, output, min_cell)
+        _count_periods(_read_rows(data, options, config), options, by, output, min_cell)
         return
     if (dialect is None) != (columns is None) or (dialect and not show_sql):
         raise FairgaugeError(
@@ -159,7 +159,7 @@ def count_command(
         check_options(options)
         cube = count_cells(from_result, **options)
     else:
-        rows = data.read() if of_answers else _rows(data, options, config)
+        rows = data.read() if of_answers else _read_rows(data, options, config)
         with progress("Counting rows"):
             if of_answers:
                 cube = count(rows, **options)
@@ -179,7 +179,7 @@ def count_command(
         note_identifiers(cube)
 
 
-def _rows(data: DataArguments, options: dict[str, Any], config: str | None) -> object:
+def _read_rows(data: DataArguments, options: dict[str, Any], config: str | None) -> object:
     # the rows; those that a monitor expects labels of, with a column of labels at least
     from fairgauge.question.spec_file import labels_come_later
 

@@ -91,7 +91,7 @@ def run(
         if str(named) in error.periods:
             raise
         held.add(named, counts, replace=replace)  # several such periods are replaced one by one
-        _keep(held, spec, effect="")
+        _keep_specification(held, spec, effect="")
         print_message(f"{named} is stored, and nothing is decided yet: {error}", prefix="Warning: ")
         return 3
     asked_anew = bool(config or overrides)
@@ -104,7 +104,7 @@ def run(
         message = f"{named} is not the newest period; what others come to is decided anew"
         print_message(message, prefix="Note: ")
     if asked_anew:
-        _keep(held, spec)
+        _keep_specification(held, spec)
     for finding in report.concerning(str(named)):
         print_message(finding.says, prefix="Warning: ")
     return out.show(report)
@@ -188,7 +188,9 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
     print_result(f"{numbered(len(added), 'periods')} added, {known:,} known already")
 
 
-def _keep(held: History, spec: MonitorSpec, effect: str = "; it applies to all periods") -> None:
+def _keep_specification(
+    held: History, spec: MonitorSpec, effect: str = "; it applies to all periods"
+) -> None:
     try:
         before = held.spec
     except FairgaugeError:

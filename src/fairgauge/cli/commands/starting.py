@@ -233,7 +233,7 @@ def metrics_command(name: str | None, as_json: bool) -> None:
     else:
         formatter = click.HelpFormatter(width=_WIDTH)
         for of, heading in _HEADINGS.items():
-            if rows := _rows([each for each in entries if each.set == of]):
+            if rows := _describe_entries([each for each in entries if each.set == of]):
                 formatter.write_text(heading)
                 with formatter.indentation():
                     formatter.write_dl([*rows.items()], col_max=22)
@@ -242,7 +242,7 @@ def metrics_command(name: str | None, as_json: bool) -> None:
         print_result(f"{formatter.getvalue()}{explained}")
 
 
-def _rows(entries: list[MetricDescription]) -> dict[str, str]:
+def _describe_entries(entries: list[MetricDescription]) -> dict[str, str]:
     # what each entry describes; one comparison of all the rates is a single one
     from fairgauge.catalogue.across import Spread, comparison_words
     from fairgauge.catalogue.comparisons import Contrast

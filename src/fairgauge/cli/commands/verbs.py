@@ -150,7 +150,7 @@ _OF_PAIRS = (
 )  # fmt: skip
 
 
-def _column(text: str) -> Keywords:
+def _column_option(text: str) -> Keywords:
     return {"metavar": "COL", "help": text}
 
 
@@ -383,10 +383,10 @@ VERBS = {
             ),
         ),
         own_options={
-            "item": _column("Column of what was asked (résumé, prompt, posting)."),
-            "variant": _column("Column of the name, or the edit, under which it was asked."),
-            "model": _column("Column of the model that answered."),
-            "family": _column(
+            "item": _column_option("Column of what was asked (résumé, prompt, posting)."),
+            "variant": _column_option("Column of the name, or the edit, under which it was asked."),
+            "model": _column_option("Column of the model that answered."),
+            "family": _column_option(
                 "Column of the text that items are made from (a CV for several postings), which "
                 "are then one cluster; without it, items are taken as independent."
             ),

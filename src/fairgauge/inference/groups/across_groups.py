@@ -258,16 +258,16 @@ def _most_apart(
     # extreme limit is not inside theirs. The pairs that ``few`` marks count towards it alone.
     slots = len(groups)
     c = tukey_critical(groups, simultaneous).repeat(len(groups_interval.estimate) // slots)
-    at_once = _pairs(groups_interval, c, slots, mover)
+    at_once = _pair_limits(groups_interval, c, slots, mover)
     if few is not None:
         at_once = np.where(few, np.nan, at_once[0]), np.where(few, np.nan, at_once[1])
-    alone = _pairs(groups_interval, np.full_like(c, critical(confidence)), slots, mover)
+    alone = _pair_limits(groups_interval, np.full_like(c, critical(confidence)), slots, mover)
     if mover is mover_ratio:
         return np.fmin.reduce(alone[0], axis=(1, 2)), np.fmin.reduce(at_once[1], axis=(1, 2))
     return np.fmax.reduce(at_once[0], axis=(1, 2)), np.fmax.reduce(alone[1], axis=(1, 2))
 
 
-def _pairs(groups_interval: StatisticInterval, c: Array, slots: int, mover: _Mover) -> Limits:
+def _pair_limits(groups_interval: StatisticInterval, c: Array, slots: int, mover: _Mover) -> Limits:
     # ``c`` holds the critical value of every group in every slot
     size = len(groups_interval.estimate) // slots
     if slots * size**2 > _MOST_PAIRS:

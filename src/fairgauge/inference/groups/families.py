@@ -88,7 +88,7 @@ def adjusted_estimates(
     p = _adjust_p_values(estimates, of_counts, others) | _adjust_p_values(estimates, of_rows, 0)
     made = [_add_simultaneous_interval(each, wider, p.get(i)) for i, each in enumerate(estimates)]
     of_classes = {each.key: each for each in made if each.class_scope.kind is ClassKind.CLASS}
-    return tuple(_worst_class(each, of_classes) for each in made), family
+    return tuple(_of_worst_class(each, of_classes) for each in made), family
 
 
 def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]:
@@ -102,7 +102,7 @@ def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]
         marked = each.class_scope.kind is not ClassKind.WORST
         marked = marked and each.scope.kind is not ScopeKind.STRATUM
         if marked and isinstance(each.definition, RowMetric) is of_rows:
-            member = _member(each, two=len(groups[each.feature]) == 2)
+            member = _family_key(each, two=len(groups[each.feature]) == 2)
             members.setdefault(member, []).append(i)
     return list(members.values())
 
@@ -115,7 +115,7 @@ def _adjust_p_values(
     return dict(zip(places, p.tolist(), strict=True))
 
 
-def _member(estimate: Estimate, *, two: bool) -> Hashable:
+def _family_key(estimate: Estimate, *, two: bool) -> Hashable:
     # The difference and the ratio of a rate are one test, and so are those of its complement and of
     # two groups that are each other's reference; whatever the data choose as the reference, all
     # pairs are. ``two``: whether the feature has two groups.
@@ -142,7 +142,7 @@ def _add_simultaneous_interval(
     return replace(estimate, simultaneous=made, p_adjusted=p)
 
 
-def _worst_class(estimate: Estimate, of_classes: Mapping[ComparisonKey, Estimate]) -> Estimate:
+def _of_worst_class(estimate: Estimate, of_classes: Mapping[ComparisonKey, Estimate]) -> Estimate:
     if estimate.class_scope.kind is not ClassKind.WORST or estimate.class_scope.name is None:
         return estimate
     own = replace(estimate, class_scope=ClassScope(ClassKind.CLASS, estimate.class_scope.name))
@@ -209,11 +209,15 @@ def homogeneity_notes(
             p=p,
             range=float(np.ptp(x / n)),
             between_sd=None if np.isnan(between) else float(np.sqrt(max(between, 0.0))),
-            **(_sparse(np.array(groups.names)[known], x, n) if p < 1 - spec.confidence else {}),
+            **(
+                _sparse_groups(np.array(groups.names)[known], x, n)
+                if p < 1 - spec.confidence
+                else {}
+            ),
         )
 
 
-def _sparse(names: Array, x: Array, n: Array) -> dict[str, Parameter]:
+def _sparse_groups(names: Array, x: Array, n: Array) -> dict[str, Parameter]:
     # the groups of which few are expected in an outcome, and the test without them
     pooled = x.sum() / n.sum()
     sparse = n * min(pooled, 1 - pooled) < FEWEST_EXPECTED

@@ -135,7 +135,7 @@ def class_interval(statistic: Averaged | Kappa, data: SideData) -> StatisticInte
         rows,
         at,
         (IntervalMethod.INFLUENCE, scale),
-        sparse=_sparseness(statistic, data),
+        sparse=_class_sparseness(statistic, data),
         reason=None if np.isfinite(found.estimate).all() else _UNBOUNDED,
     )
 
@@ -149,7 +149,7 @@ def correlation_with_whole(statistic: Averaged | Kappa, compared: Comparisons) -
     return whole_correlation(of, group, whole, (squares[0], squares[1]) if squares else None)
 
 
-def _sparseness(statistic: Averaged | Kappa, data: SideData) -> Sparseness | None:
+def _class_sparseness(statistic: Averaged | Kappa, data: SideData) -> Sparseness | None:
     # a macro average rests on its smallest class, kappa on all but the most frequent one
     cases = _table(data.cases)
     sums = np.stack([cases.sum(-1), cases.sum(-2)])  # of labels, and of predictions

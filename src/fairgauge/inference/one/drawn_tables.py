@@ -68,7 +68,7 @@ class CellLayout:
         return ConfusionCounts(size=ALL.count(counts), cells={self.needs: counts})
 
 
-def _methods(spec: Spec) -> Methods:
+def _draw_methods(spec: Spec) -> Methods:
     bootstrap = spec.method is Method.BOOTSTRAP
     return (IntervalMethod.BOOTSTRAP if bootstrap else IntervalMethod.JEFFREYS,)
 
@@ -100,7 +100,7 @@ def resampled_statistic(
         return np.where(np.isinf(value), low, scaled[0]), np.where(np.isinf(high), high, scaled[1])
 
     rows = data.unclustered_rows(statistic.size)
-    return StatisticInterval(value, rows, limits, _methods(spec), reason=TOO_MANY_STRATA)
+    return StatisticInterval(value, rows, limits, _draw_methods(spec), reason=TOO_MANY_STRATA)
 
 
 def drawn_values(
@@ -193,7 +193,7 @@ def resampled_interval(
         low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
         if metric.range[0] < metric.neutral < metric.range[1]:  # else no draw is beyond it
             p[block] = tail_p(values, metric.neutral)
-    return Intervals(low, high, p, [_methods(spec)] * size, too_few, TOO_MANY_STRATA)
+    return Intervals(low, high, p, [_draw_methods(spec)] * size, too_few, TOO_MANY_STRATA)
 
 
 def resampled_comparisons(compared: Comparisons, cells: int, spec: Spec) -> Index:

@@ -110,7 +110,8 @@ def _mean_interval(statistic: Mean, data: SideData) -> StatisticInterval:
     absolute = statistic.of is RegressionTerm.ABSOLUTE_ERROR
     everyone = data.everyone or data
     own = borrow_skewness(
-        _moments(statistic.of, data)._replace(mean=value), _moments(statistic.of, everyone)
+        _moments_of_term(statistic.of, data)._replace(mean=value),
+        _moments_of_term(statistic.of, everyone),
     )
     if data.squares is None and not absolute:
         return mean_interval_t(own, _kurtosis(statistic.of, everyone.side))
@@ -119,11 +120,13 @@ def _mean_interval(statistic: Mean, data: SideData) -> StatisticInterval:
         n,
         partial(mean_limits, own),
         SKEWED_MEAN if data.squares is None else LINEARISED,
-        sparse=_sparseness(data, n, FEWEST_ABSOLUTE, FEWEST_ABSOLUTE_ALL) if absolute else None,
+        sparse=_error_sparseness(data, n, FEWEST_ABSOLUTE, FEWEST_ABSOLUTE_ALL)
+        if absolute
+        else None,
     )
 
 
-def _moments(term: RegressionTerm, data: SideData) -> MeanMoments:
+def _moments_of_term(term: RegressionTerm, data: SideData) -> MeanMoments:
     if data.squares is not None and data.cubes is None:
         raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
     first, second, third = _POWERS[term]
@@ -149,13 +152,13 @@ def _kurtosis(term: RegressionTerm, side: ConfusionCounts) -> Array:
     return quotient(found.fourth, found.second**2)
 
 
-def _sparseness(data: SideData, n: Array, fewest: int, fewest_together: int) -> Sparseness:
-    every = np.where(np.isinf(n), n, (data.everyone or data).unclustered_rows(_rows))
+def _error_sparseness(data: SideData, n: Array, fewest: int, fewest_together: int) -> Sparseness:
+    every = np.where(np.isinf(n), n, (data.everyone or data).unclustered_rows(_count_rows))
     together = Sparseness(ReasonCode.FEW_ERRORS_TOGETHER, every, fewest_together)
     return Sparseness(ReasonCode.FEW_ERRORS, n, fewest, together)
 
 
-def _rows(side: ConfusionCounts) -> Array:
+def _count_rows(side: ConfusionCounts) -> Array:
     return side.moments["n"]
 
 
@@ -203,7 +206,7 @@ def _log_scale_interval(
         at,
         LINEARISED,
         reason=ROUNDING if lost.any() else None,
-        sparse=_sparseness(data, known, FEWEST_SQUARED, FEWEST_SQUARED_ALL),
+        sparse=_error_sparseness(data, known, FEWEST_SQUARED, FEWEST_SQUARED_ALL),
     )
 
 

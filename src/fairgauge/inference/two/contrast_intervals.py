@@ -358,7 +358,7 @@ def compare_statistics(
     refused: dict[Statistic, StatisticComparison | Reason] = {}
     for statistic in statistics:
         try:
-            comparisons[statistic] = _sides(statistic, compared, spec)
+            comparisons[statistic] = _interval_sides(statistic, compared, spec)
         except NoInterval as why:
             refused[statistic] = why.reason
     means = {}
@@ -373,7 +373,7 @@ def compare_statistics(
     return refused | means | dict(zip(others, tested, strict=True))
 
 
-def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> StatisticComparison:
+def _interval_sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> StatisticComparison:
     other = compared.reference if denominator(statistic) is None else compared.other
     ours, theirs = (side_interval(statistic, each) for each in (compared.group, other))
     at = np.arange(len(ours.n))
@@ -399,7 +399,7 @@ def contrast_interval(
     """Return the interval of a difference or a ratio of a statistic."""
     sides = (comparison.group, comparison.other)
     first, second = sides if metric.order == "group - reference" else sides[::-1]
-    low, high = _limits(metric, comparison, spec)
+    low, high = _contrast_limits(metric, comparison, spec)
     method = [_name(metric, first, spec.method)] * len(low)
     at = np.flatnonzero(comparison.score)
     if len(at) and first.share is not None and second.share is not None:
@@ -424,7 +424,7 @@ def contrast_interval(
     return Intervals(low, high, p, method, comparison.too_few, reason)
 
 
-def _limits(metric: Contrast, comparison: StatisticComparison, spec: Spec) -> Limits:
+def _contrast_limits(metric: Contrast, comparison: StatisticComparison, spec: Spec) -> Limits:
     one, two = comparison.group, comparison.other
     if one.variance is not None and two.variance is not None:
         c = critical_t(spec.confidence, welch_degrees(one.variance, one.n, two.variance, two.n))
@@ -547,7 +547,7 @@ def pooled_interval(
     )
     rows = [np.where(weights > 0, b.n.reshape(weights.shape), 0.0) for b in (ours, theirs)]
     if ours.share is None or theirs.share is None or not ours.share.plain:
-        made = _mover(metric, (ours, theirs), share, rows, compared, spec)
+        made = _mover_of_sides(metric, (ours, theirs), share, rows, compared, spec)
         return withhold_thin(made, strata_are_thin(rows, weights))
     x = [np.where(weights > 0, s.x.reshape(weights.shape), 0.0) for s in (ours.share, theirs.share)]
     sides = [(x[0], rows[0]), (x[1], rows[1])][:: 1 if metric.order == "group - reference" else -1]
@@ -558,7 +558,7 @@ def pooled_interval(
     enough = _least_expected(x, rows) >= FEWEST_EXPECTED
     if enough.all():
         return score
-    made = _mover(metric, (ours, theirs), share, rows, compared, spec)
+    made = _mover_of_sides(metric, (ours, theirs), share, rows, compared, spec)
     made = withhold_thin(made, strata_are_thin(rows, weights))
     low, high, p = (
         np.where(enough, getattr(score, name), getattr(made, name)) for name in ("low", "high", "p")
@@ -609,7 +609,7 @@ def _least_expected(x: list[Array], rows: list[Array]) -> Array:
     return np.asarray(np.nan_to_num(np.minimum(*n) * np.minimum(pooled, 1 - pooled)))
 
 
-def _mover(
+def _mover_of_sides(
     metric: Contrast,
     sides: tuple[StatisticInterval, StatisticInterval],
     share: Array,

@@ -64,7 +64,7 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
     by = metric.by
     of_norm = by not in ("kl", "js")
     other = compared.other if of_norm else compared.reference
-    a, d = _categories(metric, other), _categories(metric, compared.group)
+    a, d = _category_counts(metric, other), _category_counts(metric, compared.group)
     held = (a + d).sum(axis=0) > 0  # of categories that no comparison has, two are left at least
     held[: max(0, _TWO - held.sum())] |= True
     a, d = (a[:, held], d[:, held]) if held.sum() >= _TWO else (a, d)
@@ -117,11 +117,11 @@ def _share_outside_group(metric: Distance, compared: Comparisons) -> Array:
     if compared.rest is None:
         return np.ones(len(compared.margin))
     sides = compared.group, compared.reference
-    ours, whole = (_categories(metric, each).sum(axis=1) for each in sides)
+    ours, whole = (_category_counts(metric, each).sum(axis=1) for each in sides)
     return np.asarray(1 - quotient(ours, whole))
 
 
-def _categories(metric: Distance, data: SideData) -> Array:
+def _category_counts(metric: Distance, data: SideData) -> Array:
     return data.effective(lambda side: side.classes[metric.of])
 
 

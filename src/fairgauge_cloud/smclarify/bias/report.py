@@ -196,7 +196,7 @@ class _ReportArguments:
         stage_type: StageType,
         predicted_label_column: LabelColumn | None,
     ) -> None:
-        _check(df, facet_column, label_column, stage_type, predicted_label_column)
+        _check_arguments(df, facet_column, label_column, stage_type, predicted_label_column)
         self._df = df
         self.prediction: BinaryOutcome | None = None
         postponed: ValueError | None = None
@@ -256,7 +256,7 @@ class _ReportArguments:
         return entry.to_json()
 
 
-def _check(
+def _check_arguments(
     df: DataFrame,
     facet_column: FacetColumn,
     label_column: LabelColumn,

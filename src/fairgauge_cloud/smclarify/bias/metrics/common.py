@@ -152,7 +152,9 @@ def _flag(series: Series, name: str) -> BinaryOutcome:
     return BinaryOutcome.of_states(name, series.to_numpy().astype(np.int64))
 
 
-def _distance(name: str, of_shares: Callable[[Array, Array], float]) -> Callable[..., float]:
+def _distance_function(
+    name: str, of_shares: Callable[[Array, Array], float]
+) -> Callable[..., float]:
     # as in smclarify, categories that either side lacks are removed without renormalising
     def compute(label: Series, sensitive_facet_index: Series) -> float:
         column = from_series(label, "label")
@@ -188,11 +190,11 @@ _BOTH = (*_OF, LABEL, PREDICTED)
 CI = _make_metric(["CI"], *_OF)
 DPL = _make_metric(["DPL"], *_OF, LABEL)
 CDDL = _make_metric(["CDDL"], *_OF, LABEL, GROUP)
-KL = _distance("KL", _kl)
-JS = _distance("JS", lambda p, q: (_kl(p, (p + q) / 2) + _kl(q, (p + q) / 2)) / 2)
-LP = _distance("LP", lambda p, q: float(np.sqrt(((p - q) ** 2).sum())))
-TVD = _distance("TVD", lambda p, q: float(np.abs(p - q).sum() / 2))
-KS = _distance("KS", lambda p, q: float(np.abs(p - q).max()))
+KL = _distance_function("KL", _kl)
+JS = _distance_function("JS", lambda p, q: (_kl(p, (p + q) / 2) + _kl(q, (p + q) / 2)) / 2)
+LP = _distance_function("LP", lambda p, q: float(np.sqrt(((p - q) ** 2).sum())))
+TVD = _distance_function("TVD", lambda p, q: float(np.abs(p - q).sum() / 2))
+KS = _distance_function("KS", lambda p, q: float(np.abs(p - q).max()))
 DPPL = _make_metric(["DPPL"], *_OF, PREDICTED)
 DI = _make_metric(["DI"], *_OF, PREDICTED)
 CDDPL = _make_metric(["CDDPL"], *_OF, PREDICTED, GROUP)
