@@ -23,14 +23,7 @@ VIOLATED, UNDECIDED = 1, 3
 @click.option("--baseline", required=True, metavar="FILE", help="The analysis.json to hold to.")
 @click.option("-o", "--output", metavar="DIR", default=".", help="Folder of the results (.).")
 @click.option("--fail-on-violation", is_flag=True, help="Exit 1 if a metric drifted.")
-@click.option(
-    "--write-baseline",
-    is_flag=True,
-    help="Make the current results the baseline, unless the check failed (or there is none yet).",
-)
-def command(
-    current: str, baseline: str, output: str, *, fail_on_violation: bool, write_baseline: bool
-) -> int:
+def command(current: str, baseline: str, output: str, *, fail_on_violation: bool) -> int:
     """Compare bias metrics with a baseline, and write constraint_violations.json into DIR.
 
     CURRENT is an analysis.json, of the service or of fairgauge clarify. Without --fail-on-violation
@@ -39,21 +32,13 @@ def command(
     \b
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge_cloud.clarify.analysis_files import as_json, compare, read_results, values_of
+    from fairgauge_cloud.clarify.analysis_files import compare, read_results, values_of
 
-    place, folder = Path(baseline), made_folder(output)
-    written = str(folder / "constraint_violations.json")
+    written = str(made_folder(output) / "constraint_violations.json")
     check_outputs([written], [current, baseline])
-    first = not place.exists() and write_baseline
-    found = read_results(Path(current))
-    now = values_of(found, current)
-    before = now if first else values_of(read_results(place), baseline)
-    drift = compare(now, before)
+    drift = compare(*(values_of(read_results(Path(name)), name) for name in (current, baseline)))
     write_all({written: drift.to_json()})
-    failed = bool(drift.violations) and fail_on_violation
-    if write_baseline and not failed:
-        write_all({place: as_json(found)})
-    print_result(f"first baseline: {drift.evaluated} metrics" if first else drift.summary)
+    print_result(drift.summary)
     for each in drift.not_evaluated:
         print_message(f"not evaluated: {each}", prefix="Note: ")
     if not fail_on_violation:
