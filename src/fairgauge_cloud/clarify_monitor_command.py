@@ -30,11 +30,6 @@ VIOLATED, UNDECIDED = 1, 3
 @click.option("--baseline", required=True, metavar="FILE", help="The analysis.json to hold to.")
 @click.option("-o", "--output", metavar="DIR", default=".", help="Folder of the results (.).")
 @click.option("--fail-on-violation", is_flag=True, help="Exit 1 if a metric drifted.")
-@click.option(
-    "--write-baseline",
-    is_flag=True,
-    help="Make the current results the baseline, unless the check failed (or there is none yet).",
-)
 @click.option("--map", "maps", metavar="URI=DIR", multiple=True, help="As in fairgauge clarify.")
 @click.option("--dataset", metavar="FILE", help="As in fairgauge clarify.")
 @click.option(
@@ -54,25 +49,19 @@ def command(current: str, baseline: str, output: str, **flags: Any) -> int:
     \b
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge_cloud.clarify.analysis_files import compare, read_results, values_of, write_json
+    from fairgauge_cloud.clarify.analysis_files import compare, read_results, values_of
 
-    place, folder = Path(baseline), made_folder(output)
+    folder = made_folder(output)
     written = str(folder / "constraint_violations.json")
     check_outputs([written], [current, baseline])
-    first = not place.exists() and flags["write_baseline"]
     config = _config_text(Path(current), flags)
     if config is None:
         found = read_results(Path(current))
     else:
         found = _run_analysis(config, Path(current), folder, flags)
-    now = values_of(found, current)
-    before = now if first else values_of(read_results(place), baseline)
-    drift = compare(now, before)
+    drift = compare(values_of(found, current), values_of(read_results(Path(baseline)), baseline))
     write_all({written: drift.to_json()})
-    failed = bool(drift.violations) and flags["fail_on_violation"]
-    if flags["write_baseline"] and not failed:
-        write_all({place: write_json(found)})
-    print_result(f"first baseline: {drift.evaluated} metrics" if first else drift.summary)
+    print_result(drift.summary)
     for each in drift.not_evaluated:
         print_message(f"not evaluated: {each}", prefix="Note: ")
     if not flags["fail_on_violation"]:

@@ -19,7 +19,6 @@ from fairgauge_cloud.clarify.analysis_files import (
     Values,
     compare,
     has_drifted,
-    values_of,
 )
 from fairgauge_cloud.clarify.clarify_config import attributes, config_uri
 
@@ -158,25 +157,13 @@ def test_exit_codes_for_pipelines(folder: Any, baseline: dict[str, Any]) -> None
     del baseline
     check = ("clarify-monitor", "now.json", "--fail-on-violation", "--baseline")
     assert folder.run(*check, "base/analysis.json").exit_code == 1
-    folder.run("clarify-monitor", "now.json", "--baseline", "own.json", "--write-baseline")
-    assert folder.run(*check, "own.json").exit_code == 0
-    empty = folder.read("own.json")
+    assert folder.run(*check, "now.json").exit_code == 0
+    empty = folder.read("now.json")
     for stage in ("pre", "post"):
         for metric in empty[f"{stage}_training_bias_metrics"]["facets"]["facet"][0]["metrics"]:
             metric["value"] = None
     folder.json("nothing.json", empty)
     assert folder.run(*check, "nothing.json").exit_code == 3
-
-
-def test_a_failed_check_does_not_move_the_baseline(folder: Any, baseline: dict[str, Any]) -> None:
-    del baseline
-    before = folder.read("base/analysis.json")
-    args = ("clarify-monitor", "now.json", "--baseline", "base/analysis.json", "--write-baseline")
-    assert folder.run(*args, "--fail-on-violation").exit_code == 1
-    assert folder.read("base/analysis.json") == before
-    assert folder.run(*args).exit_code == 0
-    now = values_of(folder.read("base/analysis.json"), "now")
-    assert now[MetricKey(POST, "facet", "d", "TE")].value == math.inf
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,7 @@
-"""The catalogue for people and programs: every rate and metric, explained."""
+"""The catalogue for people: every rate and metric, explained."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import textwrap
@@ -16,8 +15,7 @@ from fairgauge.catalogue.own import metric_or_name
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better
 from fairgauge.errors import Problem, SpecError
-from fairgauge.start.records import asdict, dataclass
-from fairgauge.values import Json
+from fairgauge.start.records import dataclass
 
 _WIDTH = 80
 _SOURCES = {
@@ -57,16 +55,6 @@ class MetricDescription:
     tools: tuple[Name, ...]  # what other tools call it, and how theirs differs where it does
     sources: tuple[str, ...]  # where it is defined
     standard: bool  # whether `metrics="standard"` includes it
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the entry as plain values; infinities are "Infinity" and "-Infinity"."""
-        plain = {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
-        tools = [{"tool": n.tool, "name": n.name, "differs": n.differs} for n in self.tools]
-        return plain | {"range": [_json_number(each) for each in self.range], "tools": tools}
-
-    def to_json(self) -> str:
-        """Return strict JSON."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def elsewhere(self) -> list[str]:
         """Return its names by tool: ``Fairlearn: recall_score, recall_macro``."""
@@ -183,9 +171,5 @@ def _hung(key: str, text: str) -> str:
     )
 
 
-def _json_number(value: float) -> float | str:
-    return value if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")
-
-
 def _format_bound(value: float) -> str:
-    return f"{value:.4g}" if math.isfinite(value) else str(_json_number(value))
+    return f"{value:.4g}" if math.isfinite(value) else f"{'-' * (value < 0)}Infinity"

@@ -114,15 +114,13 @@ class Drift:
     def summary(self) -> str:
         """Return the status as the service words it, the counts, and every violation."""
         status = "CompletedWithViolations" if self.violations else "Completed"
-        lines = [
-            f"{status}: {self.evaluated} metrics compared",
-            f"  {len(self.violations)} drifted, {len(self.not_evaluated)} not evaluated",
-        ]
-        lines += [
+        drifted, open_ = len(self.violations), len(self.not_evaluated)
+        counts = f"{self.evaluated} metrics compared, {drifted} drifted, {open_} not evaluated"
+        each_one = (
             f"  {each.metric_name}  {each.facet} {each.facet_value}: {each.description}"
             for each in self.violations
-        ]
-        return "\n".join(lines)
+        )
+        return "\n".join([f"{status}: {counts}", *each_one])
 
     def to_json(self) -> str:
         """Return the text of ``constraint_violations.json``."""

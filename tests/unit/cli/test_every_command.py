@@ -108,7 +108,7 @@ EXAMPLES = {
     "check": ["table.csv"],
     "choose": ["--model", "decision", "--outcomes", "none"],
     "clarify": ["clarify.json", "-o", "made"],
-    "clarify-monitor": ["clarify.json", "--baseline", "made.json", "--write-baseline"],
+    "clarify-monitor": ["2026-01-01/analysis.json", "--baseline", "2026-01-01/analysis.json"],
     "compare": ["t.json", "t.json"],
     "compare-models": ["t.csv", *QUESTION, "--label", "label", "--candidate", "other"],
     "count": ["t.csv", *QUESTION],

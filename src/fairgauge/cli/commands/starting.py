@@ -214,8 +214,7 @@ _HEADINGS = {
 
 @click.command("metrics", cls=Command)
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="As strict JSON.")
-def metrics_command(name: str | None, as_json: bool) -> None:
+def metrics_command(name: str | None) -> None:
     """List every rate and metric, or explain the one called NAME.
 
     NAME is a name, a synonym, or one of the sets rate, clarify, vertex and native.
@@ -223,23 +222,18 @@ def metrics_command(name: str | None, as_json: bool) -> None:
     from fairgauge.catalogue.descriptions import metric, metrics
 
     if name is not None and name not in _HEADINGS:
-        entry = metric(name)
-        print_result(entry.to_json() if as_json else str(entry))
+        print_result(str(metric(name)))
         return
     entries = [entry for entry in metrics() if name in (None, entry.set)]
-    if as_json:
-        plain = [entry.to_dict() for entry in entries]
-        print_result(json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False))
-    else:
-        formatter = click.HelpFormatter(width=_WIDTH)
-        for of, heading in _HEADINGS.items():
-            if rows := _describe_entries([each for each in entries if each.set == of]):
-                formatter.write_text(heading)
-                with formatter.indentation():
-                    formatter.write_dl([*rows.items()], col_max=22)
-                formatter.write_paragraph()
-        explained = "fairgauge metrics NAME explains one: formula, range, sign, source"
-        print_result(f"{formatter.getvalue()}{explained}")
+    formatter = click.HelpFormatter(width=_WIDTH)
+    for of, heading in _HEADINGS.items():
+        if rows := _describe_entries([each for each in entries if each.set == of]):
+            formatter.write_text(heading)
+            with formatter.indentation():
+                formatter.write_dl([*rows.items()], col_max=22)
+            formatter.write_paragraph()
+    explained = "fairgauge metrics NAME explains one: formula, range, sign, source"
+    print_result(f"{formatter.getvalue()}{explained}")
 
 
 def _describe_entries(entries: list[MetricDescription]) -> dict[str, str]:
