@@ -20,7 +20,7 @@ from fairgauge.catalogue.statistics import Rate, tested_as
 from fairgauge.cube.cube import RANGE, Cube
 from fairgauge.cube.plan import GRID, Axis
 from fairgauge.cube.views import alone, asked_of, candidate_axes
-from fairgauge.enums import Closed, Level, Method, Profile, ReferenceRule, Role, Task
+from fairgauge.enums import Closed, Level, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
@@ -31,6 +31,7 @@ from fairgauge.question.features import RECORD, refuse_probabilities
 from fairgauge.question.specification import Spec, refuse_design
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Grouping, group_columns
+from fairgauge.resolve.references import CountsBySide, resolve_references
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.start.records import replace
@@ -118,6 +119,7 @@ def explored(
         "rates": rates_data(rates),
         "spec": spec.to_dict(),
         "by": _columns_of(resolution.features[0], groupings),
+        "reference": _reference(resolution, groupings, rates),
         "check": [
             [i, *numbers]
             for i, (_, own) in enumerate(models)
@@ -283,7 +285,7 @@ def _reached(
 def _count_small_cells(
     tables: Sequence[Mapping[str, Any]], groupings: Sequence[Grouping], cube: Cube, *, exact: bool
 ) -> int:
-    held = [n for each in tables for n in each["counts"] if n]
+    held: list[int] = [n for each in tables for n in each["counts"] if n]
     cells, small = len(held), sum(n < FEWEST_PERSONS for n in held)
     if cells > MOST_CELLS:
         widest = max(groupings, key=lambda each: len(each.groups))
@@ -303,6 +305,26 @@ def _count_small_cells(
     return small
 
 
+def _reference(
+    resolution: Resolution, groupings: Sequence[Grouping], rates: Sequence[Rate]
+) -> str | list[int]:
+    # of the first view: what the audit compares with
+    feature, spec = resolution.features[0], resolution.spec
+    if feature.protected and isinstance(spec.reference, ReferenceRule):
+        return "others"  # a group that is chosen by its rate has no bounds
+    rate = next((each for each in rates if "prediction" in each.needs), rates[0])
+    sides = CountsBySide(feature, resolution.outcomes[0], spec.profile)
+    found = resolve_references(feature, sides, contrast_of(rate, "difference"), spec).each
+    if found and found[0].group_id is not None:
+        return _codes(found[0].group_id, feature, groupings)
+    return "overall" if found and found[0].kind is ReferenceKind.OVERALL else "others"
+
+
+def _codes(group: GroupId, feature: GroupCounts, groupings: Sequence[Grouping]) -> list[int]:
+    parts = zip(_columns_of(feature, groupings), group.parts, strict=True)
+    return [groupings[at].groups.index(part) for at, part in parts]
+
+
 def _columns_of(feature: GroupCounts, groupings: Sequence[Grouping]) -> list[int]:
     columns = [each.axis.column for each in groupings]
     return list(map(columns.index, feature.feature_id.columns))
@@ -319,8 +341,7 @@ def _checks(
         for each in islice(of_feature.estimates(metric), _MOST_CHECKED):
             if each.value is None or each.group_id is None or each.stratum is not None:
                 continue
-            parts = zip(by, each.group_id.parts, strict=True)
-            codes = [groupings[at].groups.index(part) for at, part in parts]
+            codes = _codes(each.group_id, feature, groupings)
             ends = [each.interval.low, each.interval.high] if each.interval else [None, None]
             numbers = (n if n is None or np.isfinite(n) else str(n) for n in (each.value, *ends))
             yield [by, codes, i, metric.by, *numbers]

@@ -29,7 +29,7 @@ const explore = (data) => {
 
   // ---- a view: the groups of some columns under a filter, at a threshold
   const start = {
-    rate: Math.max(0, rates.findIndex(({ moves }) => moves)), show: "difference", by: data.by, reference: "others",
+    rate: Math.max(0, rates.findIndex(({ moves }) => moves)), show: "difference", by: data.by, reference: String(data.reference),
     threshold: data.audited, model: 0, filter: columns.map(() => -1), group: null, sort: null,
   };
   let state = structuredClone(start);
