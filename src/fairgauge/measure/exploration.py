@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from fairgauge.catalogue.across import contrast_of
+from fairgauge.catalogue.across import Contrasts, contrast_of
 from fairgauge.catalogue.closed_forms import coefficients
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate, tested_as
@@ -43,6 +43,7 @@ FEWEST_PERSONS = 10
 MOST_CELLS = 100_000
 _STEPS = 100
 _MOST_CHECKED = 200
+_WAYS: tuple[Contrasts, ...] = ("difference", "ratio")
 _MANAGED = (
     "threshold", "sensitive", "intersections", "metrics", "reference", "where", "rules",
     "multiplicity", "method", "features", "document", "margins", "candidate", "preset",
@@ -145,12 +146,8 @@ def _rates(resolution: Resolution) -> list[Rate]:
     return fitting
 
 
-def _compared(rate: Rate) -> dict[str, Contrast]:
-    return {"difference": contrast_of(rate, "difference"), "ratio": contrast_of(rate, "ratio")}
-
-
 def rates_data(rates: Sequence[Rate]) -> list[dict[str, object]]:
-    """Return rates as a page computes them: what they count, what that is among, and contrasts.
+    """Return rates as a page computes them: what they count, and what that is among.
 
     Rates whose comparisons are one test of an audit have the same number of a ``test``.
     """
@@ -163,7 +160,6 @@ def rates_data(rates: Sequence[Rate]) -> list[dict[str, object]]:
             "test": tests.setdefault(tested_as(rate), len(tests)),
             "sums": [coefficients(each, rate.needs) for each in rate.sums],
             "moves": "prediction" in rate.needs,
-            "contrasts": {by: contrast.name for by, contrast in _compared(rate).items()},
         }
         for rate in rates
     ]
@@ -334,7 +330,7 @@ def _checks(
     resolution: Resolution, groupings: Sequence[Grouping], rates: Sequence[Rate]
 ) -> Iterator[list[object]]:
     spec = replace(resolution.spec, reference=ReferenceRule.OTHERS)
-    metrics = [(i, metric) for i, rate in enumerate(rates) for metric in _compared(rate).values()]
+    metrics = [(i, contrast_of(rate, by)) for i, rate in enumerate(rates) for by in _WAYS]
     for feature, (i, metric) in product(resolution.features, metrics):
         by = _columns_of(feature, groupings)
         of_feature = Slice(feature, resolution.outcomes[0], spec)
