@@ -185,6 +185,15 @@ def test_a_band_of_nobody_is_refused(tmp_path):
     assert made["refused"] == ["Nobody is in some band of age: cut it at other numbers."]
 
 
+def test_two_ways_to_write_an_outcome_are_refused_as_python_refuses_them(tmp_path):
+    text = "sex,ok\n" + "F,1\nF,no\nM,1\nM,no\nM,1\n" * 30
+    case = {"text": text, "question": USUAL | {"positive": ["1"]}}
+    (made,) = answers([case], tmp_path)
+    assert "two ways to write one outcome" in made["refused"][0]
+    with pytest.raises(fg.DataError, match="two ways to write one outcome"):
+        audited(case, tmp_path / "mixed.csv")
+
+
 def test_no_pass_stands_on_actions_that_are_no_decisions(tmp_path):
     """Codes of HMDA: 4 and 5 are withdrawn and incomplete, and were taken for denials."""
     rows = [f"{sex},{code}" for sex in "FM" for code in "11113345" for _ in range(60)]

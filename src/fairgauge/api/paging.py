@@ -23,11 +23,11 @@ from fairgauge.question.presets import presets
 from fairgauge.question.spec_file import Config, read_options, with_config
 from fairgauge.question.specification import ask
 from fairgauge.render.language import in_language
+from fairgauge.resolve.outcomes import CODINGS
 from fairgauge.results.disadvantage import adverse_sign, better_of, favours_the_least, has_direction
 from fairgauge.results.report import Report
 from fairgauge.statements.compared import measure
 
-_HEIGHT = 900
 _OF_ROWS = (
     DiagnosticCode.COPIED_FILES, DiagnosticCode.REPEATED_ID,
     DiagnosticCode.ALIKE_IDENTIFIERS, DiagnosticCode.PLACEHOLDER_IDENTIFIER,
@@ -52,7 +52,7 @@ class _OfflinePage:
 
     def _repr_html_(self) -> str:
         frame = f'sandbox="allow-scripts allow-downloads" title="{type(self).__name__}"'
-        size = f'width="100%" height="{_HEIGHT}"'
+        size = 'width="100%" height="900"'
         return f'<iframe {frame} {size} frameborder="0" srcdoc="{escape(self.html)}"></iframe>'
 
     def __str__(self) -> str:
@@ -69,12 +69,8 @@ class AuditPage(_OfflinePage):
 class Exploration(_OfflinePage):
     """A page that computes every view of its counts.
 
-    Attributes
-    ----------
-    warnings : tuple of str
-        What the data suggest was not meant, as an audit of the same counts warns of it.
-    exact : bool
-        Whether the page holds counts of fewer than ten persons.
+    Its ``warnings`` are texts of what the data suggest was not meant, as an audit warns of it;
+    ``exact`` is True where the page holds counts of fewer than ten persons.
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
@@ -206,10 +202,8 @@ def page(*, preset: str | None = None, config: Config = None, lang: str = "en") 
     problems = [Problem(key, f"a page cannot answer {quote(key)}, {known}") for key in odd]
     named = given.get("preset")
     if named not in (None, *page_presets()):
-        message = (
-            f"{quote(named)} is not among the presets that a page can ask "
-            f"({listing(page_presets())}); use fairgauge audit --preset {named}"
-        )
+        known = f"the presets that a page can ask ({listing(page_presets())})"
+        message = f"{quote(named)} is not among {known}; use fairgauge audit --preset {named}"
         problems.append(Problem("preset", message))
     refuse(problems)
     html = audit_page(page_data() | {"given": given}, lang)
@@ -233,6 +227,7 @@ def page_data() -> dict[str, Any]:
         "no_count": str(Uncounted.NO_COUNT),
         "around_codes": list(AROUND_CODES),
         "codes": list(CODES),
+        "codings": list(map(sorted, CODINGS)),
         "years": [*YEARS, OLDEST],
         "nearby": NEARBY,
         "least": LEAST,
@@ -290,10 +285,9 @@ def _check() -> dict[str, Any]:
     }  # fmt: skip
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     report = audit(columns, **question).to_dict()
-    keys = ("metric", "feature", "group", "value", "low", "high")
-    listed = [[e[key] for key in keys] for e in report["estimates"]]
-    keys = ("rule", "feature", "group", "outcome", "low", "high")
-    verdicts = [[v[key] for key in keys] for v in report["verdicts"]]
+    keys = ("feature", "group", "low", "high")
+    listed = [[e["metric"], e["value"], *map(e.get, keys)] for e in report["estimates"]]
+    verdicts = [[v["rule"], v["outcome"], *map(v.get, keys)] for v in report["verdicts"]]
     lines = [",".join(columns), *(",".join(map(str, row.values())) for row in rows)]
     return {
         "text": "\n".join(lines),

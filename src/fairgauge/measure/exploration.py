@@ -13,14 +13,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from fairgauge.catalogue.across import contrast_of
+from fairgauge.catalogue.across import Contrasts, contrast_of
 from fairgauge.catalogue.closed_forms import coefficients
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate, tested_as
 from fairgauge.cube.cube import RANGE, Cube
 from fairgauge.cube.plan import GRID, Axis
 from fairgauge.cube.views import asked_of, candidate_axes, view_of_candidate
-from fairgauge.enums import Closed, Level, Method, Profile, ReferenceRule, Role, Task
+from fairgauge.enums import Closed, Level, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
@@ -31,6 +31,7 @@ from fairgauge.question.features import RECORD, refuse_probabilities
 from fairgauge.question.specification import Spec, refuse_design
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Grouping, group_columns
+from fairgauge.resolve.references import CountsBySide, resolve_references
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.start.records import replace
@@ -42,6 +43,7 @@ FEWEST_PERSONS = 10
 MOST_CELLS = 100_000
 _STEPS = 100
 _MOST_CHECKED = 200
+_WAYS: tuple[Contrasts, ...] = ("difference", "ratio")
 _MANAGED = (
     "threshold", "sensitive", "intersections", "metrics", "reference", "where", "rules",
     "multiplicity", "method", "features", "document", "margins", "candidate", "preset",
@@ -118,6 +120,7 @@ def explored(
         "rates": rates_data(rates),
         "spec": spec.to_dict(),
         "by": _columns_of(resolution.features[0], groupings),
+        "reference": _reference(resolution, groupings, rates),
         "check": [
             [i, *numbers]
             for i, (_, own) in enumerate(models)
@@ -143,12 +146,8 @@ def _rates(resolution: Resolution) -> list[Rate]:
     return fitting
 
 
-def _compared(rate: Rate) -> dict[str, Contrast]:
-    return {"difference": contrast_of(rate, "difference"), "ratio": contrast_of(rate, "ratio")}
-
-
 def rates_data(rates: Sequence[Rate]) -> list[dict[str, object]]:
-    """Return rates as a page computes them: what they count, what that is among, and contrasts.
+    """Return rates as a page computes them: what they count, and what that is among.
 
     Rates whose comparisons are one test of an audit have the same number of a ``test``.
     """
@@ -161,7 +160,6 @@ def rates_data(rates: Sequence[Rate]) -> list[dict[str, object]]:
             "test": tests.setdefault(tested_as(rate), len(tests)),
             "sums": [coefficients(each, rate.needs) for each in rate.sums],
             "moves": "prediction" in rate.needs,
-            "contrasts": {by: contrast.name for by, contrast in _compared(rate).items()},
         }
         for rate in rates
     ]
@@ -283,7 +281,7 @@ def _reached(
 def _count_small_cells(
     tables: Sequence[Mapping[str, Any]], groupings: Sequence[Grouping], cube: Cube, *, exact: bool
 ) -> int:
-    held = [n for each in tables for n in each["counts"] if n]
+    held: list[int] = [n for each in tables for n in each["counts"] if n]
     cells, small = len(held), sum(n < FEWEST_PERSONS for n in held)
     if cells > MOST_CELLS:
         widest = max(groupings, key=lambda each: len(each.groups))
@@ -303,6 +301,26 @@ def _count_small_cells(
     return int(small)
 
 
+def _reference(
+    resolution: Resolution, groupings: Sequence[Grouping], rates: Sequence[Rate]
+) -> str | list[int]:
+    # of the first view: what the audit compares with
+    feature, spec = resolution.features[0], resolution.spec
+    if feature.protected and isinstance(spec.reference, ReferenceRule):
+        return "others"  # a group that is chosen by its rate has no bounds
+    rate = next((each for each in rates if "prediction" in each.needs), rates[0])
+    sides = CountsBySide(feature, resolution.outcomes[0], spec.profile)
+    found = resolve_references(feature, sides, contrast_of(rate, "difference"), spec).each
+    if found and found[0].group_id is not None:
+        return _codes(found[0].group_id, feature, groupings)
+    return "overall" if found and found[0].kind is ReferenceKind.OVERALL else "others"
+
+
+def _codes(group: GroupId, feature: GroupCounts, groupings: Sequence[Grouping]) -> list[int]:
+    parts = zip(_columns_of(feature, groupings), group.parts, strict=True)
+    return [groupings[at].groups.index(part) for at, part in parts]
+
+
 def _columns_of(feature: GroupCounts, groupings: Sequence[Grouping]) -> list[int]:
     columns = [each.axis.column for each in groupings]
     return list(map(columns.index, feature.feature_id.columns))
@@ -312,15 +330,14 @@ def _checks(
     resolution: Resolution, groupings: Sequence[Grouping], rates: Sequence[Rate]
 ) -> Iterator[list[object]]:
     spec = replace(resolution.spec, reference=ReferenceRule.OTHERS)
-    metrics = [(i, metric) for i, rate in enumerate(rates) for metric in _compared(rate).values()]
+    metrics = [(i, contrast_of(rate, by)) for i, rate in enumerate(rates) for by in _WAYS]
     for feature, (i, metric) in product(resolution.features, metrics):
         by = _columns_of(feature, groupings)
         of_feature = Slice(feature, resolution.outcomes[0], spec)
         for each in islice(of_feature.estimates(metric), _MOST_CHECKED):
             if each.value is None or each.group_id is None or each.stratum is not None:
                 continue
-            parts = zip(by, each.group_id.parts, strict=True)
-            codes = [groupings[at].groups.index(part) for at, part in parts]
+            codes = _codes(each.group_id, feature, groupings)
             ends = [each.interval.low, each.interval.high] if each.interval else [None, None]
             numbers = (n if n is None or np.isfinite(n) else str(n) for n in (each.value, *ends))
             yield [by, codes, i, metric.by, *numbers]

@@ -39,7 +39,7 @@ from fairgauge.stats.arrays import Index, Mask
 from fairgauge.values import Value, is_one_of, match, name_of, sort_key
 
 # how files write whether something is so: two of them in one column are two codings
-_CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
+CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
 _OF_EACH_COLUMN = (
     "if the columns have other words, name the favourable values of each (--positive COLUMN=VALUE, "
     "positive={COLUMN: VALUE}), or use the same in both (recode)"
@@ -197,7 +197,7 @@ def ways_of_writing(levels: Iterable[Value], positive: Iterable[Value] = ()) -> 
     ([{'1'}, {'yes'}], 1)
     """
     texts = {name_of(level).casefold() for level in levels}
-    held = [coding & texts for coding in _CODINGS if coding & texts]
+    held = [coding & texts for coding in CODINGS if coding & texts]
     wanted = {name_of(value).casefold() for value in positive}
     if texts != set().union(*held):
         return []

@@ -21,6 +21,7 @@ const count = (n) => fixed(n, Number.isInteger(n) ? 0 : 1).replace(/\B(?=(\d{3})
 
 const UI = data.ui, LANGUAGE = data.language, inWords = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);
 const localised = (text) => (LANGUAGE === "de" ? text.replace(/[,.]/g, (c) => (c === "," ? "." : ",")) : text);
+const amount = (n) => localised(count(n));
 const quoted = (t) => JSON.stringify(String(t)).replace(/[\u007f-\u009f\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 const tomlValue = (v) => (typeof v === "string" ? quoted(v) : Array.isArray(v) ? `[${v.map(tomlValue).join(", ")}]`
   : typeof v === "object" ? `{${Object.entries(v).map(([k, each]) => `${quoted(k)} = ${tomlValue(each)}`).join(", ")}}` : String(v));

@@ -29,7 +29,7 @@ const explore = (data) => {
 
   // ---- a view: the groups of some columns under a filter, at a threshold
   const start = {
-    rate: Math.max(0, rates.findIndex(({ moves }) => moves)), show: "difference", by: data.by, reference: "others",
+    rate: Math.max(0, rates.findIndex(({ moves }) => moves)), show: "difference", by: data.by, reference: String(data.reference),
     threshold: data.audited, model: 0, filter: columns.map(() => -1), group: null, sort: null,
   };
   let state = structuredClone(start);
@@ -137,7 +137,7 @@ const explore = (data) => {
     if (state.sort !== null) rows.sort((a, b) => (Number.isNaN(by(a)) ? 1 : Number.isNaN(by(b)) ? -1 : by(a) - by(b)));
     one("grid").tBodies[0].replaceChildren(...rows.map((row) => {
       const { group } = row, tr = make("tr", { className: row === shown.detailed ? "picked" : "" }, make("th", { scope: "row" },
-        button(`group-${group.key}`, () => update({ group: group.key }), bdi(group.name)), make("small", {}, inWords(V.n, { n: localised(count(group.n)) }))), ...rates.map((_, i) => cellOf(row, i, axis)));
+        button(`group-${group.key}`, () => update({ group: group.key }), bdi(group.name)), make("small", {}, inWords(V.n, { n: amount(group.n) }))), ...rates.map((_, i) => cellOf(row, i, axis)));
       tr.dataset.group = group.key;
       return tr;
     }));
@@ -151,7 +151,7 @@ const explore = (data) => {
     one("legend").textContent = [V[`legend_${state.show}`], inWords(V.legend, { level, rows: data.fewest.rows, expected: data.fewest.expected }), shown.hidden && inWords(V.hidden, { most: MOST_GROUPS, n: shown.hidden })].filter(Boolean).join(" ");
   };
   const matrix = (name, cells) => {
-    const [tp, fp, fn, tn, up, un, lp, ln] = cells.map((n) => localised(count(n))), cell = (text) => make("td", {}, text), line = (title, ...texts) => make("tr", {}, make("th", { scope: "row" }, title), ...texts.map(cell));
+    const [tp, fp, fn, tn, up, un, lp, ln] = cells.map(amount), cell = (text) => make("td", {}, text), line = (title, ...texts) => make("tr", {}, make("th", { scope: "row" }, title), ...texts.map(cell));
     const unlabelled = cells[4] + cells[5] > 0, undecided = cells[6] + cells[7] > 0, values = (yes, no, none) => [...(data.label ? [yes, no] : []), ...(unlabelled ? [none] : [])];
     const heads = [...(data.label ? data.called.outcomes : []), ...(unlabelled ? [data.label ? V.no_label : UI.rows] : [])];
     return make("table", { className: "matrix" }, make("caption", {}, bdi(name)), make("tr", {}, make("td"), ...heads.map((text) => make("th", { scope: "col" }, text))),
@@ -163,7 +163,7 @@ const explore = (data) => {
     if (!row) return one("detail").replaceChildren(make("p", {}, V.none));
     const { group } = row, reference = against(state, shown.view, group), of = (show) => resultOf(state, shown.view, group, rate, show);
     item(UI.rate, stated(of("rate"), "rate"));
-    const [x, n] = countsOf(rate, group.cells).map((of) => localised(count(of)));
+    const [x, n] = countsOf(rate, group.cells).map(amount);
     item(data.protected ? V.rounded : V.counted, inWords(V.of, { x, n }));
     if (reference) item(referenceName(), stated(rateOf(rate, reference.cells, z, data.fewest), "rate"));
     for (const show of ["difference", "ratio"]) if (of(show)) item(V[show], stated(of(show), show));
@@ -217,10 +217,9 @@ const explore = (data) => {
   const asked = () => {
     const { by, filter } = state, codes = state.reference.split(","), names = by.map((i) => columns[i].name), where = filter.flatMap((code, i) => (code < 0 ? [] : [columns[i].conditions[code]]));
     return { ...models[state.model].question, sensitive: by.map((i) => columns[i].written).filter((written) => by.length === 1 || typeof written === "object"), intersections: by.length > 1 ? [names] : [],
-      threshold: data.scored ? [thresholds[state.threshold]] : [], metrics: Object.values(rates[state.rate].contrasts), where: [...data.where, ...where],
+      threshold: data.scored ? [thresholds[state.threshold]] : [], metrics: ["difference", "ratio"].map((by_) => `${rates[state.rate].name}.${by_}`), where: [...data.where, ...where],
       reference: V[state.reference] ? state.reference : Object.fromEntries(by.map((i, k) => [columns[i].name, columns[i].values[codes[k]]])) };
   };
-  const stateText = () => one("sentence").textContent.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, " ");
   const build = () => {
     const on = (id, event, run) => one(id).addEventListener(event, run);
     one("view").replaceChildren(one("view-parts").content.cloneNode(true));
@@ -248,7 +247,7 @@ const explore = (data) => {
       update(Number.isNaN(asked) ? {} : { threshold: nearestOf(reachable(state), (i) => Math.abs(thresholds[i] - asked)) });
     });
     one("export").hidden = !models[0].question;
-    on("export", "click", () => save(`# ${stateText()}\n${specification(asked())}`, "audit.toml", "text/plain"));
+    on("export", "click", () => save(`# ${one("sentence").textContent.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, " ")}\n${specification(asked())}`, "audit.toml", "text/plain"));
     on("again", "click", () => update(structuredClone(start)));
     update();
   };

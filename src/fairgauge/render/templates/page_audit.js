@@ -99,7 +99,6 @@ const reachedBy = (result, worst, by) => {
 };
 
 // ---- the question: a specification, of which the page answers a part
-const KEYS = new Set(data.keys);
 const listOf = (value) => (value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]);
 const readRule = (rule) => {
   if (typeof rule !== "string") {
@@ -125,14 +124,14 @@ const asked = (given, table) => {
   if (!preset) throw refused("preset", { preset: given.preset });
   const question = { ...preset.options, ...given };
   if (preset.options?.favourable && question.favourable !== preset.options.favourable) throw new Refused(inWords(UI.contradicts, { favourable: question.favourable, preset: given.preset }));
-  const odd = Object.keys(question).filter((key) => !KEYS.has(key) && listOf(question[key]).length);
+  const odd = Object.keys(question).filter((key) => !data.keys.includes(key) && listOf(question[key]).length);
   if (odd.length) throw refused("keys", { keys: listed(odd) });
   if (question.confidence !== undefined && question.confidence !== 0.95) throw refused("confidence");
   const column = (name, what) => {
     const found = table.columns.find((c) => c.name === name);
     if (!found && table.cells && ["count", "person"].includes(what)) return { name };
     if (!found) throw refused("column", { name, what, columns: listed(table.header) });
-    if (found.many) throw refused("many", { name, most: localised(count(MOST_VALUES)) });
+    if (found.many) throw refused("many", { name, most: amount(MOST_VALUES) });
     return found;
   };
   const features = listOf(question.sensitive).map((s) => column(typeof s === "string" ? s : s.column, "sensitive"));
@@ -264,6 +263,11 @@ const codedNumbers = ({ name, cases }, cuts) => {
   const found = [...years, ...coded], impossible = PATTERNS.age.test(plainText(name)) && most < oldest ? bins.filter((k) => cases[k] && edges[k] >= oldest && !found.includes(k)) : [];
   return [...found, ...impossible].map((k) => cases[k]);
 };
+// whether names write yes and no in two ways, as 1 and "no", of which one would count as unfavourable
+const isMixed = (names, stated) => {
+  const [texts, wanted] = [names, stated].map((of) => of.map((v) => String(v).toLowerCase())), held = data.codings.filter((coding) => coding.some((v) => texts.includes(v)));
+  return held.length > 1 && texts.every((v) => held.flat().includes(v)) && !held.every((coding) => coding.some((v) => wanted.includes(v)));
+};
 const isOneOf = (value, of) => of.some((each) => meaning(each) === meaning(value));
 const countRows = async (q, table, report = () => {}) => {
   const columns = q.features.map((c) => levelled(c, q, q.cuts.get(c.name))), outcomes = [q.label, q.decision].filter(Boolean).map((c) => levelled(c, q, q.above === null ? [] : [q.above]));
@@ -272,6 +276,7 @@ const countRows = async (q, table, report = () => {}) => {
     c.groupless = absent;
     c.shown = c.codes.map((code) => (code >= 0 && absent[code] ? -1 : code));
   }
+  outcomes.forEach((o) => { if (!o.cuts && isMixed(o.names, q.stated)) throw refused("two_codings", { name: o.name, values: listed(o.names) }); });
   const state = outcomes.map((o) => o.levels.map((level) => (isOneOf(level, q.above === null ? q.positive : [1]) ? 0 : 1)));
   if (!state.at(-1).includes(0)) throw refused("got");
   const weights = q.count && !table.cells ? typed(q.count.values) : null, cells = new Map(), axes = [...columns, ...outcomes], coded = table.cells ? table.coded : codedColumns(axes, q);
@@ -397,7 +402,7 @@ const auditOf = (counts, q) => {
     const z = several ? tukey(several, alpha) : critical(alpha);
     return feature.groups.map((group) => {
       const r = { feature, group, rate, best, several, own: rateOf(rate, group.cells, plainZ, FEWEST), by: {},
-        fewest: Math.min(f_(feature), Math.max(...feature.groups.map((g) => g.n))), isReference: q.reference === "best" && best === group };
+        fewest: Math.min(feature.minimum, Math.max(...feature.groups.map((g) => g.n))), isReference: q.reference === "best" && best === group };
       const against = q.reference === "best" ? (best && best !== group ? best.cells : null) : cellsOf(group.others);
       if (against && feature.groups.length > 1) {
         r.reference = against;
@@ -408,7 +413,6 @@ const auditOf = (counts, q) => {
       return r;
     });
   }));
-  const f_ = (feature) => feature.minimum;
   const measured = measure(0.05), every = measured.flat(2);
   const isTested = (r, by) => r.by[by] && !r.by[by].few && !r.small && !Number.isNaN(r.by[by].value) && !Number.isNaN(r.by[by].low);
   // the family of all that is marked as statistically significant: intervals that hold together (Sidak)

@@ -1,5 +1,4 @@
 // the form: six questions make a specification, and its answer is shown; a worker reads and counts
-const amount = (n) => localised(count(n));
 const state = { table: null, question: null, counts: null, q: null, audit: null };
 const WORKER = typeof document === "undefined";
 let worker = null, asking = 0;
@@ -12,10 +11,8 @@ const handle = async (what, given, report) => {
   return auditTable(local.table, given, report);
 };
 if (WORKER) {
-  self.onmessage = async ({ data: { id, what, given } }) => {
-    try { self.postMessage({ id, result: await handle(what, given, (...far) => self.postMessage({ id, far })) }); }
-    catch (error) { self.postMessage({ id, error: error.message, known: error instanceof Refused }); }
-  };
+  self.onmessage = ({ data: { id, what, given } }) => handle(what, given, (...far) => self.postMessage({ id, far }))
+    .then((result) => self.postMessage({ id, result }), (error) => self.postMessage({ id, error: error.message, known: error instanceof Refused }));
 } else {
   try {
     worker = new Worker(URL.createObjectURL(new Blob([document.currentScript.textContent], { type: "text/javascript" })));
@@ -104,12 +101,15 @@ const ask = () => {
 };
 const askPerson = () => { one("repeated").hidden = Boolean(one("person").value); };
 const head = (...texts) => make("thead", {}, make("tr", {}, ...texts.map((t) => make("th", { scope: "col" }, t))));
-const valueTable = (box, c, choices, initial, name) => box.replaceChildren(make("div", { className: "scrolls" }, make("table", { className: "values" }, head(UI.value, UI.rows, UI.means),
-  make("tbody", {}, ...byRows(c).map(([v, n]) => make("tr", {}, make("th", { scope: "row" }, bdi(v)), make("td", { className: "num" }, amount(n)), make("td", {}, ...choices.map(([key, text]) => {
-    const input = make("input", { type: "radio", name: `${name}:${v}`, value: key, checked: initial(v) === key });
-    input.setAttribute("aria-label", `${v}: ${text}`);
-    return make("label", {}, input, " ", text);
-  })))), ...emptyRow(c)))));
+const valueTable = (c, heads, cellOf) => make("div", { className: "scrolls" }, make("table", { className: "values" }, head(...heads),
+  make("tbody", {}, ...byRows(c).map(([v, n]) => make("tr", {}, make("th", { scope: "row" }, bdi(v)), make("td", { className: "num" }, amount(n)), make("td", {}, ...cellOf(v)))), ...emptyRow(c))));
+const meaningTable = (id, c, name, ...texts) => {
+  const initial = likely(c);
+  fill(id, valueTable(c, [UI.value, UI.rows, UI.means], (v) => ["yes", "no", "unknown"].map((value, i) => {
+    const input = make("input", { type: "radio", name: `${name}:${v}`, value, checked: initial(v) === value, "aria-label": `${v}: ${texts[i]}` });
+    return make("label", {}, input, " ", texts[i]);
+  })));
+};
 const emptyRow = (c) => (c.blanks ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.empty)), make("td", { className: "num" }, amount(c.blanks)), make("td", {}, UI.not_known))] : []);
 const likely = (c) => {
   // what is not recognised has no answer yet; numbers are, where they are 0 and 1 alone
@@ -127,13 +127,13 @@ const askDecision = () => {
     fill("decided", make("label", {}, `${UI.above} `, make("input", { type: "text", id: "above", inputMode: "decimal", value: given.preset ? String(medianOf(c)) : "" })), make("p", { className: "hint" }, inWords(UI.median, { median: localised(String(medianOf(c))), unknown: notKnown(c).length ? inWords(UI.cut_without, { values: listed(notKnown(c)) }) : "" })));
     return;
   }
-  valueTable(one("decided"), c, [["yes", UI.got], ["no", UI.did_not], ["unknown", UI.nothing]], likely(c), "d");
+  meaningTable("decided", c, "d", UI.got, UI.did_not, UI.nothing);
   fill("undecided", c.values.some(isUndecided) ? UI.undecided : "");
 };
 const askLabel = () => {
   const c = column(one("label").value);
   if (!c) return fill("labelled");
-  valueTable(one("labelled"), c, [["yes", UI.yes], ["no", UI.no], ["unknown", UI.not_known]], likely(c), "l");
+  meaningTable("labelled", c, "l", UI.yes, UI.no, UI.not_known);
 };
 // what is an outcome or a count describes no people; what is a harm has the rule that the worse off can fail
 const askPeople = () => {
@@ -156,14 +156,12 @@ const askGroups = () => fill("spellings", ...[...document.querySelectorAll("[nam
   if (isBanded(c)) return make("label", { className: "choice" }, `${inWords(UI.cut, { name: c.name })} `, make("input", { type: "text", name: "cuts", inputMode: "decimal", placeholder: "30, 40, 50", "data-column": c.name }),
     " ", make("small", {}, notKnown(c).length ? inWords(UI.cut_without, { values: listed(notKnown(c)) }) : ""));
   const by = suggestions(byRows(c)), merged = [...by].some(([text, to]) => to !== text);
-  const rows = byRows(c).map(([v, n]) => {
-    const input = make("input", { type: "text", value: by.get(v) ?? "", placeholder: UI.not_known });
+  const table = valueTable(c, [UI.in_table, UI.rows, UI.counts_as], (v) => {
+    const input = make("input", { type: "text", value: by.get(v) ?? "", placeholder: UI.not_known, "aria-label": `${c.name} ${v} ${UI.counts_as}` });
     Object.assign(input.dataset, { column: c.name, value: v });
-    input.setAttribute("aria-label", `${c.name} ${v} ${UI.counts_as}`);
-    return make("tr", {}, make("th", { scope: "row" }, bdi(v)), make("td", { className: "num" }, amount(n)), make("td", {}, input));
+    return [input];
   });
-  return make("details", { open: merged }, make("summary", {}, bdi(c.name), ": ", merged ? UI.similar : inWords(UI.group_count, { n: c.values.length })), make("p", { className: "hint" }, UI.spelling),
-    make("div", { className: "scrolls" }, make("table", { className: "values" }, head(UI.in_table, UI.rows, UI.counts_as), make("tbody", {}, ...rows, ...emptyRow(c)))));
+  return make("details", { open: merged }, make("summary", {}, bdi(c.name), ": ", merged ? UI.similar : inWords(UI.group_count, { n: c.values.length })), make("p", { className: "hint" }, UI.spelling), table);
 }));
 
 // ---- the question that the answers make
@@ -324,18 +322,17 @@ const viewsOf = (counts, q) => {
   const codes = counts.cells.flatMap((cell) => cell.codes.map((code, i) => (code < 0 ? known[i].groups.length + 1 : columns[i].held.indexOf(code))));
   const flat = counts.cells.flatMap(({ states }) => states.flatMap(([yes, no, none]) => [no, yes, none]));
   return { columns: known, rates: data.rates.filter((rate) => q.label || rate.needs === 1), thresholds: [null], models: [{ name: "" }], tables: [{ model: 0, columns: range(known.length), places: [0], codes, counts: flat }],
-    confidence: 0.95, fewest: FEWEST, audited: 0, scored: false, turned: false, protected: null, label: q.label?.name, decision: q.decision.name, called: data.called, by: [0], where: [], check: [] };
+    confidence: 0.95, fewest: FEWEST, audited: 0, scored: false, turned: false, protected: null, label: q.label?.name, decision: q.decision.name, called: data.called, by: [0], reference: "others", where: [], check: [] };
 };
 
 // ---- events
 const sample = () => {
   let seed = 1973;
-  const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647, rows = ["Gender,Race,Qualified,Decision"];
-  for (let i = 0; i < 1200; i++) {
-    const woman = random() < 0.48, race = random() < 0.65 ? "White" : random() < 0.5 ? "Black" : "Asian", able = random() < 0.55, got = random() < (able ? 0.6 : 0.2) - (woman ? 0.13 : 0);
-    rows.push(`${random() < 0.03 ? "" : woman ? "Female" : "Male"},${race},${able ? "yes" : "no"},${random() < 0.03 ? "Withdrawn" : got ? "Advance" : "Not selected"}`);
-  }
-  return rows.join("\n");
+  const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647, often = (share, a, b) => (random() < share ? a : b);
+  return ["Gender,Race,Qualified,Decision", ...range(1200).map(() => {
+    const sex = often(0.48, "Female", "Male"), able = often(0.55, "yes", "no"), share = (able === "yes" ? 0.6 : 0.2) - (sex === "Female" ? 0.13 : 0);
+    return [often(0.03, "", sex), often(0.65, "White", often(0.5, "Black", "Asian")), able, often(0.03, "Withdrawn", often(share, "Advance", "Not selected"))].join();
+  })].join("\n");
 };
 const answerForm = async () => {
   fill("wrong");
@@ -352,8 +349,8 @@ const answerForm = async () => {
 };
 const same = (a, b) => a === b || (typeof a === "number" && typeof b === "number" && Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(b)));
 const isRight = async () => {
-  const made = await api.audit(data.check.text, data.check.question), row = (e) => [e.metric, e.feature, e.group, e.value, e.low, e.high];
-  const mine = [...(made.estimates ?? []).map(row), ...(made.verdicts ?? []).map((v) => [v.rule, v.feature, v.group, v.outcome, v.low, v.high])];
+  const made = await api.audit(data.check.text, data.check.question), row = (e) => [e.rule ?? e.metric, e.outcome ?? e.value, e.feature, e.group, e.low, e.high];
+  const mine = [...(made.estimates ?? []).map(row), ...(made.verdicts ?? []).map(row)];
   return made.fingerprint === data.check.fingerprint && mine.length === data.check.rows.length
     && data.check.rows.every((row_) => mine.some((r) => r.every((v, k) => same(v, row_[k]))));
 };

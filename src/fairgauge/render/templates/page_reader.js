@@ -57,13 +57,11 @@ class Fields {
   }
 }
 
-// 53 bits of a text (cyrb53), by which rows are compared where a column has too many values to keep
+// 53 bits of a text, by which rows are compared where a column has too many values to keep
 const hashed = (text) => {
   let a = 0xdeadbeef, b = 0x41c6ce57;
   for (let i = 0; i < text.length; i++) { const c = text.charCodeAt(i); a = Math.imul(a ^ c, 2654435761); b = Math.imul(b ^ c, 1597334677); }
-  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
-  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
-  return 2 ** 32 * (b & 0x1fffff) + (a >>> 0);
+  return 2 ** 32 * (b >>> 11) + (a >>> 0);
 };
 // the least and the most of whole numbers; NaN where a value is none
 const addNumber = (c, value) => {
@@ -83,7 +81,7 @@ class Columns {
   }
   add(row, line) {
     const { columns } = this, n = this.rows;
-    if (row.length !== columns.length) throw refused("ragged", { row: localised(count(line)), name: listed(row.map((v) => v ?? ""), 2), n: row.length, of: columns.length });
+    if (row.length !== columns.length) throw refused("ragged", { row: amount(line), name: listed(row.map((v) => v ?? ""), 2), n: row.length, of: columns.length });
     for (let k = 0; k < columns.length; k++) {
       const c = columns[k], value = row[k];
       if (c.many && n >= MOST_COMPARED) { this.codes[k] = NOT_KEPT; continue; }
@@ -223,13 +221,12 @@ const readTable = async (source, name, report, pasted = false, person = null) =>
 };
 // counts that fairgauge count or such a page saved, as a table: the columns are the axes, and `cells` its rows
 const readCounts = (text, name) => {
-  const plainOf = (v) => (v instanceof Float ? v.v : Array.isArray(v) ? v.map(plainOf) : v && typeof v === "object" ? Object.fromEntries(Object.entries(v).map(([k, each]) => [k, plainOf(each)])) : v);
-  let whole = {};
-  try { whole = withFloats(JSON.parse(text.replace(/([[:,])(-?\d+(?:\.\d+)?e[+-]?\d+|-?\d+\.\d+)(?=[,\]}])/g, '$1{"float":$2}'))); } catch { /* no counts */ }
+  let plain = {}, whole = {};
+  try { plain = JSON.parse(text); whole = withFloats(JSON.parse(text.replace(/([[:,])(-?\d+(?:\.\d+)?e[+-]?\d+|-?\d+\.\d+)(?=[,\]}])/g, '$1{"float":$2}'))); } catch { /* no counts */ }
   const { digest, ...held } = whole;
   if (held?.schema !== data.schema) throw new Refused(UI.no_counts);
   if (digest !== sha256(pythonJson(held))) throw new Refused(UI.changed_counts);
-  const { plan, levels, tables, question, rows, excluded, fingerprint } = plainOf(held), [{ codes, sums }, ...more] = tables, axes = plan.axes.filter((a) => a.role !== "codes"), codedAxes = plan.axes.slice(axes.length);
+  const { plan, levels, tables, question, rows, excluded, fingerprint } = plain, [{ codes, sums }, ...more] = tables, axes = plan.axes.filter((a) => a.role !== "codes"), codedAxes = plan.axes.slice(axes.length);
   const known = ["feature", "label", "prediction"], isOdd = axes.some((a) => !known.includes(a.role) || a.grid) || more.length > codedAxes.length || question.replicate_weights || codes.length < axes.length || plan.moments.length || held.min_cell || held.clusters || Object.keys(sums).some((k) => !["rows", "n", "open"].includes(k));
   if (isOdd || question.candidate.length || Object.keys(question.where).length) throw new Refused(UI.other_counts);
   const cells = sums.rows.map((n, k) => ({ codes: codes.map((of) => of[k]), n, cases: (sums.n ?? sums.rows)[k], open: sums.open?.[k] ?? 0 }));
