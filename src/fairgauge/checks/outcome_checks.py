@@ -309,15 +309,15 @@ def copies_of_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     masks = outcome_masks(cube, spec, task)
     if task is Task.BINARY:
         yield from _score_is_label(cube, spec, masks)
-    if not (equal or prediction.bins):
+    if not equal:
         yield from _copies_in_groups(cube, spec, (label, prediction), masks)
 
 
 def _score_is_label(
     cube: Cube, spec: Spec, outcomes: Sequence[OutcomeMasks]
 ) -> Iterator[Diagnostic]:
-    # where its decisions alone are counted (of a candidate, or to search), that these equal the
-    # label in every row
+    # that its decisions equal the label in every row, at every threshold where these alone are
+    # counted (of a candidate, or to search)
     label, decision = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     if label is None or decision is None or not spec.score:
         return
@@ -341,6 +341,10 @@ def _score_is_label(
             for side in (positive, ~positive)
         )
         copied = alike and same and not math.isclose(one, other, rel_tol=math.sqrt(ROUNDING))
+        if not copied:
+            table, score = cube.marginal([label, decision]), None
+            given, decided = table.codes[(table.codes >= 0).all(axis=1) & (table.cases > 0)].T
+            copied = any((of.labels[given] == of.predictions[decided]).all() for of in outcomes)
     if copied or spec.label == spec.score:
         of_decisions: dict[str, Any] = {} if score else {"decisions": True}
         yield Diagnostic.warning(
@@ -357,7 +361,7 @@ def _score_is_label(
 def copies_in_groups(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn of groups without any error, beside so many of the others that this is no chance."""
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
-    if not (label is None or prediction is None or prediction.bins):
+    if not (label is None or prediction is None):
         masks = outcome_masks(cube, spec, task)
         yield from _copies_in_groups(cube, spec, (label, prediction), masks)
 
@@ -365,7 +369,9 @@ def copies_in_groups(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]
 def _copies_in_groups(
     cube: Cube, spec: Spec, of: tuple[Axis, Axis], masks: Sequence[OutcomeMasks]
 ) -> Iterator[Diagnostic]:
-    right = np.logical_and.reduce([np.equal.outer(each.labels, each.predictions) for each in masks])
+    agree = [np.equal.outer(each.labels, each.predictions) for each in masks]
+    right = agree[0] if of[1].bins else np.logical_and.reduce(agree)  # by the first threshold
+    by_score = {} if spec.prediction else {"score": True, "decisions": True}
     for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
         if not counts_together(cube, axis, *of):
             continue
@@ -378,9 +384,10 @@ def _copies_in_groups(
         copied = (wrong == 0) & (every >= FEWEST_ROWS) & ((1 - others) ** every < _NO_CHANCE)
         for at in np.flatnonzero(copied).tolist():
             yield Diagnostic.warning(
-                DiagnosticCode.PREDICTION_IS_LABEL, axis.column, column=spec.prediction,
-                label=spec.label, group=axis.names(cube.levels[axis])[at], rows=int(every[at]),
-                **spec.unit,
+                DiagnosticCode.PREDICTION_IS_LABEL, axis.column,
+                column=spec.prediction or spec.score, label=spec.label,
+                group=axis.names(cube.levels[axis])[at], rows=int(every[at]),
+                **by_score, **spec.unit,
             )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.lookup import SCORING_RATE
 from fairgauge.enums import (
+    DOUBTS,
     CandidateVerdict,
     ClassKind,
     DiagnosticCode,
@@ -70,14 +71,10 @@ from fairgauge.values import canonical, matches
 _MAKE = "fairgauge audit DATA ... -o report.json makes one"
 _Key: TypeAlias = tuple[object, ...]
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
-_DOUBTFUL = (
-    DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.APPROVED_AS_REFUSED,
-    DiagnosticCode.CLASSES_OF_MISSING, DiagnosticCode.PREDICTION_NOT_A_LABEL,
-    DiagnosticCode.MISSING_MARKER, DiagnosticCode.MISSING_OUTCOMES,
-    DiagnosticCode.UNEQUALLY_MISSING, DiagnosticCode.DOUBLED_ROWS, DiagnosticCode.COPIED_FILES,
-    DiagnosticCode.UNCOUNTED_ROWS, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.SAME_NAMES,
-    DiagnosticCode.REVERSED_SCORES, DiagnosticCode.REVERSED_PREDICTIONS,
-)  # fmt: skip
+_DOUBTFUL = DOUBTS | {
+    DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNEQUALLY_MISSING,
+    DiagnosticCode.COPIED_FILES, DiagnosticCode.UNCOUNTED_ROWS,
+}  # fmt: skip
 """Warnings of rows that are missing, unclear, or may be wrong."""
 
 

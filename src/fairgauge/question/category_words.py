@@ -380,8 +380,8 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     (['X'], ['?', 'Z'], [])
     >>> no_outcomes([0, 1, 2], [1]), no_outcomes(["Hired", "Rejected", "Interview"], ["Hired"])
     ([2], ['Interview'])
-    >>> no_outcomes(["1st", "2nd"]), no_outcomes(["1", "2", "3", "Denied"])
-    ([], [])
+    >>> no_outcomes(["1st", "2nd"]), no_outcomes(["hired", "not hired", "Total"])
+    ([], ['Total'])
     """
     every = [*values]
     known = [value for value in every if not is_undecided(value)]
@@ -404,9 +404,12 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     refused = [each for each in texts if positive and not is_one_of(each, positive)]
     if len(refused) > 1 and any(map(is_denied, texts.values())):
         codes += [each for each in refused if is_stage(each, positive)]
+    codes += [each for each in texts if is_total(each) and _TOTAL.fullmatch(each.strip())]
     return [value for value in every if value in codes or is_undecided(value)]
 
 
+_TOTAL = re.compile(r"\S+|.*\btotals?|all\b.*", re.IGNORECASE)
+"""A total of all outcomes, and not an outcome such as "total loss"."""
 _ALSO_CLASSES = {"none", "nil"}
 """Names of missing values that are names of classes as often."""
 

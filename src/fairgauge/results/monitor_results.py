@@ -29,8 +29,8 @@ SMALLEST_GROUP = 20
 """Rows below which a group's data are insufficient for a monitor, unless ``min_n`` is given."""
 
 
-_MANY_LOST = 0.05
-"""The share of periods in which a group may lose its rows before a monitor passes nothing."""
+_MANY_HIDDEN = 0.05
+"""The share of periods in which rows may be hidden before a monitor passes nothing."""
 
 PERIODS_NOW = (7, 28)
 """The fewest and most periods after an alarm that state what is now, where there are so many."""
@@ -317,21 +317,21 @@ class MonitorReport(ResultOfMetrics):
     def faults(self) -> tuple[HistoryFinding, ...]:
         """Return why nothing passes: rows that may be wrong in the last period, or twice in any.
 
-        Also a group that lost its rows in many periods, even if they came back: nobody knows how
-        they were decided.
+        Also where a group lost its rows in many periods, or they had no value, or one that cannot
+        be, even if this has passed.
         """
         always = HistoryProblem.DOUBLED_ROWS, HistoryProblem.SAME_COUNTS
         last = self.concerning(self.periods[-1]) if self.periods else ()
-        lost = Counter[tuple[str | None, str | None]]()
-        for each in (e for e in self.findings if e.is_of_lost_rows):
-            lost[each.column, each.value] += sum(map(each.concerns, self.periods))
-        most = _MANY_LOST * len(self.periods)
+        hidden = Counter[tuple[str | None, str | None]]()
+        for each in (e for e in self.findings if e.hides_rows):
+            hidden[each.column, each.value] += sum(map(each.concerns, self.periods))
+        most = _MANY_HIDDEN * len(self.periods)
         return tuple(
             each
             for each in self.findings
             if each.problem in always
             or each in last
-            or (each.is_of_lost_rows and lost[each.column, each.value] > most)
+            or (each.hides_rows and hidden[each.column, each.value] > most)
         )
 
     @property
@@ -369,6 +369,11 @@ class HistoryProblem(StrEnum):
     DOUBTED_VALUE = "doubted value"
 
 
+_HIDING = (
+    HistoryProblem.VANISHED_VALUE, HistoryProblem.COPIED_LABEL, HistoryProblem.OTHER_SCORES,
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryFinding:
     """Something that may be wrong with one or several periods in a row.
@@ -392,11 +397,12 @@ class HistoryFinding:
     expected: Finite | None = None
 
     @property
-    def is_of_lost_rows(self) -> bool:
-        """Return whether it is of a value that has no rows, or fewer than usual."""
-        fewer = self.share is not None and self.share < (self.expected or 0.0)
-        lost = HistoryProblem.VANISHED_VALUE, HistoryProblem.VOLUME
-        return self.value is not None and self.problem is lost[fewer]
+    def hides_rows(self) -> bool:
+        """Return whether nobody knows how rows of it were decided, or rightly: not of more rows."""
+        more = (self.share or 0.0) > (self.expected or 0.0)
+        if self.problem is HistoryProblem.VOLUME:
+            return self.value is not None and not more
+        return self.problem in _HIDING or (more and self.problem is HistoryProblem.MISSING_VALUES)
 
     def concerns(self, period: str) -> bool:
         """Return whether it is about a period; overdue labels are from theirs on."""

@@ -82,6 +82,20 @@ def test_a_group_that_lost_many_days_is_not_green_when_it_comes_back(came):
     assert {each.value for each in report.faults} == {"F"}
 
 
+def test_labels_that_were_copies_for_many_days_leave_no_pass():
+    asked = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
+    rule = {"metric": "true_positive_rate.difference", "between": [-0.3, 0.3]}
+    rng = np.random.default_rng(3)
+    days = [rows(i).assign(y=lambda t: t.p ^ (rng.random(len(t)) < 0.2)) for i in range(28)]
+
+    def run(copied: int) -> int:
+        parts = [t.assign(y=t.p) if 8 <= i < 8 + copied else t for i, t in enumerate(days)]
+        cubes = {f"2026-03-{i + 1:02d}": fg.count(p, **asked) for i, p in enumerate(parts)}
+        return fg.monitor(cubes, asked | {"monitor": {"rules": [rule]}}).exit_code
+
+    assert [run(copied) for copied in (0, 1, 8)] == [0, 0, 3]
+
+
 def test_the_first_page_begins_with_a_shift_that_lasts():
     """A group's alarm that came first, and has passed, had hidden a worse one that goes on."""
     rng = np.random.default_rng(0)
