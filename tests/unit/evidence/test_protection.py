@@ -14,9 +14,7 @@ from tests.needs import EVERY_CASE
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.errors import CubeError, DataError
-from fairgauge.evidence.protection import (
-    protected,
-)
+from fairgauge.evidence.protection import protected
 from fairgauge.stats.disclosure import rounded_randomly
 
 ASKED = {"label": "y", "sensitive": "g", "positive": 1}
