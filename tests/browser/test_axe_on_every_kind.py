@@ -83,8 +83,7 @@ ALIKE = ("defendants", "berkeley", "ll144", "classes", "regression", "inconclusi
 
 
 @pytest.mark.parametrize(
-    "kind",
-    [pytest.param(k, marks=pytest.mark.thorough) if k in ALIKE else k for k in KINDS],
+    "kind", [pytest.param(k, marks=pytest.mark.thorough) if k in ALIKE else k for k in KINDS]
 )
 def test_axe_finds_nothing_moderate(chromium, axe, tmp_path, kind):
     path = tmp_path / "page.html"

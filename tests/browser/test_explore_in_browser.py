@@ -447,6 +447,7 @@ def test_a_view_is_a_question_with_the_same_numbers(opened, tmp_path):
     assert compared > 3
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("reference", ["others", "overall", "0"])
 @pytest.mark.parametrize("by", [("g",), ("h",), ("g", "h")])
 def test_a_view_marks_what_an_audit_of_it_marks(opened, by, reference):

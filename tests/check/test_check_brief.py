@@ -108,12 +108,7 @@ def test_formats_begin_with_the_brief(format_: str) -> None:
     assert places == sorted(places)
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        "sex,n,selected\nMale,230,118\nFemale,245,88\n",
-    ],
-)
+@pytest.mark.parametrize("table", ["sex,n,selected\nMale,230,118\nFemale,245,88\n"])
 def test_people_of_unknown_category_leave_a_rule_open_at_any_size(table: str) -> None:
     """About 1,300 people would decide it, a check stated, where an audit states that none would."""
     known, unknown = (fg.check(text, rules=LIMIT) for text in (table, f"{table}Unknown,75,\n"))

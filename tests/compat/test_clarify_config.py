@@ -160,10 +160,7 @@ def test_a_schema_error_has_the_services_title(folder: Any) -> None:
             {"dataset_type": "application/jsonlines", "features": "a[", "label": "b"},
             "features: 'a[' is not a JMESPath",
         ),
-        (
-            {"dataset_type": "application/json", "features": "a", "label": "b"},
-            "is not JSON",
-        ),
+        ({"dataset_type": "application/json", "features": "a", "label": "b"}, "is not JSON"),
     ],
 )
 def test_data_that_do_not_fit(folder: Any, changes: dict[str, Any], message: str) -> None:

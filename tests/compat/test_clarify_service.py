@@ -94,11 +94,7 @@ def test_monitoring_run(folder: Any, monitored: dict[str, Any]) -> None:
 
 def test_results_are_in_the_services_shape(folder: Any, monitored: dict[str, Any]) -> None:
     found = folder.clarify(monitored)
-    assert list(found) == [
-        "version",
-        "pre_training_bias_metrics",
-        "post_training_bias_metrics",
-    ]
+    assert list(found) == ["version", "pre_training_bias_metrics", "post_training_bias_metrics"]
     section = found["pre_training_bias_metrics"]
     assert (section["label"], section["label_value_or_threshold"]) == ("label", "1")
     (block,) = section["facets"]["facet"]

@@ -485,8 +485,7 @@ def test_scores_that_no_threshold_fits_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("score", "remedy"),
-    [(92, "divide percentages by 100"), (-999, "correct or remove these rows")],
+    ("score", "remedy"), [(92, "divide percentages by 100"), (-999, "correct or remove these rows")]
 )
 def test_what_to_do_about_scores_depends_on_their_range(
     folder: Any, score: float, remedy: str

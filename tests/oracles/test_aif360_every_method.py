@@ -105,11 +105,7 @@ def audits(table: Any, name: str, entry: dict[str, Any]) -> tuple[fg.Report, fg.
     wanted = {*COMPARED.values(), *LABELS.values(), *MORE.values(), *RATES.values()}
     wanted |= {ours for ours, _ in GENERALIZED.values()}
     pair = fg.audit(
-        two,
-        sensitive=[attribute, "everyone"],
-        reference=asked,
-        metrics=sorted(wanted),
-        **options,
+        two, sensitive=[attribute, "everyone"], reference=asked, metrics=sorted(wanted), **options
     )
     every = {*WHOLE.values(), *FEATURE.values(), "prediction.differential_fairness"}
     whole = fg.audit(frame, sensitive=attribute, metrics=sorted(every), **options)

@@ -27,9 +27,7 @@ WHOLE = {
 }
 QUANTILES = "calibration error over ten bins of equal size: ours has ten bins of equal width"
 P_VALUE = "p-value of the pooled z test: ours is that of the interval shown, and decides the same"
-PAIRED = {
-    "auc_difference(a-b)": "roc_auc.difference",
-}
+PAIRED = {"auc_difference(a-b)": "roc_auc.difference"}
 
 
 def positive_of(key: str) -> Any:
@@ -180,12 +178,7 @@ def test_chi_square_and_impact_ratio(shared: Any, audited: Any, ledger: Any) -> 
                 if columns in ("overall", "pairs"):
                     continue
                 report = audited(
-                    name,
-                    columns,
-                    positive_of(key),
-                    reference="best",
-                    metrics="DI",
-                    min_n=1,
+                    name, columns, positive_of(key), reference="best", metrics="DI", min_n=1
                 )
                 for group, expected in entry[title].items():
                     if expected != 1:

@@ -16,14 +16,7 @@ import pytest
 
 from fairgauge.catalogue.distributions import DISTANCES
 from fairgauge.enums import Profile
-from fairgauge.stats import (
-    contrasts,
-    distances,
-    exact,
-    intervals,
-    sequential,
-    significance,
-)
+from fairgauge.stats import contrasts, distances, exact, intervals, sequential, significance
 
 FILE = Path(__file__).parents[2] / ".." / "shared" / "vectors" / "statistics.json"
 NOT_IMPLEMENTED = {
@@ -81,10 +74,7 @@ def odds_contrast(i):
 
 
 def paired(tp, fn, fp):
-    return {
-        "estimate": (tp + fn) / (tp + fp),
-        **limits(*intervals.paired_ratio(tp, fn, fp, Z)),
-    }
+    return {"estimate": (tp + fn) / (tp + fp), **limits(*intervals.paired_ratio(tp, fn, fp, Z))}
 
 
 def paired_contrast(i):

@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
 
-METRICS = [
-    "selection_rate.difference",
-    "calibration_gap",
-    "brier_score",
-    "roc_auc",
-    "mean_score",
-]
+METRICS = ["selection_rate.difference", "calibration_gap", "brier_score", "roc_auc", "mean_score"]
 
 ASKED = {
     "label": "y", "score": "s", "threshold": 0.5, "weight": "w", "strata": ["d"],

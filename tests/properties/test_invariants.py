@@ -329,11 +329,7 @@ def loan_like(recall: float, seed: int = 0, rows: int = 400) -> pl.DataFrame:
     group = np.repeat(["g1", "g2"], rows // 2)
     selected = rng.random(rows) < np.where(group == "g1", 0.6, 0.6 * recall)
     return pl.DataFrame(
-        {
-            "group": group,
-            "label": rng.integers(0, 2, rows),
-            "prediction": selected.astype(int),
-        }
+        {"group": group, "label": rng.integers(0, 2, rows), "prediction": selected.astype(int)}
     )
 
 

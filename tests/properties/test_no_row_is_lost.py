@@ -88,12 +88,7 @@ def named(found: fg.Check, text: str) -> bool:
     at=st.integers(1, 5),
 )
 def test_every_row_is_read_or_named_and_a_wrong_ratio_is_found(
-    layout: str,
-    drawn: tuple[list[list[str]], int],
-    ending: str,
-    where: int,
-    gap: str,
-    at: int,
+    layout: str, drawn: tuple[list[list[str]], int], ending: str, where: int, gap: str, at: int
 ) -> None:
     rows, wrong = drawn
     where, at = where % len(rows), at % len(rows) or 1

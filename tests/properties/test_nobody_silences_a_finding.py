@@ -86,11 +86,7 @@ def outcomes(lines: list[str]) -> tuple[dict[str, str], int]:
 )
 @SEEDED
 def test_no_category_and_no_column_of_a_published_table_silences_a_failed_ratio(
-    categories: list[tuple[int, float]],
-    unknown: int,
-    rates: bool,
-    total: bool,
-    columns: list[str],
+    categories: list[tuple[int, float]], unknown: int, rates: bool, total: bool, columns: list[str]
 ) -> None:
     """Categories that are no more than a hundredth of all people, or have another highest rate."""
     table = PRINTED + [(f"C{i}", n, round(n * r)) for i, (n, r) in enumerate(categories)]

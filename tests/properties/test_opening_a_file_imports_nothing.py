@@ -30,19 +30,19 @@ NAMES = {row.name for row in (*METRICS, *RATES)}
 NAMED = "stranger_code:metric"
 QUESTION = {"label": "y", "prediction": "p", "sensitive": "sex"}
 ROWS = {"y": [1, 0, 1, 0] * 9, "p": [1, 1, 0, 0] * 9, "sex": ["F", "F", "M", "M"] * 9}
+KNOWN = {*sys.stdlib_module_names, *packages_distributions(), "fairgauge", "fairgauge_check",
+         "fairgauge_cloud", "tests"}  # fmt: skip
 
 
 class Watcher:
     """Notes every module that is asked for and is none of Python, fairgauge or a library."""
 
     def __init__(self) -> None:
-        ours = {"fairgauge", "fairgauge_check", "fairgauge_cloud", "tests"}
-        self.known = {*sys.stdlib_module_names, *packages_distributions(), *ours}
         self.asked: list[str] = []
 
     def find_spec(self, name: str, *_: object) -> None:
         top = name.partition(".")[0]  # libraries ask for others that are not installed
-        if top not in self.known and PathFinder.find_spec(top) is not None:
+        if top not in KNOWN and PathFinder.find_spec(top) is not None:
             self.asked.append(name)
 
 

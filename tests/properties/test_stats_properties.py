@@ -6,12 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairgauge.stats import (
-    contrasts,
-    intervals,
-    significance,
-    unknown_people,
-)
+from fairgauge.stats import contrasts, intervals, significance, unknown_people
 
 TINY = 1e-9
 

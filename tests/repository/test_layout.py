@@ -15,15 +15,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.repository.sources import (
-    MODULES,
-    ROOT,
-    SOURCE,
-    TESTS,
-    name_of,
-    nodes_of,
-    text_of,
-)
+from tests.repository.sources import MODULES, ROOT, SOURCE, TESTS, name_of, nodes_of, text_of
 
 import fairgauge
 

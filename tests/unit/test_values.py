@@ -13,14 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.values import (
-    canonical,
-    match,
-    matches,
-    name_of,
-    sort_key,
-    typed_texts,
-)
+from fairgauge.values import canonical, match, matches, name_of, sort_key, typed_texts
 
 CANONICAL = [
     (1.0, 1),

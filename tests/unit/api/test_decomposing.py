@@ -7,13 +7,7 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.enums import (
-    DiagnosticCode,
-    GapPartKind,
-    GapVerdict,
-    StratumWeights,
-    WhyInconclusive,
-)
+from fairgauge.enums import DiagnosticCode, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.render import render
 

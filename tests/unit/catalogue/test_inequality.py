@@ -45,10 +45,7 @@ def values(*metrics: str) -> dict[str, Any]:
 def test_between_groups_is_the_entropy_of_their_means(alpha: float) -> None:
     names = [
         f"{name}(alpha={alpha})"
-        for name in (
-            "generalized_entropy",
-            "between_group_generalized_entropy",
-        )
+        for name in ("generalized_entropy", "between_group_generalized_entropy")
     ]
     whole, between = (values(*names)[name] for name in names)
     own = [float(b) for _, b in benefits()]

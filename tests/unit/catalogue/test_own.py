@@ -81,11 +81,7 @@ def test_a_rate_of_ones_own_has_the_intervals_of_the_built_in_rate(reference, me
             known = report["true_positive_rate.difference", "sex", each.group]
             assert each.value == known.value
             if method == "default":
-                assert (each.low, each.high, each.p_value) == (
-                    known.low,
-                    known.high,
-                    known.p_value,
-                )
+                assert (each.low, each.high, each.p_value) == (known.low, known.high, known.p_value)
             pairs += 1
     assert pairs >= 2
 

@@ -10,12 +10,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.choosing import recommendation
-from fairgauge.choosing.recommendation import (
-    QUESTIONS,
-    next_question,
-    recommend,
-    specification,
-)
+from fairgauge.choosing.recommendation import QUESTIONS, next_question, recommend, specification
 from fairgauge.question.spec_file import read_options
 
 if TYPE_CHECKING:

@@ -84,21 +84,6 @@ def test_a_password_is_never_shown(url):
     assert url.partition(":")[0] in message
 
 
-def test_names_that_the_data_do_not_have():
-    assert said("t.csv", *FLAGS, "--sensitive", "rac") == (
-        "sensitive[1]: no column 'rac' in the data. Did you mean 'race'?"
-    )
-    assert said("t.csv", "--label", "zz", "--sensitive", "sex") == (
-        "label: no column 'zz' in the data. It has 'y', 'p', 'sex', 'race'"
-    )
-    assert said("t.csv", *FLAGS, "--sensitive", "sex,race") == (
-        "sensitive[1]: no column 'sex,race' in the data. Name 'sex', 'race' one by one"
-    )
-    assert said("t.csv", *FLAGS, "--metrics", "DIX") == (
-        "metrics[0]: no metric named 'DIX'. Did you mean 'DI'? See: fairgauge metrics"
-    )
-
-
 def test_values_that_the_data_do_not_have():
     assert said("t.csv", *FLAGS, "--positive", "2") == (
         "positive: column 'y' has no value '2'. It has '0', '1'"

@@ -46,14 +46,8 @@ ROWS_OF_SQLITE = (
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (
-            ["sqlite:///people.db"],
-            ROWS_OF_SQLITE,
-        ),
-        (
-            ["sqlite:///people.db", "--table", "a", "--query", "b"],
-            ROWS_OF_SQLITE,
-        ),
+        (["sqlite:///people.db"], ROWS_OF_SQLITE),
+        (["sqlite:///people.db", "--table", "a", "--query", "b"], ROWS_OF_SQLITE),
         (
             ["rows.csv", "--table", "group"],
             (

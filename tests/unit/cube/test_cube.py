@@ -131,11 +131,9 @@ def test_marginals():
     assert cube.marginal([]).sums["rows"].tolist() == [14]
     wide = plan(ask(label="y", sensitive=["a", "b", "c", "d"]))
     with pytest.raises(CubeError, match="this cube does not hold feature a x feature b; count"):
-        build(
-            wide,
-            [Counted([["v"], [1]], {"rows": [1]}) for _ in wide.tables],
-            rows=1,
-        ).marginal(wide.axes[:2])
+        build(wide, [Counted([["v"], [1]], {"rows": [1]}) for _ in wide.tables], rows=1).marginal(
+            wide.axes[:2]
+        )
 
 
 def test_cells_beyond_a_machine_word():

@@ -26,12 +26,7 @@ def counts(black_here, black_elsewhere, n, branches, rate):
 
 
 @pytest.mark.parametrize(
-    "table",
-    [
-        (0.7, 0.1, 40, 6, 0.3),
-        (0.7, 0.05, 40, 10, 0.3),
-        (0.7, 0.05, 40, 3, 0.3),
-    ],
+    "table", [(0.7, 0.1, 40, 6, 0.3), (0.7, 0.05, 40, 10, 0.3), (0.7, 0.05, 40, 3, 0.3)]
 )
 @pytest.mark.parametrize("features", [FEATURES, FEATURES[::-1]])
 def test_where_two_features_overlap_alone_neither_is_named(table, features):

@@ -193,10 +193,7 @@ def test_the_adjusted_interval_decides_a_margin(margin):
 
 
 @pytest.mark.each_value
-@pytest.mark.parametrize(
-    ("scored", "options"),
-    [(True, {}), (False, {"cluster": "person"})],
-)
+@pytest.mark.parametrize(("scored", "options"), [(True, {}), (False, {"cluster": "person"})])
 def test_every_metric_of_the_catalogue_has_a_change_or_a_reason(scored, options):
     asked = {"replicates": 20, "metrics": "all", "margins": {}, **options}
     data, candidate = rows(600), "fairer"

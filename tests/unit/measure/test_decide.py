@@ -63,9 +63,7 @@ def test_a_rate_that_missing_outcomes_could_move_is_bounded_at_every_threshold(
     assert [each.reason.code for each in report.verdicts] == [ReasonCode.MISSING_OUTCOMES] * 2
 
 
-RACES = pl.DataFrame(
-    {"sex": ["?"] * 200, "race": ["a", "b"] * 100, "p": [1, 1, 0, 0] * 50},
-)
+RACES = pl.DataFrame({"sex": ["?"] * 200, "race": ["a", "b"] * 100, "p": [1, 1, 0, 0] * 50})
 
 
 def test_a_feature_without_groups_is_not_passed_over() -> None:

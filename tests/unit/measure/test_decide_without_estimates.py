@@ -36,13 +36,6 @@ def test_a_feature_without_groups_never_passes():
     assert overall(counted_as(found, Outcome.PASS)) is Outcome.INCONCLUSIVE
 
 
-def test_a_feature_that_a_rule_names_and_that_has_no_estimate_is_not_passed_over():
-    rule = fg.rule("selection_rate.ratio", at_least=0.1, features=["g", "one"])
-    found = verdicts(rules=[rule], sensitive=["g", "one"])
-    assert found[-1].feature == "one"
-    assert found[-1].outcome is Outcome.NOT_EVALUATED
-
-
 @settings(derandomize=True)
 @given(
     metric=st.sampled_from(["selection_rate.ratio", "accuracy", "true_positive_rate.difference"]),

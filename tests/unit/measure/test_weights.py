@@ -43,11 +43,7 @@ def repeated(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 ASKED: dict[str, dict[str, Any]] = {
-    "counts": {
-        "label": "y",
-        "prediction": "p",
-        "strata": "h",
-    },
+    "counts": {"label": "y", "prediction": "p", "strata": "h"},
     "scores": {"label": "y", "score": "s"},
     "regression": {"label": "label", "prediction": "prediction", "task": "regression"},
 }
@@ -66,11 +62,7 @@ def test_integer_weights_are_duplicated_rows(asked: dict[str, Any]) -> None:
         for report in (weighted, duplicated)
     ]
     for ours, theirs in zip(*counted, strict=True):
-        assert (ours.metric, ours.group, ours.scope) == (
-            theirs.metric,
-            theirs.group,
-            theirs.scope,
-        )
+        assert (ours.metric, ours.group, ours.scope) == (theirs.metric, theirs.group, theirs.scope)
         if theirs.value is None:
             continue
         assert ours.value == pytest.approx(theirs.value, rel=1e-9, abs=1e-12), ours.metric

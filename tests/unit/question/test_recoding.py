@@ -9,11 +9,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.question.readers import Location
-from fairgauge.question.recoding import (
-    plain_recodings,
-    read_recodings,
-    write_recodings,
-)
+from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
 from fairgauge.render import render
 
 SEX = {"sex": {"Male": ["M", "male "], "unknown": ["", "Decline to answer"]}}

@@ -36,18 +36,7 @@ def test_rules_as_text(text, metric, low, high):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "DI",
-        "DI >= ",
-        ">= 0.8",
-        "DI > 0.8",
-        "DI == 1",
-        "0.8 <= DI",
-        "DI >= x",
-        "DI => 1",
-    ],
+    "text", ["", "DI", "DI >= ", ">= 0.8", "DI > 0.8", "DI == 1", "0.8 <= DI", "DI >= x", "DI => 1"]
 )
 def test_text_that_is_no_rule(text):
     with pytest.raises(fg.SpecError) as caught:

@@ -121,12 +121,7 @@ def test_two_groups_that_are_each_others_reference_are_one_test() -> None:
 def test_a_difference_is_found() -> None:
     rng = np.random.default_rng(3)
     group = np.repeat(["a", "b"], 150)
-    frame = pl.DataFrame(
-        {
-            "g": group,
-            "s": (rng.random(300) + 0.4 * (group == "a")) / 2,
-        }
-    )
+    frame = pl.DataFrame({"g": group, "s": (rng.random(300) + 0.4 * (group == "a")) / 2})
     for each in audited("ranked", frame).estimates:
         assert (each.p_value or 1) < 0.05, each.metric
         neutral = find_metric(each.metric).neutral

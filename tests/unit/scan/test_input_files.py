@@ -151,8 +151,7 @@ def test_json_lines_read_right(write, what):
 
 
 @pytest.mark.parametrize(
-    "content",
-    ['[{"g":"a","y":1}, {"g":"b","y":0}]', '{"g":"a","y":1}\n{"g":"b",\n"y":0}\n'],
+    "content", ['[{"g":"a","y":1}, {"g":"b","y":0}]', '{"g":"a","y":1}\n{"g":"b",\n"y":0}\n']
 )
 def test_json_files(write, content):
     assert cells(write(content, "rows.json")) == {("a", 1): 1, ("b", 0): 1}

@@ -53,6 +53,21 @@ def rewritten(path, change):
             archive.writestr(name, content)
 
 
+def forged(path, change):
+    """Change the report of a bundle, and let the manifest fit it."""
+
+    def rewrite(parts):
+        report = json.loads(parts[REPORT])
+        change(report)
+        parts[REPORT] = json.dumps(report).encode()
+        manifest = json.loads(parts[MANIFEST])
+        manifest["parts"][REPORT] = digest(parts[REPORT])
+        parts[MANIFEST] = json.dumps(manifest).encode()
+
+    rewritten(path, rewrite)
+    return fg.verify(path)
+
+
 def test_a_bundle_is_reproduced_to_the_last_digit(sealed):
     found = fg.verify(sealed)
     assert found.finding is VerificationResult.REPRODUCED
@@ -75,36 +90,15 @@ def test_a_changed_part_is_named(sealed, name):
 
 
 def test_a_number_that_does_not_follow_is_named_even_with_a_right_digest(sealed):
-    def change(parts):
-        report = json.loads(parts[REPORT])
+    def change(report):
         report["estimates"][0]["value"] += 1e-6
         report["verdicts"][0]["outcome"] = "pass"
-        parts[REPORT] = json.dumps(report).encode()
-        manifest = json.loads(parts[MANIFEST])
-        manifest["parts"][REPORT] = digest(parts[REPORT])
-        parts[MANIFEST] = json.dumps(manifest).encode()
 
-    rewritten(sealed, change)
-    found = fg.verify(sealed)
+    found = forged(sealed, change)
     assert found.finding is VerificationResult.DIFFERENT
     paths = [each.path for each in found.different]
     assert paths[0] == "estimates[0].value"
     assert "verdicts[0].outcome" in paths
-
-
-def forged(path, change):
-    """Change the report of a bundle, and let the manifest fit it."""
-
-    def rewrite(parts):
-        report = json.loads(parts[REPORT])
-        change(report)
-        parts[REPORT] = json.dumps(report).encode()
-        manifest = json.loads(parts[MANIFEST])
-        manifest["parts"][REPORT] = digest(parts[REPORT])
-        parts[MANIFEST] = json.dumps(manifest).encode()
-
-    rewritten(path, rewrite)
-    return fg.verify(path)
 
 
 def test_statements_are_compared_with_what_follows_from_the_counts(tmp_path):

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairgauge.stats.significance import (
-    between_variance,
-    tukey_critical,
-    tukey_p,
-)
+from fairgauge.stats.significance import between_variance, tukey_critical, tukey_p
 
 
 def test_critical_values_from_tables_of_the_studentized_range():

@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 from fairgauge.stats.significance import holm
-from fairgauge.stats.stratified import (
-    heterogeneity,
-    heterogeneity_of_means,
-)
+from fairgauge.stats.stratified import heterogeneity, heterogeneity_of_means
 
 WOMEN = ([89, 17, 202, 131, 94, 24], [108, 25, 593, 375, 393, 341])
 MEN = ([512, 353, 120, 138, 53, 22], [825, 560, 325, 417, 191, 373])

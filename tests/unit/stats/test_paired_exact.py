@@ -7,12 +7,7 @@ import pytest
 from scipy.stats import multinomial
 
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.paired import (
-    exact_p,
-    exact_upper,
-    paired_difference,
-    tango_score,
-)
+from fairgauge.stats.paired import exact_p, exact_upper, paired_difference, tango_score
 
 Z = float(critical(0.95))
 

@@ -7,10 +7,7 @@ import pytest
 from scipy import stats
 
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.row_statistics import (
-    exposure_interval,
-    top_ratio,
-)
+from fairgauge.stats.row_statistics import exposure_interval, top_ratio
 
 RNG = np.random.default_rng
 Z = critical(0.95)

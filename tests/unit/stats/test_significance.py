@@ -8,11 +8,7 @@ import pytest
 from fairgauge.stats import exact, significance
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.significance import (
-    chi_square_tail,
-    invert,
-    newcombe_p,
-)
+from fairgauge.stats.significance import chi_square_tail, invert, newcombe_p
 
 
 def test_inversion_touches_the_null():

@@ -9,11 +9,7 @@ import pytest
 from scipy import stats
 
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.squares import (
-    central_moments,
-    log_limits,
-    tail_weight,
-)
+from fairgauge.stats.squares import central_moments, log_limits, tail_weight
 
 Z = critical(0.95)
 RNG = np.random.default_rng(7)

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.stratified import (
-    stratified_difference,
-    stratified_ratio,
-)
+from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 
 Z = critical(0.95)
 TABLE = np.array([[3, 12, 8, 20], [7, 20, 9, 15], [1, 5, 6, 30]], dtype=float).T

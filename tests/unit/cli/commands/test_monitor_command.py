@@ -144,17 +144,23 @@ def test_names_in_metrics_can_do_no_harm():
     assert 'fairgauge_alarm{x="' not in html
 
 
-@pytest.fixture
-def folder(forty_days, tmp_path):
-    """A history of three days of one's own."""
-    shutil.copy(forty_days[0] / "monitor.toml", tmp_path)
+@pytest.fixture(scope="module")
+def three_days(tmp_path_factory):
+    made = tmp_path_factory.mktemp("three")
+    (made / "monitor.toml").write_text(CONFIG, encoding="utf-8")
     rng = np.random.default_rng(1)
     for i in range(4):
-        write_day(tmp_path / f"{i}.csv", rng, shift=0.0)
+        write_day(made / f"{i}.csv", rng, shift=0.0)
     for i in range(3):
-        fairgauge("monitor", "run", tmp_path / "history", tmp_path / f"{i}.csv",
-                  "--period", f"2026-01-0{i + 1}", "-c", tmp_path / "monitor.toml")  # fmt: skip
-    return tmp_path
+        fairgauge("monitor", "run", made / "history", made / f"{i}.csv",
+                  "--period", f"2026-01-0{i + 1}", "-c", made / "monitor.toml")  # fmt: skip
+    return made
+
+
+@pytest.fixture
+def folder(three_days, tmp_path):
+    """A history of three days of one's own."""
+    return shutil.copytree(three_days, tmp_path, dirs_exist_ok=True)
 
 
 def run(folder, data, period, *more):

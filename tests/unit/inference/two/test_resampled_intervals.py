@@ -16,10 +16,7 @@ GROUP, REST = np.repeat([1.0, 0.0], [30, 70]), np.repeat([1.0, 0.0], [40, 60])
 
 
 def audited(method, metric="DPPL", who=("g", "a"), **options):
-    cells = {
-        "a": {"tp": 30, "fn": 70},
-        "b": {"tp": 40, "fn": 60},
-    }
+    cells = {"a": {"tp": 30, "fn": 70}, "b": {"tp": 40, "fn": 60}}
     table = fg.confusion("g", cells)
     return fg.audit(table, metrics=metric, method=method, replicates=20_000, **options)[
         metric, *who

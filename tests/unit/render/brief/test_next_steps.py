@@ -12,12 +12,7 @@ from fairgauge.enums import Outcome
 
 LOANS = {"label": "repaid", "prediction": "approved", "positive": "yes", "sensitive": "sex"}
 SCORES = LOANS | {"prediction": None, "score": "score", "metrics": "accuracy.difference"}
-OWNERS = (
-    "Analyst",
-    "Those responsible",
-    "Those who supply the data",
-    "Those who know the cases",
-)
+OWNERS = ("Analyst", "Those responsible", "Those who supply the data", "Those who know the cases")
 
 
 def undecided_models():

@@ -46,12 +46,7 @@ def test_rows_that_are_no_people_are_of_them(value, of):
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        {"unit": "children"},
-        {"noun": "loans"},
-        {"groups": {"sex": {"Female": "ladies"}}},
-    ],
+    "words", [{"unit": "children"}, {"noun": "loans"}, {"groups": {"sex": {"Female": "ladies"}}}]
 )
 def test_words_of_the_user_are_not_guessed_further(words):
     noun = words.get("noun", words.get("unit", "people"))

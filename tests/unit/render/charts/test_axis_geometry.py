@@ -17,14 +17,7 @@ from fairgauge.render._document_tree import (
     TimeChart,
     Unit,
 )
-from fairgauge.render.chart_axes import (
-    Tick,
-    _apart,
-    chart_axis,
-    grid_axes,
-    placed_on,
-    placed_times,
-)
+from fairgauge.render.chart_axes import Tick, _apart, chart_axis, grid_axes, placed_on, placed_times
 
 SOLID = [Mark(0.9, 0.85, 0.95), Mark(0.8, 0.7, 0.9)]
 
