@@ -88,6 +88,14 @@ def contrast_value(by: By, one: float, other: float) -> float:
     return float("inf") if one > 0 else float("nan")
 
 
+def extremes(by: By, ours: Ends, theirs: Ends) -> Ends:
+    """Return the least and the greatest contrast of two rates that are each in a range."""
+    if by == "difference":
+        return ours[0] - theirs[1], ours[1] - theirs[0]
+    low = ours[0] / theirs[1] if theirs[1] > 0 else 0.0
+    return low, ours[1] / theirs[0] if theirs[0] > 0 else float("inf")
+
+
 def p_value(estimator: RateEstimator, by: By, one: int, other: int) -> float:
     """Return the level at which the interval of a contrast touches no difference."""
     null = 1.0 if by == "ratio" else 0.0
@@ -119,15 +127,8 @@ class UnrecordedRate:
         self.total = float(cells.n[:, :2].sum())
         self.unplaced, (self.lacking, self._lacking_weight) = cells.unplaced, cells.lacking
 
-    @staticmethod
-    def contrast_value(by: By, one: float, other: float) -> float:
-        """Return a contrast of two rates."""
-        return contrast_value(by, one, other)
-
-    @staticmethod
-    def extremes(by: By, ours: Ends, theirs: Ends) -> Ends:
-        """Return the least and the greatest contrast of two rates that are each in a range."""
-        return extremes(by, ours, theirs)
+    contrast_value = staticmethod(contrast_value)
+    extremes = staticmethod(extremes)
 
     @property
     def alike(self) -> bool:
@@ -420,14 +421,6 @@ class _Beside:
         error = math.hypot(of_probable, of_known)
         limit = middle + float((error if at else -error) / total)
         return middle, min(max(limit, 0.0), 1.0), abs(of_probable) / error if error else 0.0
-
-
-def extremes(by: By, ours: Ends, theirs: Ends) -> Ends:
-    """Return the least and the greatest contrast of two rates that are each in a range."""
-    if by == "difference":
-        return ours[0] - theirs[1], ours[1] - theirs[0]
-    low = ours[0] / theirs[1] if theirs[1] > 0 else 0.0
-    return low, ours[1] / theirs[0] if theirs[0] > 0 else float("inf")
 
 
 def _mover_of_rates(by: By, rates: Ends, limits: tuple[Ends, Ends], correlation: float) -> Ends:

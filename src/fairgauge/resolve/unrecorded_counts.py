@@ -213,11 +213,12 @@ class UnrecordedGroups:
         corrects.
         """
         table, groups = self._every, len(self.groups)
-        codes, place = self._amount_codes(table, mean, outcome, everyone=everyone)
+        codes, place = self._amount_codes(table, mean, outcome, everyone)
         unique, which = np.unique(codes[codes >= 0], return_inverse=True)
         cell, known = unique // (groups + 1), unique % (groups + 1) - 1
         probable = everyone | (cell < len(self._cells) - 1)
-        shares = _add_up((len(place), groups), place, self._sums(table))
+        used = (codes >= 0)[:, None]
+        shares = _add_up((len(self._cells), groups), place, self._sums(table) * used)
         p = np.where(probable[:, None], _means(shares)[cell], np.eye(groups)[known])
         letter, weighted = str(mean.of), "w" in table.sums
         names = letter, letter * 2, f"{letter}3"
@@ -238,7 +239,7 @@ class UnrecordedGroups:
         )  # fmt: skip
 
     def _amount_codes(
-        self, table: CountTable, mean: Mean, outcome: OutcomeMasks, *, everyone: bool
+        self, table: CountTable, mean: Mean, outcome: OutcomeMasks, everyone: bool
     ) -> tuple[Index, Index]:
         # the number of the cell and known group of every entry, below 0 of those that are in none;
         # and of the cell
@@ -258,7 +259,7 @@ class UnrecordedGroups:
         if axis is None:
             return None
         table = self._part(self.cube.marginal([*self._axes(), axis]), [True, False])
-        codes, _ = self._amount_codes(table, mean, outcome, everyone=everyone)
+        codes, _ = self._amount_codes(table, mean, outcome, everyone)
         cluster = table.codes[:, table.axes.index(axis)]
         used = (codes >= 0) & (cluster >= 0)
         weights, amounts = self._weights(table)[used], table.sums[str(mean.of)][used]
