@@ -32,7 +32,7 @@ from fairgauge.results.monitor_results import (
     Unmatched,
 )
 from fairgauge.results.statement import Statement
-from fairgauge.statements.monitor import alarm_statements, drawn, open_states
+from fairgauge.statements.monitor import alarm_statements, chart_statement, open_states
 
 _DECIDED = (Outcome.FAIL, Outcome.PASS)
 _MOST_NAMED, _MOST_CHARTS = 10, 40
@@ -77,7 +77,7 @@ def _open(report: MonitorReport) -> str:
 
 def _drawn_caption(report: MonitorReport, each: MonitoredComparison) -> str:
     # what a chart over time is of, in words: who is compared with whom, and what may be
-    s, language = drawn(report, each), first_page(report).language
+    s, language = chart_statement(report, each), first_page(report).language
     text = language.say("drawn", s.of.kind if s.of else "number", s)
     return (
         f"{text}; {language.say('drawn', 'tolerated', text=tolerated_words(each))}" if text else ""
