@@ -114,10 +114,10 @@ class _Part:
                     "n": size_beside_rates(group, self.of.catalogue),
                     "rate": self.terms.get(name) or metrics.rate_heading(self.of.rate_row(name)),
                     "value": metrics.rate_value(self.of.rate_row(name), group.rates.get(name)),
-                    "difference": "" if total else self._compared(name, group),
+                    "difference": "" if total else self._comparison_of(name, group),
                 }
 
-    def _compared(self, rate: str, group: Group) -> str:
+    def _comparison_of(self, rate: str, group: Group) -> str:
         # how a rate compares with the reference: as the preset publishes it, or as such
         if (metric := self._beside(rate)) is None:
             return ""
@@ -296,7 +296,7 @@ def _findings(report: Report) -> Iterator[tree.Block]:
         yield tree.Paragraph(spoken().say("more", "found", n=more) or "")
 
 
-def _whole(report: Report) -> list[str]:
+def _overall_lines(report: Report) -> list[str]:
     across = [each for section in sections_of(report) for each in section.across]
     return [
         printable(f"{capitalised(each.says)}.")
@@ -479,7 +479,7 @@ def _rates(report: Report) -> Iterator[dict[str, Value]]:
             yield own
 
 
-def _stated(report: Report) -> Iterator[dict[str, Value]]:
+def _stated_rows(report: Report) -> Iterator[dict[str, Value]]:
     for finding in report.findings:
         row = flat(finding.estimate) | flat(finding)
         for name in ("ratio", "adjusted", "beside"):
@@ -506,7 +506,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
         table for table in gap_tables(report) if len(table.rows) <= _MOST_GROUPS
     ],
     "undefined": lambda part: missing_values(part.of.missing),
-    "whole": _whole,
+    "whole": _overall_lines,
     "not_significant": _not_significant,
     "closing": _closing,
     "estimator_rows": _estimators,
@@ -524,5 +524,5 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "specification": _specification,
     "provenance": lambda report: repeat_blocks(report, report.data.fingerprint, "audit"),
     "rates": _rates,
-    "stated": _stated,
+    "stated": _stated_rows,
 }

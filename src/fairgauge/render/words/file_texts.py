@@ -27,13 +27,13 @@ def describe_verification(found: Verification) -> str:
         name=called(found.name),
         digits=math.floor(-math.log10(far)) if far else None,
         unsigned=NAME_OF_SIGNATURE in found.changed,
-        different=[*_compared(found.different)],
-        otherwise=[*_compared(found.texts)],
+        different=[*_number_lines(found.different)],
+        otherwise=[*_number_lines(found.texts)],
     )
     return text or ""
 
 
-def _compared(different: Sequence[DifferentNumber]) -> Iterator[str]:
+def _number_lines(different: Sequence[DifferentNumber]) -> Iterator[str]:
     for each in different[:_MOST_LISTED]:
         sealed, other = _around_difference(each.sealed, each.recomputed)
         facts: dict[str, Any] = {
