@@ -69,7 +69,7 @@ class UnrecordedMean:
     @cached_property
     def spread(self) -> tuple[float, float, float]:
         """Return the standard deviation of all rows, their kurtosis, and how many they are."""
-        return _spread(self.cells)
+        return _moments_of_amounts(self.cells)
 
     @property
     def overall(self) -> float:
@@ -207,14 +207,14 @@ class UnrecordedMean:
         return float(moved[:, 0].min()), float(moved[:, 1].max())
 
 
-def _spread(cells: AmountCells) -> tuple[float, float, float]:
+def _moments_of_amounts(cells: AmountCells) -> tuple[float, float, float]:
     n, first, second, third = cells.powers[0].sum(axis=1)
     made = central_moments(n, first, second, third, cells.fourth)
     return math.sqrt(made.second), float(quotient(made.fourth, made.second**2)), float(n)
 
 
 def _deviation_limits(cells: AmountCells, limits: Ends, z: float) -> Ends:
-    low, high = in_deviations(*limits, *_spread(cells), z)
+    low, high = in_deviations(*limits, *_moments_of_amounts(cells), z)
     return float(low), float(high)
 
 

@@ -216,7 +216,7 @@ class Slice:
         incomplete = np.zeros(len(compared.groups), dtype=np.bool_)
         if made and isinstance(metric, ConditionalDisparity):
             sides = compared.groups, compared.references
-            incomplete = self._without_stratum.change(metric.margin, *sides)
+            incomplete = self._stratum_absent.change(metric.margin, *sides)
         for i, group in enumerate(compared.groups.tolist()):
             scope = self.counts.scope(compared.slots[i])
             estimate = Estimate(
@@ -321,7 +321,7 @@ class Slice:
             )
             shares = map(share_determined, positive, every_row)
             determined = np.array([share >= ALMOST_ALL for share in shares], dtype=np.bool_)
-        incomplete = self._without_stratum.change(
+        incomplete = self._stratum_absent.change(
             metric.of, once.groups[margin], once.references[margin]
         )
         for i, at in enumerate(once.groups[margin].tolist()):
@@ -368,11 +368,11 @@ class Slice:
                 yield found
 
     @cached_property
-    def _without_stratum(self) -> RowsWithoutStratum:
+    def _stratum_absent(self) -> RowsWithoutStratum:
         return RowsWithoutStratum(self.counts, self.outcome, self.spec, self._per_class)
 
     def _left_out(self) -> Reason:
-        rows, total = self._without_stratum.rows, self._without_stratum.total
+        rows, total = self._stratum_absent.rows, self._stratum_absent.total
         return Reason.of(ReasonCode.STRATA_MISSING, rows=rows, total=total, **self.spec.unit)
 
     def worst_cases(self, metric: Metric) -> dict[ComparisonKey, tuple[WorstCase, ...]]:

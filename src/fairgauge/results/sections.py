@@ -133,10 +133,10 @@ class FeatureResults:
         return row.of.name if isinstance(row, Contrast) else None
 
     def find(self, metric: str, group: str | None) -> Estimate | None:
-        return self._by_key.get((metric, group))
+        return self._estimates_by_key.get((metric, group))
 
     @cached_property
-    def _by_key(self) -> dict[tuple[str, str | None], Estimate]:
+    def _estimates_by_key(self) -> dict[tuple[str, str | None], Estimate]:
         return {(estimate.metric, estimate.group): estimate for estimate in self.estimates}
 
     def any_of(self, metric: str, group: str | None) -> Estimate | None:

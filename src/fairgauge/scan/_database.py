@@ -152,22 +152,22 @@ class Database:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one query."""
-        return count_by_sql(plan, self._from, self._column_sql(), self._run, limit)
+        return count_by_sql(plan, self._source_sql, self._column_sql(), self._run, limit)
 
     streams: ClassVar[bool] = True
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows of the columns of a plan."""
         yield from record_batches(
-            plan, self._run(select_rows(plan, self._from, self._column_sql()))
+            plan, self._run(select_rows(plan, self._source_sql, self._column_sql()))
         )
 
     def query(self, plan: Plan) -> str:
         """Return the query that counts."""
-        return self._translate(select(plan, self._from, self._column_sql()))
+        return self._translate(select(plan, self._source_sql, self._column_sql()))
 
     @property
-    def _from(self) -> str:
+    def _source_sql(self) -> str:
         return ROWS if self._engine == "mysql" else f"({self.rows}) AS {ROWS}"
 
     def _translate(self, query: str) -> str:

@@ -119,14 +119,14 @@ class _Part:
 
     def _comparison_of(self, rate: str, group: Group) -> str:
         # how a rate compares with the reference: as the preset publishes it, or as such
-        if (metric := self._beside(rate)) is None:
+        if (metric := self._comparison_name(rate)) is None:
             return ""
         if (each := self.of.find(metric, group.group)) is not None:
             write = metrics.published_value if metric in self.terms else metrics.estimate_value
             return metrics.marked(write(each), each)
         return "ref." if group.group == reference_group(self.of, metric) else ""
 
-    def _beside(self, rate: str) -> str | None:
+    def _comparison_name(self, rate: str) -> str | None:
         ways = ("ratio", "difference") if f"{rate}.ratio" in self.terms else ("difference", "ratio")
         return next((m for by in ways if (m := f"{rate}.{by}") in self.of.metrics), None)
 
@@ -235,7 +235,7 @@ class _Part:
     def how_to_read(self) -> list[str]:
         g, rates = spoken(), [self.of.rate_row(rate) for rate in self.of.rates]
         against = {reference_name(e.reference) for e in self.of.estimates if e.reference}
-        beside = [m for rate in self.of.rates if (m := self._beside(rate)) is not None]
+        beside = [m for rate in self.of.rates if (m := self._comparison_name(rate)) is not None]
         ratios = [metric for metric in beside if is_ratio(self.of.metric_row(metric))]
         terms = [self.terms[each] for each in ratios if each in self.terms]
         text = g.say(
@@ -323,7 +323,7 @@ def _estimators(report: Report) -> Iterator[dict[str, Any]]:
 # ---- data, methods and numbers
 
 
-def _not_significant(report: Report) -> Iterator[tree.Block]:
+def _insignificant_blocks(report: Report) -> Iterator[tree.Block]:
     terms = terms_of(report)
     for sections, rates in insignificant(sections_of(report)):
         titles = [
@@ -507,7 +507,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     ],
     "undefined": lambda part: missing_values(part.of.missing),
     "whole": _overall_lines,
-    "not_significant": _not_significant,
+    "not_significant": _insignificant_blocks,
     "closing": _closing,
     "estimator_rows": _estimators,
     "filing": _filing,

@@ -246,7 +246,7 @@ def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
 
 def _flags(option: Option, value: Any) -> list[str] | None:
     texts = option.type.write(value)
-    if _as_text(_parse_texts(option, texts)) != _as_text(value):
+    if _texts_of_values(_parse_texts(option, texts)) != _texts_of_values(value):
         return None
     if option.type.arguments > 1:
         return [option.flag, *texts]
@@ -259,10 +259,10 @@ def _parse_texts(option: Option, texts: Sequence[str]) -> object:
     return None if at.problems else option.type.plain(meaning)
 
 
-def _as_text(value: object) -> object:
+def _texts_of_values(value: object) -> object:
     # values as the command line has them: 1, 1.0 and "1" are one text
     if isinstance(value, Mapping):
-        return {str(key): _as_text(each) for key, each in value.items()}
+        return {str(key): _texts_of_values(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_as_text(each) for each in value]
+        return [_texts_of_values(each) for each in value]
     return name_of(canonical(value))

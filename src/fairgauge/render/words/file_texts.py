@@ -35,7 +35,7 @@ def describe_verification(found: Verification) -> str:
 
 def _number_lines(different: Sequence[DifferentNumber]) -> Iterator[str]:
     for each in different[:_MOST_LISTED]:
-        sealed, other = _around_difference(each.sealed, each.recomputed)
+        sealed, other = _quote_difference(each.sealed, each.recomputed)
         facts: dict[str, Any] = {
             "subject": each.subject,
             "path": each.path,
@@ -47,7 +47,7 @@ def _number_lines(different: Sequence[DifferentNumber]) -> Iterator[str]:
         yield english().say("verification", "more", n=more) or ""
 
 
-def _around_difference(one: str, other: str) -> tuple[str, str]:
+def _quote_difference(one: str, other: str) -> tuple[str, str]:
     if max(len(one), len(other)) <= _LONG:
         return called(one), called(other)
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -178,7 +178,7 @@ def shown(
         return "-"
     if math.isinf(value):
         return "−∞" if value < 0 else "∞"
-    if limits and (text := _beside(value, kind, limits, sign=sign)):
+    if limits and (text := _value_next_to_limit(value, kind, limits, sign=sign)):
         return text
     if kind is Unit.PERCENT:
         return numbers.percent(value)
@@ -197,7 +197,7 @@ def shown(
     return numbers.amount(value, signed=sign)
 
 
-def _beside(value: float, kind: Unit, limits: Collection[float], *, sign: bool) -> str:
+def _value_next_to_limit(value: float, kind: Unit, limits: Collection[float], *, sign: bool) -> str:
     # write a value that usual rounding puts on a limit, or beyond it; nothing of others
     scale = 100 if kind in (Unit.PERCENT, Unit.POINTS) else 1
     usual = _usual_decimals(value, kind)

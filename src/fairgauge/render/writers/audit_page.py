@@ -98,7 +98,7 @@ _EXPLORE_SCRIPTS = (
 
 def explore_page(data: Mapping[str, Any]) -> str:
     """Return the page that computes every view of the counts, in the words of its question."""
-    data = _in_words(data)
+    data = _word_data(data)
     names = [printable(each["name"]) for each in data["columns"]]
     style = css("audit_page.css") + css("explore.css")
     script = scripts(*_EXPLORE_SCRIPTS)
@@ -120,7 +120,7 @@ def explore_page(data: Mapping[str, Any]) -> str:
     ) + "\n"  # fmt: skip
 
 
-def _in_words(data: Mapping[str, Any]) -> dict[str, Any]:
+def _word_data(data: Mapping[str, Any]) -> dict[str, Any]:
     language, words = Grammar(words_of(data["spec"])), data["spec"].get("words") or {}
     columns = [
         {
