@@ -199,7 +199,8 @@ def _shortfalls(
     counts = [[{each.name: each.counts for each in table.groups}] for table in tables]
     if "tested together" in grid.name:
         counts = [[{name: _certain_counts(row[name]) for name in each.header[1:]}
-                   for row in rows_of(each)] for each in others if re.match(_STRATA, each.name)]  # fmt: skip
+                   for row in rows_of(each)]
+                  for each in others if re.match(_STRATA, each.name)]  # fmt: skip
     for number, row in enumerate(rows, 1):
         printed = [each and each.value for each in map(read_number, (row["n"], row["selected"]))]
         for of in counts:
