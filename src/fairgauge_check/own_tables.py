@@ -108,7 +108,7 @@ def check_own_table(
 ) -> tuple[list[Finding], str]:
     """Return what the numbers of another table of a filing come to, and what is not checked."""
     kind = next((of for like, of in _KINDS.items() if re.match(like, grid.name)), _unknown_columns)
-    kind = _again if grid.filed else _details if grid.is_detail else kind
+    kind = _check_repetition if grid.filed else _details if grid.is_detail else kind
     found = [*kind(grid, rows_of(grid), tables, others)]
     named = list(dict.fromkeys(each for each in found if isinstance(each, str)))
     columns = f", {listing(filter(None, named))}" if any(named) else ""
@@ -116,7 +116,7 @@ def check_own_table(
     return compared, f"{quote(grid.name)}{columns}" if named else ""
 
 
-def _again(grid: Grid, *_: Any) -> _Found:
+def _check_repetition(grid: Grid, *_: Any) -> _Found:
     # a table on another page has the cells of the one to publish
     filed = grid.filed.rows if grid.filed else ()
     if len(filed) != len(grid.rows):
@@ -198,7 +198,8 @@ def _shortfalls(
 ) -> _Found:
     counts = [[{each.name: each.counts for each in table.groups}] for table in tables]
     if "tested together" in grid.name:
-        counts = [[{name: _certain(row[name]) for name in each.header[1:]} for row in rows_of(each)]
+        counts = [[{name: _certain_counts(row[name]) for name in each.header[1:]}
+                   for row in rows_of(each)]
                   for each in others if re.match(_STRATA, each.name)]  # fmt: skip
     for number, row in enumerate(rows, 1):
         printed = [each and each.value for each in map(read_number, (row["n"], row["selected"]))]
@@ -248,7 +249,7 @@ def _selections(text: str) -> tuple[int, int, int] | None:
     return int(n.exact), ceil(low), floor(high)
 
 
-def _certain(text: str) -> tuple[int, int] | None:
+def _certain_counts(text: str) -> tuple[int, int] | None:
     n, low, high = _selections(text) or (0, 0, 0)
     return (n, low) if n and low == high else None
 

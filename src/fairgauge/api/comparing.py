@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Never, Unpack
 
-from fairgauge.api.running import Run, started
+from fairgauge.api.running import Run, start_run
 from fairgauge.catalogue.lookup import describe_own_rate
 from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.outcome_checks import undecided_outcomes, unlike_refusals
@@ -141,7 +141,7 @@ def compare_models(
     >>> print(found["boosted"].verdict)
     dominates
     """
-    run = started("compare-models", data, with_config(config, options), models=True)
+    run = start_run("compare-models", data, with_config(config, options), models=True)
     cube, spec = run.cube, run.spec
     if not spec.candidate:
         message = (

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, Unpack, cast
 
-from fairgauge.api.running import started
+from fairgauge.api.running import start_run
 from fairgauge.catalogue.closed_forms import has_decomposition, usual_rate
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Statistic
@@ -134,7 +134,7 @@ def why(
         e.quantiles for e in read_strata(asked.get("strata"), Location("strata"), quantiles=True)
     ):
         counted, asked = _cut_at_quantiles(data, asked)
-    run = started("why", counted, cast("Options", asked))
+    run = start_run("why", counted, cast("Options", asked))
     cube, spec = run.cube, run.spec
     strata = strata or spec.strata
     if all(each.control for each in strata):

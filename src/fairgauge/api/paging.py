@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Never, Unpack
 
 from fairgauge.api.audit import audit, count
-from fairgauge.api.running import Run, started
+from fairgauge.api.running import Run, start_run
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.plan import AROUND_CODES, CODES, LEAST, NEARBY, OLDEST, YEARS
@@ -138,7 +138,7 @@ def explore(
     <Exploration: 177 rows; 6 rates; .save('page.html') keeps it>
     """
     options = with_config(config, options, judges=True)
-    run = started("explore", data, options, *arrays, models=True)
+    run = start_run("explore", data, options, *arrays, models=True)
     found = (*run.of_rows(), *run.mistakes())
     return Exploration(explored(run.cube, run.spec, of_rows=found, exact=exact))
 

@@ -65,7 +65,7 @@ class Run:
         return data_checks.withhold(decided, notes, self.cube, self.spec)
 
 
-def started(
+def start_run(
     verb: str, data: object, options: Options, *arrays: object, models: bool = False
 ) -> Run:
     """Open the data, ask and count; candidates are refused unless ``models``."""
@@ -98,7 +98,7 @@ def answered(
     check : callable
         Refuses, by a `SpecError`, a question that the verb has no answer to.
     """
-    run = started(verb, data, options)
+    run = start_run(verb, data, options)
     cube, spec = run.cube, run.spec
     if check is not None:
         check(spec)

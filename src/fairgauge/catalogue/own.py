@@ -83,7 +83,7 @@ def rate(
         among=among,
         better=_parse_direction(better),
         says=says or f"{of} among {among}",
-        cite=_as_citations(cite),
+        cite=_citations(cite),
         own=True,
     )
 
@@ -133,7 +133,7 @@ def quotient(
         bounded=all(above <= below for above, below in pairs),
         better=_parse_direction(better),
         says=says or f"{over} over {under}",
-        cite=_as_citations(cite),
+        cite=_citations(cite),
         own=True,
     )
 
@@ -211,7 +211,7 @@ def statistic(
         signed=low < 0,
         better=_parse_direction(better),
         says=says or f"the function {named} of TP, FP, FN and TN",
-        cite=_as_citations(cite),
+        cite=_citations(cite),
         own=True,
     )
     made.try_out()
@@ -263,7 +263,7 @@ def _check_range(name: str, limits: Iterable[SupportsFloat]) -> tuple[float, flo
     return low, high
 
 
-def _as_citations(cite: str | Sequence[str]) -> tuple[str, ...]:
+def _citations(cite: str | Sequence[str]) -> tuple[str, ...]:
     return (cite,) if isinstance(cite, str) else tuple(cite)
 
 
@@ -297,7 +297,7 @@ class CellFunction(DrawnStatistic):
         defined = np.all([cells.count(counts) > 0 for cells in (ALL, *self.nonzero)], axis=0)
         values = np.full(defined.shape, np.nan)
         if defined.any():
-            values[defined] = self._computed(counts[defined])
+            values[defined] = self._compute(counts[defined])
         return values
 
     @property
@@ -315,26 +315,26 @@ class CellFunction(DrawnStatistic):
 
     def try_out(self) -> None:
         """Refuse a function that does not work element by element."""
-        together = self._computed(_TRIAL)
-        alone = np.concatenate([self._computed(row[None]) for row in _TRIAL])
+        together = self._compute(_TRIAL)
+        alone = np.concatenate([self._compute(row[None]) for row in _TRIAL])
         if not np.allclose(together, alone, rtol=1e-9):
-            raise self._refused(
+            raise self._refusal(
                 "gives other values for arrays than for their elements one by one; "
                 "compute it element by element, without sums over the arrays"
             )
 
-    def _computed(self, counts: Array) -> Array:
+    def _compute(self, counts: Array) -> Array:
         try:
             with np.errstate(all="ignore"):
                 found = self.function(*(counts[:, i].copy() for i in range(4)))
             values = np.asarray(found, dtype=np.float64)
         except Exception as error:
-            raise self._refused(
+            raise self._refusal(
                 f"raised {type(error).__name__}: {error}; it takes arrays of TP, FP, FN and TN "
                 "and computes element by element (np.where instead of if)"
             ) from error
         if values.shape != counts.shape[:1]:
-            raise self._refused(
+            raise self._refusal(
                 f"returned an array of shape {values.shape} for arrays of shape "
                 f"{counts.shape[:1]}; it must return one number for each table"
             )
@@ -347,10 +347,10 @@ class CellFunction(DrawnStatistic):
             allowed = f"a number from {low:g} to {high:g}; give its range"
             if not np.isfinite(values[at]):
                 allowed = "a finite number; name the sums of cells that must not be 0 (nonzero=...)"
-            raise self._refused(f"returned {values[at]:g} for {cells}; it must return {allowed}")
+            raise self._refusal(f"returned {values[at]:g} for {cells}; it must return {allowed}")
         return values
 
-    def _refused(self, why: str) -> SpecError:
+    def _refusal(self, why: str) -> SpecError:
         called = getattr(self.function, "__qualname__", repr(self.function))
         return SpecError(Problem("metrics", f"function {quote(called)} of {self.name} {why}"))
 

@@ -263,7 +263,7 @@ def _adverse(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
         yield Doubt(UNSTATED, asked.cases)
 
 
-def _identified(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _identifier_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     if note.code is DiagnosticCode.ALIKE_IDENTIFIERS:
         yield Doubt("clear identifier", note["identifiers"])
     elif note.code is DiagnosticCode.PLACEHOLDER_IDENTIFIER:
@@ -289,9 +289,9 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterato
     DiagnosticCode.REVERSED_SCORES: _reversal_doubts,
     DiagnosticCode.UNFAVOURABLE_POSITIVE: _adverse,
     DiagnosticCode.CODE_AS_FAVOURABLE: _outcome_doubts,
-    DiagnosticCode.ALIKE_IDENTIFIERS: _identified,
-    DiagnosticCode.PLACEHOLDER_IDENTIFIER: _identified,
-    DiagnosticCode.NEVER_REPEATS: _identified,
+    DiagnosticCode.ALIKE_IDENTIFIERS: _identifier_doubts,
+    DiagnosticCode.PLACEHOLDER_IDENTIFIER: _identifier_doubts,
+    DiagnosticCode.NEVER_REPEATS: _identifier_doubts,
     DiagnosticCode.GROUPS_LEFT_OUT: lambda note, asked: _group_doubts(
         note.feature, "group of {} that is counted", note["rows"], asked.spec
     ),

@@ -324,9 +324,9 @@ class ClustersBySide:
         block = assign_blocks(ranks, self.blocks, self._spec.seed)[cluster]
         names = [self._measure, *(m for m in self._cells.counts if m not in COUNTS)]
         counts = {m: self._stack_blocks(self._cells.counts[m], block, slots) for m in names}
-        return self._of_copies(counts, strata, self._measure)
+        return self._counts_of_copies(counts, strata, self._measure)
 
-    def _of_copies(
+    def _counts_of_copies(
         self, counts: dict[str, Array], strata: tuple[str, ...], measure: Measure
     ) -> CountsBySide:
         # ``counts`` have the shape (groups, copies times slots, labels, predictions)
@@ -393,7 +393,7 @@ class DesignBySide(ClustersBySide):
             m: each.swapaxes(0, 1).reshape(self._shape[0], -1, *self._shape[2:])
             for m, each in stacked.items()
         }
-        return self._of_copies(counts, self._counted.strata, self._measure)
+        return self._counts_of_copies(counts, self._counted.strata, self._measure)
 
     def _perturb_cells(self, measure: str, counts: Array) -> Array:
         cells = int(np.prod(self._shape[2:]))

@@ -17,13 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from fairgauge.enums import Estimator
-from fairgauge.inference.unrecorded_rates import (
-    By,
-    Ends,
-    RateEstimator,
-    contrast_value,
-    extremes,
-)
+from fairgauge.inference.unrecorded_rates import By, Ends, RateEstimator, contrast_value, extremes
 from fairgauge.resolve.unrecorded_counts import AmountCells
 from fairgauge.stats.arrays import Array, Mask, quiet, quotient
 from fairgauge.stats.contrasts import (
@@ -75,7 +69,7 @@ class UnrecordedMean:
     @cached_property
     def spread(self) -> tuple[float, float, float]:
         """Return the standard deviation of all rows, their kurtosis, and how many they are."""
-        return _spread(self.cells)
+        return _moments_of_amounts(self.cells)
 
     @property
     def overall(self) -> float:
@@ -180,7 +174,7 @@ class UnrecordedMean:
     def extremes(self, by: By, ours: Ends, theirs: Ends) -> Ends:
         """Return the least and the greatest contrast of two averages that are each in a range."""
         if by == "deviations":
-            return _in_deviations(self.cells, extremes("difference", ours, theirs), 0.0)
+            return _deviation_limits(self.cells, extremes("difference", ours, theirs), 0.0)
         if by == "ratio" and min(ours[0], theirs[0]) <= 0:  # of averages that may be 0
             return _NO_LIMITS
         return extremes(by, ours, theirs)
@@ -213,14 +207,14 @@ class UnrecordedMean:
         return float(moved[:, 0].min()), float(moved[:, 1].max())
 
 
-def _spread(cells: AmountCells) -> tuple[float, float, float]:
+def _moments_of_amounts(cells: AmountCells) -> tuple[float, float, float]:
     n, first, second, third = cells.powers[0].sum(axis=1)
     made = central_moments(n, first, second, third, cells.fourth)
     return math.sqrt(made.second), float(quotient(made.fourth, made.second**2)), float(n)
 
 
-def _in_deviations(cells: AmountCells, limits: Ends, z: float) -> Ends:
-    low, high = in_deviations(*limits, *_spread(cells), z)
+def _deviation_limits(cells: AmountCells, limits: Ends, z: float) -> Ends:
+    low, high = in_deviations(*limits, *_moments_of_amounts(cells), z)
     return float(low), float(high)
 
 
@@ -282,7 +276,7 @@ class _LinearMeans:
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
         """Return the limits of a contrast; of a part and the whole, through those of the others."""
         if by == "deviations":
-            return _in_deviations(self._cells, self.contrast("difference", one, other, z), z)
+            return _deviation_limits(self._cells, self.contrast("difference", one, other, z), z)
         if self.everyone not in (one, other):
             return self._contrast_apart(by, one, other, z)
         groups = self.everyone // 2

@@ -36,12 +36,7 @@ from fairgauge.inference.interval import (
     THIN_STRATA,
 )
 from fairgauge.inference.unrecorded_means import UnrecordedMean
-from fairgauge.inference.unrecorded_rates import (
-    By,
-    UnrecordedRate,
-    methods_of,
-    p_value,
-)
+from fairgauge.inference.unrecorded_rates import By, UnrecordedRate, methods_of, p_value
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.resolve.outcomes import OutcomeMasks
@@ -145,7 +140,7 @@ def compared_sides(counts: UnrecordedGroups, spec: Spec) -> list[tuple[int, int,
     return [(g, size + g, Reference(ReferenceKind.OTHERS)) for g in range(size)]
 
 
-def _by(metric: Compared) -> By:
+def _kind_of_contrast(metric: Compared) -> By:
     return metric.by if isinstance(metric, Contrast) else "deviations"
 
 
@@ -188,7 +183,7 @@ class _Feature:
                 if asked.obstacle or compared is None or not is_estimated(of):
                     if at == 0 and metric.name in ruled:
                         reason = asked.obstacle or Reason.of(ReasonCode.GROUP_NOT_RECORDED)
-                        refused = self._unmeasured(metric)
+                        refused = self._unmeasured_estimate(metric)
                         refused = replace(refused, status=Status.NOT_APPLICABLE, reason=reason)
                         made.estimates.append(refused)
                     continue
@@ -302,7 +297,7 @@ class _Feature:
             row.name, self._counts.feature, self._names[side], outcome.class_scope,
             outcome.threshold_of(row),
         )  # fmt: skip
-        self._measured.shown[key] = self._shown(rate, estimator, side)
+        self._measured.shown[key] = self._what_is_shown(rate, estimator, side)
         interval = Interval(low, high, level, methods_of(rate, estimator))
         value = as_number(made.value(side))
         size = round(rate.size(side, estimator), 1)
@@ -310,7 +305,7 @@ class _Feature:
             value=value, denominator=size, interval=interval, status=status, reason=reason
         )
 
-    def _unmeasured(self, metric: Metric) -> Estimate:
+    def _unmeasured_estimate(self, metric: Metric) -> Estimate:
         return Estimate(
             metric=metric.name,
             definition=metric,
@@ -326,11 +321,11 @@ class _Feature:
         estimator = self._deciding(rate, row.name, outcome)
         mirrors = len(self._names) == 2 and self._references[0][2].kind is ReferenceKind.OTHERS
         smaller = int(np.argmin(self._counts.cases))
-        order, by = getattr(metric, "order", None), _by(metric)
+        order, by = getattr(metric, "order", None), _kind_of_contrast(metric)
         for g, side, reference in self._references:
             one, other = (side, g) if order == "reference - group" else (g, side)
             estimate = replace(
-                self._unmeasured(metric),
+                self._unmeasured_estimate(metric),
                 group=self._names[g],
                 group_id=self._ids[g],
                 reference=reference,
@@ -377,20 +372,22 @@ class _Feature:
             together = partial(_limits_at, made.contrast, by, one, other)
 
             name, feature, of_group, _, scope, threshold = estimate.key
-            self._measured.shown[name, feature, of_group, scope, threshold] = self._shown(
+            self._measured.shown[name, feature, of_group, scope, threshold] = self._what_is_shown(
                 rate, estimator, one, other, by
             )
             if estimate.mirror_of is None:
                 self._measured.together[estimate.key] = together, 0
             self._measured.estimators.extend(
-                self._by_estimators(estimate, metric, rate, estimator, (one, other, g, side))
+                self._estimates_by_estimator(
+                    estimate, metric, rate, estimator, (one, other, g, side)
+                )
             )
 
     @property
     def _known_people(self) -> int:
         return round(float(self._counts.answers.sum()))
 
-    def _shown(
+    def _what_is_shown(
         self, rate: Estimates, estimator: Estimator, one: int, other: int | None = None,
         by: By = "difference",
     ) -> Shown:  # fmt: skip
@@ -430,13 +427,13 @@ class _Feature:
         # the test of the probabilities against the known groups; None without any
         return None if self._known is None else calibration_test(*self._known)
 
-    def _by_estimators(
+    def _estimates_by_estimator(
         self, estimate: Estimate, metric: Compared, rate: Estimates,
         deciding: Estimator,
         sides: tuple[int, int, int, int],
     ) -> Iterator[ByEstimator]:  # fmt: skip
         one, other, group, reference = sides
-        by, level = _by(metric), self._spec.confidence
+        by, level = _kind_of_contrast(metric), self._spec.confidence
         for each in dict.fromkeys((deciding, *rate.alternatives)):
             if each is Estimator.VALIDATED and not (self._random and rate.validated is not None):
                 continue

@@ -417,28 +417,28 @@ class _Chooser:
 
     def chosen(self) -> FeatureThresholds:
         """Return the frontier and the choices."""
-        common = self._common()
+        common = self._choose_common()
         effect = None if common is None else self._effect(*common)
         return FeatureThresholds(
             feature=self.counts.feature,
             groups=self.counts.groups,
             frontier=tuple(self._frontier()),
             common=effect,
-            outcome=self._without_common() if effect is None else effect.outcome,
+            outcome=self._explain_no_common() if effect is None else effect.outcome,
         )
 
-    def _common(self) -> tuple[int, ChosenBy] | None:
+    def _choose_common(self) -> tuple[int, ChosenBy] | None:
         # nothing was searched for where it is today's, so that its intervals need no margin
-        if self._allowed(np.array([self.today]), ChosenBy.INTERVAL).all():
+        if self._allowed_cuts(np.array([self.today]), ChosenBy.INTERVAL).all():
             return self.today, ChosenBy.INTERVAL
         far = np.abs(self.cuts - self.cuts[self.today])
         for by in ChosenBy:
-            allowed = np.flatnonzero(self._allowed(np.arange(len(self.cuts)), by))
+            allowed = np.flatnonzero(self._allowed_cuts(np.arange(len(self.cuts)), by))
             if len(allowed):
                 return int(allowed[far[allowed].argmin()]), by
         return None
 
-    def _without_common(self) -> Outcome:
+    def _explain_no_common(self) -> Outcome:
         cuts, measures = np.arange(len(self.cuts)), self.second
         found = self._disparities(measures, cuts, self._usual)
         z = np.full(len(cuts), critical(self.spec.confidence))
@@ -453,7 +453,7 @@ class _Chooser:
             return Outcome.FAIL
         return Outcome.NOT_EVALUATED if open_ == {Outcome.NOT_EVALUATED} else Outcome.INCONCLUSIVE
 
-    def _allowed(self, cuts: Index, by: ChosenBy) -> Mask:
+    def _allowed_cuts(self, cuts: Index, by: ChosenBy) -> Mask:
         # By wider intervals than those that are shown, by these, or by the values alone. Where it
         # is by how many standard errors the wider ones are to hold in the other half with a power
         # of `POWER`, if nothing were searched for: the values of two halves differ by the root of 2
@@ -463,11 +463,11 @@ class _Chooser:
         allowed = found.may_meet if by is ChosenBy.VALUE else found.passing
         z = 0.0 if by is ChosenBy.VALUE else critical(self.spec.confidence) + wider
         low, high = self._gain(self.first, cuts).difference.at(np.full(len(cuts), z))
-        least = self._least(-high if self._lower else low, cuts)
+        least = self._least_gain(-high if self._lower else low, cuts)
         kept = (cuts == self.today) | (least >= -self.margin - _ROUNDING)  # no decision changes
         return np.asarray(allowed & kept)
 
-    def _least(self, gain: Array, cuts: Index) -> Array:
+    def _least_gain(self, gain: Array, cuts: Index) -> Array:
         cells = self._both[len(self.counts.groups) + 1]
         return self._rest.least_gain(self.kept, gain, cells[cuts], cells[self.today])
 
@@ -598,7 +598,7 @@ class _Chooser:
             return Outcome.PASS, None
         if low < -self.margin:
             return (Outcome.FAIL if high < -self.margin else Outcome.INCONCLUSIVE), None
-        (least,) = self._least(np.array([low]), np.array([cut])).tolist()
+        (least,) = self._least_gain(np.array([low]), np.array([cut])).tolist()
         reason = self._rest.reason(Outcome.PASS) if least < -self.margin else None
         return self._rest.passing(Outcome.PASS, reason)
 

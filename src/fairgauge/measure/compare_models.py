@@ -37,7 +37,7 @@ from fairgauge.measure._changes import (
     MeasuredDisparities,
     MeasuredMargins,
     check_margins,
-    judged,
+    judge_candidates,
     margin_of,
     measured_disparities,
     rate_margins,
@@ -78,7 +78,7 @@ def compare_candidates(cube: Cube, spec: Spec) -> tuple[Candidate, ...]:
     }
     refuse([Problem(path, why) for path, why in refused.items() if isinstance(why, str)])
     measured = [_Models(cube, axis, spec).measured() for axis in candidate_axes(cube)]
-    return judged(measured, spec)
+    return judge_candidates(measured, spec)
 
 
 class PairedSlice:
@@ -221,7 +221,7 @@ class _Models:
             reason=reason,
             disparities=(),
             rates=tuple(self._rates()),
-            reclassified=tuple(self._reclassified()),
+            reclassified=tuple(self._count_reclassified()),
         )
         return MeasuredCandidate(candidate, disparities, margins, groups)
 
@@ -305,7 +305,7 @@ class _Models:
             self._changes[key] = sliced.change(statistic, which)
         return self._changes[key]
 
-    def _of_scope(
+    def _statistics_of_scope(
         self, sliced: PairedSlice, statistics: Sequence[Statistic]
     ) -> Iterator[tuple[Statistic, ClassScope]]:
         # kappa is one number of all classes: no class has its own, as in an audit
@@ -335,7 +335,7 @@ class _Models:
         for feature in (None, *range(len(self.resolution.features))):
             for sliced in self.slices(feature):
                 groups = np.arange(len(sliced.counts.groups))
-                for statistic, scope in self._of_scope(sliced, statistics):
+                for statistic, scope in self._statistics_of_scope(sliced, statistics):
                     if self._is_here(sliced, statistic):
                         yield from self._rate_changes(sliced, statistic, scope, groups)
 
@@ -371,25 +371,25 @@ class _Models:
     def _disparities(self) -> Iterator[MeasuredDisparities]:
         for feature in range(len(self.resolution.features)):
             for sliced in self.slices(feature):
-                yield from self._other_changes(sliced)
+                yield from self._changes_of_others(sliced)
                 for metric, obstacle in self.contrasts:
                     if not self._is_here(sliced, metric.of):
                         continue
                     if obstacle is not None:
-                        yield _without_numbers(
+                        yield _drop_numbers(
                             [replace(_base(sliced, metric, sliced.class_scope), group=group,
                                      threshold=None) for group in sliced.counts.groups],
                             obstacle,
                         )  # fmt: skip
                         continue
-                    for statistic, scope in self._of_scope(sliced, [metric.of]):
+                    for statistic, scope in self._statistics_of_scope(sliced, [metric.of]):
                         of = replace(metric, of=statistic)
                         yield self._comparison_changes(sliced, of, scope)
         if any(metric.scope == "table" for metric, _ in self.others):
             for sliced in self.slices(None):
-                yield from self._other_changes(sliced)
+                yield from self._changes_of_others(sliced)
 
-    def _other_changes(self, sliced: PairedSlice) -> Iterator[MeasuredDisparities]:
+    def _changes_of_others(self, sliced: PairedSlice) -> Iterator[MeasuredDisparities]:
         # indices of all rows are measured of all rows, all others by feature; of several classes,
         # distances of all at once
         whole = sliced.class_scope == NO_CLASS
@@ -406,7 +406,7 @@ class _Models:
                 yield self._comparison_changes(sliced, metric, sliced.class_scope)
             else:
                 obstacle = obstacle or Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-                yield _without_numbers([_base(sliced, metric, sliced.class_scope)], obstacle)
+                yield _drop_numbers([_base(sliced, metric, sliced.class_scope)], obstacle)
 
     def _comparison_changes(
         self, sliced: PairedSlice, metric: Contrast | Combined, scope: ClassScope
@@ -435,7 +435,7 @@ class _Models:
         try:
             made = measured_disparities(metric, changed, bases, self.spec, inside=inside)
         except NoInterval as refused:
-            return _without_numbers(bases, refused.reason)
+            return _drop_numbers(bases, refused.reason)
         if isinstance(metric, Combined) or not isinstance(metric.of, Rate):
             return made
         rate, by = metric.of, metric.by
@@ -446,7 +446,7 @@ class _Models:
             furthest(*(self._limits(sliced, rate, w, by, missing=m) for w in sides))
             for m in (True, False)
         ]
-        return replace(made, reach=_moved(*ends))
+        return replace(made, reach=_possible_move(*ends))
 
     # ---- margins
 
@@ -455,7 +455,9 @@ class _Models:
         if self.classes:
             sliced = sliced[-1:]  # all classes at once
         for (name, margin), each in product(rate_margins(self.spec), sliced):
-            statistic, scope = next(self._of_scope(each, [self.spec.catalogue.rate(name)]))
+            statistic, scope = next(
+                self._statistics_of_scope(each, [self.spec.catalogue.rate(name)])
+            )
             if not self._is_here(each, statistic):
                 continue
             batch = self._held_against(each, statistic, scope, {EVERYONE: margin}, "difference")
@@ -489,7 +491,7 @@ class _Models:
                 if not self._is_here(sliced, rate):
                     continue
                 margins = dict.fromkeys(sliced.counts.groups, min(held))
-                for statistic, scope in self._of_scope(sliced, [rate]):
+                for statistic, scope in self._statistics_of_scope(sliced, [rate]):
                     if scope.is_single:
                         yield self._held_against(sliced, statistic, scope, margins, by)
 
@@ -519,11 +521,15 @@ class _Models:
                 self._limits(sliced, statistic, which, by, missing=missing).change
                 for missing in (True, False)
             )
-            reach = _moved(least[1], observed[1]) if lower else _moved(-least[0], -observed[0])
+            reach = (
+                _possible_move(least[1], observed[1])
+                if lower
+                else _possible_move(-least[0], -observed[0])
+            )
         gain = made.negated() if lower else made
         return MeasuredMargins(tests, gain, change, lower=lower, reach=reach)
 
-    def _reclassified(self) -> Iterator[Reclassified]:
+    def _count_reclassified(self) -> Iterator[Reclassified]:
         if self.resolution.task is not Task.BINARY:
             return
         labels: dict[Among, list[int]] = {"all": [0, 1, 2]}
@@ -567,13 +573,13 @@ def _base(sliced: PairedSlice, metric: Metric, scope: ClassScope) -> DisparityCh
     )
 
 
-def _moved(furthest: Array, observed: Array) -> Array:
+def _possible_move(furthest: Array, observed: Array) -> Array:
     # how far a number may move from what is observed: anywhere where that is unknown
     with np.errstate(invalid="ignore"):
         moved = np.where(furthest == observed, 0.0, furthest - observed)
     return np.asarray(np.nan_to_num(np.maximum(moved, 0.0), nan=np.inf))
 
 
-def _without_numbers(bases: Sequence[DisparityChange], reason: Reason) -> MeasuredDisparities:
+def _drop_numbers(bases: Sequence[DisparityChange], reason: Reason) -> MeasuredDisparities:
     status = Status.NOT_APPLICABLE
     return MeasuredDisparities(tuple(replace(base, status=status, reason=reason) for base in bases))

@@ -491,7 +491,7 @@ class _Tested:
         at = self.listed[self.status[self.listed] == WORSE]
         at = at[np.argsort(-self.low[at], kind="stable")]
         explained_by = explain_claims(self.searched, self.every, self.at[at].tolist(), self.c)
-        listed = self._described(at)
+        listed = self._describe(at)
         return tuple(
             each if by < 0 else replace(each, explained_by=listed[by].name)
             for each, by in zip(listed, explained_by.tolist(), strict=True)
@@ -499,7 +499,7 @@ class _Tested:
 
     def undecided(self) -> tuple[Subgroup, ...]:
         """Return the undecided subgroups with the largest estimates."""
-        return tuple(self._described(self.listed[self.status[self.listed] == UNDECIDED]))
+        return tuple(self._describe(self.listed[self.status[self.listed] == UNDECIDED]))
 
     def largest(self) -> Largest:
         """Return what holds for all subgroups at once."""
@@ -533,7 +533,7 @@ class _Tested:
     def _counts(self, at: NDArray[np.intp]) -> tuple[Array, Array, Array, Array]:
         return self.x[at], self.n[at], self.others_x[at], self.others_n[at]
 
-    def _described(self, at: NDArray[np.intp]) -> list[Subgroup]:
+    def _describe(self, at: NDArray[np.intp]) -> list[Subgroup]:
         low, high = self.low[at].tolist(), self.high[at].tolist()
         return [self._subgroup(*each) for each in zip(at.tolist(), low, high, strict=True)]
 

@@ -122,11 +122,11 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
         chosen.append((each, _finding(report, each, worst)))
         stated.add(same)
     chosen.sort(key=lambda each: _importance(*each))
-    of_others = [e for of in sections for e in _other_findings(report, of, asked, named, stated)]
+    of_others = [e for of in sections for e in _findings_of_rest(report, of, asked, named, stated)]
     return _gravest_first(report, [*(finding for _, finding in chosen), *of_others])
 
 
-def _other_findings(
+def _findings_of_rest(
     report: Report,
     section: FeatureResults,
     asked: Container[str],

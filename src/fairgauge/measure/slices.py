@@ -143,7 +143,7 @@ class Slice:
         With ``total``, those of all groups together instead, over all strata.
         """
         sides = len(self.counts.groups) + self.counts.has_others
-        which, slots = self._all_slots(np.arange(sides))
+        which, slots = self._pairs_of_slots(np.arange(sides))
         if total:
             which, slots = np.array([self.sides.whole]), np.zeros(1, dtype=np.int64)
         kinds = {
@@ -208,15 +208,15 @@ class Slice:
         """Return one estimate of a metric for every comparison; the class of an average."""
         obstacle = obstacle or self._protection(metric)
         compared = compared or self.compared(metric, obstacle)
-        base = self._of_every(metric, class_scope)
+        base = self._common_fields(metric, class_scope)
         made, together = None, None
         if obstacle is None:
-            made, together = self._made(metric, compared)
+            made, together = self._make_results(metric, compared)
         refused: Result = {"status": Status.NOT_APPLICABLE, "reason": obstacle}
         incomplete = np.zeros(len(compared.groups), dtype=np.bool_)
         if made and isinstance(metric, ConditionalDisparity):
             sides = compared.groups, compared.references
-            incomplete = self._without_stratum.change(metric.margin, *sides)
+            incomplete = self._stratum_absent.change(metric.margin, *sides)
         for i, group in enumerate(compared.groups.tolist()):
             scope = self.counts.scope(compared.slots[i])
             estimate = Estimate(
@@ -242,7 +242,7 @@ class Slice:
     ) -> Iterator[Estimate]:
         """Return a metric of all groups at once, overall and in every stratum."""
         obstacle = obstacle or self._protection(metric)
-        base = self._unmeasured(metric, class_scope)
+        base = self._unmeasured_estimate(metric, class_scope)
         if obstacle:
             yield replace(base, status=Status.NOT_APPLICABLE, reason=obstacle)
             return
@@ -283,7 +283,7 @@ class Slice:
         if self.ranges is not None:
             for i in np.flatnonzero(margin).tolist():
                 yield replace(
-                    self._unmeasured(metric),
+                    self._unmeasured_estimate(metric),
                     **group_fields(self.counts, int(once.groups[i])),
                     reference=once.each[i],
                     scope=POOLED,
@@ -321,13 +321,13 @@ class Slice:
             )
             shares = map(share_determined, positive, every_row)
             determined = np.array([share >= ALMOST_ALL for share in shares], dtype=np.bool_)
-        incomplete = self._without_stratum.change(
+        incomplete = self._stratum_absent.change(
             metric.of, once.groups[margin], once.references[margin]
         )
         for i, at in enumerate(once.groups[margin].tolist()):
             value, rate = float(pooled.value[i]), as_number(pooled.group[i])
             estimate = replace(
-                self._unmeasured(metric),
+                self._unmeasured_estimate(metric),
                 **group_fields(self.counts, at),
                 reference=compared.each[i],
                 mirror_of=self._mirror_of(metric, once, at),
@@ -368,11 +368,11 @@ class Slice:
                 yield found
 
     @cached_property
-    def _without_stratum(self) -> RowsWithoutStratum:
+    def _stratum_absent(self) -> RowsWithoutStratum:
         return RowsWithoutStratum(self.counts, self.outcome, self.spec, self._per_class)
 
     def _left_out(self) -> Reason:
-        rows, total = self._without_stratum.rows, self._without_stratum.total
+        rows, total = self._stratum_absent.rows, self._stratum_absent.total
         return Reason.of(ReasonCode.STRATA_MISSING, rows=rows, total=total, **self.spec.unit)
 
     def worst_cases(self, metric: Metric) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
@@ -432,7 +432,7 @@ class Slice:
 
     @cached_property
     def _groups_everywhere(self) -> EveryGroup:
-        which, slots = self._all_slots(np.arange(len(self.counts.groups)))
+        which, slots = self._pairs_of_slots(np.arange(len(self.counts.groups)))
         return EveryGroup(self.side_data(which, slots), slots=1 + len(self.counts.strata))
 
     def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
@@ -468,7 +468,7 @@ class Slice:
             which = groups[references.sides != groups]
             slots = np.zeros_like(which)
             if not overall:
-                which, slots = self._all_slots(which)
+                which, slots = self._pairs_of_slots(which)
             each = [references.each[g] for g in which]
             mirrored = mirrored_group(self.counts, references.each)
             made = Compared(which, references.sides[which], slots, each, mirrored)
@@ -484,7 +484,7 @@ class Slice:
             return None
         return self.counts.groups[1 - group]
 
-    def _made(self, metric: ComparisonMetric, compared: Compared) -> _Results:
+    def _make_results(self, metric: ComparisonMetric, compared: Compared) -> _Results:
         profile = self.spec.profile
         data = self.comparisons(metric, compared)
         group, reference = data.group.side, data.reference.side
@@ -570,10 +570,12 @@ class Slice:
             for i, name in enumerate(names)
         }
 
-    def _unmeasured(self, metric: Metric, class_scope: ClassScope | None = None) -> Estimate:
-        return Estimate(**self._of_every(metric, class_scope), group=None, reference=None)
+    def _unmeasured_estimate(
+        self, metric: Metric, class_scope: ClassScope | None = None
+    ) -> Estimate:
+        return Estimate(**self._common_fields(metric, class_scope), group=None, reference=None)
 
-    def _of_every(self, metric: Metric, class_scope: ClassScope | None) -> dict[str, Any]:
+    def _common_fields(self, metric: Metric, class_scope: ClassScope | None) -> dict[str, Any]:
         return {
             "metric": metric.name,
             "definition": metric,
@@ -584,7 +586,7 @@ class Slice:
             "threshold": self.outcome.threshold_of(metric),
         }
 
-    def _all_slots(self, which: Index) -> tuple[Index, Index]:
+    def _pairs_of_slots(self, which: Index) -> tuple[Index, Index]:
         slots = np.arange(1 + len(self.counts.strata))
         return np.tile(which, len(slots)), np.repeat(slots, len(which))
 

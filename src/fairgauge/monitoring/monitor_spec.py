@@ -171,7 +171,7 @@ def read_monitor_spec(
         if not given:
             return asked
         question = ask(base=asked.question, **given)
-        problems += _not_monitored(question)
+        problems += _refuse_unmonitored(question)
         rules = asked.rules
         if "rules" in given:
             rules = _rules(None, question, load_baseline, problems)
@@ -189,7 +189,7 @@ def read_monitor_spec(
     try:
         stored = options.get("threshold", ...) is None  # as `to_dict` wrote it
         question = read_question(options) if stored else ask(None, None, **options)
-        problems += _not_monitored(question)
+        problems += _refuse_unmonitored(question)
     except SpecError as error:
         problems += error.problems
     at = Location(MONITOR, problems)
@@ -206,7 +206,7 @@ def read_monitor_spec(
     return MonitorSpec(question, rules, **values)
 
 
-def _not_monitored(question: Spec) -> list[Problem]:
+def _refuse_unmonitored(question: Spec) -> list[Problem]:
     names = listing([quote(each.name) for each in question.probabilities])
     reference, by_score = question.reference, question.score and question.prediction is None
     median = isinstance(question.threshold, Threshold)
@@ -275,7 +275,7 @@ def _rule(
         at.report_unknown_keys((key for key in keys if key != "source"), [*_RULE["properties"]])
         limits = {k: v for k, v in keys.items() if k not in ("within", "of", "source")}
         if "within" in keys or "of" in keys:
-            within, baseline = _near(keys, at, load_baseline)
+            within, baseline = _read_within(keys, at, load_baseline)
             limits |= {"between": [-within, within]}
         rule = None if at.problems else check_rule(limits, at)
         problems += at.problems
@@ -298,7 +298,7 @@ def _rule(
     )  # fmt: skip
 
 
-def _near(
+def _read_within(
     keys: Mapping[str, object], at: Location, load_baseline: Callable[[object], BaselineCounts]
 ) -> tuple[float, BaselineCounts | None]:
     for key in ("within", "of"):

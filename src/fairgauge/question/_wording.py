@@ -56,7 +56,7 @@ WORD_KEYS: dict[str, str] = {each.name: each.metadata["text"] for each in fields
 """The keys of the table, each with its description."""
 
 
-def _read(value: object, keys: Mapping[str, str], at: Location) -> dict[str, Any]:
+def _read_keys(value: object, keys: Mapping[str, str], at: Location) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         at.report(f"must be a table of {', '.join(keys)}, not {display(value)}")
         return {}
@@ -68,7 +68,7 @@ def read_words(value: object, at: Location) -> Words:
     """Read the table ``[words]``."""
     if isinstance(value, Words):
         return value
-    given = _read(value, WORD_KEYS, at)
+    given = _read_keys(value, WORD_KEYS, at)
     groups = _groups(given.pop("groups", {}), at["groups"])
     texts = {key: _text(text, at[key]) for key, text in given.items()}
     return Words(**texts, groups=groups)
@@ -133,7 +133,7 @@ def read_document(value: object, at: Location) -> Document:
     """Read the table ``[document]``."""
     if isinstance(value, Document):
         return value
-    texts = _read(value, DOCUMENT_KEYS, at)
+    texts = _read_keys(value, DOCUMENT_KEYS, at)
     for key, text in texts.items():
         if key in _DATES and text and not _is_iso_date(str(text)):
             at[key].report(f"must be a date such as 2026-11-20, not {display(text)}")

@@ -467,7 +467,7 @@ def parse_probabilities(texts: Sequence[str], at: Location) -> list[dict[str, ob
         first, *others = split(text, ";")
         name, *columns = split(first, ":")
         groups = _pairs(split(":".join(columns), ","), at[i])
-        table: dict[str, object] = {"name": _unescaped(name), "probabilities": dict(groups)}
+        table: dict[str, object] = {"name": _unescape(name), "probabilities": dict(groups)}
         for key, value in _pairs(others, at[i]):
             number = re.fullmatch(r"[\d.eE+-]+", value)
             table[key] = float(value) if key == "tolerance" and number else value
@@ -478,7 +478,7 @@ def parse_probabilities(texts: Sequence[str], at: Location) -> list[dict[str, ob
 def _pairs(parts: Sequence[str], at: Location) -> list[tuple[str, str]]:
     pairs = []
     for part in filter(str.strip, parts):
-        key, *value = map(_unescaped, split(part, "="))
+        key, *value = map(_unescape, split(part, "="))
         if len(value) == 1:
             pairs.append((key, value[0]))
         else:
@@ -491,17 +491,17 @@ def write_probabilities(tables: Sequence[Mapping[str, Any]]) -> list[str]:
     """Write the texts that `parse_probabilities` reads."""
     texts = []
     for table in tables:
-        pairs = [f"{_escaped(g)}={_escaped(c)}" for g, c in table["probabilities"].items()]
-        keys = [f"; {k}={_escaped(table[k])}" for k in _KEYS[2:] if table.get(k) is not None]
-        texts.append(f"{_escaped(table['name'])}: {', '.join(pairs)}{''.join(keys)}")
+        pairs = [f"{_escape(g)}={_escape(c)}" for g, c in table["probabilities"].items()]
+        keys = [f"; {k}={_escape(table[k])}" for k in _KEYS[2:] if table.get(k) is not None]
+        texts.append(f"{_escape(table['name'])}: {', '.join(pairs)}{''.join(keys)}")
     return texts
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return unescape(text.strip()).replace("\\;", ";")
 
 
-def _escaped(value: object) -> str:
+def _escape(value: object) -> str:
     return escape(value).replace(";", r"\;")
 
 

@@ -79,7 +79,7 @@ _SCALARS: Schema = {"type": "array", "items": _SCALAR}
 _VALUE_SETS: Schema = {"anyOf": [_SCALAR, _SCALARS, {"type": "array", "items": _SCALARS}]}
 
 
-def _of_columns(each: Json, **more: Json) -> Schema:
+def _schema_by_column(each: Json, **more: Json) -> Schema:
     return {"type": "object", "additionalProperties": each, **more}
 
 
@@ -93,7 +93,7 @@ _FEATURE_KEYS: dict[str, Schema] = {
 _FEATURE_TABLE = _table(_FEATURE_KEYS, "column")
 _PROBABILITIES_TABLE = _table({
     "name": _TEXT,
-    "probabilities": _of_columns(_TEXT, description="The column of the probability of each group."),
+    "probabilities": _schema_by_column(_TEXT, description="The column of the probability of each group."),
     "known": _TEXT | {"description": "Column with the group of those who reported it."},
     "known_drawn": {"enum": list(enums.KnownDrawn), "description": "Whether the rows of known group are a random sample of all rows."},
     "table": _TEXT | {"description": "A file with these columns, by a column of the data."},
@@ -101,7 +101,7 @@ _PROBABILITIES_TABLE = _table({
     "assume": {"enum": list(enums.Assume), "description": "What decides verdicts."},
     "tolerance": _NUMBER | {"description": "How far the probabilities of a row may be from 1 together."},
 }, "name", "probabilities")
-_VALUES_BY_COLUMN = _of_columns(_VALUE_SETS, propertyNames={"not": {"enum": [*_FEATURE_KEYS, "probabilities"]}})
+_VALUES_BY_COLUMN = _schema_by_column(_VALUE_SETS, propertyNames={"not": {"enum": [*_FEATURE_KEYS, "probabilities"]}})
 _END: Schema = {"anyOf": [_NUMBER, _TEXT], "description": "A number, a date, a time, Infinity or -Infinity."}
 _INTERVAL = _table({"low": _END, "high": _END, "closed": {"enum": list(enums.Ends)}}, "low", "high", "closed")
 _LIMIT_KEYS: dict[str, Schema] = {"metric": {"$ref": "#/$defs/Metric"}, "at_least": _NUMBER, "at_most": _NUMBER, "between": _TWO}
@@ -223,7 +223,7 @@ def read_margins(value: object, at: Location) -> Margins:
     return tuple((str(name), read(margin, at[name])) for name, margin in value.items())
 
 
-def _any_values(value: object, at: Location) -> tuple[Value, ...]:
+def _read_any_values(value: object, at: Location) -> tuple[Value, ...]:
     return readers.read_values(value, at) if value != [] else ()
 
 
@@ -261,15 +261,15 @@ RANGE = OptionType(
 COLUMNS = OptionType(read=readers.read_names, schema=_NAMES, parse=readers.parse_names, write=readers.write_names, metavar="COL,...", repeatable=True)
 NAMES = replace(COLUMNS, metavar="NAME,...")
 ACCEPTED = replace(COLUMNS, read=_read_accepted, metavar="CODE[:COLUMN]")
-VALUES = replace(COLUMNS, read=_any_values, schema=one_or_many(_SCALAR), metavar="VALUE,...")
-GROUPS = replace(VALUES, read=lambda *given: tuple(map(name_of, _any_values(*given))), metavar="NAME,...")
+VALUES = replace(COLUMNS, read=_read_any_values, schema=one_or_many(_SCALAR), metavar="VALUE,...")
+GROUPS = replace(VALUES, read=lambda *given: tuple(map(name_of, _read_any_values(*given))), metavar="NAME,...")
 THRESHOLD = replace(COLUMNS, read=_read_threshold, schema=one_or_many(_NUMBER, {"enum": list(enums.Threshold)}), parse=readers.parse_numbers, metavar="T,...")
 METRICS = replace(
     NAMES, read=_read_metrics, schema=one_or_many({"$ref": "#/$defs/Name"}),
     plain=lambda metrics: [each if isinstance(each, str) else each.name for each in metrics])
 POSITIVE = replace(
     VALUES, read=_read_positive, parse=readers.parse_positive, write=readers.write_positive,
-    schema=one_or_many(_SCALAR, _table({"above": _NUMBER}, "above"), _of_columns(one_or_many(_SCALAR), minProperties=1, propertyNames={"not": {"enum": ["above"]}})),
+    schema=one_or_many(_SCALAR, _table({"above": _NUMBER}, "above"), _schema_by_column(one_or_many(_SCALAR), minProperties=1, propertyNames={"not": {"enum": ["above"]}})),
     plain=lambda value: plain_meaning(value) or None)  # no values: they are not asked for
 FEATURES = OptionType(
     read=features.read_features, parse=readers.parse_sensitive, write=readers.write_sensitive, metavar="COL...", repeatable=True,
@@ -285,20 +285,20 @@ INTERSECTIONS = OptionType(
     parse=lambda texts, *_: [[readers.unescape(part) for part in readers.split(text, "*")] for text in texts],
     write=lambda columns: ["*".join(map(readers.escape, each)) for each in columns])
 REFERENCE = OptionType(
-    read=_read_reference, schema={"anyOf": [{"enum": [*enums.ReferenceRule, _SYNONYM]}, _of_columns(one_or_many(_SCALAR))]},
+    read=_read_reference, schema={"anyOf": [{"enum": [*enums.ReferenceRule, _SYNONYM]}, _schema_by_column(one_or_many(_SCALAR))]},
     plain=lambda value: {name: plain_meaning(group) if isinstance(group, tuple) else group for name, group in value} if isinstance(value, tuple) else str(value), parse=readers.parse_reference, write=readers.write_reference, metavar="R", repeatable=True)
 MARGINS = OptionType(
-    read=read_margins, schema=_of_columns({"type": "number", "minimum": 0}), plain=dict, parse=readers.parse_margins,
+    read=read_margins, schema=_schema_by_column({"type": "number", "minimum": 0}), plain=dict, parse=readers.parse_margins,
     write=lambda margins: [f"{name}={margin!r}" for name, margin in margins.items()], metavar="RATE=MARGIN", repeatable=True)
 RULES = OptionType(
     read=read_rules, schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}), parse=lambda texts, _at: [*texts], write=write_rules, metavar="RULE", repeatable=True)
 RECODE = replace(
     RULES, read=read_recodings, plain=plain_recodings, write=write_recodings, metavar="FILE",
-    schema=one_or_many(_TEXT, _of_columns({"anyOf": [_TEXT, _of_columns(one_or_many(_SCALAR))]})))
+    schema=one_or_many(_TEXT, _schema_by_column({"anyOf": [_TEXT, _schema_by_column(one_or_many(_SCALAR))]})))
 CONDITIONS = replace(
     RULES, read=read_conditions, plain=plain_conditions, write=write_conditions, metavar="CONDITION",
-    schema=one_or_many(_TEXT, _of_columns({"anyOf": [one_or_many({"anyOf": [_SCALAR, _NULL, _INTERVAL]}), _table({NOT: one_or_many({"anyOf": [_SCALAR, _NULL]})}, NOT)]})))
-_WORD_SCHEMAS = dict.fromkeys(WORD_KEYS, _TEXT) | {"groups": _of_columns({"anyOf": [_TEXT, _of_columns(_TEXT)]})}
+    schema=one_or_many(_TEXT, _schema_by_column({"anyOf": [one_or_many({"anyOf": [_SCALAR, _NULL, _INTERVAL]}), _table({NOT: one_or_many({"anyOf": [_SCALAR, _NULL]})}, NOT)]})))
+_WORD_SCHEMAS = dict.fromkeys(WORD_KEYS, _TEXT) | {"groups": _schema_by_column({"anyOf": [_TEXT, _schema_by_column(_TEXT)]})}
 WORDS = OptionType(
     read=read_words, schema=_table({key: {**_WORD_SCHEMAS[key], "description": f"{text}."} for key, text in WORD_KEYS.items()}),
     parse=readers.parse_words, write=readers.write_words, metavar="KEY=TEXT", repeatable=True)

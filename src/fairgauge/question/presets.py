@@ -134,7 +134,7 @@ def preset(name: str) -> Preset:
         allowed = f"{', '.join(names)}, or a folder with {_KIT} and {_FILING}"
         message = f"no preset {quote(name)}.{suggest(name, names)} Allowed: {allowed}"
         raise SpecError(Problem("preset", message))
-    found = _read(folder)
+    found = _read_kit(folder)
     about, options = dict(found["kit"]), dict(found["audit"])
     apart = {key: options.pop(key) for key in _NOT_OPTIONS if key in options}
     held: dict[str, Any] = {"terms": {}, "words": {}, "with_score": {}, "with_amounts": {}}
@@ -146,7 +146,7 @@ def preset(name: str) -> Preset:
     return Preset(name=name, options=options, filing=filing, **held | lists)
 
 
-def _read(folder: Path) -> Mapping[str, Any]:
+def _read_kit(folder: Path) -> Mapping[str, Any]:
     # what ``kit.toml`` holds, each key of which is known and none lacking
     import tomllib  # not for --help
 

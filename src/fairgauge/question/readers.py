@@ -166,7 +166,7 @@ def read_number(
     low: float = -math.inf, high: float = math.inf, *, inside: bool = False, whole: bool = False
 ) -> Callable[[object, Location], float]:
     """Return the reader of a number between two limits, which are allowed unless ``inside``."""
-    what = f"must be {_allowed(low, high, 'whole number' if whole else 'number')}"
+    what = f"must be {_allowed_range(low, high, 'whole number' if whole else 'number')}"
 
     def fits(number: float) -> bool:
         if whole and not isinstance(number, int):
@@ -203,7 +203,7 @@ def read_range(value: object, at: Location) -> tuple[float, float]:
     return (0.0, 1.0)
 
 
-def _allowed(low: float, high: float, noun: str) -> str:
+def _allowed_range(low: float, high: float, noun: str) -> str:
     if high < math.inf:
         return f"a {noun} between {low:,.10g} and {high:,.10g}"
     return f"a {noun}, {low:g} or greater" if low > -math.inf else f"a finite {noun}"
@@ -252,7 +252,7 @@ def read_replicates(value: object, at: Location) -> ReplicateWeights | None:
     """Read the columns of replicate weights and their rule."""
     named, _, rule = str(value).rpartition(";")
     word, *numbers = rule.replace(",", " ").split() or [""]
-    columns = tuple(name for part in named.split(",") for name in _expanded(part.strip()))
+    columns = tuple(name for part in named.split(",") for name in _expand(part.strip()))
     try:
         found = ReplicateWeights(columns, word.casefold(), tuple(map(float, numbers)), str(value))
     except ValueError:
@@ -272,7 +272,7 @@ def read_replicates(value: object, at: Location) -> ReplicateWeights | None:
     return found
 
 
-def _expanded(name: str) -> list[str]:
+def _expand(name: str) -> list[str]:
     found = _RANGE.fullmatch(name)
     if found is None:
         return [name] if name else []

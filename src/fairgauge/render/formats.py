@@ -138,11 +138,11 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
             f"Allowed: {', '.join(offered)}"
         )
     with in_language(options.pop("lang", "en"), options.pop("words", None)):
-        text: str = _written(shown, format, options)
+        text: str = _write_formatted(shown, format, options)
     return text
 
 
-def _written(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
+def _write_formatted(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
     found = next(each for each in FORMATS if each.name == format_)
     unknown = sorted(set(options) - set(found.options))
     if unknown:
@@ -219,4 +219,4 @@ def _file_content(shown: ShownResult, path: str | Path, options: Mapping[str, An
     has_summary = any(
         each.name == name and "full" in each.options and not each.binary for each in FORMATS
     )
-    return _written(shown, name, ({"full": True} if has_summary else {}) | dict(options))
+    return _write_formatted(shown, name, ({"full": True} if has_summary else {}) | dict(options))

@@ -255,7 +255,7 @@ def contrasts(report: Report, by: str) -> Any:
             rows.setdefault(key, {})[rate.name] = each.value
     if not rows:
         raise DataError(f"this report has no native {by}s; audit with metrics={quote('standard')}")
-    return _indexed(pandas, rows)
+    return _index_rows(pandas, rows)
 
 
 def _rate_frame(report: Report, groups: Sequence[Group]) -> Any:
@@ -268,10 +268,10 @@ def _rate_frame(report: Report, groups: Sequence[Group]) -> Any:
             rates = {name: rate.value for name, rate in group.rates.items()}
             size = size_beside_rates(group, report.catalogue)
             rows.setdefault(key, {"n": size}).update(rates)
-    return _indexed(pandas, rows)
+    return _index_rows(pandas, rows)
 
 
-def _indexed(pandas: Any, rows: dict[tuple[Any, ...], dict[str, float | None]]) -> Any:
+def _index_rows(pandas: Any, rows: dict[tuple[Any, ...], dict[str, float | None]]) -> Any:
     names = ["feature", "group", "class", "threshold"]
     kept = [i for i in range(4) if i < 2 or len({key[i] for key in rows}) > 1]
     index = pandas.MultiIndex.from_tuples(

@@ -121,7 +121,7 @@ class CountsBySide:
             size=states.sum(axis=(1, 2)),
             cells=cells_of_states(states),
             classes={"label": raw.sum(axis=2)[:, :-1], "prediction": raw.sum(axis=1)[:, :-1]},
-            strata=self._by_stratum(which, slots) if pooled else {},
+            strata=self._counts_by_stratum(which, slots) if pooled else {},
             per_class=tuple(each.pick(which, slots) for each in self._per_class),
             moments={name: sums[which, slots] for name, sums in self._moments.items()},
             centre=self._centre,
@@ -163,7 +163,7 @@ class CountsBySide:
         )
         return np.asarray(labels @ raw[:, :-1, :-1] @ predictions.T)
 
-    def _by_stratum(self, which: Index, slots: Index) -> dict[Need, Array]:
+    def _counts_by_stratum(self, which: Index, slots: Index) -> dict[Need, Array]:
         sides, _, *states_of = self._states.shape
         copies = self._states.reshape(sides, -1, self._slots, *states_of)
         states = copies[which, slots // self._slots, 1:]

@@ -202,7 +202,7 @@ class UnrecordedGroups:
         clusters = self._clusters(rate, outcome, unique, everyone=everyone)
         of_strata = strata if self._strata else None
         return RateCells(
-            p, n, squares, by_kind, known, digits, clusters, *self._beside(rate, outcome),
+            p, n, squares, by_kind, known, digits, clusters, *self._counts_unplaced(rate, outcome),
             self._lacking(rate, outcome), of_strata,
         )  # fmt: skip
 
@@ -276,7 +276,7 @@ class UnrecordedGroups:
                 lacks |= np.append(mask, False)[table.codes[:, table.axes.index(axis)]]
         return round(float(table.cases[lacks].sum())), float(self._weights(table)[lacks].sum())
 
-    def _beside(self, rate: Rate, outcome: OutcomeMasks) -> tuple[Array, int]:
+    def _counts_unplaced(self, rate: Rate, outcome: OutcomeMasks) -> tuple[Array, int]:
         table = self._part(self._every, [False])
         kind, groups = self._kinds(table, rate, outcome), self._known_groups(table)
         if groups is None:

@@ -55,18 +55,19 @@ def saved_fields(result: Any) -> list[Field[Any]]:
 
 def defined_by(catalogue: Catalogue, result: Result) -> Result:
     """Return a result that was read, with the rows that a catalogue has for the names inside."""
-    return result if catalogue == BUILT_IN else _defined(catalogue, result)
+    return result if catalogue == BUILT_IN else _definition(catalogue, result)
 
 
-def _defined(catalogue: Catalogue, value: Any) -> Any:
+def _definition(catalogue: Catalogue, value: Any) -> Any:
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
-        return tuple(_defined(catalogue, item) for item in value)
+        return tuple(_definition(catalogue, item) for item in value)
     if not is_dataclass(value) or isinstance(value, type):
         return value
     changed = {
         each.name: made
         for each in fields(value)
-        if each.init and (made := _defined(catalogue, old := getattr(value, each.name))) is not old
+        if each.init
+        and (made := _definition(catalogue, old := getattr(value, each.name))) is not old
     }
     if any(each.name == "definition" for each in fields(value)):
         name = _name_of(value)

@@ -46,7 +46,7 @@ _CONTROLS = "[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-def _in_lines(value: Json) -> str:
+def _lines_of_records(value: Json) -> str:
     if not isinstance(value, list) or not value or not isinstance(value[0], dict):
         return _json(value)
     return "[\n" + ",\n".join(map(_json, value)) + "\n]"
@@ -151,7 +151,9 @@ class ShownResult(ABC):
 
     def to_json(self) -> str:
         """Return strict JSON, each record in a line; infinities are "Infinity" and "-Infinity"."""
-        lines = [f"{_json(key)}: {_in_lines(value)}" for key, value in self.to_dict().items()]
+        lines = [
+            f"{_json(key)}: {_lines_of_records(value)}" for key, value in self.to_dict().items()
+        ]
         text = "{\n" + ",\n".join(lines) + "\n}"
         return re.sub(_CONTROLS, lambda found: f"\\u{ord(found[0]):04x}", text)
 

@@ -125,7 +125,7 @@ class RowSlice:
         if metric.kind == "flip":
             return self._flip(sides)
         if metric.kind in ("top", "exposure"):
-            return self._ranked(metric, sides)
+            return self._ranking_answer(metric, sides)
         if metric.kind == "quarter":
             return self._quarter(sides, int(metric.top or 1))
         assert metric.q is not None
@@ -189,7 +189,7 @@ class RowSlice:
         )
         return RowAnswer((more - less) / n, n, m, (better / n, worse / n), found)
 
-    def _ranked(self, metric: RowMetric, sides: RowSides) -> RowAnswer:
+    def _ranking_answer(self, metric: RowMetric, sides: RowSides) -> RowAnswer:
         score, spec = self._rows.score, self._spec
         known = ~np.isnan(score) & (self._codes >= -1)
         sides = sides.where(known)
@@ -555,7 +555,7 @@ class RowReader:
         spec, cube, outcome = resolution.spec, self.cube, resolution.outcomes[0]
         wanted = [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
         wanted += [c for c in (spec.label, spec.prediction, spec.score, *spec.features) if c]
-        columns = self._read(wanted, spec.count)
+        columns = self._read_columns(wanted, spec.count)
         rows, scalings = convert_to_arrays(columns, cube, spec, outcome)
         notes = []
         if scalings:
@@ -582,7 +582,7 @@ class RowReader:
             self._exact.append(exact_histograms(self.source, self.cube, resolution.spec, features))
         return self._exact[0]
 
-    def _read(self, names: Sequence[str], count: str | None) -> dict[str, list[Value]]:
+    def _read_columns(self, names: Sequence[str], count: str | None) -> dict[str, list[Value]]:
         # some columns of all rows, each row as often as it counts; read once
         key = (*names, *((count,) if count else ()))
         if key not in self._columns:

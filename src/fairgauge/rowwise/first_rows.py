@@ -142,7 +142,7 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
     if source is not None and not _is_lazy(source):
         others = 0 if spec.of_people else _MOST_READ // max(1, len(source.columns))
         most = _MOST_COMPARED if times > 1 else others
-    columns = _all_column_values(source) if cube.rows <= most else []
+    columns = _values_of_columns(source) if cube.rows <= most else []
     again = in_place = numbered = False
     if columns:
         held: dict[tuple[object, ...], int] = {}
@@ -183,7 +183,7 @@ def _is_lazy(source: Source) -> bool:
     return type(getattr(source, "frame", None)).__name__ == "LazyFrame"
 
 
-def _all_column_values(source: Source | None) -> list[Sequence[object]]:
+def _values_of_columns(source: Source | None) -> list[Sequence[object]]:
     # the values of all columns; none where one of them, asked for or not, is unreadable
     if not isinstance(source, Readable) or not can_look_at_rows(source):
         return []

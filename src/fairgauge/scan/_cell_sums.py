@@ -328,7 +328,7 @@ class _TableSums:
             # as narrow as it may be: most of the axes have few values
             cells = np.multiply(cells, size, dtype=np.min_scalar_type(-1 - many))
             np.add(cells, codes[axis], out=cells, casting="unsafe")
-        before, at = self._numbered(cells)
+        before, at = self._number_cells(cells)
         for measure, held in self._sums.items():
             sums = np.bincount(at, measures[measure], len(self._cells)).astype(float, copy=False)
             sums[before] += held
@@ -357,7 +357,7 @@ class _TableSums:
         self._sizes = room
         return room
 
-    def _numbered(self, cells: Codes) -> tuple[slice | Codes, Codes]:
+    def _number_cells(self, cells: Codes) -> tuple[slice | Codes, Codes]:
         known = len(self._cells)
         if self._numbers is None:
             self._cells, at = np.unique(np.concatenate([self._cells, cells]), return_inverse=True)

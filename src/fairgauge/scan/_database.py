@@ -152,30 +152,32 @@ class Database:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one query."""
-        return count_by_sql(plan, self._from, self._written(), self._run, limit)
+        return count_by_sql(plan, self._source_sql, self._column_sql(), self._run, limit)
 
     streams: ClassVar[bool] = True
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows of the columns of a plan."""
-        yield from record_batches(plan, self._run(select_rows(plan, self._from, self._written())))
+        yield from record_batches(
+            plan, self._run(select_rows(plan, self._source_sql, self._column_sql()))
+        )
 
     def query(self, plan: Plan) -> str:
         """Return the query that counts."""
-        return self._in_dialect(select(plan, self._from, self._written()))
+        return self._translate(select(plan, self._source_sql, self._column_sql()))
 
     @property
-    def _from(self) -> str:
+    def _source_sql(self) -> str:
         return ROWS if self._engine == "mysql" else f"({self.rows}) AS {ROWS}"
 
-    def _in_dialect(self, query: str) -> str:
+    def _translate(self, query: str) -> str:
         return translate(query, self.rows, "mysql") if self._engine == "mysql" else query
 
     @property
     def _engine(self) -> str:
         return str(self.table.get_backend().name)
 
-    def _written(self) -> Columns:
+    def _column_sql(self) -> Columns:
         kinds = dict(self.table.schema().items())
         double = _DOUBLE[self._engine]
         names = {
@@ -225,7 +227,7 @@ class Database:
                 return
             if self._engine == "mysql":
                 with closing(connection.cursor()) as cursor:
-                    cursor.execute(self._in_dialect(query))
+                    cursor.execute(self._translate(query))
                     yield from (tuple(map(_remove_mark, record)) for record in cursor)
                 return
             with connection.transaction(), connection.cursor("fairgauge") as cursor:

@@ -340,12 +340,12 @@ class DuckRows:
         )
         fine = any(axis.grid for axis in plan.axes)
         if self.size >= _LARGE and fine and alike and has_arrow():
-            cube = self._summed(plan, limit)
+            cube = self._count_in_batches(plan, limit)
             if cube is not None:
                 return cube
         return count_by_sql(plan, self.relation, self.written, self._run, limit)
 
-    def _summed(self, plan: Plan, limit: int) -> Cube | None:
+    def _count_in_batches(self, plan: Plan, limit: int) -> Cube | None:
         # none where they are too many to have a place each
         from fairgauge.scan._cell_sums import CellSums, join_parts
 

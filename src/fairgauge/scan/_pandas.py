@@ -197,7 +197,7 @@ class _Levels:
             found, unique = pd.factorize(values)
         except NotImplementedError:  # Arrow's, of lists and structs
             raise nested_value_error(self._axis) from None
-        return np.append(self._coded(unique), np.int32(-1))[found]
+        return np.append(self._codes_of(unique), np.int32(-1))[found]
 
     def of_objects(self, values: NDArray[np.object_]) -> Codes:
         """Return the positions of objects by their addresses: rows mostly share those of values."""
@@ -213,9 +213,9 @@ class _Levels:
             return np.array([*map(self._known.__getitem__, unique.tolist())], np.int32)[found]
         if pd.api.types.infer_dtype(values, skipna=True) == "string":  # every row has its own
             return self.of(values)
-        return self._coded(values)  # 1 and True are equal in Python, not in data
+        return self._codes_of(values)  # 1 and True are equal in Python, not in data
 
-    def _coded(self, raw: Iterable[object]) -> NDArray[np.int32]:
+    def _codes_of(self, raw: Iterable[object]) -> NDArray[np.int32]:
         found = np.fromiter(map(self._code, raw), dtype=np.int32)
         self._check()
         return found

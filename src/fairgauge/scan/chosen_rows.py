@@ -136,9 +136,9 @@ class _ChosenRows:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         cube = self.source.count(_append_axes(plan, self.axes), limit)
-        apart = dict(self._uncounted(cube))
+        apart = dict(self._uncounted_cubes(cube))
         every = [cube, *apart.values()][-1].levels
-        kept = self._kept(cube, every)
+        kept = self._masks_kept(cube, every)
         tables = tuple(
             round_sums(plan, _select_cells(table, kept, len(kept))) for table in cube.tables
         )
@@ -150,9 +150,9 @@ class _ChosenRows:
             raise EmptyDataError(f"no {of} meets the conditions (where): {conditions}")
         left_out, excluded = [[*self._left_out(cube, kept, tables)]], {}
         for reason, part in apart.items():
-            kept = self._kept(part, every)
+            kept = self._masks_kept(part, every)
             sums = _select_cells(part.tables[0], kept, len(kept)).sums
-            lacking, unknown = [*self._undecided(part, kept)], 0
+            lacking, unknown = [*self._undecided_rows(part, kept)], 0
             if reason is Uncounted.NO_COUNT:  # rows, as nobody knows how many cases they are
                 lacking, unknown = [], sum(rows for _, _, rows, _ in lacking)
             excluded[reason] = int(sums[part.plan.cases].sum()) + unknown
@@ -170,13 +170,15 @@ class _ChosenRows:
             self.spec,
         )
 
-    def _kept(self, cube: Cube, every: Mapping[Axis, tuple[Value, ...]]) -> list[NDArray[np.bool_]]:
+    def _masks_kept(
+        self, cube: Cube, every: Mapping[Axis, tuple[Value, ...]]
+    ) -> list[NDArray[np.bool_]]:
         return [
             _levels_that_meet(axis, each, cube.levels[axis], every[axis], self.spec)
             for axis, each in zip(self.axes, self.spec.where, strict=True)
         ]
 
-    def _uncounted(self, cube: Cube) -> Iterator[tuple[Uncounted, Cube]]:
+    def _uncounted_cubes(self, cube: Cube) -> Iterator[tuple[Uncounted, Cube]]:
         # by reason the counts, by the conditions alone, of the rows that are in no cell
         asked = cube.plan.asked
         unweighted = replace(asked, weight=None)
@@ -196,7 +198,7 @@ class _ChosenRows:
                 missing = aggregate(self.axes, table.codes[lacking, :own], sums)
                 yield reason, replace(every, tables=(missing,))
 
-    def _undecided(
+    def _undecided_rows(
         self, cube: Cube, kept: list[NDArray[np.bool_]]
     ) -> Iterator[tuple[str, str, int, int]]:
         # of several such conditions a row is stated under the first
@@ -219,7 +221,7 @@ class _ChosenRows:
     def _left_out(
         self, cube: Cube, kept: list[NDArray[np.bool_]], tables: Sequence[CountTable]
     ) -> Iterator[tuple[str, str, int, int]]:
-        undecided, measures = [*self._undecided(cube, kept)], ("rows", cube.plan.cases)
+        undecided, measures = [*self._undecided_rows(cube, kept)], ("rows", cube.plan.cases)
         yield from undecided
         of_all, of_kept = cube.tables[0].sums, tables[0].sums
         rows, cases = (int(of_all[m].sum() - of_kept[m].sum()) for m in measures)

@@ -56,14 +56,14 @@ class SparkFrame:
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         with self._view() as view:
-            return count_by_sql(plan, view, self._written(), self._run, limit)
+            return count_by_sql(plan, view, self._column_sql(), self._run, limit)
 
     streams: ClassVar[bool] = True
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows of the columns of a plan; one partition at a time is at hand."""
         with self._view() as view, _explain_spark_errors(self.name):
-            found = self.frame.sparkSession.sql(select_rows(plan, view, self._written()))
+            found = self.frame.sparkSession.sql(select_rows(plan, view, self._column_sql()))
             yield from record_batches(plan, found.toLocalIterator())
 
     @contextmanager
@@ -78,9 +78,9 @@ class SparkFrame:
 
     def query(self, plan: Plan) -> str:
         """Return the query that counts, over a view with the columns c0, c1 ..."""
-        return select(plan, _VIEW, self._written())
+        return select(plan, _VIEW, self._column_sql())
 
-    def _written(self) -> Columns:
+    def _column_sql(self) -> Columns:
         # write the columns by position: Spark takes names that differ in case for the same
         fields = self.frame.schema.fields
         kinds = {field.name: field.dataType.typeName() for field in fields}

@@ -75,14 +75,14 @@ class Warehouse:
 
     def query(self, plan: Plan) -> str:
         """Return the query, for a person to run."""
-        counted = select(plan, ROWS, self._written())
-        keys = [self._sent(plan, i) for i in range(len(plan.axes))]
+        counted = select(plan, ROWS, self._column_sql())
+        keys = [self._key_sql(plan, i) for i in range(len(plan.axes))]
         first = f"{literal(fingerprint(plan))} AS {QUESTION}, count(*) OVER () AS {CELLS}"
         last = ", ".join(f"s{i}" for i in range(_sums(plan)))
         sql = f"SELECT {first}, t, {', '.join([*keys, last])} FROM ({counted}) AS c"
         return translate(sql, self.rows, self.dialect)
 
-    def _written(self) -> Columns:
+    def _column_sql(self) -> Columns:
         return Columns(self._key, self._number, sets=self.dialect not in WITHOUT_SETS, looks=False)
 
     def _name(self, column: str) -> str:
@@ -118,7 +118,7 @@ class Warehouse:
         # without NaN: above every number in some dialects, unordered in the others
         return f"CASE WHEN {value} <= {_MOST} OR -{value} <= {_MOST} THEN {value} END"
 
-    def _sent(self, plan: Plan, i: int) -> str:
+    def _key_sql(self, plan: Plan, i: int) -> str:
         axis = plan.axes[i]
         kind = "number" if axis.bins else self.kinds[axis.column]
         kind = "number" if kind == "single" else kind

@@ -155,7 +155,7 @@ def decompose(
     rows = expected * (1 - expected) / variance
     least = (rows * np.minimum(expected, 1 - expected)).min(axis=-1)
     sparse = np.asarray(~(least >= _FEWEST_EXPECTED))
-    outside = _not_comparable_part((x_d, n_d), (x_a, n_a), common, sampling, z, ratio=ratio)
+    outside = _uncompared_part((x_d, n_d), (x_a, n_a), common, sampling, z, ratio=ratio)
     return GapParts(
         outside,
         composition,
@@ -381,7 +381,7 @@ def _products(rows: Array, weights: Array) -> Array:
     return np.asarray((rows * weights[..., None, :]) @ np.swapaxes(rows, -1, -2))
 
 
-def _not_comparable_part(
+def _uncompared_part(
     group: Sequence[Array],
     reference: Sequence[Array],
     common: Mask,

@@ -189,17 +189,17 @@ class SimultaneousTails:
         self.events, self.total = events, total
         self.tests = int(self.groups.sum())
 
-    def _fewest(self, c: float) -> Array:
+    def _fewest_of_groups(self, c: float) -> Array:
         return fewest_exceeding(self.sizes, self.events, self.total, c)
 
     def exceeding(self, c: float) -> float:
         """Return the sum over all groups of the probability that the signed root exceeds c."""
-        tails = hypergeometric_tail(self._fewest(c), self.sizes, self.events, self.total)
+        tails = hypergeometric_tail(self._fewest_of_groups(c), self.sizes, self.events, self.total)
         return float((self.groups * tails).sum())
 
     def _roots_between(self, low: float, high: float) -> Iterator[Limits]:
-        first = self._fewest(low)
-        numbers = (self._fewest(high) - first).astype(np.int64)
+        first = self._fewest_of_groups(low)
+        numbers = (self._fewest_of_groups(high) - first).astype(np.int64)
         blocks = 1 + int(numbers.sum()) // _BLOCK_OF_ROOTS
         for at in np.array_split(np.arange(len(first)), blocks):
             steps = numbers[at]

@@ -74,7 +74,7 @@ def run(
     overrides = given_options(flags)
 
     from fairgauge.monitoring.history import History
-    from fairgauge.monitoring.monitor import monitor, no_specification
+    from fairgauge.monitoring.monitor import missing_spec_error, monitor
     from fairgauge.monitoring.monitor_spec import read_monitor_spec
     from fairgauge.monitoring.periods import parse_period
 
@@ -82,7 +82,7 @@ def run(
     held = History(history)
     asked = config or held.spec
     if asked is None:
-        raise no_specification(held)
+        raise missing_spec_error(held)
     spec = read_monitor_spec(asked, options=overrides)
     counts = _count_period(data, spec)
     try:  # first, so that an error leaves the history as it was

@@ -88,7 +88,7 @@ def adjusted_estimates(
     p = _adjust_p_values(estimates, of_counts, others) | _adjust_p_values(estimates, of_rows, 0)
     made = [_add_simultaneous_interval(each, wider, p.get(i)) for i, each in enumerate(estimates)]
     of_classes = {each.key: each for each in made if each.class_scope.kind is ClassKind.CLASS}
-    return tuple(_of_worst_class(each, of_classes) for each in made), family
+    return tuple(_adopt_class_p(each, of_classes) for each in made), family
 
 
 def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]:
@@ -142,7 +142,7 @@ def _add_simultaneous_interval(
     return replace(estimate, simultaneous=made, p_adjusted=p)
 
 
-def _of_worst_class(estimate: Estimate, of_classes: Mapping[ComparisonKey, Estimate]) -> Estimate:
+def _adopt_class_p(estimate: Estimate, of_classes: Mapping[ComparisonKey, Estimate]) -> Estimate:
     if estimate.class_scope.kind is not ClassKind.WORST or estimate.class_scope.name is None:
         return estimate
     own = replace(estimate, class_scope=ClassScope(ClassKind.CLASS, estimate.class_scope.name))

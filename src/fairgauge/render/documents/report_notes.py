@@ -14,12 +14,7 @@ from fairgauge.enums import DiagnosticCode, IntervalMethod, Level, Outcome, Stat
 from fairgauge.question.options import BY_NAME, OPTIONS, Option, Spec
 from fairgauge.question.readers import Location
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.grammar import (
-    describe_diagnostic,
-    describe_reason,
-    english,
-    spoken,
-)
+from fairgauge.render.grammar import describe_diagnostic, describe_reason, english, spoken
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.metric_words import metric_words
 from fairgauge.results.estimates import Estimate
@@ -251,23 +246,23 @@ def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
 
 def _flags(option: Option, value: Any) -> list[str] | None:
     texts = option.type.write(value)
-    if _as_text(_parsed(option, texts)) != _as_text(value):
+    if _texts_of_values(_parse_texts(option, texts)) != _texts_of_values(value):
         return None
     if option.type.arguments > 1:
         return [option.flag, *texts]
     return [word for text in texts for word in (option.flag, text)]
 
 
-def _parsed(option: Option, texts: Sequence[str]) -> object:
+def _parse_texts(option: Option, texts: Sequence[str]) -> object:
     at = Location(option.name)
     meaning = option.type.read(option.type.parse(texts, at), at)
     return None if at.problems else option.type.plain(meaning)
 
 
-def _as_text(value: object) -> object:
+def _texts_of_values(value: object) -> object:
     # values as the command line has them: 1, 1.0 and "1" are one text
     if isinstance(value, Mapping):
-        return {str(key): _as_text(each) for key, each in value.items()}
+        return {str(key): _texts_of_values(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_as_text(each) for each in value]
+        return [_texts_of_values(each) for each in value]
     return name_of(canonical(value))

@@ -16,7 +16,7 @@ from fairgauge.render.words.question_sentences import unit_of
 from fairgauge.results.codec import to_dict
 from fairgauge.results.name_swaps import PairsAudit, SwapVerdict
 from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
-from fairgauge.statements.search import guaranteed
+from fairgauge.statements.search import nearer_end
 from fairgauge.statements.swaps import spread_statement
 
 
@@ -33,7 +33,7 @@ def _columns(found: SubgroupSearch) -> dict[str, str]:
 
 
 def _row(found: SubgroupSearch, each: Subgroup) -> dict[str, Any]:
-    own = to_dict(each) | {"subgroup": each.name, "guaranteed": guaranteed(found, each)}
+    own = to_dict(each) | {"subgroup": each.name, "guaranteed": nearer_end(found, each)}
     conditions = {column: each.conditions.get(of) for column, of in _columns(found).items()}
     return {**conditions, **own}
 

@@ -178,7 +178,7 @@ def _unit(found: Decomposition) -> str:
     return called(words.get("unit") or counted or "rows")
 
 
-def _excluded(found: Decomposition) -> Iterator[tuple[str, str]]:
+def _excluded_texts(found: Decomposition) -> Iterator[tuple[str, str]]:
     # First are those that are counted nowhere, with and without a stratum: rows, where nobody knows
     # for how many cases they stand. The reasons after a missing stratum are of rows that have one.
     unit_, g = _unit(found), spoken()
@@ -229,7 +229,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
         for each in found.diagnostics
         if each.level is Level.NOTE
     ],
-    "excluded": lambda found: [tree.Facts(tuple(_excluded(found)))] if found.excluded else [],
+    "excluded": lambda found: [tree.Facts(tuple(_excluded_texts(found)))] if found.excluded else [],
     "provenance": lambda found: repeat_blocks(found, found.fingerprint, "why"),
     "columns": lambda found: found.gaps[0].columns,
     "parts": lambda found: _rows(found, lambda gap: gap.parts),

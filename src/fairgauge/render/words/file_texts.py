@@ -27,15 +27,15 @@ def describe_verification(found: Verification) -> str:
         name=called(found.name),
         digits=math.floor(-math.log10(far)) if far else None,
         unsigned=NAME_OF_SIGNATURE in found.changed,
-        different=[*_compared(found.different)],
-        otherwise=[*_compared(found.texts)],
+        different=[*_number_lines(found.different)],
+        otherwise=[*_number_lines(found.texts)],
     )
     return text or ""
 
 
-def _compared(different: Sequence[DifferentNumber]) -> Iterator[str]:
+def _number_lines(different: Sequence[DifferentNumber]) -> Iterator[str]:
     for each in different[:_MOST_LISTED]:
-        sealed, other = _around_difference(each.sealed, each.recomputed)
+        sealed, other = _quote_difference(each.sealed, each.recomputed)
         facts: dict[str, Any] = {
             "subject": each.subject,
             "path": each.path,
@@ -47,7 +47,7 @@ def _compared(different: Sequence[DifferentNumber]) -> Iterator[str]:
         yield english().say("verification", "more", n=more) or ""
 
 
-def _around_difference(one: str, other: str) -> tuple[str, str]:
+def _quote_difference(one: str, other: str) -> tuple[str, str]:
     if max(len(one), len(other)) <= _LONG:
         return called(one), called(other)
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -98,7 +98,7 @@ _EXPLORE_SCRIPTS = (
 
 def explore_page(data: Mapping[str, Any]) -> str:
     """Return the page that computes every view of the counts, in the words of its question."""
-    data = _in_words(data)
+    data = _word_data(data)
     names = [printable(each["name"]) for each in data["columns"]]
     style = css("audit_page.css") + css("explore.css")
     script = scripts(*_EXPLORE_SCRIPTS)
@@ -120,10 +120,13 @@ def explore_page(data: Mapping[str, Any]) -> str:
     ) + "\n"  # fmt: skip
 
 
-def _in_words(data: Mapping[str, Any]) -> dict[str, Any]:
+def _word_data(data: Mapping[str, Any]) -> dict[str, Any]:
     language, words = Grammar(words_of(data["spec"])), data["spec"].get("words") or {}
     columns = [
-        {**each, "groups": _called(each["groups"], (words.get("groups") or {}).get(each["name"]))}
+        {
+            **each,
+            "groups": _call_groups(each["groups"], (words.get("groups") or {}).get(each["name"])),
+        }
         for each in data["columns"]
     ]
     called = language.table["explored"]["called"]
@@ -140,7 +143,7 @@ def _in_words(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _called(groups: Sequence[str], names: object) -> list[str]:
+def _call_groups(groups: Sequence[str], names: object) -> list[str]:
     # the names of groups that the user gave; theirs where two would be called the same
     given = names if isinstance(names, Mapping) else {}
     called = [given.get(group, group) for group in groups]
