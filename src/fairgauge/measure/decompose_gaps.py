@@ -165,9 +165,10 @@ def _may_differ_beyond(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> boo
     own, kept = (sides.x_d - sides.x_a)[alone].sum(), every[~alone].sum()
     extremes = own - sides.n_d[alone].sum(), own + sides.n_a[alone].sum()
     for end in extremes:
-        value, *within = (np.array([fit.value, *fit.interval]) * kept + end) / every.sum()
-        ends = Interval(float(within[0]), float(within[1]), fit.interval.level)
-        moved = replace(fit, value=float(value), interval=ends, p_adjusted=None)
+        found = (np.array([fit.value, *fit.interval]) * kept + end) / every.sum()
+        value, low, high = found.tolist()
+        ends = Interval(low, high, fit.interval.level)
+        moved = replace(fit, value=value, interval=ends, p_adjusted=None)
         if verdict_by(moved, gap) is not verdict:
             return True
     return False
