@@ -567,6 +567,3 @@ def test_every_metric_is_answered(kind: str) -> None:
     asked = {"metrics": "all", "replicates": 5}
     found = ask(kind, table(0, 90), **asked).to_dict()
     assert {row["metric"] for row in found["estimates"]} == set(METRICS)
-
-
-# (g) asked alone is asked among others

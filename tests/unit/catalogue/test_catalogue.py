@@ -10,7 +10,7 @@ import pytest
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells, divide, subtract
 from fairgauge.catalogue.distributions import DISTANCES
-from fairgauge.catalogue.lookup import expand, find_rate
+from fairgauge.catalogue.lookup import expand
 from fairgauge.enums import Profile
 
 DOCUMENTED, CLARIFY = Profile.DOCUMENTED, Profile.CLARIFY
@@ -77,22 +77,6 @@ def test_distances(by: Any, expected: float) -> None:
     empty = np.zeros((1, 2))
     assert math.isnan(DISTANCES[by].between(reference, empty, DOCUMENTED)[0])
     assert math.isnan(DISTANCES[by].between(empty, group, CLARIFY)[0])
-
-
-@pytest.mark.parametrize(
-    ("asked", "name"),
-    [
-        ("recall", "true_positive_rate"),
-        ("TPR", "true_positive_rate"),
-        ("True Positive Rate", "true_positive_rate"),
-        ("true-positive-rate", "true_positive_rate"),
-        ("precision", "positive_predictive_value"),
-        ("fn/fp", "error_type_ratio"),
-        ("F1 Score", "f1"),
-    ],
-)
-def test_rates_by_other_names(asked: str, name: str) -> None:
-    assert find_rate(asked).name == name
 
 
 def test_asking_for_several_gives_each_once_in_order() -> None:

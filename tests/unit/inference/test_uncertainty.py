@@ -298,9 +298,6 @@ def test_a_calibration_gap_has_skewed_limits_with_half_a_row_of_either_label():
     assert reference.mover(*sides) == limits(each)
 
 
-# a reference that holds the group
-
-
 # weights, strata, features
 
 

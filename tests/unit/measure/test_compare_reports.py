@@ -307,9 +307,6 @@ def test_what_is_no_report_is_refused(tmp_path, monkeypatch):
     assert said(cube) == "cannot compare a Cube; compare two reports, or the files of two"
 
 
-# --- kept, and shown -----------------------------------------------------------------------------
-
-
 # --- the command ---------------------------------------------------------------------------------
 
 

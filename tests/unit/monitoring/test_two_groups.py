@@ -46,10 +46,9 @@ def by_group(report: MonitorReport) -> dict[str, MonitoredComparison]:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
-@pytest.mark.parametrize("after", [90])
-def test_one_comparison_stands_for_both_groups(rule: dict[str, Any], after: int) -> None:
+def test_one_comparison_stands_for_both_groups(rule: dict[str, Any]) -> None:
     """It has the evidence and the alarm of either side, whichever is worse off."""
-    days = of_days(*[40] * 10, *[after] * 30)
+    days = of_days(*[40] * 10, *[90] * 30)
     (one,) = monitored(days, rule).comparisons
     (alone,) = monitored(days, rule | {"groups": "F"}).comparisons
     assert (one.group, one.reference) == ("F", "M")  # of fewer rows
@@ -58,9 +57,8 @@ def test_one_comparison_stands_for_both_groups(rule: dict[str, Any], after: int)
 
 
 @pytest.mark.parametrize("metric", ["selection_rate.difference", "f1.difference"])
-@pytest.mark.parametrize("after", [4])
-def test_its_evidence_is_that_of_either_side(metric: str, after: int) -> None:
-    days = of_days(*[40] * 10, *[after] * 20)
+def test_its_evidence_is_that_of_either_side(metric: str) -> None:
+    days = of_days(*[40] * 10, *[4] * 20)
     rule = {"metric": metric, "between": [-0.1, 0.1]}
     one, other = (monitored(days, rule | side).comparisons[0] for side in ({}, {"groups": "M"}))
     assert other.evidence == pytest.approx(one.evidence)

@@ -59,6 +59,3 @@ def test_the_variance_of_a_mean_is_the_usual_one():
     rows = np.random.default_rng(1).normal(size=25)
     means = np.array([rows.mean(), *((rows.sum() - rows) / 24)])
     assert (sampling.deviations(means) ** 2).sum() == pytest.approx(rows.var(ddof=1) / 25)
-
-
-# blocks
