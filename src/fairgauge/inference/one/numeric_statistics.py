@@ -124,8 +124,6 @@ def _mean_interval(statistic: Mean, evidence: Evidence) -> StatisticInterval:
 
 
 def _moments(term: RegressionTerm, evidence: Evidence) -> MeanMoments:
-    if evidence.squares is not None and evidence.cubes is None:
-        raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
     first, second, third = _POWERS[term]
     sums = [
         side.moments_of(needs_of(term))
@@ -135,13 +133,10 @@ def _moments(term: RegressionTerm, evidence: Evidence) -> MeanMoments:
             evidence.cubes or evidence.side,
         )
     ]
-    if second not in sums[1]:
-        raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
     powers = [
-        PowerSums(m["n"], m[first] if first else m["p"] - m["y"], m[second], m.get(third, 0.0))
-        for m in sums
+        PowerSums(m["n"], m[first] if first else m["p"] - m["y"], m[second], m[third]) for m in sums
     ]
-    return mean_moments(powers[0], powers[1], powers[2] if third in sums[2] else None)
+    return mean_moments(*powers)
 
 
 def _kurtosis(term: RegressionTerm, side: ConfusionCounts) -> Array:
@@ -187,8 +182,6 @@ def _log_scale_interval(
     sums, every = evidence.side.moments, (evidence.everyone or evidence).side.moments
     n, degrees = kish, np.full(kish.shape, np.inf)
     if evidence.squares is not None:
-        if "gap4" not in evidence.squares.moments:
-            raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
         linearised = of.influence(sums, evidence.squares.moments)
         n = effective_rows(of.influence(sums, sums), linearised, sums["n"], kish)
         degrees = degrees_of_squares(kish, statistic.size(evidence.cases))
@@ -361,10 +354,7 @@ def _mean_of_bins(
         return np.asarray(quotient(sums.sum(axis=1), total**power))
 
     variance = moment(evidence.squares or evidence.side, 2) * unbiased
-    third = np.zeros_like(variance)
-    if evidence.squares is None or evidence.cubes is not None:
-        third = moment(evidence.cubes or evidence.side, 3)
-    return MeanMoments(mean, variance, third, n)
+    return MeanMoments(mean, variance, moment(evidence.cubes or evidence.side, 3), n)
 
 
 def _skewed_mean_interval(moments: MeanMoments, evidence: Evidence) -> StatisticInterval:
