@@ -529,7 +529,7 @@ def _read_cube(found: Saved) -> Cube:
         )
         for positions, each in zip(plan.tables, found["tables"], strict=True)
     )
-    question = read_question(found["question"]) if "question" in found else None
+    question = read_question(found["question"])
     min_cell = found.get("min_cell")
     if min_cell is not None:
         tables = tuple(with_ranges(table, min_cell) for table in tables)

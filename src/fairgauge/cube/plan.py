@@ -68,16 +68,8 @@ REPLICATE = "@"
 # the sums that means are made of, which replicate weights make too
 _OF_MEANS = ("y", "p", "gap")
 
-_ADDED = (
-    "person", "per_person", "where", "probabilities", "strata_of_sample",
-    "population_size", "replicate_weights",
-)  # fmt: skip
 COUNTED = tuple(option.name for option in OPTIONS if option.counted)
 """The keys of a specification that decide what is counted."""
-
-# the defaults of options that the first cube files lack: they are written only where they are
-# stated, so that the digest of equal counts stays what it was.
-_LATER = {each.name: each.type.plain(each.default) for each in OPTIONS if each.name in _ADDED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +306,6 @@ class Plan:
     def to_dict(self) -> dict[str, Json]:
         """Return the plan as plain values."""
         asked = self.asked.to_dict()
-        stated = [key for key in COUNTED if key not in _LATER or asked[key] != _LATER[key]]
         return {
             "axes": [_plain_fields(axis) | {"role": str(axis.role)} for axis in self.axes],
             "tables": [list(table) for table in self.tables],
@@ -322,7 +313,7 @@ class Plan:
                 {k: v for k, v in _plain_fields(moment).items() if k not in ("centre", "by") or v}
                 for moment in self.moments
             ],
-            "asked": {key: asked[key] for key in stated},
+            "asked": {key: asked[key] for key in COUNTED},
         }
 
     @classmethod
@@ -334,7 +325,7 @@ class Plan:
             for a in found["axes"]
         )  # fmt: skip
         moments = tuple(
-            Moment(m["name"], tuple(m["columns"]), tuple(m["factors"]), m.get("power", 1),
+            Moment(m["name"], tuple(m["columns"]), tuple(m["factors"]), m["power"],
                    m.get("centre", 0.0), m.get("by", ""))
             for m in found["moments"]
         )  # fmt: skip
@@ -343,22 +334,19 @@ class Plan:
 
     def difference(self, other: Plan) -> str:
         """Describe in what two plans differ; empty when they count the same."""
-        # of counts that an earlier version saved, positive values are as they were written
-        asked, others = _normalise_outcomes(self.asked), _normalise_outcomes(other.asked)
-        mine, yours = asked.to_dict(), others.to_dict()
+        mine, yours = self.asked.to_dict(), other.asked.to_dict()
         for key in COUNTED:
             if mine[key] != yours[key]:
                 values = map(_show_option, (mine[key], yours[key]))
                 return f"{key} is {' in one and '.join(values)} in the other"
         cuts = [axis.cuts for each in (self, other) if (axis := each.axis(Role.PREDICTION))]
-        if isinstance(asked.threshold, Threshold) and len(set(cuts)) > 1:
+        if isinstance(self.asked.threshold, Threshold) and len(set(cuts)) > 1:
             medians = " in one and ".join(name_of(median) for (median,) in cuts)
             return (
                 f"the threshold is the median of the scores, {medians} in the other; counts at "
                 "different medians do not add up: give the rows of both to one count or audit"
             )
-        same = replace(self, asked=asked) == replace(other, asked=others)
-        return "" if same else "they were counted by another version of fairgauge"
+        return "" if self == other else "they were counted by another version of fairgauge"
 
 
 def centre_of(plan: Plan) -> float:

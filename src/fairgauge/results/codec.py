@@ -602,7 +602,7 @@ def _write_reason(reason: Reason) -> Plain:
 def read_reason(values: Saved) -> Reason:
     """Read a reason that was written."""
     parameters = read_parameters(values["parameters"])
-    return Reason(ReasonCode(values["code"]), values.get("side"), parameters)
+    return Reason(ReasonCode(values["code"]), values["side"], parameters)
 
 
 def _reason_schema(definitions: Schema) -> Schema:

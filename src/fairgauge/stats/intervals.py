@@ -324,7 +324,7 @@ def effective_share(
 
 
 @quiet
-def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums | None) -> MeanMoments:
+def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums) -> MeanMoments:
     """Return a weighted mean with the moments of its estimate, from merged sums.
 
     Those of the rows' influences ``w (y - mean) / sum w``. Without weights all three sums are the
@@ -332,7 +332,7 @@ def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums | None
 
     ``weights``: sums of w and w y; the higher ones are not needed.
     ``squared``: sums of w^2, w^2 y and w^2 y^2.
-    ``cubed``: sums of w^3, w^3 y, w^3 y^2 and w^3 y^3; without them the third moment is 0.
+    ``cubed``: sums of w^3, w^3 y, w^3 y^2 and w^3 y^3.
 
     The variance is nan where the effective sample size is one row; the third moment 0
     where rounding errors dominate it.
@@ -351,12 +351,10 @@ def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums | None
     kish = w**2 / q
     spread = np.maximum(qyy - 2 * mean * qy + mean**2 * q, 0.0) / w**2
     variance = np.where(kish > 1 + _ROUNDING, spread * kish / (kish - 1), np.nan)
-    third = np.zeros_like(mean)
-    if cubed is not None:
-        c, cy, cyy, cyyy = floats(*cubed)
-        terms = np.stack([cyyy, -3 * mean * cyy, 3 * mean**2 * cy, -(mean**3) * c]) / w**3
-        error = _DIGITS * np.abs(terms).sum(axis=0)
-        third = np.where(error < _NEGLIGIBLE * variance**1.5, terms.sum(axis=0), 0.0)
+    c, cy, cyy, cyyy = floats(*cubed)
+    terms = np.stack([cyyy, -3 * mean * cyy, 3 * mean**2 * cy, -(mean**3) * c]) / w**3
+    error = _DIGITS * np.abs(terms).sum(axis=0)
+    third = np.where(error < _NEGLIGIBLE * variance**1.5, terms.sum(axis=0), 0.0)
     return MeanMoments(mean, variance, third, kish)
 
 

@@ -127,20 +127,15 @@ def _mean_interval(statistic: Mean, data: SideData) -> StatisticInterval:
 
 
 def _moments_of_term(term: RegressionTerm, data: SideData) -> MeanMoments:
-    if data.squares is not None and data.cubes is None:
-        raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
     first, second, third = _POWERS[term]
     sums = [
         side.moments_of(needs_of(term))
         for side in (data.side, data.squares or data.side, data.cubes or data.side)
     ]
-    if second not in sums[1]:
-        raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
     powers = [
-        PowerSums(m["n"], m[first] if first else m["p"] - m["y"], m[second], m.get(third, 0.0))
-        for m in sums
+        PowerSums(m["n"], m[first] if first else m["p"] - m["y"], m[second], m[third]) for m in sums
     ]
-    return mean_moments(powers[0], powers[1], powers[2] if third in sums[2] else None)
+    return mean_moments(*powers)
 
 
 def _kurtosis(term: RegressionTerm, side: ConfusionCounts) -> Array:
@@ -186,8 +181,6 @@ def _log_scale_interval(
     sums, every = data.side.moments, (data.everyone or data).side.moments
     n, degrees = kish, np.full(kish.shape, np.inf)
     if data.squares is not None:
-        if "gap4" not in data.squares.moments:
-            raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
         linearised = of.influence(sums, data.squares.moments)
         n = effective_rows(of.influence(sums, sums), linearised, sums["n"], kish)
         degrees = degrees_of_squares(kish, statistic.size(data.cases))
@@ -360,10 +353,7 @@ def _mean_of_bins(
         return np.asarray(quotient(sums.sum(axis=1), total**power))
 
     variance = moment(data.squares or data.side, 2) * unbiased
-    third = np.zeros_like(variance)
-    if data.squares is None or data.cubes is not None:
-        third = moment(data.cubes or data.side, 3)
-    return MeanMoments(mean, variance, third, n)
+    return MeanMoments(mean, variance, moment(data.cubes or data.side, 3), n)
 
 
 def _skewed_mean_interval(moments: MeanMoments, data: SideData) -> StatisticInterval:
