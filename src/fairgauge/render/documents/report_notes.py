@@ -230,7 +230,7 @@ def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
     words: list[str] = []
     for option in (*OPTIONS, _CONTROLS):
         value = spec.get(option.name)
-        if value is None:
+        if value is None or value == []:  # not asked
             continue
         at = Location(option.name)
         value = option.type.plain(option.type.read(value, at))
