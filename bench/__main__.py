@@ -41,13 +41,14 @@ def main() -> None:
     if options.against:
         against(options.against, rows, options.tries)
         return
-    sections = [told(each(rows, options.tries)) for each in (scans, inputs, beside_peers, start)]
+    measures = (scans, questions, inputs, compare_with_peers, start)
+    sections = [print_section(measure(rows, options.tries)) for measure in measures]
     if not options.quick:
-        sections.append(told(billion.section()))
+        sections.append(print_section(billion.section()))
         _PAGE.write_text(page(sections), encoding="utf-8")
 
 
-def told(section: Section) -> Section:
+def print_section(section: Section) -> Section:
     """Print a section as soon as it is known."""
     print(shown(section), flush=True)
     return section
@@ -114,6 +115,24 @@ def scans(rows: int, tries: int) -> Section:
     return Section(f"{rows:,} rows of Parquet: three features, intersection, weights", lines)
 
 
+def questions(rows: int, tries: int) -> Section:
+    """``find`` of ten times the rows and ``why``, from Parquet; beside a bare scan."""
+    lines = []
+    for name, what, of, most in (
+        ("find", "978,200 subgroups", 10 * rows, 20),
+        ("why", "four controls", rows, 3),
+    ):
+        rows_file(of, wide=True)
+        pairs = [(ours("bare_wide", of, name), ours(name, of)) for _ in range(min(tries, 3))]
+        bare, answered = (best([pair[i] for pair in pairs]) for i in (0, 1))
+        lines += [
+            Line(f"{name}: a bare scan of the columns of {of:,} rows", bare, rows=of),
+            Line(f"{name}: {what}", answered),
+            ratio(f"CPU, {name} / bare", answered, bare, most),
+        ]
+    return Section("Questions that read many rows", lines)
+
+
 def inputs(rows: int, tries: int) -> Section:
     """One feature, label and prediction from every kind of input."""
     works = [("count_frame", rows, kind) for kind in _KINDS]
@@ -130,7 +149,7 @@ def inputs(rows: int, tries: int) -> Section:
     return Section(f"Each input: one feature of {rows:,} rows", lines)
 
 
-def beside_peers(rows: int, tries: int) -> Section:
+def compare_with_peers(rows: int, tries: int) -> Section:
     """Clarify's metrics of one feature in a frame of texts, beside the peers; values first."""
     del rows
     table = rows_file(_MILLION, ".csv")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from bench.data import rows_file
+from bench.data import CONTROLS, TENS, rows_file
 
 Work = Callable[[], Any]
 FEATURES: dict[str, Any] = {
@@ -36,6 +36,35 @@ def bare_scan(rows: int) -> Work:
     query = f"SELECT {asked} FROM '{rows_file(rows)}' WHERE weight <> 0.70003"
     duckdb.sql(f"FROM '{rows_file(1_000)}'").fetchall()
     return lambda: duckdb.sql(query).fetchall()
+
+
+def bare_wide(rows: int, question: str) -> Work:
+    """Read the columns that ``find`` or ``why`` is asked about, and no more."""
+    import duckdb
+
+    columns = TENS if question == "find" else ["race", *CONTROLS]
+    asked = ", ".join(f"min({c}), max({c})" for c in (*columns, "label", "prediction"))
+    query = f"SELECT {asked} FROM '{rows_file(rows, wide=True)}'"
+    duckdb.sql("SET disabled_optimizers = 'statistics_propagation'")  # else it reads nothing
+    return lambda: duckdb.sql(query).fetchall()
+
+
+def find(rows: int) -> Work:
+    """Search all subgroups of up to three of ten features: 978,200."""
+    import fairgauge as fg
+
+    asked = {"label": "label", "prediction": "prediction", "positive": 1, "features": TENS}
+    fg.find(rows_file(10_000, wide=True), rate="accuracy", **asked)
+    return lambda: fg.find(rows_file(rows, wide=True), rate="accuracy", **asked)
+
+
+def why(rows: int) -> Work:
+    """Decompose the gaps of five groups by four controls, of 400 combinations."""
+    import fairgauge as fg
+
+    asked = {"prediction": "prediction", "positive": 1, "sensitive": "race", "strata": [*CONTROLS]}
+    fg.why(rows_file(10_000, wide=True), **asked)
+    return lambda: fg.why(rows_file(rows, wide=True), **asked)
 
 
 def cube(rows: int) -> Work:
@@ -143,6 +172,17 @@ def _differences(report: Any) -> str:
 
 WORK: dict[str, Callable[..., Work]] = {
     each.__name__: each
-    for each in (bare_scan, cube, count_frame, count_file, bare_read, audit_frame, warm_audit)
+    for each in (
+        bare_scan,
+        bare_wide,
+        find,
+        why,
+        cube,
+        count_frame,
+        count_file,
+        bare_read,
+        audit_frame,
+        warm_audit,
+    )
 }
 ANSWERS: dict[str, Callable[[Any], str]] = {"audit_frame": _differences}

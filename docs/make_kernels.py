@@ -21,9 +21,6 @@ from fairgauge.stats import contrasts, intervals
 
 KERNELS = (
     intervals.wilson,
-    intervals.odds,
-    intervals.weighted_share,
-    intervals.paired_ratio,
     intervals.containing,
     contrasts.mover_difference,
     contrasts.mover_ratio,

@@ -68,16 +68,11 @@ def page() -> str:
     """Return the page of documentation: every option, its flags, its default, its description."""
     table = "".join(
         f"| `{option.name}` | {_cell(_description(option.name))} "
-        f"| {_cell(', '.join(f'`{flag}`' for flag in option.flags))} "
+        f"| `{option.flag}` "
         f"| {f'`{option.usual}`' if option.usual else ''} |\n"
         for option in OPTIONS
     )
-    forms = "".join(
-        f"- `{flag}`: {option.syntax}\n"
-        for option in OPTIONS
-        for flag in option.flags
-        if option.syntax
-    )
+    forms = "".join(f"- `{option.flag}`: {option.syntax}\n" for option in OPTIONS if option.syntax)
     return f"{_PAGE}{table}{_FORMS}{forms}"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.cube.cube import cube_schema
 from fairgauge.results.shown_result import result_classes
 
 if TYPE_CHECKING:
@@ -18,9 +17,7 @@ _MOST_WORDS = 8
 
 
 def schema_of(name: str) -> Mapping[str, Any]:
-    """Return the schema of a cube, or of a kind of result by its name."""
-    if name == "cube":
-        return cube_schema()
+    """Return the schema of a kind of result by its name."""
     (kind,) = {each for each in result_classes().values() if each.KIND.name == name}
     return kind.json_schema()
 

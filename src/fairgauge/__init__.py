@@ -44,8 +44,6 @@ if TYPE_CHECKING:
         MissingExtra,
         SpecError,
     )
-    from fairgauge.evidence.protection import protect
-    from fairgauge.evidence.sealing import seal, verify
     from fairgauge.integrations.scikit_learn import scorer
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor, monitor_doctor
@@ -63,6 +61,8 @@ if TYPE_CHECKING:
     from fairgauge.results.threshold_choice import ThresholdChoice
     from fairgauge.results.verdicts import RulesNotMet
     from fairgauge.scan.source import sql
+    from fairgauge.sharing.protection import protect
+    from fairgauge.sharing.sealing import seal, verify
 
 _NAMES_OF = {
     "api.audit": "audit count",
@@ -80,8 +80,8 @@ _NAMES_OF = {
     "cube.build": "confusion",
     "cube.cube": "Cube",
     "errors": "CubeError DataError DuplicateCountsWarning FairgaugeError MissingExtra SpecError",
-    "evidence.protection": "protect",
-    "evidence.sealing": "seal verify",
+    "sharing.protection": "protect",
+    "sharing.sealing": "seal verify",
     "integrations.scikit_learn": "scorer",
     "monitoring.history": "History",
     "monitoring.monitor": "monitor monitor_doctor",
@@ -114,8 +114,8 @@ __all__ = [
 ]  # fmt: skip
 
 
+# what is used by the name of its module: ``fg.mlflow.log_report``
 _MODULES = {"mlflow": "fairgauge.integrations.mlflow", "testing": "fairgauge.testing"}
-"""What is used by the name of its module: ``fg.mlflow.log_report``."""
 
 
 def __getattr__(name: str) -> object:

@@ -21,12 +21,12 @@ from fairgauge.object_stores import is_object, write_object
 
 _WINDOWS = os.name == "nt"
 _FOLDER = re.compile(r"\.fairgauge-\w{8}")
+# the folders of this process, with the descriptor that holds the lock, and who made them: a fork
+# must not remove those of its parent.
 _held: dict[Path, tuple[int, int]] = {}
-"""The folders of this process, with the descriptor that holds the lock, and who made them: a fork
-must not remove those of its parent."""
 
 
-def held(make: Callable[[], tuple[Path, int]]) -> tuple[Path, int]:
+def make_locked(make: Callable[[], tuple[Path, int]]) -> tuple[Path, int]:
     """Make a file or folder and lock it; what another run removed in between is made again."""
     while True:
         path, descriptor = make()
@@ -80,7 +80,7 @@ def _make_folder(parent: Path | None) -> Path:
         made = Path(tempfile.mkdtemp(prefix=".fairgauge-", dir=parent))
         return made, -1 if _WINDOWS else os.open(made, os.O_RDONLY)
 
-    folder, descriptor = held(make)
+    folder, descriptor = make_locked(make)
     _held[folder] = descriptor, os.getpid()
     return folder
 
@@ -156,9 +156,9 @@ def write_all(contents: Mapping[str | Path, str | bytes]) -> None:
             for path in contents:
                 if path not in streams and path not in objects:
                     target = _target(Path(path))
-                    waiting[target] = stack.enter_context(_beside(target, contents[path]))
+                    waiting[target] = stack.enter_context(_write_temporary(target, contents[path]))
             for path in objects:  # each whole; what is written before one fails stays
-                write_object(str(path), _as_bytes(contents[path]))
+                write_object(str(path), _encode_content(contents[path]))
             for path in streams:
                 _write_stream(Path(path), contents[path])
             for path, temporary in waiting.items():
@@ -180,7 +180,7 @@ def create_whole(target: Path, text: str, folder: Path | None = None) -> bool:
     hard links nor locks).
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _beside(target, text, folder, lasting=True) as temporary:
+    with _write_temporary(target, text, folder, lasting=True) as temporary:
         created = _name_exclusively(temporary, target)
         if created:
             _make_names_last(target.parent)
@@ -193,7 +193,7 @@ def replace_whole(target: Path, text: str, folder: Path | None = None) -> None:
     Raises OSError (the folder is not writable, or the disk is full).
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _beside(target, text, folder, lasting=True) as temporary:
+    with _write_temporary(target, text, folder, lasting=True) as temporary:
         temporary.replace(target)
         _make_names_last(target.parent)
 
@@ -210,10 +210,10 @@ def _is_stream(path: Path) -> bool:
 def _write_stream(path: Path, content: str | bytes) -> None:
     descriptor = os.open(path, os.O_WRONLY)
     with os.fdopen(descriptor, "wb") as handle:
-        handle.write(_as_bytes(content))
+        handle.write(_encode_content(content))
 
 
-def _as_bytes(content: str | bytes) -> bytes:
+def _encode_content(content: str | bytes) -> bytes:
     # bytes on all systems: the text layer of Windows would turn "\n" into "\r\n", and a file's
     # digest must not depend on where it was written
     return content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
@@ -232,7 +232,7 @@ def _target(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _beside(
+def _write_temporary(
     target: Path, content: str | bytes, folder: Path | None = None, *, lasting: bool = False
 ) -> Iterator[Path]:
     # A new file gets its rights from the system, which knows the umask: `os.umask` could only be
@@ -245,13 +245,13 @@ def _beside(
         path = folder / f"{start}{os.urandom(8).hex()}"
         return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
 
-    temporary, descriptor = held(make)
+    temporary, descriptor = make_locked(make)
     with contextlib.ExitStack() as stack:
         stack.callback(_unlink, temporary)
         handle = stack.enter_context(os.fdopen(descriptor, "wb"))
         if target.exists():  # before the content, which the umask may show to more people
             temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-        handle.write(_as_bytes(content))
+        handle.write(_encode_content(content))
         handle.flush()
         if lasting:
             os.fsync(descriptor)
@@ -277,7 +277,7 @@ def _name_exclusively(temporary: Path, target: Path) -> bool:
         if _WINDOWS:
             raise
         # FAT and many network and FUSE file systems have no hard links
-        with _locked(target.parent):
+        with _lock_folder(target.parent):
             if target.exists():
                 return False
             temporary.replace(target)
@@ -285,7 +285,7 @@ def _name_exclusively(temporary: Path, target: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     # a file that stood for the lock by its presence would outlast a process that is killed
     import fcntl  # not on Windows
 

@@ -43,8 +43,8 @@ Assume = StrEnum("Assume", "GIVEN_GROUP NOTHING")
 KnownDrawn = StrEnum("KnownDrawn", "UNKNOWN RANDOM")
 """How the rows were drawn of which the group is known, where it is otherwise not recorded."""
 
-Estimator = StrEnum("Estimator", "LIKELIHOOD BOUNDS VALIDATED")
-"""How a rate of groups is estimated from their probabilities."""
+Estimator = StrEnum("Estimator", "LIKELIHOOD BOUNDS VALIDATED REGRESSION WEIGHTED")
+"""How a rate or an average of groups is estimated from their probabilities."""
 
 Uncounted = StrEnum("Uncounted", {
     "NO_COUNT": "missing count", "NO_WEIGHT": "missing weight",
@@ -166,13 +166,14 @@ IntervalMethod = StrEnum(
     "WILSON CLOPPER_PEARSON JEFFREYS NEWCOMBE MOVER SCORE STUDENT_T INFLUENCE DELONG CHI_SQUARE "
     "BOOTSTRAP ORDER_STATISTICS BALL CONDITIONAL STRATIFIED MANTEL_HAENSZEL JACKKNIFE "
     "SURVEY_DESIGN TUKEY SIMULTANEOUS_GROUPS SIMULTANEOUS PROFILE_LIKELIHOOD SHARP_BOUNDS "
-    "VALIDATED_SAMPLE",
+    "VALIDATED_SAMPLE PROBABILITY_REGRESSION PROBABILITY_WEIGHTS",
 )
 """A step in making a confidence interval, as `method_descriptions` under `render` explains."""
 
 
 OF_PROBABILITIES = frozenset({
     IntervalMethod.PROFILE_LIKELIHOOD, IntervalMethod.SHARP_BOUNDS, IntervalMethod.VALIDATED_SAMPLE,
+    IntervalMethod.PROBABILITY_REGRESSION, IntervalMethod.PROBABILITY_WEIGHTS,
 })  # fmt: skip
 """The methods of groups of which only probabilities are known."""
 
@@ -210,7 +211,7 @@ DOUBTS = DOUBTS_OF_A_COLUMN | {
     DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.APPROVED_AS_REFUSED,
     DiagnosticCode.CLASSES_OF_MISSING, DiagnosticCode.PREDICTION_NOT_A_LABEL,
     DiagnosticCode.UNFAVOURABLE_POSITIVE, DiagnosticCode.CODE_AS_FAVOURABLE,
-    DiagnosticCode.ALIKE_IDENTIFIERS,
+    DiagnosticCode.ALIKE_IDENTIFIERS, DiagnosticCode.NEVER_REPEATS,
     DiagnosticCode.PLACEHOLDER_IDENTIFIER,
     DiagnosticCode.GROUPS_LEFT_OUT, DiagnosticCode.DOUBLED_ROWS,
 }  # fmt: skip

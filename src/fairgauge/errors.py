@@ -53,7 +53,7 @@ def shown_address(address: str) -> str:
     return f"{scheme}{user}{at}{place}"
 
 
-def without_secrets(text: str) -> str:
+def hide_secrets(text: str) -> str:
     """Return a text with every address in it as it may be shown."""
     return re.sub(_IN_TEXT, lambda found: shown_address(found[0]), text)
 
@@ -73,8 +73,8 @@ NOT_UTF_8 = "not UTF-8 text; save it as UTF-8, for example with iconv -f windows
 _LONGEST_MESSAGE = 1_900
 _LONGEST_QUOTE = 60
 MOST_CELLS, _MOST_CATEGORIES = 3, 20
+# addresses: of mail, and of a street with the number of a house
 _OF_SOMEONE = r"\S@\S|\d[a-z]?,? +[^\W\d_]{4,}|[^\W\d_]{4,}[.,]? +\d"
-"""Addresses: of mail, and of a street with the number of a house."""
 
 
 class FairgaugeError(Exception):
@@ -83,7 +83,7 @@ class FairgaugeError(Exception):
     exit_code = 2
 
     def __str__(self) -> str:
-        text = without_secrets(super().__str__())
+        text = hide_secrets(super().__str__())
         return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + " ..."
 
 
@@ -199,15 +199,15 @@ def quote(value: object) -> str:
 
     An address is shown without its password, before it is shortened.
     """
-    text = without_secrets(shown_address(str(value)))
+    text = hide_secrets(shown_address(str(value)))
     shown = text if len(text) <= _LONGEST_QUOTE else f"{text[:20]}...{text[23 - _LONGEST_QUOTE :]}"
     return repr(shown)
 
 
-def shown(value: object) -> str:
+def display(value: object) -> str:
     """Show a value of any type in a message: text in quotes, anything else as in JSON.
 
-    >>> shown("5"), shown(5), shown(True), shown(["y", None])
+    >>> display("5"), display(5), display(True), display(["y", None])
     ("'5'", '5', 'true', '["y", null]')
     """
     if isinstance(value, (str, os.PathLike)):
@@ -217,7 +217,7 @@ def shown(value: object) -> str:
         import json
 
         text = unprintable if "\n" in str(value) else json.dumps(value, default=str)
-        text = without_secrets(text)
+        text = hide_secrets(text)
     except (TypeError, ValueError, RecursionError):  # keys, huge numbers, values within themselves
         text = unprintable
     return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 3]}..."
@@ -289,13 +289,13 @@ def closest(name: object, allowed: Iterable[object]) -> str | None:
     return names[close[0]] if close else None
 
 
-def nearest(name: object, allowed: Iterable[object]) -> str:
+def suggest(name: object, allowed: Iterable[object]) -> str:
     """Return ``" Did you mean 'x'?"`` for the closest allowed name, or nothing."""
     close = closest(name, allowed)
     return f" Did you mean {quote(close)}?" if close is not None else ""
 
 
-def if_absent(value: object, asked: Sequence[object], meant: str) -> str:
+def remedy_if_absent(value: object, asked: Sequence[object], meant: str) -> str:
     """Return the remedy for one of several values that data lack and that seems no other value."""
     several = len(asked) > 1 and not meant
     return f". If it is right, leave {quote(value)} out for these data" if several else ""

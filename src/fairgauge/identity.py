@@ -21,8 +21,8 @@ from fairgauge.values import MISSING_NAME, Json, Value, canonical, name_of
 
 _CROSSED, _LISTED, _OF_COLUMNS = " & ", ", ", "*"
 _SEPARATORS = frozenset('&,*"')
+# words that a result writes beside the groups of every feature
 _WORDS = (str(GroupKind.OTHERS), str(GroupKind.OVERALL))
-"""Words that a result writes beside the groups of every feature."""
 
 
 class Quotes(IntEnum):
@@ -33,7 +33,7 @@ class Quotes(IntEnum):
     ALL = 2
 
 
-def _written(part: str, quotes: Quotes) -> str:
+def _quote_name(part: str, quotes: Quotes) -> str:
     # the text of one value or column in a name; with all quotes, names are unambiguous
     if quotes is Quotes.NONE:
         return part
@@ -52,7 +52,7 @@ class FeatureId:
 
     def name(self, quotes: Quotes = Quotes.NONE) -> str:
         """Return its name, which may be that of another feature too."""
-        return _OF_COLUMNS.join(_written(column, quotes) for column in self.columns)
+        return _OF_COLUMNS.join(_quote_name(column, quotes) for column in self.columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +79,7 @@ class ValueSet:
 
     def name(self, quotes: Quotes = Quotes.NONE) -> str:
         """Return the values as they are listed."""
-        return _LISTED.join(_written(name_of(value), quotes) for value in self.values)
+        return _LISTED.join(_quote_name(name_of(value), quotes) for value in self.values)
 
 
 @dataclass(frozen=True, slots=True)

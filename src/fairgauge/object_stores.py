@@ -21,10 +21,10 @@ from fairgauge.errors import (
     FairgaugeError,
     MissingExtra,
     cause,
+    display,
+    hide_secrets,
     quote,
-    shown,
     shown_address,
-    without_secrets,
 )
 
 STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https")
@@ -45,8 +45,8 @@ _CREDENTIALS = {
 _WHOLE_ONLY = "its server sends files as a whole only, not in parts; download it, and name the file"
 _CUT = re.compile(r"payload is not completed|IncompleteRead")
 _SAME = {"s3a": "s3", "gcs": "gs", "abfs": "az", "abfss": "az"}
+# how object_store puts the causes of an error below each other
 _DECORATION = re.compile(r"\s*\x1b\[\d+m↳\x1b\[0m")
-"""How object_store puts the causes of an error below each other."""
 _NUMBER = re.compile(r"^\[Errno \d+\] ")
 _ELSEWHERE = re.compile(
     r"the region '.*' is wrong|addressed using the specified endpoint|Moved Perm"
@@ -84,7 +84,7 @@ class Object:
         """Open the object for reading: of Parquet just the bytes that are asked for are fetched."""
         assert mode == "rb"
         files, path = filesystem(self.url)
-        with explained(self.url):
+        with explain_store_errors(self.url):
             handle = files.open(path, "rb", cache_type="none")
         if getattr(handle, "size", None) is None or not handle.seekable():
             raise DataError(f"cannot read {quote(self)}: {_WHOLE_ONLY}")
@@ -100,7 +100,7 @@ Place: TypeAlias = Path | Object
 def local_path(name: object) -> Path:
     """Return the path of a local file or folder; no text, or an empty one, names none."""
     if not isinstance(name, (str, Path)):
-        raise DataError(f"a path is a text or a pathlib.Path, not {shown(name)}")
+        raise DataError(f"a path is a text or a pathlib.Path, not {display(name)}")
     if name == "":  # Path("") is the working folder
         raise DataError("the path is an empty text; name a file, or '.' for the working folder")
     return Path(name)
@@ -172,10 +172,10 @@ def find_objects(url: str) -> tuple[list[Object], bool]:
         raise DataError(
             f"{quote(url)} names no bucket; write {url.partition(':')[0]}://BUCKET/NAME"
         )
-    url = _with_plain_scheme(url)
+    url = _lower_scheme(url)
     files, path = filesystem(url)
     glob = any(character in shown_address(url) for character in "*?[")
-    with explained(url):
+    with explain_store_errors(url):
         files.invalidate_cache()
         try:
             found = {path: files.info(path)}
@@ -195,7 +195,7 @@ def find_objects(url: str) -> tuple[list[Object], bool]:
     return [Object(_address_of(str(name), url)) for name in sorted(names)], below
 
 
-def _with_plain_scheme(url: str) -> str:
+def _lower_scheme(url: str) -> str:
     scheme, found, rest = url.partition("://")
     return f"{scheme.lower()}{found}{rest}"
 
@@ -213,7 +213,7 @@ def names_in(folder: str) -> list[str]:
         if not is_object(folder):
             return [each.name for each in Path(folder).iterdir()]
         files, path = filesystem(folder)
-        with explained(folder):
+        with explain_store_errors(folder):
             return [str(each) for each in files.ls(path, detail=False)]
     except (OSError, DataError):
         return []
@@ -225,7 +225,7 @@ def read_object(url: str, most: int | None = None) -> bytes:
     Raises DataError (there is no such object, or it cannot be read).
     """
     files, path = filesystem(url)
-    with explained(url):
+    with explain_store_errors(url):
         files.invalidate_cache()
         if most is not None and (size := files.info(path).get("size") or 0) > most:
             raise DataError(
@@ -243,7 +243,7 @@ def write_object(url: str, content: bytes) -> None:
             "file, or an address of a store such as s3://BUCKET/NAME"
         )
     files, path = filesystem(url)
-    with explained(url, "write"):
+    with explain_store_errors(url, "write"):
         files.pipe_file(path, content)
 
 
@@ -270,8 +270,8 @@ def filesystem(url: str) -> tuple[Any, str]:
     try:
         import fsspec
 
-        with explained(url):
-            files, path = fsspec.core.url_to_fs(_with_plain_scheme(url))
+        with explain_store_errors(url):
+            files, path = fsspec.core.url_to_fs(_lower_scheme(url))
             if credential := getattr(files, "sync_credential", None):
                 _check_azure(credential)
     except ImportError as error:
@@ -286,7 +286,7 @@ def _check_azure(credential: Any) -> None:
 
 
 @contextmanager
-def explained(url: str, doing: str = "read") -> Iterator[None]:
+def explain_store_errors(url: str, doing: str = "read") -> Iterator[None]:
     """Explain what a store answers: its clients raise errors of many libraries."""
     what = quote(shown_address(url))
     try:
@@ -298,7 +298,7 @@ def explained(url: str, doing: str = "read") -> Iterator[None]:
             raise DataError(f"cannot {doing} {what}: there is no such object or bucket") from None
         plain = _DECORATION.sub(":", str(error)).partition("\nAttempted credentials")[0]
         plain = plain.removesuffix(".")
-        text = without_secrets(" ".join(plain.split()).replace(url, shown_address(url)))
+        text = hide_secrets(" ".join(plain.split()).replace(url, shown_address(url)))
         text = _NUMBER.sub("", text)
         text = _WHOLE_ONLY if "range request" in text else text
         if _CUT.search(text):
@@ -336,7 +336,7 @@ class Ranges(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         at = self.tell()
         wanted = min(len(buffer), max(self.size - at, 0))
-        with explained(self._url):
+        with explain_store_errors(self._url):
             found = self._handle.read(wanted) if wanted else b""
         if len(found) != wanted:
             raise DataError(

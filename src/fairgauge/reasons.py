@@ -32,7 +32,7 @@ ReasonCode = StrEnum(
     "GROUP_NOT_RECORDED NOT_IDENTIFIED "
     # there is too little data
     "FEW_ROWS FEW_EXPECTED SPARSE_CLASS FEW_IN_MINORITY FEW_EFFECTIVE_ROWS FEW_ERRORS "
-    "FEW_ERRORS_TOGETHER CONSTANT_SCORE FEW_IN_TAIL SUMS_NOT_COUNTED FEW_CLUSTERS THIN_STRATA "
+    "FEW_ERRORS_TOGETHER CONSTANT_SCORE FEW_IN_TAIL FEW_CLUSTERS THIN_STRATA "
     "FEW_EFFECTIVE_PEOPLE FEW_KNOWN_PEOPLE UNSHOWN_PROBABILITIES ANSWERS_CONTRADICT SMALL_GROUP "
     # there is no confidence interval
     "NO_METHOD NO_CLUSTER_METHOD ROW_METRIC_WITH_CLUSTERS SCORES_NOT_BY_CLUSTER "
@@ -120,29 +120,31 @@ class Reason:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the reason as plain values, without its sentence."""
-        plain: dict[str, Json] = {name: _plain(value) for name, value in self.parameters}
+        plain: dict[str, Json] = {name: _plain_parameter(value) for name, value in self.parameters}
         return {"code": str(self.code), "side": self.side, "parameters": plain}
 
     @classmethod
     def from_dict(cls, plain: Saved) -> Reason:
         """Read what `to_dict` wrote."""
-        parameters = ((name, _typed(value)) for name, value in plain["parameters"].items())
+        parameters = (
+            (name, _typed_parameter(value)) for name, value in plain["parameters"].items()
+        )
         return cls(ReasonCode(plain["code"]), plain.get("side"), tuple(sorted(parameters)))
 
 
-def all_of(reasons: Iterable[Reason]) -> Reason:
+def join_reasons(reasons: Iterable[Reason]) -> Reason:
     """Join several reasons that hold together; a single one stands for itself."""
     several = tuple(reasons)
     return several[0] if len(several) == 1 else Reason.of(ReasonCode.ALL_OF, reasons=several)
 
 
-def _plain(value: Parameter) -> Json:
+def _plain_parameter(value: Parameter) -> Json:
     if isinstance(value, tuple):
         return [each.to_dict() if isinstance(each, Reason) else each for each in value]
     return value
 
 
-def _typed(value: Any) -> Any:
+def _typed_parameter(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(Reason.from_dict(each) if isinstance(each, dict) else each for each in value)
     return value

@@ -30,7 +30,6 @@ Saved: TypeAlias = Mapping[str, Any]
 MISSING_NAME = "(missing)"
 
 _PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
-_YEAR = re.compile(r"(19|20)\d\d")
 _MOST_DIGITS = 15
 _UUID = 16
 _MIDNIGHT = "T00:00:00"
@@ -49,8 +48,8 @@ def canonical(raw: object) -> Value:
         return raw
     if hasattr(raw, "item") and not isinstance(raw, (bytes, Decimal)):  # numpy and Arrow scalars
         if type(raw).__name__ == "datetime64":
-            return _moment(raw)
-        raw = as_double(raw) if isinstance(raw.item(), float) else raw.item()
+            return _canonical_moment(raw)
+        raw = to_double(raw) if isinstance(raw.item(), float) else raw.item()
         if raw is None or isinstance(raw, (str, bool)):
             return raw
     if isinstance(raw, int):
@@ -60,7 +59,7 @@ def canonical(raw: object) -> Value:
     if isinstance(raw, (dt.date, dt.time)):  # datetimes are dates
         return None if raw != raw else _iso(raw)
     if isinstance(raw, bytes):
-        return _of_bytes(raw)
+        return _text_of_bytes(raw)
     if isinstance(raw, dt.timedelta):
         return None if raw != raw else dt.timedelta.__str__(raw)  # not as pandas writes it
     if type(raw).__name__ in {"NAType", "NaTType"} or raw != raw:
@@ -74,7 +73,7 @@ HALF = 1e-4
 """Of half precision there are four places fewer."""
 
 
-def as_double(number: Any) -> float:
+def to_double(number: Any) -> float:
     """Return a number as a double; of less precision, the decimal that it stands for.
 
     `fairgauge.scan.row_codes` states which that is.
@@ -97,7 +96,7 @@ def _canonical_number(raw: float | Decimal) -> Value:
     return whole if raw == whole else float(raw)
 
 
-def _of_bytes(raw: bytes) -> str:
+def _text_of_bytes(raw: bytes) -> str:
     # the text that bytes are, or that of a UUID, which some engines hold as its bytes
     if len(raw) == _UUID and not raw.decode("utf-8", "surrogateescape").isprintable():
         digits = raw.hex()
@@ -105,7 +104,7 @@ def _of_bytes(raw: bytes) -> str:
     return raw.decode("utf-8", "backslashreplace")
 
 
-def _moment(raw: Any) -> Value:
+def _canonical_moment(raw: Any) -> Value:
     whole = raw.astype("datetime64[us]")
     return str(raw) if whole != raw and raw == raw else canonical(whole.item())
 
@@ -163,10 +162,10 @@ def reading(name: str) -> Value:
     return meaning(spelling(name))
 
 
-def unaccented(text: str) -> str:
+def fold_accents(text: str) -> str:
     r"""Return a text without case and accents.
 
-    >>> unaccented("D\xc9SIST\xc9"), unaccented("Wei\xdf")
+    >>> fold_accents("D\xc9SIST\xc9"), fold_accents("Wei\xdf")
     ('desiste', 'weiss')
     """
     if text.isascii():
@@ -175,12 +174,8 @@ def unaccented(text: str) -> str:
     return "".join(each for each in letters if not unicodedata.combining(each))
 
 
-_LETTERS = re.compile(r"[^\W\d_]{4,}")
-"""Words: of codes, one character more makes another one."""
-_SHORTEST_WORD = 3
-"""Letters of a word that its first letter may stand for: A is not AB, nor S SE."""
+# a whole number, which may have zeros before it, marks around it, or decimals that are 0
 _CODE = re.compile(r"[^\w-]*0*(\d+)([.,]0{1,2})?\W*")
-"""A whole number, which may have zeros before it, marks around it, or decimals that are 0."""
 
 
 def name_of(value: Value) -> str:

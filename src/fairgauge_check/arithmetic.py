@@ -25,8 +25,8 @@ from fairgauge_check.printed import (
 
 MIN_SHARE = 0.02
 """The share of people below which a category need not have a ratio, nor be the reference."""
+# the largest unit of the last place, as a share of a ratio, by which a reference is recognised.
 _PRECISE = Fraction(1, 50)
-"""The largest unit of the last place, as a share of a ratio, by which a reference is recognised."""
 _COUNTS = (ColumnRole.N, ColumnRole.SELECTED)
 
 
@@ -46,11 +46,11 @@ def check_arithmetic(
     (['rate_mismatch', 'unknown_not_stated'], 2)
     """
     faults, checked = faults_and_checked([
-        *(fault for row in table.rows for fault in (*_counts(row), *_rate(row))),
+        *(fault for row in table.rows for fault in (*_counts(row), *_check_rate(row))),
         *_totals(table),
-        *_ratios(table),
+        *_check_ratios(table),
     ])  # fmt: skip
-    faults += [*_rows(table, min_share), *_reference(table, min_share, fewest)]
+    faults += [*_check_rows(table, min_share), *_check_reference(table, min_share, fewest)]
     return sorted(faults, key=lambda fault: fault.row or (len(table.rows) + 1, "")), checked
 
 
@@ -68,7 +68,7 @@ def _counts(row: PublishedRow) -> Iterator[Finding]:
             yield _fault(FaultCode.IMPOSSIBLE, row, column=str(role), printed=printed.text)
 
 
-def _rate(row: PublishedRow) -> Iterator[Finding]:
+def _check_rate(row: PublishedRow) -> Iterator[Finding]:
     printed, share = row.rate, row.share
     if printed is None:
         return
@@ -94,7 +94,7 @@ def _totals(table: PublishedTable) -> Iterator[Finding]:
             if printed is None:
                 continue
             (low, high), (with_unknown, most) = (
-                _sum(each, role) for each in (groups, [*groups, *unknown])
+                _sum_of_rows(each, role) for each in (groups, [*groups, *unknown])
             )
             fitting = [end for start, end in ((low, high), (with_unknown, most))
                        if start <= printed.exact <= end]  # fmt: skip
@@ -113,7 +113,9 @@ def _totals(table: PublishedTable) -> Iterator[Finding]:
             yield _fault(FaultCode.TOTAL_NOT_CHECKED, row, columns=tuple(unchecked))
 
 
-def _sum(rows: Sequence[PublishedRow], role: ColumnRole) -> tuple[Fraction, Fraction | float]:
+def _sum_of_rows(
+    rows: Sequence[PublishedRow], role: ColumnRole
+) -> tuple[Fraction, Fraction | float]:
     # people of unknown category without a number are counted as none, unless it is withheld
     low = high = Fraction(0)
     is_open = False
@@ -197,7 +199,7 @@ def highest(table: PublishedTable, min_share: float, fewest: int = 0) -> Publish
     )
 
 
-def _ratios(table: PublishedTable) -> Iterator[Finding]:
+def _check_ratios(table: PublishedTable) -> Iterator[Finding]:
     reference, unchecked = printed_reference(table), []
     for row in table.groups:
         if row.ratio is None:
@@ -225,7 +227,7 @@ def _ratios(table: PublishedTable) -> Iterator[Finding]:
         yield _fault(FaultCode.RATIOS_NOT_CHECKED, None, categories=tuple(unchecked))
 
 
-def _reference(table: PublishedTable, min_share: float, fewest: int) -> Iterator[Fault]:
+def _check_reference(table: PublishedTable, min_share: float, fewest: int) -> Iterator[Fault]:
     # what is wrong with the reference of the printed ratios: it is not the highest rate
     reference = printed_reference(table)
     # an audit takes no category of so few people as reference, whatever its rate
@@ -246,7 +248,7 @@ def _reference(table: PublishedTable, min_share: float, fewest: int) -> Iterator
         )
 
 
-def _rows(table: PublishedTable, min_share: float) -> Iterator[Fault]:
+def _check_rows(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     has_ratios, reference = any(row.ratio for row in table.groups), printed_reference(table)
     for row in table.rows:
         is_group, is_none = row.kind is RowKind.GROUP, row.n is not None and not row.n.exact
@@ -288,8 +290,8 @@ def _rows(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         yield _fault(FaultCode.UNKNOWN_NOT_STATED, None)
 
 
+# what may stand between the two categories in the name of an intersection
 _BETWEEN = (" & ", " and ", " x ", ", ", " / ", "/", " - ", " – ", " ")
-"""What may stand between the two categories in the name of an intersection."""
 
 
 def check_margins(table: PublishedTable, tables: Sequence[PublishedTable]) -> Iterator[Finding]:
@@ -325,9 +327,9 @@ def _margins(
             printed: Printed | None = getattr(row, role)
             if printed is None:
                 continue
-            low, high = _sum(of, role)
+            low, high = _sum_of_rows(of, role)
             complete = len(of) == len(others) and not many.excludes and high < math.inf
-            lacking = _sum(unknown, role)[1] if complete else math.inf
+            lacking = _sum_of_rows(unknown, role)[1] if complete else math.inf
             if low <= printed.exact <= high + lacking:
                 if complete and lacking < math.inf:
                     yield None

@@ -15,11 +15,11 @@ from fairgauge.plugins import (
     Side,
     Statement,
     called,
+    english,
     flat,
     numbered,
     outcome_word,
     page,
-    plain,
     published_range,
     step,
 )
@@ -49,7 +49,7 @@ def fault_statement(fault: Fault) -> Statement:
         "fault": str(fault.code),
         "row": fault.row,
         "in_unit": {name: _format_share(value, p) for name, value in numbers.items()},
-        "short": {name: _short(value) for name, value in numbers.items()},
+        "short": {name: _short_number(value) for name, value in numbers.items()},
         "counts": {name: f"{value:,.10g}" for name, value in numbers.items()},
     }
     return Statement(code="fault", facts=facts | p)
@@ -58,12 +58,12 @@ def fault_statement(fault: Fault) -> Statement:
 def _format_share(share: float, p: dict[str, Any]) -> str:
     # a share in the unit of the printed rate: as a percentage, with its sign, or not
     if not p.get("percent"):
-        return _short(share)
+        return _short_number(share)
     digits = 3 if round(1e4 * share) % 10 == 5 else 2  # which way the second is rounded
     return f"{round(100 * share, digits):.10g}{'%' if '%' in str(p['printed']) else ''}"
 
 
-def _short(value: float) -> str:
+def _short_number(value: float) -> str:
     text = f"{value:.4f}"
     text = f"{value:.6f}" if text.endswith("5") else text  # which way it is rounded must show
     return text.rstrip("0").rstrip(".")
@@ -203,12 +203,12 @@ class _Table:
         self.small = own is not None and (own < check.min_n or own < check.min_share * of.people)
         held = {"all" if _holds_together(each) else "one" for each in of.groups
                 if each.interval}  # fmt: skip
-        self.held = " or ".join(sorted(plain().say("holds_for", each) or "" for each in held))
+        self.held = " or ".join(sorted(english().say("holds_for", each) or "" for each in held))
 
     def faults(self, level: str) -> list[str]:
         """Return the errors or the notes, each with its row."""
         found = (each for each in self.of.faults if each.level == level)
-        return [plain().say("in_place", "text", fault_statement(each)) or "" for each in found]
+        return [english().say("in_place", "text", fault_statement(each)) or "" for each in found]
 
     def categories(self) -> Iterator[dict[str, Any]]:
         """Yield every category as it is printed, and as it is computed."""
@@ -227,11 +227,11 @@ class _Table:
             }
 
 
-def _tables(check: Check) -> list[_Table]:
+def _page_tables(check: Check) -> list[_Table]:
     return [_Table(check, each) for each in check.tables]
 
 
-def _facts(check: Check) -> dict[str, Any]:
+def _summary_facts(check: Check) -> dict[str, Any]:
     unread = sum(each.counts for each in check.unread)
     left = [f"{unread:,} not checked"] if unread else []
     decided = [] if check.verdict is Outcome.NONE else [outcome_word(check.verdict)]
@@ -255,7 +255,7 @@ def _sources(check: Check) -> list[str | None]:
 def _frame(check: Check, *, full: bool) -> dict[str, Any]:
     del full
     source = Statement(code="published", facts={"sources": _sources(check)})
-    return {"cover": [("source", plain().say("published", "from", source) or "")]}
+    return {"cover": [("source", english().say("published", "from", source) or "")]}
 
 
 def _faults(check: Check) -> Iterator[dict[str, Any]]:
@@ -267,7 +267,7 @@ def _faults(check: Check) -> Iterator[dict[str, Any]]:
                    "message": fault.message}  # fmt: skip
 
 
-def _ratios(check: Check) -> Iterator[dict[str, Any]]:
+def _ratio_rows(check: Check) -> Iterator[dict[str, Any]]:
     for table, of in zip(check.to_dict()["tables"], check.tables, strict=True):
         for group, checked in zip(table["groups"], of.groups, strict=True):
             row = {**flat(group), "source": table["source"], "table": table["name"]}
@@ -277,16 +277,16 @@ def _ratios(check: Check) -> Iterator[dict[str, Any]]:
 
 
 STREAMS: Mapping[str, Callable[..., Any]] = {
-    "facts": _facts,
+    "facts": _summary_facts,
     "frame": _frame,
-    "every": _tables,
+    "every": _page_tables,
     "all_errors": lambda check: [
-        f"{each.name}. {text}" for each in _tables(check) for text in each.faults("error")
+        f"{each.name}. {text}" for each in _page_tables(check) for text in each.faults("error")
     ],
     "errors": lambda table: table.faults("error"),
     "notes": lambda table: table.faults("note"),
     "categories": _Table.categories,
     "not_read": lambda check: [f"{called(e.source)}: {e.reason}." for e in check.unread],
     "faults": _faults,
-    "ratios": _ratios,
+    "ratios": _ratio_rows,
 }

@@ -43,13 +43,14 @@ class FaultCode(StrEnum):
     COLUMNS_IGNORED = "columns_ignored"  # columns
     UNKNOWN_NOT_STATED = "unknown_not_stated"
     DOES_NOT_FOLLOW = "does_not_follow"  # column, printed, percent, low, high
+    PAGES_DIFFER = "pages_differ"  # column, printed, other
 
 
+# what may have a good reason: it is noted, and is no error
 _NOTES = {
     FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED, FaultCode.NOT_STATED,
     FaultCode.COLUMNS_IGNORED, FaultCode.UNKNOWN_NOT_STATED,
 }  # fmt: skip
-"""What may have a good reason: it is noted, and is no error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +89,10 @@ class Fault:
 Finding: TypeAlias = "Fault | None"
 """What holding a printed number against others comes to; None where it agrees with them."""
 
+# what is seen of a number by itself, or of one that could not be held against others
 _PLAUSIBILITY = {
     FaultCode.IMPOSSIBLE, FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED,
 }  # fmt: skip
-"""What is seen of a number by itself, or of one that could not be held against others."""
 
 
 def faults_and_checked(found: Iterable[Finding]) -> tuple[list[Fault], int]:

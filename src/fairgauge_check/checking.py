@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from fairgauge import audit, count
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import Problem, SpecError, listing, quote, suggest
 from fairgauge.plugins import (
     FEWEST_ROWS,
     Config,
@@ -133,11 +133,11 @@ def check(
     sources, unread = read_sources(source, columns)
     options = with_config(config, cast("Options", given))
     every = [table for _, tables, _ in sources for table in tables]
-    asked = _asked(_add_preset(options, every), references)
+    asked = _read_check_options(_add_preset(options, every), references)
     known = dict.fromkeys(row.name for table in every for row in table.groups if row.counts)
     for name in references:
         if name not in known:
-            message = f"no table has counts of a category {quote(name)}.{nearest(name, [*known])}"
+            message = f"no table has counts of a category {quote(name)}.{suggest(name, [*known])}"
             raise SpecError(Problem("reference", message))
     return Check(
         **made_now(),
@@ -174,6 +174,8 @@ def _check_source(
             not_checked(open_)
         if found:
             faults, checked = faults_and_checked(found)
+            if (grid.filed or grid.is_detail) and not faults:
+                continue
             yield CheckedTable(
                 source=name, name=grid.name, columns={}, reference=None, printed_reference=None,
                 is_chosen=False, unknown=None, groups=(), faults=tuple(faults),
@@ -209,7 +211,7 @@ class CheckOptions:
     best: bool
 
 
-def _asked(options: Mapping[str, object], references: tuple[str, ...]) -> CheckOptions:
+def _read_check_options(options: Mapping[str, object], references: tuple[str, ...]) -> CheckOptions:
     names = [each for each in preset_names() if _METRIC in preset(each).options["metrics"]]
     chosen = str(options.get("preset"))
     if chosen in preset_names() and chosen not in names:
@@ -239,10 +241,7 @@ def _asked(options: Mapping[str, object], references: tuple[str, ...]) -> CheckO
 
 
 def _check_table(
-    table: PublishedTable,
-    source: str | None,
-    further: tuple[list[Fault], int],
-    asked: CheckOptions,
+    table: PublishedTable, source: str | None, further: tuple[list[Fault], int], asked: CheckOptions
 ) -> CheckedTable:
     # of several rows of one name the first one
     counted = {row.name: row for row in reversed(table.groups) if row.counts}
@@ -253,9 +252,11 @@ def _check_table(
         named = printed.name if printed.name in counted else None
         table = replace(table, references=(printed.name,))
     faults, checked = check_arithmetic(table, asked.min_share, asked.min_n)
-    groups, top = [_as_printed(row) for row in table.groups], highest(table, asked.min_share)
+    groups, top = [_printed_group(row) for row in table.groups], highest(table, asked.min_share)
     chosen = any(row.selected and row.selected.exact for row in counted.values())
-    by_counts = _by_counts(table, counted, asked, named) if len(counted) > 1 and chosen else None
+    by_counts = (
+        _compare_by_counts(table, counted, asked, named) if len(counted) > 1 and chosen else None
+    )
     if by_counts is not None and (
         named is not None or not _may_be_higher(table, by_counts[0], asked.min_share)
     ):
@@ -285,11 +286,11 @@ def _check_table(
         faults=(*faults, *further[0]),
         numbers_checked=checked + further[1],
     )
-    decided = (_decide(group, asked.limit, wrong=bool(found.errors)) for group in groups)
+    decided = (_decide_group(group, asked.limit, wrong=bool(found.errors)) for group in groups)
     return replace(found, groups=tuple(decided))
 
 
-def _as_printed(row: PublishedRow) -> CheckedGroup:
+def _printed_group(row: PublishedRow) -> CheckedGroup:
     return CheckedGroup(
         name=row.name,
         n=int(row.n.exact) if row.n and row.n.is_whole else None,
@@ -308,7 +309,7 @@ def _may_be_higher(table: PublishedTable, reference: PublishedRow, min_share: fl
     )
 
 
-def _by_counts(
+def _compare_by_counts(
     table: PublishedTable,
     counted: Mapping[str, PublishedRow],
     asked: CheckOptions,
@@ -352,7 +353,7 @@ def _by_counts(
             "interval": (other in verdicts and verdicts[other].interval) or each.interval,
             "p_value": float(fisher(own[1], own[0], x, n)),
             "verdict": verdicts.get(other)
-            and _of_people(verdicts[other], own, (n, x), open_, asked.limit or 0),
+            and _reword_for_people(verdicts[other], own, (n, x), open_, asked.limit or 0),
         }
         for other, each in given.items()
         if other in counted and (own := counted[other].counts)
@@ -360,7 +361,7 @@ def _by_counts(
     return counted[name], computed
 
 
-def _of_people(
+def _reword_for_people(
     verdict: Verdict, own: tuple[int, int], other: tuple[int, int], open_: int, limit: float
 ) -> Verdict:
     # An audit takes back a pass beside rows without a decision. A fail is taken back here, too,
@@ -380,7 +381,7 @@ def _of_people(
     return replace(verdict, reason=named)
 
 
-def _decide(group: CheckedGroup, limit: float | None, *, wrong: bool) -> CheckedGroup:
+def _decide_group(group: CheckedGroup, limit: float | None, *, wrong: bool) -> CheckedGroup:
     # a group with what is known of its ratio: nothing passes in a table with an error
     verdict = group.verdict
     if limit is None or (group.is_reference and verdict is None):

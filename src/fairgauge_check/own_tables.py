@@ -16,12 +16,14 @@ from fairgauge_check.check_result import Fault, FaultCode, Finding
 from fairgauge_check.printed import ColumnRole, PublishedTable, read_number
 from fairgauge_check.table_files import Grid
 
+# what numbers come to; a text is a column that nothing gives, or empty where it is a table.
 _Found: TypeAlias = "Iterator[Finding | str]"
-"""What numbers come to; a text is a column that nothing gives, or empty where it is a table."""
 _Rows: TypeAlias = "Sequence[Mapping[str, str]]"
 _Compared: TypeAlias = "tuple[float, Callable[..., tuple[float, float]]]"
 _RATIO: _Compared = (1, lambda x, n, y, m: (x * m, y * n))
 _DIFFERENCE: _Compared = (100, lambda x, n, y, m: (x * m - y * n, n * m))
+# what compares the selections x of n people with y of m, and the scale of it: a number over
+# another, which are summed over strata, each divided by its people (Mantel and Haenszel).
 _OF_RATES: Mapping[str, _Compared] = {
     r"(selection rate )?difference(, pp)?": _DIFFERENCE,
     r"ratio to (?!the highest).*": _RATIO,
@@ -30,8 +32,6 @@ _OF_RATES: Mapping[str, _Compared] = {
     r"denial ratio( to .*)?": (1, lambda x, n, y, m: ((n - x) * m, (m - y) * n)),
     r"denial rate": (1, lambda x, n, *_: (n - x, n)),
 }
-"""What compares the selections x of n people with y of m, and the scale of it: a number over
-another, which are summed over strata, each divided by its people (Mantel and Haenszel)."""
 _OF_ONE = "denial rate"
 _SMD = re.compile(r"SMD x 100|standardised mean difference.*", re.IGNORECASE)
 _MARKS = re.compile(r"^<|(?<=\d)\?|(?<=\d) pp\b")
@@ -41,7 +41,7 @@ _MOST_STRATA = 200  # rows of a table of strata, which has no more of them
 _ROUNDED = 1e-9  # how far what is computed in floating point may be off
 
 
-def _held(column: str, row: tuple[int, str] | None, text: str, *values: float) -> Finding:
+def _check_number(column: str, row: tuple[int, str] | None, text: str, *values: float) -> Finding:
     printed, low, high = read_number(_MARKS.sub("", text)), min(values), max(values)
     slack = _ROUNDED * max(1.0, *(abs(each) for each in values if isfinite(each)))
     if (
@@ -50,17 +50,19 @@ def _held(column: str, row: tuple[int, str] | None, text: str, *values: float) -
         and (text.startswith("<") or float(printed.low) <= high + slack)
     ):
         return None
-    return _fault(column, row, text, low, high, percent=printed is not None and printed.percent)
+    return _derived_fault(
+        column, row, text, low, high, percent=printed is not None and printed.percent
+    )
 
 
-def _fault(
+def _derived_fault(
     column: str, row: tuple[int, str] | None, text: str, low: float, high: float, **more: bool
 ) -> Fault:
     return Fault.of(FaultCode.DOES_NOT_FOLLOW, row, column=column, printed=text, low=low,
                     high=high, **more)  # fmt: skip
 
 
-def _compared(head: str) -> _Compared | tuple[float, None]:
+def _rates_of_header(head: str) -> _Compared | tuple[float, None]:
     return next((of for like, of in _OF_RATES.items() if re.fullmatch(like, head)), (1, None))
 
 
@@ -75,7 +77,7 @@ def check_others(table: PublishedTable) -> _Found:
     [('−31.0', -30)]
     """
     for head in table.rows[0].others if table.own else ():
-        scale, of = _compared(head)
+        scale, of = _rates_of_header(head)
         if _SMD.fullmatch(head):
             counts = [row.counts or (0, 0) for row in table.groups]
             n, selected = sum(n for n, _ in counts), sum(x for _, x in counts)
@@ -93,7 +95,7 @@ def check_others(table: PublishedTable) -> _Found:
             ]
             both = [of(p, 1, q, 1) for p in rates[0] for q in rates[1]] if of and others else []
             values = [scale * over / under for over, under in both if under]
-            yield _held(head, (row.number, row.name), text, *values) if values else head
+            yield (_check_number(head, (row.number, row.name), text, *values) if values else head)
 
 
 def rows_of(grid: Grid) -> _Rows:
@@ -105,7 +107,8 @@ def check_own_table(
     grid: Grid, tables: Sequence[PublishedTable], others: Sequence[Grid]
 ) -> tuple[list[Finding], str]:
     """Return what the numbers of another table of a filing come to, and what is not checked."""
-    kind = next((of for like, of in _KINDS.items() if re.match(like, grid.name)), _columns)
+    kind = next((of for like, of in _KINDS.items() if re.match(like, grid.name)), _unknown_columns)
+    kind = _check_repetition if grid.filed else _details if grid.is_detail else kind
     found = [*kind(grid, rows_of(grid), tables, others)]
     named = list(dict.fromkeys(each for each in found if isinstance(each, str)))
     columns = f", {listing(filter(None, named))}" if any(named) else ""
@@ -113,13 +116,35 @@ def check_own_table(
     return compared, f"{quote(grid.name)}{columns}" if named else ""
 
 
-def _columns(grid: Grid, rows: _Rows, *known: Any) -> _Found:
+def _check_repetition(grid: Grid, *_: Any) -> _Found:
+    # a table on another page has the cells of the one to publish
+    filed = grid.filed.rows if grid.filed else ()
+    if len(filed) != len(grid.rows):
+        yield _differs(None, "rows", str(len(grid.rows)), str(len(filed)))
+    for number, pair in enumerate(zip(grid.rows, filed, strict=False), 1):
+        for head, text, other in zip(grid.header, *pair, strict=True):
+            yield None if text == other else _differs((number, pair[1][0]), head, text, other)
+
+
+def _differs(row: tuple[int, str] | None, column: str, printed: str, other: str) -> Fault:
+    return Fault.of(FaultCode.PAGES_DIFFER, row, column=column, printed=printed, other=other)
+
+
+def _details(grid: Grid, rows: _Rows, *_: Any) -> _Found:
+    for number, row in enumerate(rows, 1):
+        x, n = read_number(row["of them"]), read_number(row["n"])
+        if x and n and n.exact and read_number(row["value"]):
+            at = number, row[grid.header[0]]
+            yield _check_number("value", at, row["value"], float(100 * x.exact / n.exact))
+
+
+def _unknown_columns(grid: Grid, rows: _Rows, *known: Any) -> _Found:
     for head in grid.header:
         if head not in known and any(read_number(row[head].lstrip("< ")) for row in rows):
             yield head
 
 
-def _gaps(grid: Grid, rows: _Rows, *_: Any) -> _Found:
+def _check_gaps(grid: Grid, rows: _Rows, *_: Any) -> _Found:
     # what gaps come to by the averages beside them; those of all rows have none
     gap = next(head for head in grid.header if head.startswith("gap, % of "))
     reference = gap.removeprefix("gap, % of ")
@@ -135,35 +160,35 @@ def _gaps(grid: Grid, rows: _Rows, *_: Any) -> _Found:
             yield gap
             continue
         ends = float(1 - ours.high / theirs.low), float(1 - ours.low / theirs.high)
-        yield _held(gap, at, row[gap], *ends)
+        yield _check_number(gap, at, row[gap], *ends)
         if least is not None:
             reached = [abs(end) >= least.exact for end in (printed.low, printed.exact)]
             agrees = row[limit] in ("yes",) * any(reached) + ("no",) * (not all(reached))
             ends = (float(abs(100 * printed.exact)),) * 2
-            yield None if agrees else _fault(limit, at, row[limit], *ends)
+            yield None if agrees else _derived_fault(limit, at, row[limit], *ends)
 
 
-def _quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
+def _check_quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
     for head in grid.header[1:]:
         shares = [read_number(row[head]) for row in rows]
         together = sum(float(each.exact) for each in shares if each)
         slack = sum(float(each.unit) / 2 for each in shares if each)
-        yield _held(head, None, f"{100 * together:.1f}%", 1 - slack, 1 + slack)
+        yield _check_number(head, None, f"{100 * together:.1f}%", 1 - slack, 1 + slack)
 
 
-def _people(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
+def _check_shares(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
     known = {i: n.value for i, row in enumerate(rows, 1)
              if (n := read_number(row["n"])) and row.get("share", "-") != "-"}  # fmt: skip
     for i, people in known.items():
         row = rows[i - 1]
-        yield _held("share", (i, row["group"]), row["share"], people / sum(known.values()))
+        yield _check_number("share", (i, row["group"]), row["share"], people / sum(known.values()))
     table = next((each for each in tables if grid.name.endswith(each.name[1:])), None)
     rate = table.columns.get(ColumnRole.RATE, "") if table else ""
     shares = {each.name: each.share for each in (table.groups if table else ())}
     for number, row in enumerate(rows if rate in grid.header else (), 1):
         if (share := shares.get(row["group"])) is not None:
-            yield _held(rate, (number, row["group"]), row[rate], float(share))
-    yield from _columns(
+            yield _check_number(rate, (number, row["group"]), row[rate], float(share))
+    yield from _unknown_columns(
         grid, rows, "group", "n", "share", *([rate] if any(shares.values()) else [])
     )
 
@@ -173,7 +198,8 @@ def _shortfalls(
 ) -> _Found:
     counts = [[{each.name: each.counts for each in table.groups}] for table in tables]
     if "tested together" in grid.name:
-        counts = [[{name: _exact(row[name]) for name in each.header[1:]} for row in rows_of(each)]
+        counts = [[{name: _certain_counts(row[name]) for name in each.header[1:]}
+                   for row in rows_of(each)]
                   for each in others if re.match(_STRATA, each.name)]  # fmt: skip
     for number, row in enumerate(rows, 1):
         printed = [each and each.value for each in map(read_number, (row["n"], row["selected"]))]
@@ -197,7 +223,7 @@ def _shortfalls(
         values |= {"ratio": x / n / (y / m)} if y else {}
         values |= {_ONE_OTHER: (x + 1) / n / ((y - 1) / m)} if y > 1 and x < n else {}
         for head, value in values.items():
-            yield _held(head, (number, row["group"]), row[head], value)
+            yield _check_number(head, (number, row["group"]), row[head], value)
         if len(sides) > 1:
             yield "exact p"
 
@@ -223,12 +249,12 @@ def _selections(text: str) -> tuple[int, int, int] | None:
     return int(n.exact), ceil(low), floor(high)
 
 
-def _exact(text: str) -> tuple[int, int] | None:
+def _certain_counts(text: str) -> tuple[int, int] | None:
     n, low, high = _selections(text) or (0, 0, 0)
     return (n, low) if n and low == high else None
 
 
-def _strata(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
+def _check_strata(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
     # people of strata are those of the group, and their selections whole numbers of its selections
     table = _table_of(grid, tables)
     for group in () if table is None else (e for e in table.groups if e.name in grid.header[1:]):
@@ -239,20 +265,22 @@ def _strata(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -
         if len(known) < len(rows) or not n or (len(rows) >= _MOST_STRATA and people < n):
             yield group.name
             continue
-        yield _held(group.name, None, f"{n:,}", people)
+        yield _check_number(group.name, None, f"{n:,}", people)
         impossible = [i for i, (_, low, high) in enumerate(known) if low > high]
         for i in impossible:
             size, low, _ = known[i]  # the rate that is next to what is printed
             text = rows[i][group.name]
-            yield _held(group.name, (i + 1, rows[i][grid.header[0]]), text, 100 * low / size)
+            yield _check_number(
+                group.name, (i + 1, rows[i][grid.header[0]]), text, 100 * low / size
+            )
         if not impossible:
             lows, highs = (sum(each[i] for each in known) for i in (1, 2))
-            yield _held(group.name, None, f"{selected:,}", lows, highs)
+            yield _check_number(group.name, None, f"{selected:,}", lows, highs)
     if table is None:
         yield ""
 
 
-def _adjusted(
+def _check_adjusted_rows(
     grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], others: Sequence[Grid]
 ) -> _Found:
     table = _table_of(grid, tables)
@@ -272,8 +300,8 @@ def _adjusted(
         else:
             half = whole.unit / 2
             low, high = float(whole.exact - half), float(whole.exact + half)
-            yield _held("overall", at, row["overall"], low, high)
-        scale, of = _RATIO if ratio else _compared(metric)
+            yield _check_number("overall", at, row["overall"], low, high)
+        scale, of = _RATIO if ratio else _rates_of_header(metric)
         base = [name for name, text in cells.items() if text == "reference"]
         ends: list[float] = []
         counted = table is not None and all(each.counts for each in table.groups)
@@ -281,13 +309,12 @@ def _adjusted(
         if of and counted and strata and inside and len(base) == 1:
             sides = [[_selections(text) for text in (each[row["group"]], each[base[0]])]
                      for each in rows_of(strata)]  # fmt: skip
-            ends = [scale * end for end in _pooled(sides, of)]
-        yield _held(last, at, row[last], *ends) if ends else last
+            ends = [scale * end for end in _pool_ends(sides, of)]
+        yield _check_number(last, at, row[last], *ends) if ends else last
 
 
-def _pooled(
-    sides: Iterable[Sequence[tuple[int, int, int] | None]],
-    of: Callable[..., tuple[float, float]],
+def _pool_ends(
+    sides: Iterable[Sequence[tuple[int, int, int] | None]], of: Callable[..., tuple[float, float]]
 ) -> list[float]:
     # the ends of what is pooled over the strata that both sides are in, of the selections possible
     known = [(one, other) for one, other in sides if one and other and one[0] and other[0]]
@@ -327,17 +354,17 @@ def _comparisons(
         if kind == "ratio":
             ends = (low[0] / high[1], high[0] / low[1])
         at = number, row["group"]
-        yield _held("value and CI", at, row["value and CI"], *map(float, ends))
-    yield from _columns(grid, rows, "value and CI")
+        yield _check_number("value and CI", at, row["value and CI"], *map(float, ends))
+    yield from _unknown_columns(grid, rows, "value and CI")
 
 
+# the other tables of filings, by how their captions begin
 _KINDS: Mapping[str, Callable[..., _Found]] = {
-    r"Gap of ": _gaps,
-    r"Who is in each quarter": _quarters,
-    r"People and rates of": _people,
+    r"Gap of ": _check_gaps,
+    r"Who is in each quarter": _check_quarters,
+    r"People and rates of": _check_shares,
     r"Selections beside those to expect": _shortfalls,
     r"Comparisons of groups": _comparisons,
-    _STRATA: _strata,
-    r"Groups of .*, adjusted for ": _adjusted,
+    _STRATA: _check_strata,
+    r"Groups of .*, adjusted for ": _check_adjusted_rows,
 }
-"""The other tables of filings, by how their captions begin."""

@@ -16,8 +16,8 @@ from fairgauge.plugins import is_total
 
 Range: TypeAlias = tuple[Fraction, Fraction]
 """The smallest and the greatest number that is possible."""
+# the marks of footnotes, a remark in brackets, or a confidence interval behind a number
 _MARK = re.compile(r"((?<=\S)\s*[(\[].*[)\]])?[\s*†‡§¶#¹²³⁰⁴-⁹]*$", re.DOTALL)
-"""The marks of footnotes, a remark in brackets, or a confidence interval behind a number."""
 _NAME_MARK = re.compile(r"([\s*†‡§¶¹²³⁰⁴-⁹]|\s*\[\^?\w{1,2}\]|\s+\(([a-z]|\d)\))+$")
 _NUMBER = re.compile(r"[-+−]?(\d+(\.\d+)?|\.\d+)")
 _GAPS = r"[,'’\u00a0\u2009\u202f ]"
@@ -27,12 +27,12 @@ _REFERENCE = re.compile(
     r"[\[(]?(ref\.?|reference|referent|baseline|benchmark|highest)( group| category| rate)?[\])]?",
     re.IGNORECASE,
 )
+# a bound, or a reference to a note, in the place of a number
 _POINTER = re.compile(
     r"([<≤]|\b(than|under|below))\s*\d[\d.,]*\s*%?|[(\[]\w[)\]]"
     r"|\b(notes?|footnotes?|tables?|pages?|rows?|sections?)\s*\d{1,2}(?![\d.,])",
     re.IGNORECASE,
 )
-"""A bound, or a reference to a note, in the place of a number."""
 _LONGEST = 100  # a published count has no hundred digits
 
 
@@ -150,10 +150,10 @@ def is_like_a_row(text: str) -> bool:
     return any(one and other for one, other in pairwise(numbers))
 
 
-def without_marks(name: str) -> str:
+def strip_marks(name: str) -> str:
     """Return the name of a category without the marks of footnotes behind it.
 
-    >>> [without_marks(name) for name in ("White*", "Female (1)", "Asian [a]", "Age (40+)")]
+    >>> [strip_marks(name) for name in ("White*", "Female (1)", "Asian [a]", "Age (40+)")]
     ['White', 'Female', 'Asian', 'Age (40+)']
     """
     return _NAME_MARK.sub("", name) or name

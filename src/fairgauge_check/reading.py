@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse, shown
+from fairgauge.errors import DataError, Problem, SpecError, display, listing, quote, refuse
 from fairgauge.plugins import is_total, is_unknown, local_path, read_limited
 from fairgauge_check.check_result import UnreadTable
 from fairgauge_check.printed import (
@@ -24,16 +24,9 @@ from fairgauge_check.printed import (
     is_like_a_row,
     read_number,
     read_ratio,
-    without_marks,
+    strip_marks,
 )
-from fairgauge_check.table_files import (
-    NO_TABLE,
-    SUFFIXES,
-    Grid,
-    NoTable,
-    grids_of_text,
-    read_grids,
-)
+from fairgauge_check.table_files import NO_TABLE, SUFFIXES, Grid, NoTable, grids_of_text, read_grids
 
 Stated: TypeAlias = Mapping[ColumnRole, Sequence[str]]
 Source: TypeAlias = "tuple[str | None, tuple[PublishedTable, ...], tuple[Grid, ...]]"
@@ -52,12 +45,12 @@ OWN: Stated = {
 _UNWEIGHTED = re.compile("unweighted .*")
 _DOTTED = re.compile(r"[-−]?\d{1,3}(\.\d{3})+")
 _RATIO_LIKE = re.compile(r"\s*[01]?[.,]\d{1,3}\s*")
+# what a header of ratios or rates holds
 _OF_RATIOS = re.compile(r"ratio|\brates?\b|impact|\bair\b", re.IGNORECASE)
-"""What a header of ratios or rates holds."""
+# text that stands alone in a row, such as a note, and is no category without numbers
 _NO_CATEGORY = re.compile(
     r"\W|.*[.:]$|(notes?|source|page|data)\b|.*\bcontinued|.{60}", re.IGNORECASE | re.DOTALL
 )
-"""Text that stands alone in a row, such as a note, and is no category without numbers."""
 
 
 # ---- files, folders and texts
@@ -79,12 +72,12 @@ def read_sources(
     stated = _read_mapping(columns)
     unread: list[UnreadTable] = []
     sources: list[Source] = []
-    for name, lenient, grids in _grids(source, unread):
+    for name, lenient, grids in _grids_of_source(source, unread):
         known = [grid for grid in grids if stated_columns(grid, stated)]
         own = [grid for grid in grids if grid.own and grid not in known]
         try:
             if not (known or own):
-                raise _not_stated(grids, stated, name)
+                raise _unreadable_headers_error(grids, stated, name)
             tables = tuple(table for grid in known for table in tables_of(grid, stated))
         except DataError as error:
             if not lenient:
@@ -108,7 +101,7 @@ def read_sources(
     return sources, unread
 
 
-def _not_stated(grids: Sequence[Grid], stated: Stated, name: str | None) -> DataError:
+def _unreadable_headers_error(grids: Sequence[Grid], stated: Stated, name: str | None) -> DataError:
     words = ", ".join(f"{role}: {' or '.join(map(quote, each))}" for role, each in stated.items())
     if stated is OWN:
         words = "those of a report of fairgauge, since none are named"
@@ -139,7 +132,7 @@ def _read_mapping(columns: str | Path | Mapping[str, str | Sequence[str]] | None
         elif not isinstance(listed, Sequence) or not all(
             isinstance(each, str) and each.strip() for each in listed
         ):
-            problems.append(Problem(f"columns.{role}", f"must be a header, not {shown(names)}"))
+            problems.append(Problem(f"columns.{role}", f"must be a header, not {display(names)}"))
         else:
             stated[roles[role]] = listed
     refuse(problems)
@@ -148,7 +141,7 @@ def _read_mapping(columns: str | Path | Mapping[str, str | Sequence[str]] | None
     return stated
 
 
-def _grids(
+def _grids_of_source(
     source: str | Path | Iterable[str | Path], unread: list[UnreadTable]
 ) -> Iterator[tuple[str | None, bool, list[Grid]]]:
     if isinstance(source, str) and "\n" in source.strip():
@@ -164,7 +157,7 @@ def _grids(
     ):  # the items of a mapping, or of a frame, are names of columns
         raise DataError(
             "a check is of the path of a file, several paths, a folder, or the text of a table, "
-            f"not of {shown(source)}"
+            f"not of {display(source)}"
         )
     files = list(_files([source] if isinstance(source, (str, Path)) else source))
     if not files:
@@ -204,13 +197,15 @@ def stated_columns(grid: Grid, stated: Stated) -> dict[ColumnRole, tuple[int, ..
     Of several headers of one role, which are of several tables, the first one that the table has
     counts. Categories that are not stated are all columns in front of the first one that is.
     """
-    headers = [_plain(name) for name in grid.header]
+    if grid.filed or grid.is_detail:
+        return {}
+    headers = [_fold_header(name) for name in grid.header]
     if stated is OWN:  # of weighted rows
         headers = [_UNWEIGHTED.sub("n", name).removeprefix("weighted ") for name in headers]
     places = {name: i for i, name in reversed([*enumerate(headers)])}
     found: dict[ColumnRole, tuple[int, ...]] = {}
     for role, names in stated.items():
-        held = [places[_plain(name)] for name in names if _plain(name) in places]
+        held = [places[_fold_header(name)] for name in names if _fold_header(name) in places]
         if held:
             found[role] = tuple(held) if role is ColumnRole.GROUP else (held[0],)
     if grid.own and (ColumnRole.RATE not in found or "share" in headers):  # of another kind
@@ -226,7 +221,7 @@ def stated_columns(grid: Grid, stated: Stated) -> dict[ColumnRole, tuple[int, ..
     return found if enough and ColumnRole.GROUP in found else {}
 
 
-def _plain(header: str) -> str:
+def _fold_header(header: str) -> str:
     return " ".join(header.split()).casefold()
 
 
@@ -245,23 +240,23 @@ def tables_of(grid: Grid, stated: Stated = OWN) -> Iterator[PublishedTable]:
     found = stated_columns(grid, stated)
     category = found.pop(ColumnRole.GROUP)
     columns = {role: places[0] for role, places in found.items()}
-    for part in _parts(grid):
+    for part in _split_grid(grid):
         yield _table(_strip_marks(part, category), category, columns)
 
 
 def _table(
     grid: Grid, category: Sequence[int], columns: Mapping[ColumnRole, int]
 ) -> PublishedTable:
-    rows, lost = _rows(grid, category, columns)
+    rows, lost = _read_rows(grid, category, columns)
     if not rows:
-        raise DataError(f"{_called(grid)} has no row with a number")
+        raise DataError(f"{_table_name(grid)} has no row with a number")
     for role in {ColumnRole.N, ColumnRole.SELECTED} & columns.keys():
         known = [row for row in rows if getattr(row, role) is not None]
-        wrong = [row for row in known if not _is_count(row, role)]
+        wrong = [row for row in known if not _is_plausible_count(row, role)]
         # a publisher errs in some rows; where most are wrong, it is another column
         if 2 * len(wrong) > len(known):
             raise DataError(
-                f"the column {quote(grid.header[columns[role]])} of {_called(grid)} holds no "
+                f"the column {quote(grid.header[columns[role]])} of {_table_name(grid)} holds no "
                 f"counts of people, such as {quote(getattr(wrong[0], role).text)} of "
                 f"{quote(wrong[0].name)}; name the column that does"
             )
@@ -282,7 +277,7 @@ def _table(
     )  # fmt: skip
 
 
-def _is_count(row: PublishedRow, role: ColumnRole) -> bool:
+def _is_plausible_count(row: PublishedRow, role: ColumnRole) -> bool:
     printed: Printed = getattr(row, role)
     fractional = not (printed.is_whole or row.weighted) or printed.percent
     more = row.n is not None and row.n.is_whole and printed.exact > row.n.exact
@@ -298,7 +293,7 @@ def _is_of_ratios(grid: Grid, place: int, columns: Mapping[ColumnRole, int]) -> 
     return ColumnRole.RATIO not in columns and 2 * like > len(cells)
 
 
-def _parts(grid: Grid) -> list[Grid]:
+def _split_grid(grid: Grid) -> list[Grid]:
     alone = [bool(row[0]) and {*row[1:]} <= {"", row[0]} for row in grid.rows]
     last = max((i for i, heading in enumerate(alone) if not heading), default=0)
     starts = [i for i, heading in enumerate(alone) if heading and i < last]  # no notes below all
@@ -310,7 +305,7 @@ def _parts(grid: Grid) -> list[Grid]:
     known = [{n for n in each if not is_total(n) and not is_unknown(n)} for each in names]
     if starts[0] or not all(blocks) or len(set().union(*known)) < sum(map(len, known)):
         raise DataError(
-            f"{_called(grid)} has categories below others, such as "
+            f"{_table_name(grid)} has categories below others, such as "
             f"{quote(grid.rows[starts[0]][0])}; write each level in a column of its own"
         )
     return [
@@ -323,11 +318,13 @@ def _parts(grid: Grid) -> list[Grid]:
 # ---- rows
 
 
-def _rows(
+def _read_rows(
     grid: Grid, category: Sequence[int], columns: Mapping[ColumnRole, int]
 ) -> tuple[tuple[PublishedRow, ...], list[str]]:
     # the rows of categories, and the rows and cells with numbers that are not read
-    numbered = {role: _numbers(role, [row[i] for row in grid.rows]) for role, i in columns.items()}
+    numbered = {
+        role: _read_numbers(role, [row[i] for row in grid.rows]) for role, i in columns.items()
+    }
     unit = min((rate.unit for rate in numbered.get(ColumnRole.RATE, ()) if rate), default=None)
     header = grid.header[columns[ColumnRole.N]] if ColumnRole.N in columns else ""
     further = [i for i in range(len(grid.header)) if i not in (*category, *columns.values())]
@@ -348,7 +345,7 @@ def _rows(
             rows.append(PublishedRow(
                 number=grid.first + at,
                 categories=tuple(values),
-                kind=_kind(values),
+                kind=_kind_of_row(values),
                 texts=texts,
                 others={grid.header[i]: cells[i] for i in further if grid.own},
                 weighted="unweighted" in header.casefold(),
@@ -388,7 +385,7 @@ def _classify_rows(rows: Sequence[PublishedRow], *, own: bool) -> Iterator[Publi
 def _strip_marks(grid: Grid, category: Sequence[int]) -> Grid:
     # take footnote marks off the names of categories, unless two rows differ in them alone
     rows = tuple(
-        tuple(without_marks(cell) if i in category else cell for i, cell in enumerate(cells))
+        tuple(strip_marks(cell) if i in category else cell for i, cell in enumerate(cells))
         for cells in grid.rows
     )
     before, after = (
@@ -397,13 +394,13 @@ def _strip_marks(grid: Grid, category: Sequence[int]) -> Grid:
     return replace(grid, rows=rows) if len(before) == len(after) else grid
 
 
-def _kind(categories: Sequence[str]) -> RowKind:
+def _kind_of_row(categories: Sequence[str]) -> RowKind:
     if any(map(is_unknown, categories)):
         return RowKind.UNKNOWN
     return RowKind.TOTAL if any(map(is_total, categories)) else RowKind.GROUP
 
 
-def _numbers(role: ColumnRole, cells: Sequence[str]) -> list[Printed | None]:
+def _read_numbers(role: ColumnRole, cells: Sequence[str]) -> list[Printed | None]:
     # dots in counts separate thousands; most rates above 1 are percentages
     if role is ColumnRole.RATIO:
         return [*map(read_ratio, cells)]
@@ -433,14 +430,14 @@ def has_numbers(grid: Grid) -> bool:
     return numbered or percent or is_like_a_row(" ".join(grid.header))
 
 
-def _called(grid: Grid) -> str:
+def _table_name(grid: Grid) -> str:
     return f"the table {quote(grid.name)}" if grid.name else "the table"
 
 
 def headers_found(grids: Sequence[Grid]) -> str:
     """Return the headers of tables, with their rows."""
     return "; ".join(
-        f"{_called(grid)} ({len(grid.rows):,} {'row' if len(grid.rows) == 1 else 'rows'}): "
+        f"{_table_name(grid)} ({len(grid.rows):,} {'row' if len(grid.rows) == 1 else 'rows'}): "
         f"{listing(name or '(no header)' for name in grid.header)}"
         for grid in grids
     )

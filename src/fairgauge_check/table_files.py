@@ -27,10 +27,10 @@ MOST_CELLS, MOST_COLUMNS, MOST_ROWS = 20_000, 200, 1_000
 _MOST_UNPACKED, _MOST_TEXT = 2 * MOST_BYTES, 1_000_000
 SUFFIXES = (".csv", ".tsv", ".md", ".html", ".htm", ".xlsx")
 """The suffixes of files that can hold published tables."""
+# the suffixes of other files that are published, and may hold tables
 _DOCUMENTS = re.compile(
     r"\.(txt|pdf|docx?|rtf|odt|pages|xls[bm]?|ods|numbers|pptx?|prn|tab|text|markdown|xhtml|zip)"
 )
-"""The suffixes of other files that are published, and may hold tables."""
 
 _TOO_LARGE = (
     f"a published table has at most {MOST_COLUMNS:,} columns and {MOST_CELLS:,} cells. For rows of "
@@ -38,30 +38,31 @@ _TOO_LARGE = (
 )
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _PIPE = re.compile(r"(?<!\\)\|")
+# a footnote's mark in Markdown and HTML
 _RAISED = re.compile(r"<sup>(?!(st|nd|rd|th)</sup>)[^<]{0,20}</sup>", re.IGNORECASE)
-"""A footnote's mark in Markdown and HTML."""
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _TEXT_CELLS = ("td", "th")
+# how a workbook shows a number with decimal places
 _DECIMALS = re.compile(r"(#,##)?0\.0+")
-"""How a workbook shows a number with decimal places."""
 _ORDINALS = ("st", "nd", "rd", "th")
 _BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z!][^<>]*>", re.IGNORECASE)
+# what a page holds besides its text and tags; what is not closed reaches to its end
 _NO_TEXT = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1[^>]*(?:>|\Z)|\Z)|<[!?][^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-"""What a page holds besides its text and tags; what is not closed reaches to its end."""
+# emphasis around a title of Markdown, and no escaped mark at its end
 _TITLE_MARKS = re.compile(r"^[#*_: ]+|(?<!\\)[#*_: ]+$")
-"""Emphasis around a title of Markdown, and no escaped mark at its end."""
 _TITLES = ("caption", "h1", "h2", "h3", "h4", "h5", "h6")
 
 _FILED = re.compile(
     r"^## To file\s*$(.*?)(?=^## |\Z)|<h2[^<>]*>\s*(?:<bdi>)?To file\b.*?</h2>(.*?)(?=<h2\b|\Z)",
     re.DOTALL | re.MULTILINE,
 )
+# pairs of a word and what it is, which are no table
 _FACTS = re.compile(r"^\|  \|  \|\n(?:\|.*\n)+", re.MULTILINE)
-"""Pairs of a word and what it is, which are no table."""
+# what every report begins with, or holds
 _OWN = re.compile(
     r"\A.{0,80}Fairness audit: |\bmade with( \| |</dt><dd>)fairgauge \d|"
     r"^ *A disparity is a measured fact; whether|^<sub>fairgauge \d[\w.]*, \d{4}-\d\d-\d\d</sub>|"
@@ -69,9 +70,8 @@ _OWN = re.compile(
     r"\A(metric,set,feature,group,reference,|feature,group,reference_kind,scope,)",
     re.MULTILINE,
 )
-"""What every report begins with, or holds."""
+# of the specification that every report ends with, and of the sentences below the tables
 _EXCLUDED = re.compile(r'"exclude_groups": \[\s*[^\]\s]|Excluded groups \(')
-"""Of the specification that every report ends with, and of the sentences below the tables."""
 _PROTECTED = re.compile(r"\bprotected counts, which are rounded|Counts are protected: rounded")
 _NO_TABLES = (
     "this is a report of fairgauge without its tables to publish, and a check reads published "
@@ -91,6 +91,8 @@ class Grid:
 
     ``name`` is what stands above it, or the sheet's name; ``own``, ``excludes`` and ``preset``
     state whether it is of a report of fairgauge, of one that excludes groups, and by which preset.
+    ``filed`` is the table to publish that one on another page repeats; ``is_detail`` states that it
+    is one of rates on another page.
     """
 
     name: str
@@ -100,6 +102,8 @@ class Grid:
     own: bool = False
     excludes: bool = False
     preset: str | None = None
+    filed: Grid | None = None
+    is_detail: bool = False
 
 
 def read_grids(path: Path) -> list[Grid]:
@@ -115,7 +119,9 @@ def read_grids(path: Path) -> list[Grid]:
         raise refused(f"{quote(path)} is no table that can be read: use {', '.join(SUFFIXES)}")
     content = read_limited(path, MOST_BYTES, "a published table (for rows: fairgauge audit)")
     is_book = suffix == ".xlsx"
-    found = _sheets(content, path) if is_book else grids_of_text(_decode(content, path), suffix)
+    found = (
+        _sheets(content, path) if is_book else grids_of_text(_decode_text(content, path), suffix)
+    )
     if not found:
         raise NoTable(f"{quote(path)} {NO_TABLE}")
     return found
@@ -127,7 +133,7 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
     >>> grids_of_text("sex,n,hired\nMale,80,48\nFemale,40,12")[0].rows
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
-    if _kind(text, [], suffix) == ".html":
+    if _guess_suffix(text, [], suffix) == ".html":
         text = _NO_TEXT.sub("", _RAISED.sub("", text))
     if "\0" in text:
         raise DataError("the text holds a character NUL, which no text has")
@@ -136,12 +142,21 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
     if (found := _FILED.search(text)) is None:
         if _OWN.search(text):
             raise DataError(_NO_TABLES)
-        return _grids(text, suffix)
-    grids = _grids(_FACTS.sub("", found[1] or found[2]), suffix)
-    return _of_report(grids, _unescape(_TAG.sub(" ", text)))
+        return _grids_of_suffix(text, suffix)
+    beside, filed = (
+        _grids_of_suffix(_FACTS.sub("", part), suffix)
+        for part in (text[: found.start()] + text[found.end() :], found[1] or found[2])
+    )
+    known = {(each.name, each.header): each for each in filed if each.header[0]}
+    again = [replace(e, filed=known[e.name, e.header]) for e in beside
+             if (e.name, e.header) in known]  # fmt: skip
+    plain = '"weight": null' in html.unescape(text)  # else rates are not those of the rows
+    rates = [replace(e, is_detail=True) for e in beside
+             if plain and {"value", "of them"} <= {*e.header}]  # fmt: skip
+    return _read_own_report([*filed, *again, *rates], _unescape(_TAG.sub(" ", text)))
 
 
-def _of_report(grids: Iterable[Grid], text: str) -> list[Grid]:
+def _read_own_report(grids: Iterable[Grid], text: str) -> list[Grid]:
     if _PROTECTED.search(text):
         raise DataError(
             "this report of fairgauge is of protected counts, which are rounded at random: no "
@@ -153,7 +168,7 @@ def _of_report(grids: Iterable[Grid], text: str) -> list[Grid]:
     return [replace(each, own=True, excludes=excludes, preset=of) for each in grids if each.rows]
 
 
-def _kind(text: str, lines: Sequence[str], suffix: str) -> str:
+def _guess_suffix(text: str, lines: Sequence[str], suffix: str) -> str:
     if suffix in (".html", ".htm") or "<table" in text[:200_000].casefold():
         return ".html"
     if suffix == ".md" or any(_RULE.match(line) and "|" in line for line in lines):
@@ -161,9 +176,9 @@ def _kind(text: str, lines: Sequence[str], suffix: str) -> str:
     return ".csv"
 
 
-def _grids(text: str, suffix: str) -> list[Grid]:
+def _grids_of_suffix(text: str, suffix: str) -> list[Grid]:
     lines = text.replace("\f", "").splitlines()
-    match _kind(text, lines, suffix):
+    match _guess_suffix(text, lines, suffix):
         case ".html":
             return _read_html(text)
         case ".md":
@@ -175,7 +190,7 @@ def _grids(text: str, suffix: str) -> list[Grid]:
 NO_TABLE = "holds no table of at least two columns and two rows"
 
 
-def _decode(content: bytes, path: Path) -> str:
+def _decode_text(content: bytes, path: Path) -> str:
     try:
         is_utf_16 = content[:2] in (b"\xff\xfe", b"\xfe\xff")
         return content.decode("utf-16" if is_utf_16 else "utf-8-sig")
@@ -352,7 +367,9 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
         raise DataError(_NO_TABLES)
     own = own and sheets[0].title == "To publish"
     for sheet in sheets[:1] if own else sheets:
-        rows = [[_cell(cell.value, cell.number_format) for cell in row] for row in sheet.rows]
+        rows = [
+            [_format_cell(cell.value, cell.number_format) for cell in row] for row in sheet.rows
+        ]
         for merged in sheet.merged_cells.ranges:
             top = rows[merged.min_row - 1][merged.min_col - 1]
             for row, column in merged.cells:
@@ -360,7 +377,7 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
         found += _own_blocks(rows) if own else _grid(sheet.title, rows)
     if own:
         every = (cell.value for sheet in sheets for row in sheet.rows for cell in row)
-        return _of_report(found, " ".join(map(str, every)))
+        return _read_own_report(found, " ".join(map(str, every)))
     return found
 
 
@@ -405,7 +422,7 @@ def _is_raised(part: object) -> bool:
     return getattr(font, "vertAlign", None) == "superscript" and str(part) not in _ORDINALS
 
 
-def _cell(value: object, number_format: str) -> str:
+def _format_cell(value: object, number_format: str) -> str:
     # a cell as a reader sees it: a share formatted as a percentage is one
     if value is None:
         return ""

@@ -88,7 +88,7 @@ class CodedColumn:
         kept: list[object] = []
         moved = []
         for level in levels:
-            at = position.setdefault(_key(level), len(kept))
+            at = position.setdefault(_level_key(level), len(kept))
             if at == len(kept):
                 kept.append(level)
             moved.append(at)
@@ -130,7 +130,7 @@ def from_values(name: str, values: Iterable[object]) -> CodedColumn:
         if value is None or value != value:
             codes.append(-1)
             continue
-        at = position.setdefault(_key(value), len(levels))
+        at = position.setdefault(_level_key(value), len(levels))
         if at == len(levels):
             levels.append(value)
         codes.append(at)
@@ -143,7 +143,7 @@ def from_values(name: str, values: Iterable[object]) -> CodedColumn:
     return column.relabel(levels, Kind.BOOLEAN) if kinds == {bool} and not missing else column
 
 
-def _key(value: object) -> tuple[object, object]:
+def _level_key(value: object) -> tuple[object, object]:
     if isinstance(value, (list, dict)):
         return (type(value), repr(value))
     return (isinstance(value, bool), value)

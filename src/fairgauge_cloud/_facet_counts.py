@@ -78,7 +78,7 @@ def data_type(column: CodedColumn, values: Sequence[object] | None) -> DataType:
     return DataType.CONTINUOUS if varied else DataType.CATEGORICAL
 
 
-def as_type(
+def guess_type(
     column: CodedColumn, values: Sequence[object] | None
 ) -> tuple[DataType, CodedColumn, list[object] | None]:
     """Guess the type of a column; return it, the column and the listed values in that type."""
@@ -92,11 +92,11 @@ def as_type(
         except (TypeError, ValueError):
             raise ValueError(NOT_A_THRESHOLD) from None
     if column.kind not in (Kind.INTEGER, Kind.FLOAT):
-        column = column.relabel([_number(level) for level in column.levels], Kind.INTEGER)
+        column = column.relabel([_level_number(level) for level in column.levels], Kind.INTEGER)
     return found, column, listed
 
 
-def _number(level: object) -> int | float:
+def _level_number(level: object) -> int | float:
     if isinstance(level, (int, float)):
         return level
     try:
@@ -116,14 +116,14 @@ def interval(
     if not thresholds:
         raise ValueError(NO_THRESHOLD)
     columns = [each for each in (column, also) if each is not None]
-    levels = [_number(level) for each in columns for level in each.used]
+    levels = [_level_number(level) for each in columns for level in each.used]
     if not levels:
         return None
     if {type(level) for level in levels} > {int}:
         levels = [float(level) for level in levels]
     most = max(levels)
     low = thresholds[0]
-    assert isinstance(low, (int, float))  # as `as_type` returns it
+    assert isinstance(low, (int, float))  # as `guess_type` returns it
     if abs(most) in thresholds:  # as smclarify tests it: an empty group, also for -threshold
         return None
     if isinstance(low, bool) and isinstance(most, bool):
@@ -136,7 +136,7 @@ def categories(column: CodedColumn, values: Sequence[object]) -> Mask:
     mask = equal_mask(column, values)
     if mask[column.held].any():
         return mask
-    return equal_mask(column, converted(column, values))
+    return equal_mask(column, convert_listed(column, values))
 
 
 def equal_mask(column: CodedColumn, values: Sequence[object]) -> Mask:
@@ -148,7 +148,7 @@ def equal_mask(column: CodedColumn, values: Sequence[object]) -> Mask:
     return np.array([any(equal(level, v) for v in values) for level in column.levels], dtype=bool)
 
 
-def converted(column: CodedColumn, values: Sequence[object]) -> list[object]:
+def convert_listed(column: CodedColumn, values: Sequence[object]) -> list[object]:
     """Return listed values in the type of the column's first value."""
     of: type[Any] = type(column.first)
     plain = of is str or is_missing(column.first)  # numbers are numpy's there, never Python's
@@ -169,14 +169,14 @@ def is_missing(value: object) -> bool:
 
 CLARIFY = "clarify"
 """The profile of the service's numbers."""
-REST = -1
+OTHER_VALUES = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
     """A facet cut into blocks, which are called ``names`` in results.
 
-    ``codes`` are the block of every row; `REST` for other values, -2 for missing.
+    ``codes`` are the block of every row; `OTHER_VALUES` for other values, -2 for missing.
     """
 
     name: str
@@ -211,13 +211,13 @@ class BinaryOutcome:
 
 def facet_blocks(column: CodedColumn, values: Sequence[object] | None) -> Blocks:
     """Cut a facet into blocks: the listed values together, else one for every value."""
-    found, column, listed = as_type(column, values)
+    found, column, listed = guess_type(column, values)
     if found is DataType.CONTINUOUS or listed:
         inside, text = _listed_or_above(column, listed, found)
-        codes = np.append(np.where(inside, 0, REST), -2)[column.codes]
+        codes = np.append(np.where(inside, 0, OTHER_VALUES), -2)[column.codes]
         return Blocks(column.name, (text,), codes, found)
     used = column.held
-    group_of = np.full(len(column.levels), REST)
+    group_of = np.full(len(column.levels), OTHER_VALUES)
     group_of[used] = np.arange(len(used))
     names = [str(column.levels[i]) for i in used.tolist()]
     at = column.levels_before_missing
@@ -242,15 +242,17 @@ def _listed_or_above(
 
 def outcome(column: CodedColumn, values: Sequence[object]) -> tuple[BinaryOutcome, list[object]]:
     """Collapse a label; return it, and the listed values as they were understood."""
-    found, column, listed = as_type(column, values)
+    found, column, listed = guess_type(column, values)
     assert listed is not None
     mask, text = _listed_or_above(column, listed, found)
     return BinaryOutcome(column, mask, found, text), listed
 
 
-def predicted(column: CodedColumn, label: BinaryOutcome, listed: list[object]) -> BinaryOutcome:
+def read_prediction(
+    column: CodedColumn, label: BinaryOutcome, listed: list[object]
+) -> BinaryOutcome:
     """Collapse a prediction as its label was."""
-    found, column, values = as_type(column, listed)
+    found, column, values = guess_type(column, listed)
     assert values is not None
     if found is not label.of:
         message = "Predicted Label Column series datatype is not the same as Label Column series"
@@ -302,7 +304,7 @@ class FacetQuestion:
 
     def block_names(self, facet: int) -> list[str]:
         """Return a name of its own for every block: 1 and "1" are two blocks."""
-        return _distinct([name or "(nothing)" for name in self.facets[facet].names], [OTHERS])
+        return _make_distinct([name or "(nothing)" for name in self.facets[facet].names], [OTHERS])
 
 
 _Coded = tuple[Codes, Sequence[object]]
@@ -324,18 +326,18 @@ def count_question(asked: FacetQuestion, profile: str = CLARIFY) -> Cube:
     roles = {"label": asked.label, "prediction": asked.prediction}
     outcomes = {role: each for role, each in roles.items() if each is not None}
     for role, each in outcomes.items():
-        question[role] = name = _distinct([each.column.name], columns)[0]
+        question[role] = name = _make_distinct([each.column.name], columns)[0]
         positive = each.text or "positive"
         columns[name] = (each.states, (f"not {positive}", positive))
         question["positive"] = [positive]
     if asked.strata is not None:
-        question["strata"] = name = _distinct([asked.strata.name], columns)[0]
+        question["strata"] = name = _make_distinct([asked.strata.name], columns)[0]
         strata = [name_of(canonical(level)) for level in asked.strata.levels]
-        columns[name] = (asked.strata.codes, _distinct(strata))
+        columns[name] = (asked.strata.codes, _make_distinct(strata))
     return count_codes(columns, **question)  # type: ignore[arg-type]
 
 
-def _distinct(names: Sequence[str], taken: Iterable[str] = ()) -> list[str]:
+def _make_distinct(names: Sequence[str], taken: Iterable[str] = ()) -> list[str]:
     # names of which no two are equal: two values of one name stay two
     made: list[str] = []
     for name in names:

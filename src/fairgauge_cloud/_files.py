@@ -43,8 +43,8 @@ MISSING_TEXTS = frozenset(
 """Texts of a CSV cell that mean "no value"."""
 _LARGEST = 1_000_000_000
 _REMOTE = ("s3://", "gs://", "bq://", "https://", "http://")
+# a whole number of as many digits as Python reads
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,4000}\s*")
-"""A whole number of as many digits as Python reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,15 +138,15 @@ def json_lines(path: Path) -> Iterator[object]:
     """Return the values of a JSON lines file, one a line, without blank lines."""
     lines = (line for line in read_text(path).split("\n") if line.strip())
     for number, line in enumerate(lines, start=1):
-        yield _json(line, f"{quote(path)} line {number:,}")
+        yield _parse_json(line, f"{quote(path)} line {number:,}")
 
 
 def json_document(path: Path) -> object:
     """Return a JSON file as one value."""
-    return _json(read_text(path), quote(path))
+    return _parse_json(read_text(path), quote(path))
 
 
-def _json(text: str, name: str) -> object:
+def _parse_json(text: str, name: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -193,7 +193,7 @@ def csv_rows(path: Path) -> Iterator[list[str]]:
         raise DataError(f"{quote(path)} is empty")
 
 
-def coded(
+def code_columns(
     rows: Iterable[Sequence[str]], names: Sequence[str], wanted: Collection[str | None]
 ) -> Table:
     """Return the wanted columns of rows of texts."""
@@ -216,7 +216,7 @@ def _infer_type(name: str, codes: Codes, texts: list[str]) -> CodedColumn:
     complete = bool(texts) and bool((codes >= 0).all())
     if complete and all(map(_INTEGER.fullmatch, texts)):
         return column.relabel([int(text) for text in texts], Kind.INTEGER)
-    numbers = [_parse_number(text) for text in texts]
+    numbers = [_parse_cell(text) for text in texts]
     if None not in numbers:  # a column without values is one of floats
         return column.relabel(numbers, Kind.FLOAT)
     if {text.lower() for text in texts} <= {"true", "false"}:
@@ -227,11 +227,11 @@ def _infer_type(name: str, codes: Codes, texts: list[str]) -> CodedColumn:
 
 def plain_key(text: str) -> str:
     """Return the text of a key, of a number without what is no part of it."""
-    number = int(text) if _INTEGER.fullmatch(text) else _parse_number(text)
+    number = int(text) if _INTEGER.fullmatch(text) else _parse_cell(text)
     return text if number is None else str(number)
 
 
-def _parse_number(text: str) -> float | None:
+def _parse_cell(text: str) -> float | None:
     try:
         return None if "_" in text else float(text)
     except ValueError:

@@ -76,11 +76,11 @@ _EMPTY = {
 }
 CONDITIONAL = ("CDDL", "CDDPL")
 """The metrics that adjust for strata."""
+# the engine writes the same words of predictions
 _WITHOUT_OUTCOME = {
     "no_positives": "No positive labels in set",
     "no_negatives": "No negative labels in set",
 }
-"""The engine writes the same words of predictions."""
 _DISTANCES = ("KL", "JS", "LP", "TVD", "KS")
 
 
@@ -141,14 +141,14 @@ def result(metric: str, value: float | None, error: str | None = None) -> Metric
     entry: MetricEntry = {
         "name": metric,
         "description": DESCRIPTIONS[metric],
-        "value": spelled(value),
+        "value": spell_value(value),
     }
     if error is not None:
         entry["error"] = error
     return entry
 
 
-def spelled(value: float | None) -> float | str | None:
+def spell_value(value: float | None) -> float | str | None:
     """Write infinities as text, and -0.0 as 0.0."""
     if value is None:
         return None
@@ -157,7 +157,7 @@ def spelled(value: float | None) -> float | str | None:
     return value + 0.0
 
 
-def read(value: float | str | None) -> float | None:
+def read_value(value: float | str | None) -> float | None:
     """Read a value of a results file: a number, an infinity in either spelling, or nothing."""
     if isinstance(value, str):
         sign = -1.0 if value.startswith("-") else 1.0

@@ -30,11 +30,6 @@ VIOLATED, UNDECIDED = 1, 3
 @click.option("--baseline", required=True, metavar="FILE", help="The analysis.json to hold to.")
 @click.option("-o", "--output", metavar="DIR", default=".", help="Folder of the results (.).")
 @click.option("--fail-on-violation", is_flag=True, help="Exit 1 if a metric drifted.")
-@click.option(
-    "--write-baseline",
-    is_flag=True,
-    help="Make the current results the baseline, unless the check failed (or there is none yet).",
-)
 @click.option("--map", "maps", metavar="URI=DIR", multiple=True, help="As in fairgauge clarify.")
 @click.option("--dataset", metavar="FILE", help="As in fairgauge clarify.")
 @click.option(
@@ -54,25 +49,19 @@ def command(current: str, baseline: str, output: str, **flags: Any) -> int:
     \b
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge_cloud.clarify.analysis_files import as_json, compare, read_results, values_of
+    from fairgauge_cloud.clarify.analysis_files import compare, read_results, values_of
 
-    place, folder = Path(baseline), made_folder(output)
+    folder = made_folder(output)
     written = str(folder / "constraint_violations.json")
     check_outputs([written], [current, baseline])
-    first = not place.exists() and flags["write_baseline"]
-    config = _config(Path(current), flags)
+    config = _config_text(Path(current), flags)
     if config is None:
         found = read_results(Path(current))
     else:
-        found = _run(config, Path(current), folder, flags)
-    now = values_of(found, current)
-    before = now if first else values_of(read_results(place), baseline)
-    drift = compare(now, before)
+        found = _run_analysis(config, Path(current), folder, flags)
+    drift = compare(values_of(found, current), values_of(read_results(Path(baseline)), baseline))
     write_all({written: drift.to_json()})
-    failed = bool(drift.violations) and flags["fail_on_violation"]
-    if flags["write_baseline"] and not failed:
-        write_all({place: as_json(found)})
-    print_result(f"first baseline: {drift.evaluated} metrics" if first else drift.summary)
+    print_result(drift.summary)
     for each in drift.not_evaluated:
         print_message(f"not evaluated: {each}", prefix="Note: ")
     if not flags["fail_on_violation"]:
@@ -80,11 +69,11 @@ def command(current: str, baseline: str, output: str, **flags: Any) -> int:
     return VIOLATED if drift.violations else (0 if drift.evaluated else UNDECIDED)
 
 
-def _config(path: Path, flags: dict[str, Any]) -> str | None:
+def _config_text(path: Path, flags: dict[str, Any]) -> str | None:
     # the text of the configuration that a file stands for; None if it is results
     from fairgauge_cloud.clarify import clarify_config
 
-    found = _json(path)
+    found = _read_object(path)
     extra: dict[str, object] = {}
     if clarify_config.is_job_definition(found):
         extra = clarify_config.attributes(found)
@@ -92,27 +81,27 @@ def _config(path: Path, flags: dict[str, Any]) -> str | None:
         if uri is None:
             message = "names no configuration (ModelBiasAppSpecification.ConfigUri)"
             raise DataError(f"{quote(path)} {message}")
-        (place,) = _places(path, flags).files(uri)
-        found = _json(place)
+        (place,) = _mapped_places(path, flags).files(uri)
+        found = _read_object(place)
     if clarify_config.is_monitor_config(found):
-        found = clarify_config.as_analysis_config(found | extra, flags["dataset"])
+        found = clarify_config.convert_monitor_config(found | extra, flags["dataset"])
     return json.dumps(found) if "methods" in found else None
 
 
-def _json(path: Path) -> dict[str, object]:
+def _read_object(path: Path) -> dict[str, object]:
     from fairgauge_cloud._files import json_document
 
     found = json_document(path)
     return found if isinstance(found, dict) else {}
 
 
-def _places(path: Path, flags: dict[str, Any]) -> Places:
+def _mapped_places(path: Path, flags: dict[str, Any]) -> Places:
     from fairgauge_cloud._files import Places, read_maps
 
     return Places(read_maps(flags["maps"]), path.parent)
 
 
-def _run(text: str, path: Path, folder: Path, flags: dict[str, Any]) -> Saved:
+def _run_analysis(text: str, path: Path, folder: Path, flags: dict[str, Any]) -> Saved:
     from fairgauge_cloud.clarify.analysis import analyse
     from fairgauge_cloud.clarify.analysis_files import write_results
     from fairgauge_cloud.clarify.clarify_config import read_config
@@ -120,7 +109,7 @@ def _run(text: str, path: Path, folder: Path, flags: dict[str, Any]) -> Saved:
 
     dataset = flags["dataset"]
     config = read_config(text, has_dataset=dataset is not None)
-    found = analyse(config, _places(path, flags), dataset, FirstRow(flags["first_row"]))
+    found = analyse(config, _mapped_places(path, flags), dataset, FirstRow(flags["first_row"]))
     for notice in found.notices:
         print_message(notice, prefix="Note: ")
     write_results(found, folder, "report")

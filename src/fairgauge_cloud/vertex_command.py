@@ -60,12 +60,12 @@ def command(config: str, output: str | None, maps: tuple[str, ...], **settings: 
         print_message(note, prefix="Note: ")
     results = [each.results for each in found]
     if output is not None:
-        _write(results, Path(output))
+        _write_artifacts(results, Path(output))
     lines = (json.dumps(each, ensure_ascii=False, allow_nan=False) for each in results)
     print_result("\n".join(lines))
 
 
-def _write(found: Iterable[Mapping[str, object]], folder: Path) -> None:
+def _write_artifacts(found: Iterable[Mapping[str, object]], folder: Path) -> None:
     for part, name in ARTIFACTS.items():
         entries = [
             {key: each[key] for key in ("slice_a", "slice_b", "labels", part)}

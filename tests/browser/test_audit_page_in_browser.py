@@ -17,7 +17,7 @@ from tests.needs import missing
 import fairgauge as fg
 from fairgauge.api.paging import page_data
 from fairgauge.cube.cube import Cube
-from fairgauge.render.page import told
+from fairgauge.render.page import first_page
 from fairgauge.render.writers.audit_page import audit_page
 
 HOSTILE = ("<img src=x onerror=alert(1)>", "</script><b>", "=cmd|' /C calc'!A0", "__proto__")
@@ -83,7 +83,8 @@ def until(page, condition):
 
 
 def drop(page, text, name="applicants.csv"):
-    content = {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
+    content = text if isinstance(text, bytes) else text.encode()
+    content = {"name": name, "mimeType": "text/csv", "buffer": content}
     page.set_input_files("#file", content)
     until(page, "!document.querySelector('#questions').hidden || "
                 "document.querySelector('#problem').textContent !== ''")  # fmt: skip
@@ -125,7 +126,7 @@ def test_a_dropped_file_is_answered_as_python_answers_it(open_page, tmp_path):
         cube = fg.count(tmp_path / "applicants.csv", config=question)
         report = fg.audit(tmp_path / "applicants.csv", config=question)
     assert counts == cube.to_json()
-    assert page.inner_text("#headline") == told(report).headline
+    assert page.inner_text("#headline") == first_page(report).headline
     outcomes = {v.group: str(v.outcome).capitalize() for v in report.verdicts}
     rows = page.query_selector_all(".verdicts tbody tr:not(.part)")
     shown = [row.query_selector(".v").inner_text().partition(" (")[0] for row in rows]
@@ -156,7 +157,7 @@ def test_firefox_answers_as_python_does_and_asks_nobody(written, tmp_path):
             recode={"Sex": {"Female": ["female", "Female"]}, "Race": {"unknown": ["N/A"]}},
             words={"noun": "applicants"}, rules=["selection_rate.ratio >= 0.8"], reference="best",
         )  # fmt: skip
-    assert shown["headline"] == told(report).headline
+    assert shown["headline"] == first_page(report).headline
     assert [each.partition(" (")[0] for each in shown["verdicts"]] == [
         str(each.outcome).capitalize() for each in report.verdicts
     ]
@@ -188,6 +189,27 @@ def test_a_count_that_is_none_is_no_row_each(open_page):
     page.select_option("#count", "")
     answer(page, ticked=True)
     assert page.is_visible("#result")
+
+
+def test_counts_pasted_from_a_sheet_are_read_and_every_column_has_a_sentence(open_page):
+    page = open_page().page
+    rows = [f"{team}\t{sex}\t{got}\t{n}" for team in ("Sales", "IT", "Ops") for sex, got, n in
+            (("Women", "Promoted", 40), ("Women", "Not promoted", 160),
+             ("Men", "Promoted", 70), ("Men", "Not promoted", 130))]  # fmt: skip
+    drop(page, "\n".join(["Team\tGender\tOutcome\tCount", *rows, "Total\t\t\t1200"]))
+    assert "One row is called “Total”" in page.inner_text("#total")
+    drop(page, "\n".join(["Team\tGender\tOutcome\tCount", *rows]))
+    assert page.inner_text("#total") == ""
+    assert page.is_checked("[name='d:Promoted'][value=yes]")  # the other is "Not promoted"
+    page.check("[name=group][value=Team]")
+    answer(page)
+    notes = page.eval_on_selector_all("#tables > div > p", "all => all.map((p) => p.textContent)")
+    best = "Selection rate, compared with the group that gets it most often:"
+    assert notes[:2] == [
+        f"{best} no significant difference for Ops, Sales.",
+        f"{best} significantly lower for Women.",
+    ]
+    assert len(notes) == 3
 
 
 def test_cells_are_pasted_anywhere_and_a_header_is_asked_for(open_page):
@@ -330,7 +352,7 @@ def test_a_score_is_a_decision_above_a_number(open_page, tmp_path):
     for nobody in ("", "5550", "high"):  # a threshold beyond all scores would answer nothing
         page.fill("#above", nobody)
         answer(page)
-        assert "from which number above 40 and below 84.5" in page.inner_text("#wrong")
+        assert "a number of at least 40 and below 84.5" in page.inner_text("#wrong")
     page.fill("#above", "55,5")
     answer(page)
     question = tomllib.loads(saved(page, "#save-question"))
@@ -339,7 +361,7 @@ def test_a_score_is_a_decision_above_a_number(open_page, tmp_path):
     cube = fg.count(tmp_path / "scores.csv", **question)
     assert saved(page, "#save-counts") == cube.to_json()
     report = fg.audit(cube)
-    assert page.inner_text("#headline") == told(report).headline
+    assert page.inner_text("#headline") == first_page(report).headline
     assert "Points > 55.5" in page.inner_text("#result")
 
 
@@ -434,6 +456,7 @@ def test_hostile_names_do_nothing(open_page):
         ("sex,sex\nF,M\n", "twice.csv", "twice"),
         ("PK\x03\x04", "people.xlsx", "workbook"),
         ("a\x00b,c\n", "binary.csv", "no text file"),
+        (b"sex,ok\nFran\xe7aise,yes\n", "excel.csv", "save it as “CSV UTF-8"),
         ("sex,ok\nF,yes\n", "people.parquet", "not .parquet files"),
     ],
 )  # fmt: skip
@@ -483,7 +506,7 @@ def test_it_prints_on_two_pages(open_page):
 
 def test_a_browser_that_computes_differently_shows_nothing(chromium, tmp_path):
     path, data = tmp_path / "other.html", page_data()
-    data["check"]["rows"][0][3] += 1e-6
+    data["check"]["rows"][0][1] += 1e-6
     path.write_text(audit_page(data | {"given": {}}), encoding="utf-8")
     visit = Visit(chromium, path)
     until(visit.page, "document.querySelector('#ask .error') !== null")

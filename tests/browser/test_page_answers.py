@@ -16,7 +16,7 @@ import fairgauge as fg
 from fairgauge.enums import DiagnosticCode
 from fairgauge.render.grammar import LANGUAGES
 from fairgauge.render.language import in_language
-from fairgauge.render.page import told
+from fairgauge.render.page import first_page
 
 TABLES = int(os.environ.get("FAIRGAUGE_TABLES", "1000" if EVERY_CASE else "30"))
 NOT_FINITE = {None: math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -97,7 +97,7 @@ def compare(made, report):
 
 def sentences(made, report):
     """Yield each place of the first page with the sentences of the page and of Python."""
-    page = told(report)
+    page = first_page(report)
     theirs = {place: [text for text, _ in said] for place, _, said in page.answers}
     yield [made["headline"]] if made["headline"] else [], [page.headline]
     yield made["verdict"], [text for text, _ in page.verdict]
@@ -185,6 +185,15 @@ def test_a_band_of_nobody_is_refused(tmp_path):
     assert made["refused"] == ["Nobody is in some band of age: cut it at other numbers."]
 
 
+def test_two_ways_to_write_an_outcome_are_refused_as_python_refuses_them(tmp_path):
+    text = "sex,ok\n" + "F,1\nF,no\nM,1\nM,no\nM,1\n" * 30
+    case = {"text": text, "question": USUAL | {"positive": ["1"]}}
+    (made,) = answers([case], tmp_path)
+    assert "two ways to write one outcome" in made["refused"][0]
+    with pytest.raises(fg.DataError, match="two ways to write one outcome"):
+        audited(case, tmp_path / "mixed.csv")
+
+
 def test_no_pass_stands_on_actions_that_are_no_decisions(tmp_path):
     """Codes of HMDA: 4 and 5 are withdrawn and incomplete, and were taken for denials."""
     rows = [f"{sex},{code}" for sex in "FM" for code in "11113345" for _ in range(60)]
@@ -218,6 +227,46 @@ def test_a_part_that_was_appended_again_withholds_a_pass(tmp_path):
     (made,) = answers([case], tmp_path)
     assert {d["code"] for d in made["doubts"]} == {"doubled_rows"}
     assert {v["outcome"] for v in made["verdicts"]} == {"inconclusive"}
+
+
+def test_an_appended_file_is_found_where_a_column_has_too_many_values_to_keep(tmp_path):
+    rows = [f"C-{i},{'FM'[i % 2]},{'yes' if i % 7 else 'no'}" for i in range(60_000)]
+    asked = USUAL | {"favourable": "positive", "rules": ["selection_rate.ratio >= 0.8"]}
+    of_once, of_twice = (
+        {"text": "\n".join(["line,sex,ok", *rows * times]), "question": asked} for times in (1, 2)
+    )
+    once, twice = answers([of_once, of_twice], tmp_path)
+    assert ([v["outcome"] for v in once["verdicts"]], once["doubts"]) == (["pass"], [])
+    assert {d["code"] for d in twice["doubts"]} == {"doubled_rows"}
+    report = audited(of_twice, tmp_path / "twice.csv")
+    assert [v["outcome"] for v in twice["verdicts"]] == [str(v.outcome) for v in report.verdicts]
+    assert twice["fingerprint"] == report.data.fingerprint
+
+
+def test_an_interval_that_ends_at_the_limit_but_for_rounding_passes(tmp_path):
+    case = {"text": "sex,ok\n" + "F,yes\nF,no\nM,yes\nM,no\nM,yes\n" * 40, "question": USUAL}
+    (low,) = (e["low"] for e in answers([case], tmp_path)[0]["estimates"]
+              if (e["metric"], e["group"]) == ("selection_rate.ratio", "F"))  # fmt: skip
+    for limit, outcome in ((low * (1 + 5e-13), "pass"), (low * (1 + 5e-12), "inconclusive")):
+        rule = {"metric": "selection_rate.ratio", "at_least": limit}
+        asked = {"text": case["text"], "question": USUAL | {"rules": [rule]}}
+        (made,) = answers([asked], tmp_path)
+        theirs = audited(asked, tmp_path / "limit.csv").verdicts
+        assert [v["outcome"] for v in made["verdicts"]] == [str(v.outcome) for v in theirs]
+        assert [v["outcome"] for v in made["verdicts"]] == [outcome]
+
+
+def test_a_decision_that_is_nobodys_best_is_listed_as_not_favourable(tmp_path):
+    """Of people, whose decisions count as one, "Withdrawn" may be the outcome of none."""
+    rows = [f"C{i},{'FM'[i % 2]},{'yes' if i % 3 else 'no'}" for i in range(200)]
+    rows += [f"C{i},{'FM'[i % 2]},Withdrawn" for i in range(1, 200, 30)]
+    case = {"text": "\n".join(["who,sex,ok", *rows]), "question": USUAL | {"person": "who"}}
+    (made,) = answers([case], tmp_path)
+    assert "Not favourable: Withdrawn, no." in str(made["answers"])
+    report = audited(case, tmp_path / "people.csv")
+    with in_language("en", None):
+        for mine, theirs in sentences(made, report):
+            assert set(mine) <= set(theirs)
 
 
 def test_a_person_in_several_rows_is_stated_and_withholds_a_pass(tmp_path):

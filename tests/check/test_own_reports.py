@@ -335,6 +335,21 @@ def test_a_forged_number_of_a_filing_is_an_error(filings, tmp_path, name, where,
         assert ("%" in follows) is ("%" in printed.partition("printed as")[2])
 
 
+@pytest.mark.parametrize("suffix", ["md", "html"])
+@pytest.mark.parametrize(("below", "printed", "to"), [
+    ("selection rate", "28.3%", "31.0%"), ("of them", "28.3", "31.0")])  # fmt: skip
+def test_a_forged_number_beside_the_document_is_an_error(
+    filings, tmp_path, suffix, below, printed, to
+):
+    """The first page repeats what is filed, and the details have the rates with their counts."""
+    text = (filings / f"insurer.{suffix}").read_text()
+    cell = re.compile(rf"(?<=[|>]) ?{re.escape(printed)}(?= ?[|<])")
+    found = cell.search(text, text.index(below))
+    path = tmp_path / f"forged.{suffix}"
+    path.write_text(text[: found.start()] + to + text[found.end() :])
+    assert fg.check(path).exit_code == 1
+
+
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
 def test_what_no_printed_number_gives_is_named_and_leaves_a_filing_undecided(filings, suffix):
     for name, what in (

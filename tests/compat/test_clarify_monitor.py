@@ -12,14 +12,13 @@ import pytest
 from clarify_cases import MONITORED, cases
 from hypothesis import given
 
-from fairgauge_cloud._service_metrics import read
+from fairgauge_cloud._service_metrics import read_value
 from fairgauge_cloud.clarify.analysis_files import (
     MetricKey,
     MetricValue,
     Values,
     compare,
-    drifted,
-    values_of,
+    has_drifted,
 )
 from fairgauge_cloud.clarify.clarify_config import attributes, config_uri
 
@@ -36,10 +35,10 @@ def test_the_printed_decisions_of_the_service(shared: Any) -> None:
     assert len(entries) == 11
     for entry in entries:
         asked = entry["inputs"]
-        now, before = (read(asked[key]) for key in ("current", "baseline"))
+        now, before = (read_value(asked[key]) for key in ("current", "baseline"))
         assert now is not None
         assert before is not None
-        assert drifted(now, before) is entry["expected"], entry["id"]
+        assert has_drifted(now, before) is entry["expected"], entry["id"]
 
 
 @pytest.mark.parametrize(
@@ -47,12 +46,12 @@ def test_the_printed_decisions_of_the_service(shared: Any) -> None:
     [("Infinity", math.inf), ("-Infinity", -math.inf), ("∞", math.inf), ("-∞", -math.inf)],
 )
 def test_both_spellings_of_infinity_are_read(text: str, number: float) -> None:
-    assert read(text) == number
+    assert read_value(text) == number
 
 
 def test_infinity_is_a_drift_once() -> None:
-    assert drifted(math.inf, 5.0)
-    assert not drifted(math.inf, math.inf)
+    assert has_drifted(math.inf, 5.0)
+    assert not has_drifted(math.inf, math.inf)
 
 
 def test_what_cannot_be_compared_is_said() -> None:
@@ -103,8 +102,8 @@ def test_the_last_digits_are_no_drift(number: float, last: int) -> None:
     now = number
     for _ in range(abs(last)):
         now = math.nextafter(now, math.inf if last > 0 else -math.inf)
-    assert not drifted(now, number)
-    assert drifted(math.copysign(abs(number) + 1e-6, number), number)
+    assert not has_drifted(now, number)
+    assert has_drifted(math.copysign(abs(number) + 1e-6, number), number)
 
 
 @given(changes=st.integers(1, 10_000))
@@ -158,25 +157,13 @@ def test_exit_codes_for_pipelines(folder: Any, baseline: dict[str, Any]) -> None
     del baseline
     check = ("clarify-monitor", "now.json", "--fail-on-violation", "--baseline")
     assert folder.run(*check, "base/analysis.json").exit_code == 1
-    folder.run("clarify-monitor", "now.json", "--baseline", "own.json", "--write-baseline")
-    assert folder.run(*check, "own.json").exit_code == 0
-    empty = folder.read("own.json")
+    assert folder.run(*check, "now.json").exit_code == 0
+    empty = folder.read("now.json")
     for stage in ("pre", "post"):
         for metric in empty[f"{stage}_training_bias_metrics"]["facets"]["facet"][0]["metrics"]:
             metric["value"] = None
     folder.json("nothing.json", empty)
     assert folder.run(*check, "nothing.json").exit_code == 3
-
-
-def test_a_failed_check_does_not_move_the_baseline(folder: Any, baseline: dict[str, Any]) -> None:
-    del baseline
-    before = folder.read("base/analysis.json")
-    args = ("clarify-monitor", "now.json", "--baseline", "base/analysis.json", "--write-baseline")
-    assert folder.run(*args, "--fail-on-violation").exit_code == 1
-    assert folder.read("base/analysis.json") == before
-    assert folder.run(*args).exit_code == 0
-    now = values_of(folder.read("base/analysis.json"), "now")
-    assert now[MetricKey(POST, "facet", "d", "TE")].value == math.inf
 
 
 @pytest.mark.parametrize(

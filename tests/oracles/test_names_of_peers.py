@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from fairgauge.catalogue._synonyms import NAMES, plain
+from fairgauge.catalogue._synonyms import NAMES, lookup_key
 
-KNOWN = {tool: {plain(n.name) for n in NAMES if n.tool == tool} for tool in {n.tool for n in NAMES}}
+KNOWN = {
+    tool: {lookup_key(n.name) for n in NAMES if n.tool == tool} for tool in {n.tool for n in NAMES}
+}
 NOT_METRICS = {
     "aequitas": {"model_id", "score_threshold", "attribute_name", "attribute_value"},
     "AIF360": {
@@ -27,7 +29,7 @@ def bare(name: str) -> str:
 
 def missing(tool: str, names: set[str]) -> set[str]:
     found = {bare(name) for name in names} - NOT_METRICS.get(tool, set())
-    return {name for name in found if plain(name) not in KNOWN[tool]}
+    return {name for name in found if lookup_key(name) not in KNOWN[tool]}
 
 
 def test_aif360(shared: Any) -> None:
@@ -73,4 +75,4 @@ def test_smclarify(shared: Any) -> None:
                     for metric in block["metrics"]:
                         names |= {metric["name"], metric["description"]}
     assert len(names) > 30
-    assert not {name for name in names if plain(name) not in KNOWN["Clarify"]}
+    assert not {name for name in names if lookup_key(name) not in KNOWN["Clarify"]}

@@ -15,7 +15,7 @@ import pytest
 from scipy import optimize, stats
 
 import fairgauge as fg
-from fairgauge.stats._roots import under_difference
+from fairgauge.stats._roots import rates_given_difference
 from fairgauge.stats.signed_roots import hypergeometric_tail, lower_end, signed_root
 
 
@@ -99,7 +99,7 @@ def test_restricted_rates_are_those_of_published_intervals(counts, ends):
     """Newcombe (1998), Statistics in Medicine 17, 873-890: the intervals of method 6."""
     x1, n1, x2, n2 = counts
     for end, expected in zip(ends, (1.959964, -1.959964), strict=True):
-        p1, p2 = (float(each) for each in under_difference(*counts, end))
+        p1, p2 = (float(each) for each in rates_given_difference(*counts, end))
         n = n1 + n2
         deviation = math.sqrt((p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2) * n / (n - 1))
         assert (x1 / n1 - x2 / n2 - end) / deviation == pytest.approx(expected, abs=8e-4)

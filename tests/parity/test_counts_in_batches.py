@@ -58,8 +58,10 @@ def both(monkeypatch, tmp_path):
         monkeypatch.setattr(_duckdb_relation, "_LARGE", 0)
         monkeypatch.setattr(_duckdb_relation, "_ROWS", at_once)
         used = []
-        joined = _cell_sums.joined
-        monkeypatch.setattr(_cell_sums, "joined", lambda *given: used.append(1) or joined(*given))
+        joined = _cell_sums.join_parts
+        monkeypatch.setattr(
+            _cell_sums, "join_parts", lambda *given: used.append(1) or joined(*given)
+        )
         by_numpy = fg.count(tmp_path / "rows.parquet", **options)
         assert used
         return by_numpy, by_duckdb
@@ -181,7 +183,7 @@ def test_duckdb_counts_the_rest(monkeypatch, tmp_path, how):
     monkeypatch.setattr(_duckdb_relation, "_LARGE", 0)
     if how == "too many cells":
         monkeypatch.setattr(_cell_sums, "_MOST_DENSE", 1_000)
-    monkeypatch.setattr(_cell_sums, "joined", None)
+    monkeypatch.setattr(_cell_sums, "join_parts", None)
     assert fg.count(tmp_path / "rows.parquet", **(ASKED | more)) == expected
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -91,24 +90,18 @@ def test_the_files_of_a_table_are_not_its_rows(delta, iceberg):
         with pytest.raises(DataError, match=rf"loans' is a Delta table.*: delta:{delta}$"):
             fg.count(named, **ASKED)
     where = iceberg.location().removeprefix("file://")
-    with pytest.raises(DataError, match=rf"is an Iceberg table.*: iceberg:{where}, or in its cat"):
+    with pytest.raises(DataError, match=r"is an Iceberg table.* in its catalogue: iceberg"):
         fg.count(f"{where}/data/*.parquet", **ASKED)
+    with pytest.raises(DataError, match=r"is an Iceberg table.* in its catalogue: iceberg"):
+        fg.count(where, **ASKED)
 
 
-def test_the_folder_of_a_table_is_the_table(delta, iceberg, iceberg_catalog, monkeypatch):
+def test_the_folder_of_a_delta_table_is_the_table(delta, monkeypatch):
     """A folder is counted as of the newest version, which the report states."""
-    iceberg.delete("y = 0")
     left = pa.concat_tables([ROWS, ROWS]).filter(pc.equal(pa.concat_tables([ROWS, ROWS])["y"], 1))
-    stored = iceberg_catalog.create_table(
-        "credit.far", schema=ROWS.schema, properties={"write.object-storage.enabled": "true"}
-    )
-    stored.append(ROWS)  # one data file, four folders down
-    where, far = (each.location().removeprefix("file://") for each in (iceberg, stored))
-    for folder, rows in ((delta, left), (f"{delta}/", left), (where, left), (far, ROWS)):
-        assert fg.count(folder, **ASKED) == fg.count(rows, **ASKED), folder
+    for folder in (delta, f"{delta}/"):
+        assert fg.count(folder, **ASKED) == fg.count(left, **ASKED), folder
     assert fg.audit(delta, **ASKED).data.source == f"delta:{delta} as of version 2"
-    number = iceberg_catalog.load_table("credit.loans").current_snapshot().snapshot_id
-    assert fg.audit(where, **ASKED).data.source == f"iceberg:{where} as of snapshot {number}"
     monkeypatch.chdir(delta)
     assert fg.audit(".", **ASKED).data.source == "delta:. as of version 2"
 
@@ -126,18 +119,6 @@ def test_columns_of_a_delta_table_that_are_mapped(tmp_path):
     for named in (where / "Xy", str(where / "*" / "*.parquet"), tmp_path):
         with pytest.raises(DataError, match=rf"is a Delta table.*: delta:{where}$"):
             fg.count(named, **ASKED)
-
-
-def test_a_copy_of_an_iceberg_table_is_not_it(iceberg, tmp_path):
-    """Its metadata name the files of the other."""
-    shutil.copytree(iceberg.location().removeprefix("file://"), tmp_path / "copy")
-    with pytest.raises(DataError, match=r"copy' is a copy: its metadata name the files of"):
-        fg.count(tmp_path / "copy", **ASKED)
-    shutil.rmtree(tmp_path / "copy" / "metadata")
-    (tmp_path / "copy" / "metadata").mkdir()
-    (tmp_path / "copy" / "metadata" / "last.metadata.json").write_text("{}")
-    with pytest.raises(DataError, match=r"holds no metadata of an Iceberg table; name it in its"):
-        fg.count(tmp_path / "copy", **ASKED)
 
 
 def test_a_delta_table_in_s3(s3, delta, monkeypatch, tmp_path):
@@ -177,10 +158,9 @@ def test_an_iceberg_table_in_s3(s3, iceberg_catalog):
     catalog = load_catalog("bank", **{"s3.endpoint": os.environ["AWS_ENDPOINT_URL"]})
     table = catalog.create_table("credit.far", schema=ROWS.schema, location=f"{s3}/far")
     table.append(ROWS)
-    for folder in (f"{s3}/far", f"{s3}/far/"):
-        assert fg.count(folder, **ASKED) == fg.count(ROWS, **ASKED)
-    with pytest.raises(DataError, match=r"is an Iceberg table.*iceberg:s3://people/far, or in"):
-        fg.count(f"{s3}/far/data/*.parquet", **ASKED)
+    assert fg.count("iceberg:bank.credit.far", **ASKED) == fg.count(ROWS, **ASKED)
+    with pytest.raises(DataError, match=r"is an Iceberg table.* in its catalogue: iceberg"):
+        fg.count(f"{s3}/far", **ASKED)
 
 
 @pytest.mark.parametrize("mark", [".hoodie/hoodie.properties", "ducklake-0197cbb1.parquet"])

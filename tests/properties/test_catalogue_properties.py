@@ -16,7 +16,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fairgauge.catalogue._synonyms import NAMES, plain
+from fairgauge.catalogue._synonyms import NAMES, lookup_key
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.cells import Cells, ConfusionCounts
 from fairgauge.catalogue.lookup import SETS, expand, find_metric, find_rate
@@ -299,8 +299,8 @@ def found_or_named(find: Any, name: str) -> str:
 
 def shared_title(row: Any) -> bool:
     """Tell whether another tool has the title for another row."""
-    key = plain(row.title)
-    return any(plain(each.name) == key and each.ours not in (None, row.name) for each in NAMES)
+    key = lookup_key(row.title)
+    return any(lookup_key(each.name) == key and each.ours not in (None, row.name) for each in NAMES)
 
 
 def test_every_row_is_in_its_sets() -> None:

@@ -176,6 +176,11 @@ MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
         DiagnosticCode.PREDICTION_IS_LABEL, "c", lambda rows: rows.with_columns(c="y"),
         ("compare_models",),
     ),
+    "labels of one group that are its predictions": (
+        DiagnosticCode.PREDICTION_IS_LABEL, "g",
+        lambda rows: rows.with_columns(y=pl.when(pl.col("g") == "a").then("p").otherwise("y")),
+        ("find",),
+    ),
     "predictions that no label has": (
         DiagnosticCode.PREDICTION_NOT_A_LABEL, "p", planted("p", "maybe", "no"),
         ("audit", "compare_models", "why", "find"),

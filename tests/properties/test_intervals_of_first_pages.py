@@ -9,7 +9,7 @@ from tests import every_result
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.render.page import rule_grid, told
+from fairgauge.render.page import first_page, rule_grid
 
 if TYPE_CHECKING:
     from fairgauge.render._document_tree import GridCell
@@ -63,7 +63,7 @@ def report(request: pytest.FixtureRequest) -> Report:
 
 
 def _cells(report: Report) -> list[GridCell]:
-    grid = rule_grid(told(report))
+    grid = rule_grid(first_page(report))
     assert grid is not None
     return [cell for _, lines in grid.parts for _, row in lines for cell in row if cell]
 
@@ -81,7 +81,7 @@ def test_every_interval_of_the_grid_is_the_one_that_decides_its_rule(report: Rep
 
 
 def test_the_grid_states_that_other_intervals_hold_together(report: Report) -> None:
-    grid = rule_grid(told(report))
+    grid = rule_grid(first_page(report))
     assert grid is not None
     (decides,) = [note for note in grid.notes if "decides its rule" in note]
     together = any(each.simultaneous for each in report.estimates)

@@ -91,7 +91,7 @@ def of_explore(data: pl.DataFrame, rule: Any) -> dict[str, str]:
         reference=rule, metrics=METRIC,
     )  # fmt: skip
     page = explored(cube, cube.asked, exact=True)
-    (column,), start = page["columns"], page["start"]["reference"]
+    (column,), start = page["columns"], page["reference"]
     names = column["groups"]
     if start in ("others", "overall"):
         return dict.fromkeys(names, start)

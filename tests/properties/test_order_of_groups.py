@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.cube.cube import read_cube
-from fairgauge.cube.levels import in_reading_order, sorted_levels
+from fairgauge.cube.levels import reading_order, sorted_levels
 from fairgauge.question.readers import Location, parse_sensitive, write_sensitive
 from fairgauge.render import render
 
@@ -68,7 +68,7 @@ def test_bands_are_in_the_order_of_their_numbers(cuts, style, random):
     ]
     mixed = [*bands, "not stated"]
     random.shuffle(mixed)
-    assert in_reading_order(sorted_levels(mixed)) == (*bands, "not stated")
+    assert reading_order(sorted_levels(mixed)) == (*bands, "not stated")
 
 
 def test_every_output_has_one_order():

@@ -58,7 +58,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
 }  # fmt: skip
 """What each command is run with, and what it says to do instead; empty where it works."""
 OF_OTHERS = {
-    "demo", "presets", "metrics", "schema", "join", "check", "pairs", "clarify",
+    "demo", "presets", "metrics", "schema", "check", "pairs", "clarify",
     "clarify-monitor", "page", "plan", "vertex",
 }  # fmt: skip
 """Commands that take no such features: of tables, answers, or other services' configurations."""

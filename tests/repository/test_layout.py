@@ -133,6 +133,17 @@ def test_no_module_is_named_for_everything() -> None:
         assert not re.fullmatch(r"v[0-9]+", path.parent.name), path
 
 
+VAGUE = re.compile(
+    r"_(of|with|by|without|apart|alone|in|on|from|as|at|for|between|among|beside|only|not)(_|$)"
+)
+"""How names begin that state neither what is returned nor what is done."""
+
+
+def test_private_functions_are_named_for_what_they_return_or_do() -> None:
+    functions = [(p, n) for p in MODULES for n in nodes_of(p) if isinstance(n, ast.FunctionDef)]
+    assert [f"{name_of(p)}: {n.name}" for p, n in functions if VAGUE.match(n.name)] == []
+
+
 def test_few_modules_stand_outside_a_package() -> None:
     assert len(list(SOURCE.glob("*.py"))) <= 14
 

@@ -16,11 +16,11 @@ from fairgauge.cli import main
 from fairgauge.errors import (
     DataError,
     FairgaugeError,
+    display,
+    hide_secrets,
     is_clear,
     quote,
-    shown,
     shown_address,
-    without_secrets,
 )
 
 SIGNS = "/#?@:;[]%&=+'\" \\,()\u2100\t"
@@ -76,11 +76,11 @@ def test_no_message_shows_a_password(secret):
         every = [
             shown_address(url),
             quote(url),
-            shown(url),
-            shown([url]),
+            display(url),
+            display([url]),
             str(FairgaugeError(f"no {quote(url)}")),
             str(DataError(f"no answer from {url}")),
-            without_secrets(f"at '{url}': no"),
+            hide_secrets(f"at '{url}': no"),
         ]
         assert not held("\n".join(every)), (url, every)
         assert shown_address(shown_address(url)) == shown_address(url)

@@ -120,13 +120,13 @@ def test_a_file_that_only_its_owner_reads_is_never_shown_to_others(tmp_path, mon
     target, seen = tmp_path / "a", []
     target.write_text("secret")
     target.chmod(0o600)
-    encoded = atomic_files._as_bytes
+    encoded = atomic_files._encode_content
 
     def look(content):
         seen.extend(stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir())
         return encoded(content)
 
-    monkeypatch.setattr(atomic_files, "_as_bytes", look)
+    monkeypatch.setattr(atomic_files, "_encode_content", look)
     write_whole(target, "new secret")
     assert seen == [0o600, 0o600]
     assert target.read_text() == "new secret"

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Never, Unpack, cast
 
-from fairgauge.catalogue.lookup import described
+from fairgauge.catalogue.lookup import describe_own_rate
 from fairgauge.checks.favourable import assumed_positive
-from fairgauge.checks.missingness_checks import alike_identifiers, never_repeats
+from fairgauge.checks.missingness_checks import alike_identifiers, single_row_identifiers
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.outcome_checks import sensitive_outcomes
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
@@ -26,26 +26,20 @@ from fairgauge.enums import (
     Threshold,
     Uncounted,
 )
-from fairgauge.errors import CubeError, DataError, SpecError, nearest, quote
+from fairgauge.errors import CubeError, DataError, SpecError, quote, suggest
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, estimated_groups, measure, reversed_outcomes_of
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.readers import controls_as_strata
 from fairgauge.question.rules import Rule
-from fairgauge.question.spec_file import Config, labels_come_later, with_config, without_baselines
-from fairgauge.question.specification import (
-    Spec,
-    ask,
-    ask_rows,
-    check_names,
-    refuse_candidates,
-)
+from fairgauge.question.spec_file import Config, labels_come_later, with_config
+from fairgauge.question.specification import Spec, ask, ask_rows, check_names, refuse_candidates
 from fairgauge.reasons import Parameter
 from fairgauge.resolve import question_checks
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.people import by_person, count_people
+from fairgauge.resolve.people import count_people, plan_by_person
 from fairgauge.resolve.resolution import resolve, resolve_groups
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.estimates import AdverseImpact, Measured
@@ -56,19 +50,19 @@ from fairgauge.results.verdicts import Verdict, counted_as, overall
 from fairgauge.rowwise import first_rows
 from fairgauge.scan import chosen_rows, open_rows, open_source
 from fairgauge.scan.input_files import open_files
-from fairgauge.scan.source import Opened, Readable, Source, at_hand
+from fairgauge.scan.source import Opened, Readable, Source, can_look_at_rows
 
 if TYPE_CHECKING:
     from fairgauge.question import swap_question
 
+# the options of outcomes, without which groups can be counted alone
 _OF_OUTCOMES = (
     "label", "prediction", "score", "candidate", "margins", "score_of", "threshold", "positive",
     "strata", "cluster", "task", "person", "per_person",
 )  # fmt: skip
-"""The options of outcomes, without which groups can be counted alone."""
 _MOST_ANSWERS = 1_000
+# cases of a count column up to which each becomes a row, for the metrics of single rows
 _MOST_REPEATED = 10_000_000
-"""Cases of a count column up to which each becomes a row, for the metrics of single rows."""
 
 
 @with_options
@@ -129,11 +123,13 @@ def audit(
     """
     options = with_config(config, options, judges=True)
     refuse_candidates(options)
-    cube, source, spec = counted(data, arrays, options)
+    cube, source, spec = count_data(data, arrays, options)
     question_checks.check_known(cube, spec)
     mistakes = with_accepted(likely_mistakes(cube, spec, decide_task(cube, spec)), spec)
     repeated = with_accepted(repeated_rows(data, source, spec, cube), spec)
-    measured, verdicts, notes_of_verdicts = judged(cube, source, spec, (*mistakes, *repeated))
+    measured, verdicts, notes_of_verdicts = measure_and_judge(
+        cube, source, spec, (*mistakes, *repeated)
+    )
     in_doubt = spec.favourable is None and any(
         each.code is DiagnosticCode.UNFAVOURABLE_POSITIVE and each.level is Level.WARNING
         for each in mistakes
@@ -163,9 +159,8 @@ def audit(
         verdicts=verdicts,
         verdict=overall(verdicts),
         diagnostics=(
-            *_about_counts(data, cube, spec),
+            *_note_origin_of_counts(data, cube, spec),
             *counted_people(cube, spec),
-            *never_repeats(cube, spec),
             *_task_note(measured.task, spec, options),
             *exclusion_notes(excluded, spec, cube.read),
             *notes_of_used,
@@ -181,15 +176,15 @@ def audit(
         scores=measured.scores,
         estimators=measured.estimators,
         pairs=measured.pairs,
-        own=tuple(map(described, spec.catalogue.own)),
+        own=tuple(map(describe_own_rate, spec.catalogue.own)),
     )
     findings = choose_findings(defined_by(report.catalogue, report))
     expected: tuple[AdverseImpact, ...] = ()
     if spec.strata:
-        from fairgauge.measure.composition_notes import composition_notes, within_strata_notes
+        from fairgauge.measure.composition_notes import composition_notes, note_hidden_differences
 
         notes = (
-            *within_strata_notes(report, cube, spec),
+            *note_hidden_differences(report, cube, spec),
             *composition_notes(findings, cube, spec, measured.task),
         )
         report = replace(report, diagnostics=(*report.diagnostics, *notes))
@@ -216,7 +211,7 @@ def late_labels(data: object, spec: Spec) -> tuple[object, str | None]:
     unused = [c for c in source.columns if c not in dict(spec.columns()).values()]
     return Opened(with_missing(label)), (
         f"{quote(source.name)} has no column {quote(label)}, so that no row has its label yet."
-        f"{nearest(label, unused)}"
+        f"{suggest(label, unused)}"
     )
 
 
@@ -240,19 +235,16 @@ def count(
     -----
     UserWarning
         Rows are probably those of fewer people, as the first rows show: an audit of the counts
-        cannot see it; or rules of a monitor have a baseline, and counts cannot carry them; or the
-        rows have no column of the labels that a monitor expects later.
+        cannot see it; or the rows have no column of the labels that a monitor expects later.
     """
-    asked = cast("Options", controls_as_strata(with_config(config, options, counts=True)))
-    if options.get("rules") is None and (left := without_baselines(config)):
-        warnings.warn(left, UserWarning, stacklevel=2)
+    asked = cast("Options", controls_as_strata(with_config(config, options)))
     if "item" in asked or "variant" in asked:
         return counted_answers(data, asked)[0]
     if labels_come_later(config):
         data, note = late_labels(data, ask(**asked))
         if note is not None:
             warnings.warn(note, UserWarning, stacklevel=2)
-    cube, source, spec = counted(data, arrays, asked)
+    cube, source, spec = count_data(data, arrays, asked)
     if source is not None:
         for each in first_rows.repeated_ids(source, spec):
             warnings.warn(each.message, UserWarning, stacklevel=2)
@@ -296,8 +288,11 @@ def counted_with_warnings(
     Rows of one person cannot be seen in counts, and scores that are those of another value are
     better known before the counts of many days are added up.
     """
-    cube, source, spec = counted(data, (), options)
-    found = (*never_repeats(cube, spec), *repeated_rows(data, source, spec, cube))
+    cube, source, spec = count_data(data, (), options)
+    found = (
+        *single_row_identifiers(cube, spec), *alike_identifiers(cube, spec),
+        *repeated_rows(data, source, spec, cube),
+    )  # fmt: skip
     if spec.score is None or spec.label is None:
         return cube, found
     try:
@@ -356,10 +351,10 @@ def check_groups(
     if isinstance(data, Cube):
         check_held(data, spec)
         cube, asked = data, spec
-    elif at_hand(data):
+    elif can_look_at_rows(data):
         # all that is asked of groups, and of rows what states how often they count
         asked = replace(spec, **{name: getattr(Spec(), name) for name in _OF_OUTCOMES})
-        rows = chosen_rows.chosen_rows(chosen_rows.with_probabilities(data, asked), spec)
+        rows = chosen_rows.chosen_rows(chosen_rows.add_probability_columns(data, asked), spec)
         of_groups = plan(asked)
         whole = plan(spec, median=spec.score_range[0])
         numeric, read = whole.numeric_columns, set(of_groups.numeric_columns)
@@ -402,7 +397,7 @@ def copies_of_rows(
     return first_rows.copied_rows(source, cube, spec)
 
 
-def counted(
+def count_data(
     data: object, positional: tuple[object, ...], options: Options
 ) -> tuple[Cube, Source | None, Spec]:
     """Return the counts of the data, the source they were counted from, and the specification.
@@ -420,13 +415,13 @@ def counted(
     source, spec = _open_data(data, options)
 
     def count(asked: Plan) -> dict[str, Cube]:
-        made = by_person(asked, spec) if spec.of_people else asked
+        made = plan_by_person(asked, spec) if spec.of_people else asked
         rows = source.count(made, spec.max_groups)
         return {"": count_people(rows, asked, spec) if spec.of_people else rows}
 
     by_median = spec.threshold is Threshold.MEDIAN
     median = first_rows.median_score(source, spec) if by_median else None
-    cube = chosen_rows.about_centre(count(plan(spec, median)), count)[""]
+    cube = chosen_rows.recount_about_mean(count(plan(spec, median)), count)[""]
     chosen_rows.check_cells(cube, source, spec)
     cube = replace(cube, question=spec, copies=copies_of_rows(data, source, cube, spec))
     return with_hidden_clusters(cube, cluster_key()), source, spec
@@ -435,15 +430,15 @@ def counted(
 def _open_data(data: object, options: Options) -> tuple[Source, Spec]:
     source, named = open_rows(data, options)
     spec = ask_rows(source, **named)
-    source = chosen_rows.chosen_rows(chosen_rows.with_probabilities(source, spec), spec)
-    return source, first_rows.with_task(source, spec)
+    source = chosen_rows.chosen_rows(chosen_rows.add_probability_columns(source, spec), spec)
+    return source, first_rows.infer_regression(source, spec)
 
 
 def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict[str, Cube]:
     """Count the rows of every value of a column apart, in one scan, by the names of the values."""
     source, spec = _open_data(data, options)
     if column not in source.columns:
-        raise DataError(f"there is no column {quote(column)}.{nearest(column, source.columns)}")
+        raise DataError(f"there is no column {quote(column)}.{suggest(column, source.columns)}")
     if spec.of_people or (spec.threshold is Threshold.MEDIAN and spec.prediction is None):
         raise DataError(
             "people, and a threshold that is the median of the scores, are of all rows together; "
@@ -454,7 +449,7 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
     def count(asked: Plan) -> dict[str, Cube]:
         return chosen_rows.count_by(source, asked, column, spec.max_groups)
 
-    cubes = chosen_rows.about_centre(count(plan(spec)), count)
+    cubes = chosen_rows.recount_about_mean(count(plan(spec)), count)
     for cube in cubes.values():
         chosen_rows.check_cells(cube, source, spec)
     hidden = cluster_key()
@@ -467,18 +462,17 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
 def repeated_rows(
     data: object, source: Source | None, spec: Spec, cube: Cube, verb: str | None = None
 ) -> Iterator[Diagnostic]:
-    """Warn of copied files, repeated rows, identifiers in two spellings, and people of many rows.
+    """Warn of copied files, repeated rows, and people of many rows.
 
     The last as the first rows show it. ``verb`` is what is done with the rows, where that is not
     an audit.
     """
     yield from first_rows.notes_of_files(data, [column for _, column in spec.columns()])
-    yield from alike_identifiers(cube, spec)
     if source is not None and not cube.copies:  # of which every identifier stands twice
         yield from first_rows.repeated_ids(source, spec, verb)
 
 
-def judged(
+def measure_and_judge(
     cube: Cube, source: Source | None, spec: Spec, mistakes: Sequence[Diagnostic]
 ) -> tuple[Measured, tuple[Verdict, ...], list[Diagnostic]]:
     """Measure what is asked and judge it by the rules; return the notes on verdicts as well.
@@ -562,7 +556,7 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             yield Diagnostic.warning(DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people)
 
 
-def _about_counts(data: object, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+def _note_origin_of_counts(data: object, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     if cube.min_cell is not None:
         yield Diagnostic.warning(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
     if isinstance(data, Cube) and data.question is not None:

@@ -7,15 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Never, Unpack
 
-from fairgauge.api.running import Run, started
-from fairgauge.catalogue.lookup import described
+from fairgauge.api.running import Run, start_run
+from fairgauge.catalogue.lookup import describe_own_rate
 from fairgauge.checks.favourable import assumed_positive
-from fairgauge.checks.missingness_checks import never_repeats
 from fairgauge.checks.outcome_checks import undecided_outcomes, unlike_refusals
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import Axis
-from fairgauge.cube.views import alone, asked_of, candidate_axes
+from fairgauge.cube.views import asked_of, candidate_axes, view_of_candidate
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.errors import DataError, Problem, SpecError, cells, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes
@@ -142,7 +141,7 @@ def compare_models(
     >>> print(found["boosted"].verdict)
     dominates
     """
-    run = started("compare-models", data, with_config(config, options), models=True)
+    run = start_run("compare-models", data, with_config(config, options), models=True)
     cube, spec = run.cube, run.spec
     if not spec.candidate:
         message = (
@@ -178,22 +177,21 @@ def compare_models(
         spec=spec.to_dict(),
         confidence=spec.confidence,
         candidates=candidates,
-        own=tuple(map(described, spec.catalogue.own)),
-        diagnostics=_notes(run, models),
+        own=tuple(map(describe_own_rate, spec.catalogue.own)),
+        diagnostics=_comparison_notes(run, models),
     )  # fmt: skip
 
 
 _OF_ALL_MODELS = (DiagnosticCode.MISSING_GROUPS, DiagnosticCode.MISSING_STRATA)
+# a model, what checks find in its counts, these, and what is asked of them
 _Model = tuple[str, tuple[Diagnostic, ...], Cube, Spec]
-"""A model, what checks find in its counts, these, and what is asked of them."""
 
 
-def _notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
+def _comparison_notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
     # every note once: what lacks a group or a stratum, as of the first model
     cube, spec = run.cube, run.spec
     metrics = spec.catalogue.expand(models[0][-1].metrics)
-    notes = [*never_repeats(cube, spec)]
-    notes += assumed_positive(cube, spec, decide_task(cube, spec), metrics)
+    notes = [*assumed_positive(cube, spec, decide_task(cube, spec), metrics)]
     notes += question_checks.idle_rules(spec, count_groups(cube, spec))
     for _, found, counts, asked in models:
         notes += found
@@ -221,7 +219,7 @@ def _models(cube: Cube, spec: Spec) -> list[_Model]:
 
     models: list[_Model] = [("", found(cube, in_use), cube, in_use)]
     for axis in candidate_axes(cube):
-        asked, counts = replace(asked_of(spec, axis), rules=()), alone(cube, axis)
+        asked, counts = replace(asked_of(spec, axis), rules=()), view_of_candidate(cube, axis)
         try:
             if spec.label is None:
                 decisions = undecided_outcomes(counts, asked)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, Unpack, cast
 
-from fairgauge.api.running import started
+from fairgauge.api.running import start_run
 from fairgauge.catalogue.closed_forms import has_decomposition, usual_rate
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Statistic
@@ -134,7 +134,7 @@ def why(
         e.quantiles for e in read_strata(asked.get("strata"), Location("strata"), quantiles=True)
     ):
         counted, asked = _cut_at_quantiles(data, asked)
-    run = started("why", counted, cast("Options", asked))
+    run = start_run("why", counted, cast("Options", asked))
     cube, spec = run.cube, run.spec
     strata = strata or spec.strata
     if all(each.control for each in strata):
@@ -143,7 +143,7 @@ def why(
         spec = replace(spec, metrics=_usual_metrics(spec))
     spec = replace(spec, strata=(), rules=(), features=())
     run = replace(run, data=data, spec=spec)
-    _check(spec, strata, margins, cube)
+    _check_decomposition(spec, strata, margins, cube)
 
     columns, beside = (tuple(e for e in strata if e.control is of) for of in (False, True))
     asked_cuts = views.with_fewer_cuts(cube, strata)  # counts may hold more
@@ -251,12 +251,12 @@ def _read_controls(
     return (), {**asked, "strata": [replace(f, control=f.column in names) for f in every]}
 
 
+# the options of audits alone, which a specification file may hold
 _OF_RULES = ("rules", "inconclusive", "multiplicity", "features")
-"""The options of audits alone, which a specification file may hold."""
 
 
+# ten intervals leave 2.5% of what a number confounds in rates, four 11%, 20 0.8%
 _INTERVALS = 10
-"""Ten intervals leave 2.5% of what a number confounds in rates, four 11%, 20 0.8%."""
 _MOST_LEVELS = 50
 _MOST_VALUES = 1_000_000
 
@@ -280,7 +280,9 @@ def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, d
     return Opened(source), {**named, "strata": cut}
 
 
-def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], cube: Cube) -> None:
+def _check_decomposition(
+    spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], cube: Cube
+) -> None:
     if cube.min_cell is not None:
         raise CubeError(
             "protected counts are rounded, which moves every stratum; decompose the exact counts"

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from html import escape
 from itertools import product
 from pathlib import Path
-from typing import Any, ClassVar, Never, Unpack
+from typing import Any, Never, Unpack
 
 from fairgauge.api.audit import audit, count
-from fairgauge.api.running import Run, started
+from fairgauge.api.running import Run, start_run
 from fairgauge.catalogue.lookup import find_rate
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.plan import AROUND_CODES, CODES, LEAST, NEARBY, OLDEST, YEARS
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse
-from fairgauge.measure.exploration import compared, explored, rates_data
+from fairgauge.measure.exploration import explored, rates_data
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.presets import preset as preset_of
 from fairgauge.question.presets import presets
 from fairgauge.question.spec_file import Config, read_options, with_config
 from fairgauge.question.specification import ask
 from fairgauge.render.language import in_language
+from fairgauge.resolve.outcomes import CODINGS
 from fairgauge.results.disadvantage import adverse_sign, better_of, favours_the_least, has_direction
 from fairgauge.results.report import Report
 from fairgauge.statements.compared import measure
 
-_HEIGHT = 900
 _OF_ROWS = (
     DiagnosticCode.COPIED_FILES, DiagnosticCode.REPEATED_ID,
     DiagnosticCode.ALIKE_IDENTIFIERS, DiagnosticCode.PLACEHOLDER_IDENTIFIER,
@@ -35,18 +36,13 @@ _OF_ROWS = (
 """What a report states of its rows, as counts alone do not show it."""
 _RATES = ("selection_rate", "true_positive_rate")
 _EXPLORED = (*_RATES, "false_positive_rate", "positive_predictive_value", "accuracy")
-_FAVOURABLE = (Favourable.POSITIVE, Favourable.NEGATIVE, Favourable.NEITHER)
 
 
-class _OfflinePage(ABC):
+class _OfflinePage:
     """One file that asks nothing of any other; a notebook shows it where it stands."""
 
-    called: ClassVar[str]
-
-    @property
-    @abstractmethod
-    def html(self) -> str:
-        """The page."""
+    def __init__(self, html: str, about: str) -> None:
+        self.html, self._about = html, about
 
     def save(self, path: str | Path) -> None:
         """Write the page, whole or not at all."""
@@ -55,75 +51,38 @@ class _OfflinePage(ABC):
         write_whole(path, self.html)
 
     def _repr_html_(self) -> str:
-        frame = f'sandbox="allow-scripts allow-downloads" title="fairgauge {self.called}"'
-        size = f'width="100%" height="{_HEIGHT}"'
+        frame = f'sandbox="allow-scripts allow-downloads" title="{type(self).__name__}"'
+        size = 'width="100%" height="900"'
         return f'<iframe {frame} {size} frameborder="0" srcdoc="{escape(self.html)}"></iframe>'
+
+    def __str__(self) -> str:
+        return self._about
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._about}; .save('page.html') keeps it>"
 
 
 class AuditPage(_OfflinePage):
-    """A page that audits a table which is dragged onto it.
-
-    Parameters
-    ----------
-    given : mapping
-        What is answered already, as the keys of a specification.
-    lang : str
-        The language of the page.
-    """
-
-    called = "page"
-
-    def __init__(self, given: Mapping[str, Any], lang: str = "en") -> None:
-        self._given, self._lang = dict(given), lang
-
-    @property
-    def html(self) -> str:
-        from fairgauge.render.writers.audit_page import audit_page
-
-        return audit_page(page_data() | {"given": self._given}, self._lang)
-
-    def __repr__(self) -> str:
-        asked = ", ".join(self._given) or "nothing yet"
-        return f"<AuditPage with {asked} answered; .save('audit.html') keeps it>"
+    """A page that audits a table which is dragged onto it."""
 
 
 class Exploration(_OfflinePage):
     """A page that computes every view of its counts.
 
-    Parameters
-    ----------
-    data : mapping
-        The counts, the formulas and the critical values, as plain values.
+    Its ``warnings`` are texts of what the data suggest was not meant, as an audit warns of it;
+    ``exact`` is True where the page holds counts of fewer than ten persons.
     """
 
-    called = "explore"
-
     def __init__(self, data: Mapping[str, Any]) -> None:
-        self._data = data
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What the data suggest was not meant, as an audit of the same counts warns of it."""
-        return tuple(self._data["warnings"])
-
-    @property
-    def html(self) -> str:
         from fairgauge.render.writers.audit_page import explore_page
 
-        return explore_page(self._data)
-
-    @property
-    def exact(self) -> bool:
-        """Whether the page holds counts of fewer than ten persons."""
-        return bool(self._data["exact"])
-
-    def __str__(self) -> str:
-        rates, places = len(self._data["rates"]), len(self._data["thresholds"])
+        rates, places = len(data["rates"]), len(data["thresholds"])
         at = f" at {places} thresholds" if places > 1 else ""
-        return f"{self._data['rows']:,} rows; {rates} rate{'s' if rates > 1 else ''}{at}"
-
-    def __repr__(self) -> str:
-        return f"<Exploration of {self._data['rows']:,} rows; .save('explore.html') keeps it>"
+        about = f"{data['rows']:,} rows; {rates} rate{'s' if rates > 1 else ''}{at}"
+        super().__init__(explore_page(data), about)
+        self._data = data
+        self.warnings: tuple[str, ...] = tuple(data["warnings"])
+        self.exact = bool(data["exact"])
 
 
 @with_options
@@ -176,10 +135,10 @@ def explore(
     ...     "Male": {"tp": 65, "fp": 10, "fn": 15, "tn": 20},
     ... })
     >>> fg.explore(counts)
-    <Exploration of 177 rows; .save('explore.html') keeps it>
+    <Exploration: 177 rows; 6 rates; .save('page.html') keeps it>
     """
     options = with_config(config, options, judges=True)
-    run = started("explore", data, options, *arrays, models=True)
+    run = start_run("explore", data, options, *arrays, models=True)
     found = (*run.of_rows(), *run.mistakes())
     return Exploration(explored(run.cube, run.spec, of_rows=found, exact=exact))
 
@@ -229,9 +188,9 @@ def page(*, preset: str | None = None, config: Config = None, lang: str = "en") 
     --------
     >>> import fairgauge as fg
     >>> fg.page(preset="nyc-ll144")
-    <AuditPage with preset answered; .save('audit.html') keeps it>
+    <AuditPage: preset answered; .save('page.html') keeps it>
     """
-    from fairgauge.render.writers.audit_page import KEYS
+    from fairgauge.render.writers.audit_page import KEYS, audit_page
 
     with in_language(lang):  # refuses languages that there are not
         keys = {} if config is None else config
@@ -243,13 +202,12 @@ def page(*, preset: str | None = None, config: Config = None, lang: str = "en") 
     problems = [Problem(key, f"a page cannot answer {quote(key)}, {known}") for key in odd]
     named = given.get("preset")
     if named not in (None, *page_presets()):
-        message = (
-            f"{quote(named)} is not among the presets that a page can ask "
-            f"({listing(page_presets())}); use fairgauge audit --preset {named}"
-        )
+        known = f"the presets that a page can ask ({listing(page_presets())})"
+        message = f"{quote(named)} is not among {known}; use fairgauge audit --preset {named}"
         problems.append(Problem("preset", message))
     refuse(problems)
-    return AuditPage(given, lang)
+    html = audit_page(page_data() | {"given": given}, lang)
+    return AuditPage(html, f"{', '.join(given) or 'nothing'} answered")
 
 
 def page_presets() -> tuple[str, ...]:
@@ -261,22 +219,20 @@ def page_data() -> dict[str, Any]:
     """Return what a page takes of the package's numbers: rates, presets, a table to check."""
     example = {"g": ["a", "b"], "d": ["x", "y"]}
     saved: Any = count(example, prediction="d", positive="x", sensitive="g").to_dict()
+    question = json.dumps(saved["question"])
     return {
         "schema": saved["schema"],
-        "question": _mark_floats(saved["question"]),
+        "question": json.loads(question, parse_float=lambda text: {"float": float(text)}),
         "asked": list(saved["plan"]["asked"]),
         "no_count": str(Uncounted.NO_COUNT),
         "around_codes": list(AROUND_CODES),
         "codes": list(CODES),
+        "codings": list(map(sorted, CODINGS)),
         "years": [*YEARS, OLDEST],
         "nearby": NEARBY,
         "least": LEAST,
         "same_person": str(Uncounted.SAME_PERSON),
-        "rates": list(map(_rate, _RATES)),
-        "explored": [
-            each | {"says": "", "labelled": "label" in find_rate(str(each["name"])).needs}
-            for each in rates_data({row: list(compared(row)) for row in map(find_rate, _EXPLORED)})
-        ],
+        "rates": list(_rates()),
         "presets": {
             made.name: {"title": made.title, "words": dict(made.words), "no_limit": made.no_limit,
                         "options": dict(made.options), "crossed": made.intersect}
@@ -286,20 +242,17 @@ def page_data() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _rate(name: str) -> dict[str, Any]:
-    row = find_rate(name)
-    of = measure({"prediction": "d", "label": "y"}, row)
-    assert of.event is not None
-    events = {
-        "event": [of.event.kind, of.event.positive],
-        "among": of.among and [of.among.kind, of.among.positive],
-    }
-    (made,) = rates_data({row: list(compared(row))})
-    kept = ("name", "of", "range", "kind", "times", "sums", "rows", "contrasts")
-    return {key: made[key] for key in kept} | events | {
-        "needs": len(row.needs),
-        "directions": {str(favourable): _direction(row, favourable) for favourable in _FAVOURABLE},
-    }  # fmt: skip
+def _rates() -> Iterator[dict[str, Any]]:
+    rows = [row for row in map(find_rate, _EXPLORED) if isinstance(row, Rate)]
+    for row, made in zip(rows, rates_data(rows), strict=True):
+        made |= {"says": "", "needs": len(row.needs)}
+        if row.name in _RATES:
+            of = measure({"prediction": "d", "label": "y"}, row)
+            assert of.event is not None
+            made["event"] = [of.event.kind, of.event.positive]
+            made["among"] = of.among and [of.among.kind, of.among.positive]
+            made["directions"] = {str(each): _direction(row, each) for each in Favourable}
+        yield made
 
 
 def _direction(row: Any, favourable: Favourable) -> dict[str, Any]:
@@ -312,14 +265,6 @@ def _direction(row: Any, favourable: Favourable) -> dict[str, Any]:
         "directed": adverse != 0 or has_direction(row, favourable),
         "known": adverse != 0 or better_of(row, favourable) is not Better.NEITHER,
     }
-
-
-def _mark_floats(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _mark_floats(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return list(map(_mark_floats, value))
-    return {"float": value} if isinstance(value, float) else value
 
 
 _EXAMPLE = {"Female": (20, 12, 37, 38), "Male": (65, 10, 15, 40), "Other": (9, 6, 12, 11)}
@@ -340,19 +285,13 @@ def _check() -> dict[str, Any]:
     }  # fmt: skip
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     report = audit(columns, **question).to_dict()
-    listed = [
-        [e[key] for key in ("metric", "feature", "group", "value", "low", "high")]
-        for e in report["estimates"]
-        if e["metric"] in question["metrics"]
-    ]
-    verdicts = [
-        [v[key] for key in ("rule", "feature", "group", "outcome", "low", "high")]
-        for v in report["verdicts"]
-    ]
+    keys = ("feature", "group", "low", "high")
+    listed = [[e["metric"], e["value"], *map(e.get, keys)] for e in report["estimates"]]
+    verdicts = [[v["rule"], v["outcome"], *map(v.get, keys)] for v in report["verdicts"]]
     lines = [",".join(columns), *(",".join(map(str, row.values())) for row in rows)]
     return {
         "text": "\n".join(lines),
         "question": question,
         "fingerprint": report["data"]["fingerprint"],
-        "rows": [*listed, *verdicts],
+        "rows": [*(e for e in listed if e[0] in question["metrics"]), *verdicts],
     }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from fairgauge.api.audit import counted, counted_people, repeated_rows
+from fairgauge.api.audit import count_data, counted_people, repeated_rows
 from fairgauge.checks import rows as data_checks
 from fairgauge.cube.cube import Cube
 from fairgauge.question.options import Options
@@ -65,13 +65,13 @@ class Run:
         return data_checks.withhold(decided, notes, self.cube, self.spec)
 
 
-def started(
+def start_run(
     verb: str, data: object, options: Options, *arrays: object, models: bool = False
 ) -> Run:
     """Open the data, ask and count; candidates are refused unless ``models``."""
     if not models:
         refuse_candidates(options)
-    cube, source, spec = counted(data, arrays, options)
+    cube, source, spec = count_data(data, arrays, options)
     refuse_design(spec, verb)
     return Run(verb, data, cube, source, spec)
 
@@ -98,7 +98,7 @@ def answered(
     check : callable
         Refuses, by a `SpecError`, a question that the verb has no answer to.
     """
-    run = started(verb, data, options)
+    run = start_run(verb, data, options)
     cube, spec = run.cube, run.spec
     if check is not None:
         check(spec)

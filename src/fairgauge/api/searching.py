@@ -32,7 +32,7 @@ from fairgauge.enums import (
     Uncounted,
     Worse,
 )
-from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, refuse
+from fairgauge.errors import CubeError, Problem, SpecError, listing, quote, refuse, suggest
 from fairgauge.inference.missing_values import unevenly_lacking
 from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.measure.measure import reversed_outcomes_of
@@ -50,33 +50,33 @@ from fairgauge.question.specification import (
 )
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.people import by_person, count_people
+from fairgauge.resolve.people import count_people, plan_by_person
 from fairgauge.resolve.question_checks import single_row_groups, unmatched_values
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.searched_features import most_cells, searched_rows
 from fairgauge.results import disadvantage
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.subgroup_search import HIDING, SearchQuestion, SubgroupSearch
-from fairgauge.rowwise.first_rows import median_score, with_task
+from fairgauge.rowwise.first_rows import infer_regression, median_score
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.row_codes import CodedRows, Streamed, coded_rows
 from fairgauge.start.records import replace
 
 Word = TypeVar("Word", bound=StrEnum)
+# values of a column up to which the most frequent ones are chosen
 _MOST_VALUES = 1_000_000
-"""Values of a column up to which the most frequent ones are chosen."""
+# cells of all features together up to which these are counted; beyond, rows are read in batches,
+# which takes less time and memory.
 _MOST_CELLS = 100_000
-"""Cells of all features together up to which these are counted; beyond, rows are read in batches,
-which takes less time and memory."""
+# share of people with several values of a feature up to which these are taken for mistakes.
 _MOST_UNCLEAR = 0.02
-"""Share of people with several values of a feature up to which these are taken for mistakes."""
+# the same where rows cannot be read in batches: a cell takes about 2 KB
 _MOST_JOINT_CELLS = 2_000_000
-"""The same where rows cannot be read in batches: a cell takes about 2 KB."""
+# cells that can be numbered
 _MOST_NUMBERED = 1 << 62
-"""Cells that can be numbered."""
+# share of rows from which those that are not searched are a warning
 _MANY_EXCLUDED = 0.01
-"""Share of rows from which those that are not searched are a warning."""
 _OF_AUDITS = ("rules", "margins", "reference", "exclude_groups", "words", "features")
 _OF_AUDIT = re.compile(r"^(sensitive(?=$|\[|\.)|metrics\[0\])")
 _OUTCOMES = (Role.LABEL, Role.PREDICTION)
@@ -174,7 +174,7 @@ def find(
     allowed = (*list(inspect.signature(find).parameters)[1:-1], *OF_ROWS)
     listed = f"Allowed: {', '.join(allowed)}"
     problems = [
-        Problem(name, f"is no option of a search.{nearest(name, allowed)} {listed}")
+        Problem(name, f"is no option of a search.{suggest(name, allowed)} {listed}")
         for name in options
         if name not in OF_ROWS
     ]
@@ -226,13 +226,16 @@ def find(
     turned = reversed_outcomes_of(resolve(cube, whole)) if decided else ()
     own = (*doubtful_names(cube, spec), *left_out_groups(cube, spec), *copied_rows(cube))
     mistakes = run.mistakes((*turned, *own), OF_OUTCOMES)
+    # of one group it is no matter of a feature here, as all rows are searched
+    copied = DiagnosticCode.PREDICTION_IS_LABEL
+    of_all = [replace(each, feature=None) if each.code is copied else each for each in mistakes]
     unclear = (
         Diagnostic.warning(
             DiagnosticCode.UNCOUNTED_ROWS, what=doubt.what, rows=doubt.rows, total=cube.read,
             ruled=False, counted=True, **spec.unit,
         )
-        for doubt in open_doubts(mistakes, cube, whole)
-        if (len(doubt.needs) == 1 and doubt.needs <= row.needs and doubt.rows < cube.read)
+        for doubt in open_doubts(of_all, cube, whole)
+        if (doubt.needs and doubt.needs <= row.needs and doubt.rows < cube.read)
         or doubt.what == OF_COPIES
     )  # fmt: skip
     diagnostics = (
@@ -336,8 +339,8 @@ def _worse_side(
     return Worse.LOWER if better is Better.HIGHER else Worse.HIGHER
 
 
+# reads the rows again, by the positions of their values in the levels of the counts
 _Read = Callable[[], Iterator[CodedRows]] | None
-"""Reads the rows again, by the positions of their values in the levels of the counts."""
 
 
 def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> tuple[Run, _Read]:
@@ -359,7 +362,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
     crossed: dict[str, Any] = {"intersections": [columns]} if len(columns) > 1 else {}
     spec = ask_rows(source, **named, **crossed)
     source = chosen_rows(source, spec)
-    spec = with_task(source, spec)
+    spec = infer_regression(source, spec)
     median = median_score(source, spec) if isinstance(spec.threshold, Threshold) else None
     every = plan(spec, median)
     axes = [axis for axis in every.axes if axis.role in (Role.FEATURE, *_OUTCOMES)]
@@ -384,7 +387,7 @@ def _count_features(data: object, features: Any, options: Mapping[str, Any]) -> 
                 f"{_MOST_JOINT_CELLS:,} would not fit into memory; write a table of one row for "
                 "each person, with the decision that counts, and search that",
             ))  # fmt: skip
-        rows = source.count(by_person(joint, spec), _MOST_VALUES)
+        rows = source.count(plan_by_person(joint, spec), _MOST_VALUES)
         people = asked(count_people(rows, joint, spec))
         _check_people(people, columns)
         return Run("find", data, people, source, spec), None

@@ -17,8 +17,8 @@ from fairgauge.question.specification import Spec
 from fairgauge.results.disadvantage import better_of
 from fairgauge.results.threshold_choice import ThresholdChoice
 
+# what is kept, where no margin is given
 _MARGINS = (("accuracy", 0.01),)
-"""What is kept, where no margin is given."""
 
 
 @with_options
@@ -68,7 +68,9 @@ def thresholds(
     >>> found.today, found["sex"].common.threshold, found["sex"].common.value_meets
     (0.5, 0.45, True)
     """
-    return answered("thresholds", data, with_config(config, options), _choose_by_rule, check=_check)
+    return answered(
+        "thresholds", data, with_config(config, options), _choose_by_rule, check=_check_thresholds
+    )
 
 
 def _choose_by_rule(cube: Cube, spec: Spec, **common: Any) -> ThresholdChoice:
@@ -91,7 +93,7 @@ def _choose_by_rule(cube: Cube, spec: Spec, **common: Any) -> ThresholdChoice:
     )
 
 
-def _check(spec: Spec) -> None:
+def _check_thresholds(spec: Spec) -> None:
     refuse_probabilities(spec.probabilities, "a threshold for each group", RECORD)
     cuts = () if isinstance(spec.threshold, Threshold) else spec.threshold
     problems = problems_where(

@@ -28,7 +28,7 @@ class Name:
     differs: str | None = None  # how theirs differs from ours, or why there is none of ours
 
 
-def plain(name: str) -> str:
+def lookup_key(name: str) -> str:
     """Return a name as it is looked up: cases, spaces, underscores and hyphens are alike."""
     return re.sub(r"[\s_\-]+", "_", name.strip().casefold())
 
@@ -44,7 +44,7 @@ _PAIR = "of the two groups compared; here of all groups of the feature"
 _ERRORS = ("true_positive_rate", "true_negative_rate", "false_positive_rate", "false_negative_rate")
 
 
-def _same(names: str) -> dict[str, str]:
+def _unchanged_names(names: str) -> dict[str, str]:
     return {name: name for name in names.split()}
 
 
@@ -84,7 +84,7 @@ _VERTEX: Mapping[str, str] = {
     "Treatment Equality": "vertex.difference_in_ratio_of_error_types",
 }
 _FAIRLEARN: Mapping[str, str] = {
-    **_same(f"selection_rate {' '.join(_ERRORS)} log_loss mean_prediction mean_absolute_error mean_squared_error root_mean_squared_error"),
+    **_unchanged_names(f"selection_rate {' '.join(_ERRORS)} log_loss mean_prediction mean_absolute_error mean_squared_error root_mean_squared_error"),
     "accuracy_score": "accuracy", "zero_one_loss": "error_rate", "precision_score": "positive_predictive_value", "recall_score": "true_positive_rate",
     "f1_score": "f1", "cohen_kappa_score": "cohen_kappa", "roc_auc_score": "roc_auc", "r2_score": "r2",
     "accuracy_score_difference": "accuracy.largest_gap", "accuracy_score_ratio": "accuracy.smallest_ratio",
@@ -116,8 +116,8 @@ _FAIRLEARN_NONE: Mapping[str, str] = {
     "max_error": "the error of the single worst row, which does not describe a group: see root_mean_squared_error",
 }
 _AIF360: Mapping[str, str] = {
-    **_same(f"accuracy base_rate error_rate selection_rate {' '.join(_ERRORS)} positive_predictive_value negative_predictive_value"),
-    **_same("false_discovery_rate false_omission_rate generalized_true_positive_rate generalized_false_positive_rate"),
+    **_unchanged_names(f"accuracy base_rate error_rate selection_rate {' '.join(_ERRORS)} positive_predictive_value negative_predictive_value"),
+    **_unchanged_names("false_discovery_rate false_omission_rate generalized_true_positive_rate generalized_false_positive_rate"),
     "precision": "positive_predictive_value", "recall": "true_positive_rate", "sensitivity": "true_positive_rate", "specificity": "true_negative_rate",
     "generalized_fpr": "generalized_false_positive_rate", "specificity_score": "true_negative_rate", "sensitivity_score": "true_positive_rate",
     "statistical_parity_difference": "selection_rate.difference", "mean_difference": "selection_rate.difference",
@@ -187,7 +187,7 @@ _NOTHING: Mapping[str, str] = {}
 _ALIKE: Mapping[str, tuple[str, str]] = {}
 
 
-def _of(
+def _names_of_tool(
     tool: Tool,
     same: Mapping[str, str],
     differs: Mapping[str, tuple[str, str]] = _ALIKE,
@@ -199,11 +199,11 @@ def _of(
 
 
 NAMES: tuple[Name, ...] = (
-    *_of("Clarify", _CLARIFY, _CLARIFY_DIFFERS),
-    *_of("Vertex AI", _VERTEX),
-    *_of("Fairlearn", _FAIRLEARN, _FAIRLEARN_DIFFERS, _FAIRLEARN_NONE),
-    *_of("AIF360", _AIF360, _AIF360_DIFFERS, _AIF360_NONE),
-    *_of("aequitas", _AEQUITAS, _AEQUITAS_DIFFERS, _AEQUITAS_NONE),
+    *_names_of_tool("Clarify", _CLARIFY, _CLARIFY_DIFFERS),
+    *_names_of_tool("Vertex AI", _VERTEX),
+    *_names_of_tool("Fairlearn", _FAIRLEARN, _FAIRLEARN_DIFFERS, _FAIRLEARN_NONE),
+    *_names_of_tool("AIF360", _AIF360, _AIF360_DIFFERS, _AIF360_NONE),
+    *_names_of_tool("aequitas", _AEQUITAS, _AEQUITAS_DIFFERS, _AEQUITAS_NONE),
 )
 """Every metric of these tools that we know, with ours or the reason why there is none."""
 
@@ -224,7 +224,7 @@ IN_USE: Mapping[str, tuple[str, ...]] = {
     ),
     "denial rate": ("rejection_share",),
     "denial ratio": ("rejection_share.ratio",),
-    "SMD": ("selection_smd_overall",),
+    "SMD": ("selection_smd_overall", "mean_label_smd_overall"),
 }
 """Names of no tool: in laws, and in the words of a field. One of several metrics is ambiguous."""
 _CORRELATION = (

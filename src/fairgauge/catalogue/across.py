@@ -11,7 +11,7 @@ import numpy as np
 from fairgauge.catalogue.cells import Array, ConfusionCounts, Need, divide
 from fairgauge.catalogue.comparisons import Combined, Contrast, Metric, Scope
 from fairgauge.enums import Profile, Task
-from fairgauge.errors import nearest
+from fairgauge.errors import suggest
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.start.records import dataclass
 
@@ -218,10 +218,10 @@ class Joint(Across):
         worst = np.where(np.isnan(away), -1.0, away).argmax(axis=0)
 
         first, second, apart = (
-            _at(np.stack([getattr(found, field) for found in every]), worst)
+            _take_along_groups(np.stack([getattr(found, field) for found in every]), worst)
             for field in ("first", "second", "apart")
         )
-        value = values.mean(axis=0) if self.how == "mean" else _at(values, worst)
+        value = values.mean(axis=0) if self.how == "mean" else _take_along_groups(values, worst)
         return GroupSpread(value, first, second, apart)
 
 
@@ -278,7 +278,7 @@ def is_smallest(metric: Metric) -> bool:
     return metric.neutral == 1 or (isinstance(metric, Spread) and metric.by in _LEAST)
 
 
-def _at(values: NDArray[Any], which: NDArray[np.int64]) -> NDArray[Any]:
+def _take_along_groups(values: NDArray[Any], which: NDArray[np.int64]) -> NDArray[Any]:
     return np.asarray(np.take_along_axis(values, which[None], 0)[0])
 
 
@@ -307,8 +307,8 @@ SPREAD_WORDS: dict[Spreads, tuple[str, str, str]] = {
         "it is the value of the worst group where lower values are better",
     ),
 }
+# what means something only of numbers that cannot be negative
 _OF_RATIO_SCALE = ("ratio", "smallest_ratio")
-"""What means something only of numbers that cannot be negative."""
 
 
 def comparisons_of(of: Statistic) -> tuple[str, ...]:
@@ -322,7 +322,7 @@ def comparison_of(of: Statistic, by: str) -> Contrast | Spread:
     if by not in comparisons_of(of):
         why = "it can be negative" if by in _OF_RATIO_SCALE else "there is no such comparison"
         allowed = ", ".join(comparisons_of(of))
-        hint = nearest(by, comparisons_of(of))
+        hint = suggest(by, comparisons_of(of))
         raise LookupError(f"{of.name} has no {by}: {why}.{hint} Allowed: {allowed}")
     for spread in SPREAD_WORDS:
         if by == spread:

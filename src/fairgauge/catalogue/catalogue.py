@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from fairgauge.catalogue import across
 from fairgauge.catalogue import score_statistics as scores
-from fairgauge.catalogue._synonyms import NAMES, plain
+from fairgauge.catalogue._synonyms import NAMES, lookup_key
 from fairgauge.catalogue.cells import ALL, FN, FP, LABEL, PREDICTION, SCORE, TN, TP
 from fairgauge.catalogue.comparisons import (
     BINARY,
@@ -31,6 +31,7 @@ from fairgauge.catalogue.distributions import (
     Inequality,
     InequalityPart,
     OverallStandardisedDifference,
+    OverallStandardisedMean,
 )
 from fairgauge.catalogue.statistics import Blend, Kappa, Quotient, Rate, Statistic
 from fairgauge.enums import Better
@@ -88,8 +89,9 @@ SCORES: tuple[Statistic, ...] = (
     scores.ScoreMean(name="mean_score", of=scores.ScoreTerm.SCORE, better=NEITHER, aka=("average score", "mean predicted score"), says="the mean of the scores", cite=("holisticai:average_score_difference",)),
 )
 
+_MEAN_LABEL = scores.Mean(name="mean_label", of=scores.RegressionTerm.LABEL, better=NEITHER, aka=("average label",), says="the mean of the labels", cite=("fairlearn:MetricFrame",))
 MOMENTS: tuple[Statistic, ...] = (
-    scores.Mean(name="mean_label", of=scores.RegressionTerm.LABEL, better=NEITHER, aka=("average label",), says="the mean of the labels", cite=("fairlearn:MetricFrame",)),
+    _MEAN_LABEL,
     scores.Mean(name="mean_prediction", of=scores.RegressionTerm.PREDICTION, better=NEITHER, aka=("average prediction",), says="the mean of the predictions", cite=("fairlearn:mean_prediction",)),
     scores.Mean(name="mean_error", of=scores.RegressionTerm.ERROR, signed=True, better=NEITHER, aka=("mean signed error", "mean residual", "bias"), says="the mean of prediction minus label; above 0, predictions are too high", cite=("fairlearn:MetricFrame",)),
     scores.Mean(name="mean_absolute_error", of=scores.RegressionTerm.ABSOLUTE_ERROR, better=LOWER, aka=("mae",), heading="MAE", says="the mean absolute difference between prediction and label", cite=("sklearn:mean_absolute_error",)),
@@ -146,6 +148,9 @@ VERTEX: tuple[Metric, ...] = (
 
 
 _BOTH: tuple[across.Contrasts, ...] = ("difference", "ratio")
+# The rates of ``metrics="standard"``, and how they are compared: demographic parity, equalized
+# odds, predictive parity and accuracy equality; labels, scores and regressions. Means are those of
+# one column of numbers alone, without errors.
 _STANDARD: dict[str, tuple[across.Contrasts, ...]] = {
     "selection_rate": _BOTH, "true_positive_rate": ("difference",),
     "false_positive_rate": ("difference",), "positive_predictive_value": ("difference",),
@@ -153,28 +158,28 @@ _STANDARD: dict[str, tuple[across.Contrasts, ...]] = {
     "calibration_gap": ("difference",), "mean_error": ("difference",),
     "mean_absolute_error": ("difference",), "mean_label": _BOTH, "mean_prediction": _BOTH,
 }  # fmt: skip
-"""The rates of ``metrics="standard"``, and how they are compared: demographic parity, equalized
-odds, predictive parity and accuracy equality; labels, scores and regressions. Means are those of
-one column of numbers alone, without errors."""
 
 CENTRAL_RATES = tuple(_STANDARD)
 """The rates of the standard metrics, in the order in which reports show them."""
 
 
+# what other tools call metrics, each with its sign
 _TAKEN = frozenset(
-    (*(plain(row.title) for row in (*CLARIFY, *VERTEX)), *(plain(each.name) for each in NAMES))
+    (
+        *(lookup_key(row.title) for row in (*CLARIFY, *VERTEX)),
+        *(lookup_key(each.name) for each in NAMES),
+    )
 )
-"""What other tools call metrics, each with its sign."""
 
 
+# the names in use of contrasts that do not follow from those of their rates
 _CONTRAST_NAMES = {"selection_odds.ratio": ("odds ratio",)}
-"""The names in use of contrasts that do not follow from those of their rates."""
 
 
 def _native(of: Statistic, by: across.Contrasts) -> Contrast:
     contrast = across.contrast_of(of, by)
     names = _CONTRAST_NAMES.get(contrast.name, ())
-    derived = (name for each in of.aka if plain(name := f"{each} {by}") not in _TAKEN)
+    derived = (name for each in of.aka if lookup_key(name := f"{each} {by}") not in _TAKEN)
     return replace(
         contrast,
         aka=(*names, *derived),
@@ -188,7 +193,7 @@ NATIVE: tuple[Metric, ...] = tuple(
 )
 
 
-def _contrast(of: Statistic) -> Contrast:
+def _native_difference(of: Statistic) -> Contrast:
     return _native(of, "difference")
 
 
@@ -201,12 +206,13 @@ _OF_PREDICTIONS: tuple[tuple[Distances, str, str, tuple[str, ...], tuple[str, ..
     ("ks", "Largest difference", "the largest difference between the shares of any one prediction", (), ("clarify:KS",)),
 )
 COMBINED: tuple[Metric, ...] = (
-    Combined(name="average_absolute_odds", set="native", title="Average absolute odds difference", of=(_contrast(TPR), _contrast(FPR)), how="mean", says="the mean absolute difference in true and in false positive rate", positive="the error rates differ", aka=("average_abs_odds_difference",), cite=("aif360:average_abs_odds_difference",)),
-    Combined(name="worst_odds", set="native", title="Equalized odds difference of one group", of=(_contrast(TPR), _contrast(FPR)), how="worst", says="the larger of the absolute differences in true and in false positive rate", positive="the error rates differ", cite=("aif360:equalized_odds_difference",)),
-    Combined(name="generalized_worst_odds", set="native", title="Generalized equalized odds difference of one group", of=(_contrast(rate("generalized_true_positive_rate")), _contrast(rate("generalized_false_positive_rate"))), how="worst", says="the larger of the absolute differences in the mean score of observed positives and of observed negatives", positive="scores differ among rows of the same label", cite=("aif360:generalized_equalized_odds_difference",)),
+    Combined(name="average_absolute_odds", set="native", title="Average absolute odds difference", of=(_native_difference(TPR), _native_difference(FPR)), how="mean", says="the mean absolute difference in true and in false positive rate", positive="the error rates differ", aka=("average_abs_odds_difference",), cite=("aif360:average_abs_odds_difference",)),
+    Combined(name="worst_odds", set="native", title="Equalized odds difference of one group", of=(_native_difference(TPR), _native_difference(FPR)), how="worst", says="the larger of the absolute differences in true and in false positive rate", positive="the error rates differ", cite=("aif360:equalized_odds_difference",)),
+    Combined(name="generalized_worst_odds", set="native", title="Generalized equalized odds difference of one group", of=(_native_difference(rate("generalized_true_positive_rate")), _native_difference(rate("generalized_false_positive_rate"))), how="worst", says="the larger of the absolute differences in the mean score of observed positives and of observed negatives", positive="scores differ among rows of the same label", cite=("aif360:generalized_equalized_odds_difference",)),
     Contrast(name="average_predictive_value_difference", set="native", title="Average predictive value difference", of=PREDICTIVE, by="difference", says="the mean of the differences in positive predictive value and false omission rate", positive="the group's predicted positives and negatives are more often observed positive", cite=("aif360:average_predictive_value_difference",)),
     Contrast(name="denials_odds_ratio", set="native", title="Denials odds ratio", heading="denials odds ratio", of=rate("selection_odds"), by="ratio", order=A_MINUS_D, says="the odds of a rejection in the group divided by those in the reference", positive="the group is rejected more often", aka=("odds ratio of denial",), cite=("Fagerland & Newcombe 2013",)),
     OverallStandardisedDifference(name="selection_smd_overall", set="native", title="Standardised mean difference of selection, by the overall standard deviation", heading="SMD", says="100 times the difference in selection rate, in standard deviations of all rows", positive="the group is predicted positive more often", aka=("SMD of fair lending",), cite=("solas-disparity:standardized_mean_difference",)),
+    OverallStandardisedMean(name="mean_label_smd_overall", set="native", title="Standardised mean difference of the label, by the overall standard deviation", heading="SMD", mean="mean label", of=_MEAN_LABEL, says="100 times the difference in the mean label, in standard deviations of all rows", positive="the group's labels are higher", cite=("solas-disparity:standardized_mean_difference",)),
 )
 
 DISTANCES_OF_PREDICTIONS: tuple[Metric, ...] = tuple(
@@ -227,21 +233,24 @@ SPREAD_NAMES: dict[str, tuple[str, ...]] = {
 # fmt: on
 
 
-def _spread(of: Statistic, by: across.Spreads) -> across.Spread:
+def _named_spread(of: Statistic, by: across.Spreads) -> across.Spread:
     spread = across.spread_of(of, by)
     return replace(spread, aka=SPREAD_NAMES.get(spread.name, ()))
 
 
 SPREADS: tuple[Metric, ...] = tuple(
-    _spread(of, by) for of in RATES for by in across.SPREAD_WORDS if by in across.comparisons_of(of)
+    _named_spread(of, by)
+    for of in RATES
+    for by in across.SPREAD_WORDS
+    if by in across.comparisons_of(of)
 )
 
 # fmt: off
 CRITERIA: tuple[Metric, ...] = (
-    across.Joint(name="equalized_odds.largest_gap", set="native", title="Equalized odds, largest gap", of=(_spread(TPR, "largest_gap"), _spread(FPR, "largest_gap")), how="worst", says="the larger of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", aka=("equalized odds",), cite=("fairlearn:equalized_odds_difference",)),
-    across.Joint(name="equalized_odds.mean_gap", set="native", title="Equalized odds, mean gap", of=(_spread(TPR, "largest_gap"), _spread(FPR, "largest_gap")), how="mean", says="the mean of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_difference",)),
-    across.Joint(name="equalized_odds.smallest_ratio", set="native", title="Equalized odds, smallest ratio", of=(_spread(TPR, "smallest_ratio"), _spread(FPR, "smallest_ratio")), how="worst", says="the smaller of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", aka=("equalized_odds_ratio",), cite=("fairlearn:equalized_odds_ratio",)),
-    across.Joint(name="equalized_odds.mean_ratio", set="native", title="Equalized odds, mean ratio", of=(_spread(TPR, "smallest_ratio"), _spread(FPR, "smallest_ratio")), how="mean", says="the mean of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_ratio",)),
+    across.Joint(name="equalized_odds.largest_gap", set="native", title="Equalized odds, largest gap", of=(_named_spread(TPR, "largest_gap"), _named_spread(FPR, "largest_gap")), how="worst", says="the larger of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", aka=("equalized odds",), cite=("fairlearn:equalized_odds_difference",)),
+    across.Joint(name="equalized_odds.mean_gap", set="native", title="Equalized odds, mean gap", of=(_named_spread(TPR, "largest_gap"), _named_spread(FPR, "largest_gap")), how="mean", says="the mean of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_difference",)),
+    across.Joint(name="equalized_odds.smallest_ratio", set="native", title="Equalized odds, smallest ratio", of=(_named_spread(TPR, "smallest_ratio"), _named_spread(FPR, "smallest_ratio")), how="worst", says="the smaller of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", aka=("equalized_odds_ratio",), cite=("fairlearn:equalized_odds_ratio",)),
+    across.Joint(name="equalized_odds.mean_ratio", set="native", title="Equalized odds, mean ratio", of=(_named_spread(TPR, "smallest_ratio"), _named_spread(FPR, "smallest_ratio")), how="mean", says="the mean of the smallest ratios of true and of false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_ratio",)),
     across.DifferentialFairness(name="label.differential_fairness", set="native", title="Differential fairness of labels (epsilon)", of="label", says="the largest log ratio between two groups of the share of any label, with smoothing", positive="some label is more frequent in one group", aka=("smoothed_empirical_differential_fairness", "smoothed edf of labels"), cite=("Foulds et al. 2020", "aif360:smoothed_empirical_differential_fairness")),
     across.DifferentialFairness(name="prediction.differential_fairness", set="native", title="Differential fairness of predictions (epsilon)", of="prediction", says="the largest log ratio between two groups of the share of any prediction, with smoothing", positive="some prediction is more frequent in one group", aka=("smoothed edf of predictions",), cite=("Foulds et al. 2020",)),
 )

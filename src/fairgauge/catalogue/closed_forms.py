@@ -74,28 +74,12 @@ def _form_of_quotient(over: Cells, under: Cells) -> ClosedForm | None:
     return ClosedForm(FormKind.PAIRED, tuple(sums))
 
 
-def quotients(statistic: Statistic) -> list[tuple[list[int], list[int]]]:
-    """Return the quotients whose mean a rate is, each two lists of coefficients of eight cells.
+def coefficients(cells: Cells, needs: frozenset[Need]) -> list[int]:
+    """Return the coefficients of eight cells; rows count where all that is needed is known.
 
     These are TP, FP, FN and TN; the rows without a label that are predicted positive or negative;
     and the positive or negative rows without a prediction.
-
-    >>> from fairgauge.catalogue.lookup import find_rate
-    >>> quotients(find_rate("precision"))
-    [([1, 0, 0, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0, 0])]
-    >>> quotients(find_rate("selection_rate"))
-    [([1, 1, 0, 0, 1, 0, 0, 0], [1, 1, 1, 1, 1, 1, 0, 0])]
     """
-    parts = statistic.of if isinstance(statistic, Blend) else (statistic,)
-    sums = [(part, part.sums) for part in parts if isinstance(part, (Rate, Quotient))]
-    return [
-        (coefficients(over, part.needs), coefficients(under, part.needs))
-        for part, (over, under) in sums
-    ]
-
-
-def coefficients(cells: Cells, needs: frozenset[Need]) -> list[int]:
-    """Return the coefficients of eight cells; rows count where all that is needed is known."""
     unlabelled = (cells.tp, cells.tn) if "label" not in needs else (0, 0)
     undecided = (cells.tp, cells.tn) if "prediction" not in needs else (0, 0)
     return [*cells, *unlabelled, *undecided]

@@ -1,8 +1,7 @@
-"""The catalogue for people and programs: every rate and metric, explained."""
+"""The catalogue for people: every rate and metric, explained."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import textwrap
@@ -16,8 +15,7 @@ from fairgauge.catalogue.own import metric_or_name
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better
 from fairgauge.errors import Problem, SpecError
-from fairgauge.start.records import asdict, dataclass
-from fairgauge.values import Json
+from fairgauge.start.records import dataclass
 
 _WIDTH = 80
 _SOURCES = {
@@ -58,16 +56,6 @@ class MetricDescription:
     sources: tuple[str, ...]  # where it is defined
     standard: bool  # whether `metrics="standard"` includes it
 
-    def to_dict(self) -> dict[str, Json]:
-        """Return the entry as plain values; infinities are "Infinity" and "-Infinity"."""
-        plain = {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
-        tools = [{"tool": n.tool, "name": n.name, "differs": n.differs} for n in self.tools]
-        return plain | {"range": [_number(each) for each in self.range], "tools": tools}
-
-    def to_json(self) -> str:
-        """Return strict JSON."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-
     def elsewhere(self) -> list[str]:
         """Return its names by tool: ``Fairlearn: recall_score, recall_macro``."""
         names: dict[str, list[str]] = {}
@@ -90,7 +78,7 @@ class MetricDescription:
         lines = {
             "meaning": self.says,
             "formula": f"{self.formula}{f'   {_SIDES}' if _TWO_SIDES.search(self.formula) else ''}",
-            "range": f"{_shown(self.range[0])} to {_shown(self.range[1])}{neutral}",
+            "range": f"{_format_bound(self.range[0])} to {_format_bound(self.range[1])}{neutral}",
             "better" if rate else "reading": self.reading,
             "edge cases": self.edges,
             "needs": " and ".join(f"a {need}" for need in self.needs) or "only the groups",
@@ -157,11 +145,11 @@ def entry(row: Statistic | Metric) -> MetricDescription:
     return record_of(
         row, MetricDescription, synonyms=row.aka, needs=needs,
         tools=tuple(each for each in NAMES if each.ours == row.name),
-        sources=tuple(map(_source, row.cite)), **others,
+        sources=tuple(map(_expand_citation, row.cite)), **others,
     )  # fmt: skip
 
 
-def _source(cite: str) -> str:
+def _expand_citation(cite: str) -> str:
     prefix, _, page = cite.partition(":")
     where = _SOURCES.get(prefix, prefix)
     return f"{where}, {page}" if page else where
@@ -183,9 +171,5 @@ def _hung(key: str, text: str) -> str:
     )
 
 
-def _number(value: float) -> float | str:
-    return value if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")
-
-
-def _shown(value: float) -> str:
-    return f"{value:.4g}" if math.isfinite(value) else str(_number(value))
+def _format_bound(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else f"{'-' * (value < 0)}Infinity"

@@ -14,13 +14,16 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from fairgauge.catalogue.across import Across, GroupSpread, extremes
-from fairgauge.catalogue.cells import BOTH, PREDICTION, Array, ConfusionCounts, Need, divide
+from fairgauge.catalogue.cells import BOTH, LABEL, PREDICTION, Array, ConfusionCounts, Need, divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric, Scope
+from fairgauge.catalogue.score_statistics import Mean
 from fairgauge.catalogue.statistics import Quotient, Statistic
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.start.records import dataclass, replace
+from fairgauge.stats.arrays import quotient
 from fairgauge.stats.distances import Norm, js, kl, norm
+from fairgauge.stats.squares import central_moments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +57,7 @@ class Distance(ComparisonMetric):
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         if profile.as_smclarify:
-            ours, theirs = (_collapsed(side, self.of) for side in (group, reference))
+            ours, theirs = (_two_state_counts(side, self.of) for side in (group, reference))
         else:
             ours, theirs = group.classes[self.of], reference.classes[self.of]
         return DISTANCES[self.by].between(theirs, ours, profile)
@@ -68,7 +71,7 @@ class Distance(ComparisonMetric):
         return Reason.of(ReasonCode.NO_ROWS, of=self.of).on(side)
 
 
-def _collapsed(side: ConfusionCounts, of: Need) -> Array:
+def _two_state_counts(side: ConfusionCounts, of: Need) -> Array:
     counts = side.counts(frozenset({of}))
     return np.stack([counts[..., 0], counts[..., 3]], axis=-1)
 
@@ -100,16 +103,18 @@ class DistanceKind:
         return self.of_shares(p, q)
 
 
-def _of_gaps(kind: Norm, p: Array, q: Array) -> Array:
+def _norm_of_gaps(kind: Norm, p: Array, q: Array) -> Array:
     return norm(p - q, kind)
 
 
 DISTANCES: dict[Distances, DistanceKind] = {
     "kl": DistanceKind("sum_y P_a(y) ln(P_a(y) / P_d(y))", math.inf, kl),
     "js": DistanceKind("KL(P_a, M) / 2 + KL(P_d, M) / 2,  M = (P_a + P_d) / 2", math.log(2), js),
-    "lp": DistanceKind("(sum_y (P_a(y) - P_d(y))^2)^(1/2)", math.sqrt(2), partial(_of_gaps, "lp")),
-    "tvd": DistanceKind("sum_y |P_a(y) - P_d(y)| / 2", 1.0, partial(_of_gaps, "tvd")),
-    "ks": DistanceKind("max_y |P_a(y) - P_d(y)|", 1.0, partial(_of_gaps, "ks")),
+    "lp": DistanceKind(
+        "(sum_y (P_a(y) - P_d(y))^2)^(1/2)", math.sqrt(2), partial(_norm_of_gaps, "lp")
+    ),
+    "tvd": DistanceKind("sum_y |P_a(y) - P_d(y)| / 2", 1.0, partial(_norm_of_gaps, "tvd")),
+    "ks": DistanceKind("max_y |P_a(y) - P_d(y)|", 1.0, partial(_norm_of_gaps, "ks")),
 }
 
 
@@ -154,6 +159,50 @@ class OverallStandardisedDifference(ComparisonMetric):
     def selected(self, side: ConfusionCounts) -> Array:
         """Return the selected rows of a side."""
         return side.counts(PREDICTION)[..., 0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverallStandardisedMean(OverallStandardisedDifference):
+    """100 times the difference of two averages of labels over the standard deviation of all."""
+
+    of: Mean
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.REGRESSION})
+    needs: ClassVar[frozenset[Need]] = LABEL
+    formula: ClassVar[str] = "100 (mean(y_d) - mean(y_a)) / sd(y), y_d, y_a, y: of d, a, all rows"
+    edges: ClassVar[str] = "undefined with no rows on a side, or when all rows have the same label"
+
+    @property
+    def difference(self) -> Contrast:
+        """Return the difference that it standardises."""
+        made = self.of.compared("difference")
+        assert isinstance(made, Contrast)
+        return made
+
+    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
+        ours, theirs = self.side_values(group, reference, profile)
+        deviation, _, _ = self.deviation(group)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = 100 * (ours - theirs) / deviation
+        return np.where(np.isfinite(value), value, np.nan)
+
+    def deviation(self, group: ConfusionCounts) -> tuple[Array, Array, Array]:
+        """Return the standard deviation of all rows, their kurtosis, and how many they are."""
+        assert group.overall is not None
+        sums = group.overall.moments_of(LABEL)
+        made = central_moments(*(sums[name] for name in ("n", "y", "yy", "y3", "y4")))
+        return np.sqrt(made.second), quotient(made.fourth, made.second**2), sums["n"]
+
+    def side_value(self, side: ConfusionCounts, profile: Profile) -> Array:
+        return self.of.value(side, profile)
+
+    def size(self, side: ConfusionCounts) -> Array:
+        return self.of.size(side)
+
+    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
+        for side, name in ((group, "group"), (reference, "reference")):
+            if not self.size(side)[at]:
+                return Reason.of(ReasonCode.NO_ROWS).on(name)
+        return Reason.of(ReasonCode.NO_VARIATION, of="labels")
 
 
 Index = Literal["entropy", "variation"]
@@ -209,7 +258,7 @@ class Inequality(ComparisonMetric):
 
     def of_counts(self, counts: Array) -> Array:
         """Return the index of confusion cells of shape (..., 4); array of shape (...)."""
-        return _unequal(counts, BENEFITS, self.index, self.parameter)
+        return _inequality_index(counts, BENEFITS, self.index, self.parameter)
 
     def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         del reference
@@ -259,7 +308,7 @@ class InequalityPart(Across):
     def of_counts(self, counts: Array) -> Array:
         """Return the part of confusion cells of shape (..., groups, 4); array of shape (...)."""
         rows, means = _mean_benefits(counts)
-        return _unequal(rows, np.nan_to_num(means), "entropy", self.parameter)
+        return _inequality_index(rows, np.nan_to_num(means), "entropy", self.parameter)
 
 
 def _mean_benefits(counts: Array) -> tuple[Array, Array]:
@@ -267,7 +316,7 @@ def _mean_benefits(counts: Array) -> tuple[Array, Array]:
     return rows, divide((counts * BENEFITS).sum(axis=-1), rows, Profile.DOCUMENTED)
 
 
-def _unequal(counts: Array, benefits: Array, index: Index, parameter: float) -> Array:
+def _inequality_index(counts: Array, benefits: Array, index: Index, parameter: float) -> Array:
     # an index of benefits, ``counts`` of them each; both of shape (..., K)
     rows = counts.sum(axis=-1)
     mean = divide((counts * benefits).sum(axis=-1), rows, Profile.DOCUMENTED)

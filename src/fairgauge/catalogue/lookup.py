@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any, ClassVar, Literal, NoReturn, TypeAlias, TypeVar, cast
 
-from fairgauge.catalogue._synonyms import IN_USE, NAMES, NOT_OURS, plain
+from fairgauge.catalogue._synonyms import IN_USE, NAMES, NOT_OURS, lookup_key
 from fairgauge.catalogue.across import CONTRASTS, Spread, comparison_of, comparisons_of
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.catalogue import rate as named_rate
@@ -23,7 +23,7 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, Profile
-from fairgauge.errors import alternatives, nearest, quote
+from fairgauge.errors import alternatives, quote, suggest
 from fairgauge.start.records import MISSING, dataclass, field, fields, replace
 
 Record = TypeVar("Record", bound=Any)
@@ -117,9 +117,9 @@ def own_rates(facts: Facts) -> tuple[DescribedRate, ...]:
     )  # fmt: skip
 
 
-def described(rate: Statistic) -> DescribedRate:
+def describe_own_rate(rate: Statistic) -> DescribedRate:
     """Return what a report keeps of a user's rate: everything but how it is computed."""
-    return own_rates({rate.name: _facts(rate)})[0]
+    return own_rates({rate.name: _record_facts(rate)})[0]
 
 
 def record_of(row: Statistic | Metric, record: type[Record], **others: object) -> Record:
@@ -136,7 +136,7 @@ def record_of(row: Statistic | Metric, record: type[Record], **others: object) -
 
 
 @cache
-def _facts(row: Statistic | Metric) -> RateFacts | MetricFacts:
+def _record_facts(row: Statistic | Metric) -> RateFacts | MetricFacts:
     needs = tuple(sorted(row.needs))
     if isinstance(row, Statistic):
         return record_of(row, RateFacts, share=row.is_share, needs=needs)
@@ -193,7 +193,7 @@ class Catalogue:
         ('scoring rate', 'accuracy')
         """
         for rate in self.reworded:
-            row = _reworded(rate, row)
+            row = _reword_for_rate(rate, row)
         return row
 
     def metric(self, name: str) -> Metric:
@@ -204,23 +204,23 @@ class Catalogue:
         """
         base, _, by = name.rpartition(".")
         for rate in self.own:
-            if plain(base) == plain(rate.name):
-                return comparison_of(rate, plain(by))
+            if lookup_key(base) == lookup_key(rate.name):
+                return comparison_of(rate, lookup_key(by))
         return self.worded(_find_metric(name, self._own_names()))
 
     def rate(self, name: str) -> Statistic:
         """Return the rate of a name, a synonym or another tool's name; errors as of `metric`."""
         for rate in self.own:
-            if plain(name) == plain(rate.name):
+            if lookup_key(name) == lookup_key(rate.name):
                 return rate
-        return self.worded(_only(name, _rates(), self._own_names()))
+        return self.worded(_find_row(name, _rates_by_key(), self._own_names()))
 
     def row(self, name: str) -> Metric | Statistic:
         """Return the metric or the rate of a name; of a name that is unknown, an `UnknownMetric`.
 
         A saved result may name what another version of fairgauge has, or what a user defined.
         """
-        return _row(self, name)
+        return _find_saved_row(self, name)
 
     def metric_row(self, name: str) -> Metric:
         """Return the metric of a name, as `row` does."""
@@ -243,7 +243,7 @@ class Catalogue:
         for find, names in ((self.rate, rates), (self.metric, metrics)):
             for name in dict.fromkeys(names):
                 with suppress(LookupError):
-                    found[name] = _facts(find(name))
+                    found[name] = _record_facts(find(name))
         return found
 
     def expand(self, asked: Iterable[str | Statistic | Metric]) -> tuple[Metric, ...]:
@@ -264,11 +264,13 @@ class Catalogue:
         if isinstance(asked, Metric):
             return (asked,)
         if isinstance(asked, Statistic):
-            return _contrasts(asked)
+            return _contrasts_of(asked)
         if asked in SETS:
-            return [self.worded(row) for row in _set(asked)]
-        if any(plain(asked) == plain(rate.name) for rate in self.own) or names_a_rate(asked):
-            return [self.worded(row) for row in _contrasts(self.rate(asked))]
+            return [self.worded(row) for row in _metrics_of_set(asked)]
+        if any(lookup_key(asked) == lookup_key(rate.name) for rate in self.own) or names_a_rate(
+            asked
+        ):
+            return [self.worded(row) for row in _contrasts_of(self.rate(asked))]
         return (self.metric(asked),)
 
     def _own_names(self) -> Iterator[str]:
@@ -282,7 +284,7 @@ _BY_NAME: Mapping[str, Metric | Statistic] = {row.name: row for row in _ROWS}
 
 
 @cache
-def _row(catalogue: Catalogue, name: str) -> Metric | Statistic:
+def _find_saved_row(catalogue: Catalogue, name: str) -> Metric | Statistic:
     if name in _BY_NAME and not catalogue.own:  # as results name it: no synonym need be known
         return catalogue.worded(_BY_NAME[name])
     for find in (catalogue.metric, catalogue.rate):
@@ -291,7 +293,7 @@ def _row(catalogue: Catalogue, name: str) -> Metric | Statistic:
     return UnknownMetric.of(name)
 
 
-def _reworded(rate: Statistic, row: Row) -> Row:
+def _reword_for_rate(rate: Statistic, row: Row) -> Row:
     if row.name == rate.name:
         return cast("Row", rate)
     if isinstance(row, OverallStandardisedDifference):
@@ -365,7 +367,7 @@ def is_own(row: Statistic | Metric) -> bool:
     return bool(own_of((row,)))
 
 
-def _set(name: str) -> tuple[Metric, ...]:
+def _metrics_of_set(name: str) -> tuple[Metric, ...]:
     if name == "all":
         return METRICS
     if name == "standard":
@@ -373,87 +375,87 @@ def _set(name: str) -> tuple[Metric, ...]:
     return tuple(row for row in METRICS if row.set == name)
 
 
-def _contrasts(rate: Statistic) -> tuple[Metric, ...]:
+def _contrasts_of(rate: Statistic) -> tuple[Metric, ...]:
     return tuple(_comparison(rate, by) for by in CONTRASTS if by in comparisons_of(rate))
 
 
 def _comparison(rate: Statistic, by: str) -> Metric:
     # what compares a rate: the row of the catalogue where there is one
-    rows = _metrics().get(plain(f"{rate.name}.{by}"), ())
+    rows = _metrics_by_key().get(lookup_key(f"{rate.name}.{by}"), ())
     return rows[0] if rows else comparison_of(rate, by)
 
 
 def names_a_rate(name: str) -> bool:
     """Return whether a name is that of a rate and of no metric."""
-    return plain(name) not in _metrics() and plain(name) in _rates()
+    return lookup_key(name) not in _metrics_by_key() and lookup_key(name) in _rates_by_key()
 
 
 def _find_metric(name: str, others: Iterable[str]) -> Metric:
     base, _, by = name.rpartition(".")
-    if plain(name) not in _metrics():
+    if lookup_key(name) not in _metrics_by_key():
         if found := re.fullmatch(_PARAMETRISED, name):
             whole = f"{found['name']}.{found['by']}" if found["by"] else found["name"]
-            row, value = _only(whole, _metrics(), others), float(found["value"])
+            row, value = _find_row(whole, _metrics_by_key(), others), float(found["value"])
             if found["parameter"] is None and not row.parameters:
                 raise LookupError(f"{row.name} has no parameter, asked to be {value:g}")
             return row.with_parameter(found["parameter"] or row.parameters[0], value)
-        if plain(base) in _rates():
-            return _comparison(_only(base, _rates(), others), plain(by))
-    return _only(name, _metrics(), others)
+        if lookup_key(base) in _rates_by_key():
+            return _comparison(_find_row(base, _rates_by_key(), others), lookup_key(by))
+    return _find_row(name, _metrics_by_key(), others)
 
 
-def _only(name: str, index: Mapping[str, tuple[Row, ...]], others: Iterable[str]) -> Row:
-    rows = index.get(plain(name), ())
+def _find_row(name: str, index: Mapping[str, tuple[Row, ...]], others: Iterable[str]) -> Row:
+    rows = index.get(lookup_key(name), ())
     if not rows:
-        raise LookupError(_unknown(name, others))
+        raise LookupError(_explain_unknown_name(name, others))
     if len(rows) == 1:
         return rows[0]
     of_row: dict[str, list[str]] = {row.name: [] for row in rows}
     for each in NAMES:
-        if each.ours in of_row and plain(each.name) == plain(name):
+        if each.ours in of_row and lookup_key(each.name) == lookup_key(name):
             of_row[each.ours].append(each.tool)
     tools = [f"{' and '.join(names)}: " if names else "" for names in of_row.values()]
     found = (f"{row.name} ({of}{row.formula})" for row, of in zip(rows, tools, strict=True))
     raise AmbiguousName(f"{quote(name)} is {alternatives(found)}; name one of them")
 
 
-def _unknown(name: str, others: Iterable[str]) -> str:
+def _explain_unknown_name(name: str, others: Iterable[str]) -> str:
     for each in NAMES:
-        if each.ours is None and plain(each.name) == plain(name):
+        if each.ours is None and lookup_key(each.name) == lookup_key(name):
             return f"no metric is {quote(name)} of {each.tool}: {each.differs}"
-    if plain(name) in NOT_OURS:
-        return f"no metric is {quote(name)}: {NOT_OURS[plain(name)]}"
-    if plain(name) in _rates():
+    if lookup_key(name) in NOT_OURS:
+        return f"no metric is {quote(name)}: {NOT_OURS[lookup_key(name)]}"
+    if lookup_key(name) in _rates_by_key():
         return (
             f"{quote(name)} is a rate of groups, not a metric that compares them; "
             f"{name}.difference and {name}.ratio are"
         )
-    if plain(name) in _metrics():
+    if lookup_key(name) in _metrics_by_key():
         return f"{quote(name)} is a metric that compares groups, not a rate of one group"
     names = (*(row.name for row in RATES), *(row.name for row in METRICS))
     # nobody types those with a comma; of two abbreviations, neither is a misspelling of the other
     titles = (
         each
-        for each in (*_metrics(), *_rates())
+        for each in (*_metrics_by_key(), *_rates_by_key())
         if "," not in each and not len(each) == len(name) <= _ABBREVIATION
     )
     known = [*others, *titles, *names, *SETS]
-    return f"no metric named {quote(name)}.{nearest(name, known)} See: fairgauge metrics"
+    return f"no metric named {quote(name)}.{suggest(name, known)} See: fairgauge metrics"
 
 
 @cache
-def _metrics() -> dict[str, tuple[Metric, ...]]:
+def _metrics_by_key() -> dict[str, tuple[Metric, ...]]:
     return _index(METRICS)
 
 
 @cache
-def _rates() -> dict[str, tuple[Statistic, ...]]:
+def _rates_by_key() -> dict[str, tuple[Statistic, ...]]:
     return _index(RATES)
 
 
 def is_taken(name: str) -> bool:
     """Return whether a name, a synonym or a set of fairgauge has a name."""
-    return plain(name) in (*_metrics(), *_rates(), *SETS)
+    return lookup_key(name) in (*_metrics_by_key(), *_rates_by_key(), *SETS)
 
 
 def _index(rows: Sequence[Row]) -> dict[str, tuple[Row, ...]]:
@@ -462,13 +464,13 @@ def _index(rows: Sequence[Row]) -> dict[str, tuple[Row, ...]]:
     called: dict[str, set[str]] = {}
     for row in rows:
         for name in (*row.aka, row.title):
-            called.setdefault(plain(name), set()).add(row.name)
+            called.setdefault(lookup_key(name), set()).add(row.name)
     for each in NAMES:
         if each.ours in own:
-            called.setdefault(plain(each.name), set()).add(each.ours)
+            called.setdefault(lookup_key(each.name), set()).add(each.ours)
     for name, several in IN_USE.items():
         if found := own.keys() & several:
-            called.setdefault(plain(name), set()).update(found)
+            called.setdefault(lookup_key(name), set()).update(found)
     place = {row.name: i for i, row in enumerate(rows)}
     index = {}
     for key, names in called.items():
@@ -476,4 +478,4 @@ def _index(rows: Sequence[Row]) -> dict[str, tuple[Row, ...]]:
         for name in sorted(names, key=place.__getitem__):
             of_formula.setdefault(own[name].formula, own[name])
         index[key] = tuple(of_formula.values())
-    return index | {plain(row.name): (row,) for row in rows}
+    return index | {lookup_key(row.name): (row,) for row in rows}

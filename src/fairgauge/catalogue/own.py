@@ -19,8 +19,8 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import is_taken
 from fairgauge.catalogue.statistics import DrawnStatistic, Quotient, Rate, Statistic, none_of
 from fairgauge.enums import Better, Profile
-from fairgauge.errors import Problem, SpecError, quote, shown
-from fairgauge.reasons import Reason, all_of
+from fairgauge.errors import Problem, SpecError, display, quote
+from fairgauge.reasons import Reason, join_reasons
 from fairgauge.start.records import dataclass, field
 
 
@@ -78,12 +78,12 @@ def rate(
         message = f"{of} is not a part of {among}; for other ratios of cells use fairgauge.quotient"
         raise SpecError(Problem(f"rate {quote(name)}", message))
     return Rate(
-        name=_checked(name),
+        name=_check_free_name(name),
         of=of,
         among=among,
-        better=_better(better),
+        better=_parse_direction(better),
         says=says or f"{of} among {among}",
-        cite=_cited(cite),
+        cite=_citations(cite),
         own=True,
     )
 
@@ -127,13 +127,13 @@ def quotient(
     _check_varies(name, over, under)
     pairs = zip(over, under, strict=True)
     return Quotient(
-        name=_checked(name),
+        name=_check_free_name(name),
         over=over,
         under=under,
         bounded=all(above <= below for above, below in pairs),
-        better=_better(better),
+        better=_parse_direction(better),
         says=says or f"{over} over {under}",
-        cite=_cited(cite),
+        cite=_citations(cite),
         own=True,
     )
 
@@ -201,17 +201,17 @@ def statistic(
         raise SpecError(Problem("statistic", "a lambda has no name; give it one: name='...'"))
     sums = (nonzero,) if isinstance(nonzero, Cells) else tuple(nonzero)
     _check_cells(named, **{f"nonzero[{i}]": cells for i, cells in enumerate(sums)})
-    low, high = _limits(named, range)
+    low, high = _check_range(named, range)
     made = CellFunction(
-        name=_checked(named),
+        name=_check_free_name(named),
         function=function,
         nonzero=sums,
         range=(low, high),
         is_share=share,
         signed=low < 0,
-        better=_better(better),
+        better=_parse_direction(better),
         says=says or f"the function {named} of TP, FP, FN and TN",
-        cite=_cited(cite),
+        cite=_citations(cite),
         own=True,
     )
     made.try_out()
@@ -222,7 +222,7 @@ def _refuse(name: str, message: str, key: str = "") -> NoReturn:
     raise SpecError(Problem(f"metric {quote(name)}{key}", message))
 
 
-def _checked(name: str) -> str:
+def _check_free_name(name: str) -> str:
     if not isinstance(name, str) or not name.isidentifier():
         _refuse(name, "must be a name of letters, digits and underscores that begins with a letter")
     if is_taken(name):
@@ -246,14 +246,14 @@ def _check_varies(name: str, one: Cells, other: Cells) -> None:
         _refuse(name, f"{one} / {other} is the same for every group")
 
 
-def _better(word: str) -> Better:
+def _parse_direction(word: str) -> Better:
     if word not in list(Better):
         message = f"{quote(word)} is not allowed; use {', '.join(Better)}"
         raise SpecError(Problem("better", message))
     return Better(word)
 
 
-def _limits(name: str, limits: Iterable[SupportsFloat]) -> tuple[float, float]:
+def _check_range(name: str, limits: Iterable[SupportsFloat]) -> tuple[float, float]:
     try:
         low, high = (float(limit) for limit in limits)
     except (TypeError, ValueError):
@@ -263,12 +263,12 @@ def _limits(name: str, limits: Iterable[SupportsFloat]) -> tuple[float, float]:
     return low, high
 
 
-def _cited(cite: str | Sequence[str]) -> tuple[str, ...]:
+def _citations(cite: str | Sequence[str]) -> tuple[str, ...]:
     return (cite,) if isinstance(cite, str) else tuple(cite)
 
 
+# tables without an empty cell, on which every function is tried when it is given
 _TRIAL = np.array([[7, 2, 3, 11], [1, 1, 1, 1], [40, 5, 2, 9], [3, 17, 8, 2]], dtype=float)
-"""Tables without an empty cell, on which every function is tried when it is given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,7 +297,7 @@ class CellFunction(DrawnStatistic):
         defined = np.all([cells.count(counts) > 0 for cells in (ALL, *self.nonzero)], axis=0)
         values = np.full(defined.shape, np.nan)
         if defined.any():
-            values[defined] = self._computed(counts[defined])
+            values[defined] = self._compute(counts[defined])
         return values
 
     @property
@@ -311,30 +311,30 @@ class CellFunction(DrawnStatistic):
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         counts = side.counts(BOTH)[at]
         empty = [cells for cells in (ALL, *self.nonzero) if not cells.count(counts)]
-        return all_of(map(none_of, empty))
+        return join_reasons(map(none_of, empty))
 
     def try_out(self) -> None:
         """Refuse a function that does not work element by element."""
-        together = self._computed(_TRIAL)
-        alone = np.concatenate([self._computed(row[None]) for row in _TRIAL])
+        together = self._compute(_TRIAL)
+        alone = np.concatenate([self._compute(row[None]) for row in _TRIAL])
         if not np.allclose(together, alone, rtol=1e-9):
-            raise self._refused(
+            raise self._refusal(
                 "gives other values for arrays than for their elements one by one; "
                 "compute it element by element, without sums over the arrays"
             )
 
-    def _computed(self, counts: Array) -> Array:
+    def _compute(self, counts: Array) -> Array:
         try:
             with np.errstate(all="ignore"):
                 found = self.function(*(counts[:, i].copy() for i in range(4)))
             values = np.asarray(found, dtype=np.float64)
         except Exception as error:
-            raise self._refused(
+            raise self._refusal(
                 f"raised {type(error).__name__}: {error}; it takes arrays of TP, FP, FN and TN "
                 "and computes element by element (np.where instead of if)"
             ) from error
         if values.shape != counts.shape[:1]:
-            raise self._refused(
+            raise self._refusal(
                 f"returned an array of shape {values.shape} for arrays of shape "
                 f"{counts.shape[:1]}; it must return one number for each table"
             )
@@ -347,10 +347,10 @@ class CellFunction(DrawnStatistic):
             allowed = f"a number from {low:g} to {high:g}; give its range"
             if not np.isfinite(values[at]):
                 allowed = "a finite number; name the sums of cells that must not be 0 (nonzero=...)"
-            raise self._refused(f"returned {values[at]:g} for {cells}; it must return {allowed}")
+            raise self._refusal(f"returned {values[at]:g} for {cells}; it must return {allowed}")
         return values
 
-    def _refused(self, why: str) -> SpecError:
+    def _refusal(self, why: str) -> SpecError:
         called = getattr(self.function, "__qualname__", repr(self.function))
         return SpecError(Problem("metrics", f"function {quote(called)} of {self.name} {why}"))
 
@@ -369,10 +369,10 @@ def metric_or_name(asked: object) -> str | Statistic | Metric:
     if isinstance(asked, (Statistic, Metric)):
         return asked
     if isinstance(asked, Mapping):
-        return _defined(asked)
+        return _define_from_keys(asked)
     if not isinstance(asked, str):
         wrap = "; make it one: fairgauge.statistic(...)" if callable(asked) else ""
-        raise NotAMetric(f"must be a metric or the name of one, not {shown(asked)}{wrap}")
+        raise NotAMetric(f"must be a metric or the name of one, not {display(asked)}{wrap}")
     return asked
 
 
@@ -393,7 +393,7 @@ def definition(row: Statistic | Metric) -> dict[str, Any] | None:
     return {"name": of.name, **sums, **about, **by}
 
 
-def _defined(keys: Mapping[Any, Any]) -> Statistic | Metric:
+def _define_from_keys(keys: Mapping[Any, Any]) -> Statistic | Metric:
     made: Any = rate if "of" in keys or "among" in keys else quotient
     sums = ("of", "among") if made is rate else ("over", "under")
     others = {key: keys[key] for key in keys if key not in ("name", "compared", *sums)}
@@ -401,22 +401,22 @@ def _defined(keys: Mapping[Any, Any]) -> Statistic | Metric:
         words = value if key == "cite" and isinstance(value, list) else [value]
         if key not in KEYS or not all(isinstance(each, str) for each in words):
             raise NotAMetric(
-                f"takes texts of {', '.join(KEYS)}, not {quote(key)} = {shown(value)}; a rate has "
-                "of and among, a quotient over and under"
+                f"takes texts of {', '.join(KEYS)}, not {quote(key)} = {display(value)}; a rate "
+                "has of and among, a quotient over and under"
             )
     if missing := [key for key in ("name", *sums) if key not in keys]:
         raise NotAMetric(
             f"lacks {missing[0]}: a metric of its own has {', '.join(('name', *sums))}"
         )
     try:
-        row = made(keys["name"], **{key: _cells(keys[key]) for key in sums}, **others)
+        row = made(keys["name"], **{key: _parse_cells(keys[key]) for key in sums}, **others)
     except SpecError as error:
         raise NotAMetric(str(error)) from None
     compared: Statistic | Metric = row.compared(keys["compared"]) if "compared" in keys else row
     return compared
 
 
-def _cells(text: str) -> Cells:
+def _parse_cells(text: str) -> Cells:
     total = Cells()
     for part in text.split("+"):
         term = _TERM.fullmatch(part)

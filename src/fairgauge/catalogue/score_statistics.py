@@ -270,7 +270,7 @@ class AveragePrecision(ScoreStatistic):
     )
 
     def of_scores(self, scores: Scores) -> Array:
-        gained, tp, rows = _from_the_top(scores)
+        gained, tp, rows = _cumulate_from_highest(scores)
         return np.asarray((divide(tp, rows, Profile.CLARIFY) * gained).sum(axis=-1))
 
     def error(self, side: ConfusionCounts) -> Array:
@@ -280,7 +280,7 @@ class AveragePrecision(ScoreStatistic):
         may be anything where rows are weighted.
         """
         scores = scores_of(side)
-        gained, tp, rows = _from_the_top(scores)
+        gained, tp, rows = _cumulate_from_highest(scores)
         positive, negative = (scores.counts[:, i, ::-1] for i in (0, 1))
         middle = divide(tp, rows, Profile.CLARIFY)
         best = divide(tp, rows - negative, Profile.CLARIFY)
@@ -291,7 +291,7 @@ class AveragePrecision(ScoreStatistic):
         return np.asarray((spread * gained * scores.open[::-1]).sum(axis=-1))
 
 
-def _from_the_top(scores: Scores) -> tuple[Array, Array, Array]:
+def _cumulate_from_highest(scores: Scores) -> tuple[Array, Array, Array]:
     # for each bin, highest first: gain in recall, true positives, rows so far
     positive, negative = (scores.counts[:, i, ::-1] for i in (0, 1))
     tp = np.cumsum(positive, axis=-1)
@@ -375,7 +375,7 @@ class CalibrationError(ScoreStatistic):
     )
 
     def of_scores(self, scores: Scores) -> Array:
-        inside = in_deciles(scores)
+        inside = decile_membership(scores)
         gap = np.abs((scores.sums.sum(axis=1) - scores.counts[:, 0]) @ inside)
         return _mean(gap.sum(axis=-1), (scores.counts.sum(axis=1) @ inside).sum(axis=-1))
 
@@ -384,7 +384,7 @@ def _mean(total: Array, rows: Array) -> Array:
     return divide(total, rows, Profile.DOCUMENTED)
 
 
-def in_deciles(scores: Scores) -> Array:
+def decile_membership(scores: Scores) -> Array:
     """Return which of the bins (0, 0.1], ... (0.9, 1] each fine bin is in; shape (B, 10), 0 or 1.
 
     The upper edge decides: a score on an edge belongs below it, 0 to the first bin.

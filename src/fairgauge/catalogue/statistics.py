@@ -32,7 +32,7 @@ from fairgauge.catalogue.cells import (
 )
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import Average, Better, Profile, Task
-from fairgauge.reasons import Reason, ReasonCode, all_of
+from fairgauge.reasons import Reason, ReasonCode, join_reasons
 from fairgauge.start.records import dataclass
 
 _ACRONYMS = {"auc": "AUC", "f1": "F1", "r2": "R²", "roc": "ROC"}
@@ -228,7 +228,7 @@ class Quotient(Statistic):
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         del side, at
-        return all_of((none_of(self.over), none_of(self.under)))
+        return join_reasons((none_of(self.over), none_of(self.under)))
 
 
 def tested_as(one: Statistic) -> Hashable:
@@ -283,7 +283,7 @@ class Blend(Statistic):
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         missing = (r for r in self.of if np.isnan(r.value(side, Profile.DOCUMENTED)[at]))
-        return all_of(rate.why_undefined(side, at) for rate in missing)
+        return join_reasons(rate.why_undefined(side, at) for rate in missing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,9 +342,9 @@ class Averaged(Statistic):
         return self.of.range
 
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
-        classes = [_complete(each) for each in side.per_class]
+        classes = [_counts_with_both_outcomes(each) for each in side.per_class]
         if self.how is Average.MICRO:
-            return self.of.value(_summed(side.size, classes), profile)
+            return self.of.value(_sum_classes(side.size, classes), profile)
         values = np.stack([self.of.value(each, profile) for each in classes])
         known = ~np.isnan(values)
         weights = np.ones_like(values)
@@ -356,7 +356,7 @@ class Averaged(Statistic):
         return divide(total, weights.sum(axis=0), Profile.DOCUMENTED)
 
     def size(self, side: ConfusionCounts) -> Array:
-        return ALL.count(_complete(side).counts(self.needs))
+        return ALL.count(_counts_with_both_outcomes(side).counts(self.needs))
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         return Reason.of(ReasonCode.NO_CLASS_DEFINED, reasons=(self.of.why_undefined(side, at),))
@@ -421,7 +421,7 @@ class Kappa(Statistic):
         return Reason.of(ReasonCode.ONE_CLASS_ONLY, of="labels and predictions")
 
 
-def averaged(of: Statistic, how: Average) -> Averaged:
+def class_average(of: Statistic, how: Average) -> Averaged:
     """Average a statistic over classes."""
     return Averaged(
         name=of.name,
@@ -448,7 +448,7 @@ def agreement() -> Agreement:
     return Agreement(name="accuracy", better=Better.HIGHER, says=says, cite=("clarify:AD",))
 
 
-def _complete(side: ConfusionCounts) -> ConfusionCounts:
+def _counts_with_both_outcomes(side: ConfusionCounts) -> ConfusionCounts:
     # the counts of rows with label and prediction; of all where no row has both
     both = side.counts(BOTH)
     if not both.any():
@@ -456,7 +456,7 @@ def _complete(side: ConfusionCounts) -> ConfusionCounts:
     return ConfusionCounts(size=side.size, cells=dict.fromkeys(side.cells, both))
 
 
-def _summed(size: Array, classes: Sequence[ConfusionCounts]) -> ConfusionCounts:
+def _sum_classes(size: Array, classes: Sequence[ConfusionCounts]) -> ConfusionCounts:
     cells = {
         needs: np.sum([each.counts(needs) for each in classes], axis=0)
         for needs in classes[0].cells

@@ -33,10 +33,10 @@ from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of
 
+# metrics in which every outcome counts alike, as consistency does
 _OF_ALL_OUTCOMES = (DifferentialFairness, Distance)
-"""Metrics in which every outcome counts alike, as consistency does."""
+# TP, FP, FN and TN; reversed, they are those with the other outcome as the positive one
 _COUNTS = np.array([[11.0, 7.0, 5.0, 3.0]])
-"""TP, FP, FN and TN; reversed, they are those with the other outcome as the positive one."""
 
 
 def assumed_positive(

@@ -25,12 +25,12 @@ from fairgauge.start.records import dataclass, field
 from fairgauge.stats.arrays import Array
 from fairgauge.values import is_one_of, name_of
 
+# periods from which on the next is expected to be like them
 _FEWEST = 7
-"""Periods from which on the next is expected to be like them."""
+# the log of the probability below which something is no coincidence
 _RARE = math.log(1e-6)
-"""The log of the probability below which something is no coincidence."""
+# the least by which a share must differ, and the most that hardly any rows are
 _SHARE = 0.05
-"""The least by which a share must differ, and the most that hardly any rows are."""
 _RECENT, _DEVIATIONS = 14, 6.0
 _SUPPOSED, _DESIGN, _ALIKE = 4, 3.3, 192
 """Until the periods show it, the variance of a share is supposed to be 3.3 times that of sampling.
@@ -43,8 +43,8 @@ _VOLUME, _OF_VOLUME = math.log(4 / 3), 4.2
 _SUPPOSED_DEVIATION, _AS_IF_KNOWN, _MEMORY, _LAST_WEEKDAYS = 0.3, 5, 56, 4
 _FEWEST_CELLS, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 4, 5, 50
 _COINCIDENCE = math.log(1e-4)
+# shares of scores that move by days alone hardly reach, and by another scale far surpass
 _OTHER_RANGE = 0.2
-"""Shares of scores that move by days alone hardly reach, and by another scale far surpass."""
 
 
 class FeedPeriod(NamedTuple):
@@ -106,11 +106,11 @@ def check_feed(feed: Feed) -> tuple[HistoryFinding, ...]:
         HistoryFinding(problem=HistoryProblem.GAP, period=first, last=last, other=after, rows=n)
         for first, last, after, n in feed.gaps
     ]
-    found += _in_a_row([each for check in FEED_CHECKS for each in check(feed)], feed)
+    found += _merge_periods([each for check in FEED_CHECKS for each in check(feed)], feed)
     return tuple(sorted(found, key=lambda each: (each.period, each.problem, each.column or "")))
 
 
-def _in_a_row(suspected: Sequence[Suspected], feed: Feed) -> Iterator[HistoryFinding]:
+def _merge_periods(suspected: Sequence[Suspected], feed: Feed) -> Iterator[HistoryFinding]:
     # findings, one for the same thing in successive periods: the rows of all
     runs: dict[tuple[object, ...], list[list[Suspected]]] = {}
     for each in sorted(suspected, key=lambda each: each.at):
@@ -231,7 +231,7 @@ def _same_counts(feed: Feed) -> Iterator[Suspected]:
             sizes[size] += 1
 
 
-def _values(feed: Feed) -> Iterator[Suspected]:
+def _unusual_values(feed: Feed) -> Iterator[Suspected]:
     # Values that the question names are none of the first. Groups whose shares of the rows are not
     # usual are stated where no value of the column is new or has vanished, which changes the
     # shares.
@@ -244,7 +244,7 @@ def _values(feed: Feed) -> Iterator[Suspected]:
         found = [*_one_value(feed, column, held)]
         found += _new_values(column, held, {value for of, value in named if of == column})
         apart = {each.at for each in found}
-        found += (each for each in _vanished(column, feed, held) if each.at not in apart)
+        found += (each for each in _vanished_values(column, feed, held) if each.at not in apart)
         yield from found
         if column in features:
             unusual = {each.at for each in found}
@@ -287,11 +287,13 @@ def _new_values(
                 yield Suspected(t, HistoryProblem.NEW_VALUE, column, value, known, rows)
             elif known == value and value not in named and _FEWEST <= came > t - _FEWEST:
                 of, every = held[came][value], sum(sizes[: came + 1])
-                if of >= _FEWEST_ROWS and _all_among(of, sizes[came], every) / _DESIGN < _RARE:
+                if of >= _FEWEST_ROWS and _log_chance(of, sizes[came], every) / _DESIGN < _RARE:
                     yield Suspected(t, HistoryProblem.NEW_VALUE, column, value, rows=rows)
 
 
-def _vanished(column: str, feed: Feed, held: Sequence[Mapping[str, int]]) -> Iterator[Suspected]:
+def _vanished_values(
+    column: str, feed: Feed, held: Sequence[Mapping[str, int]]
+) -> Iterator[Suspected]:
     # They are compared with the 14 periods of their kind before, two at least. Where the share of a
     # value varies by period more than sampling does, its absence is as much less unlikely. A period
     # without any value, as where labels come later, lacks none.
@@ -303,13 +305,14 @@ def _vanished(column: str, feed: Feed, held: Sequence[Mapping[str, int]]) -> Ite
         stated = 0
         for t in (t for t, n in enumerate(sizes) if n and feed.periods[t].kind == kind):
             if rows := held[t].get(value, 0):
-                before += [(0, sizes[s]) for s in missed] + [(rows, sizes[t])]
+                # before its first period a value is not missed: it lowers no usual share
+                before += [(0, sizes[s]) for s in missed if before] + [(rows, sizes[t])]
                 missed, stated = [], 0
                 continue
             missed.append(t)
             usual = before[-_RECENT:]
             of, every = (sum(each[i] for each in usual) for i in (0, 1))
-            chance = _all_among(of, every, every + sum(sizes[s] for s in missed))
+            chance = _log_chance(of, every, every + sum(sizes[s] for s in missed))
             if len(usual) > 1 and chance / _dispersion(usual, _DESIGN) < _RARE:
                 for s in missed[stated:]:
                     yield Suspected(
@@ -338,7 +341,7 @@ def _group_shares(
 ) -> Iterator[Suspected]:
     sizes = [sum(each.values()) for each in held]
     found = {
-        group: _shares(feed, [each.get(group, 0) for each in held], sizes, fewer=True)
+        group: _usual_shares(feed, [each.get(group, 0) for each in held], sizes, fewer=True)
         for group in dict.fromkeys(name for each in held for name in each)
     }
     for t in range(len(held)):
@@ -348,7 +351,7 @@ def _group_shares(
             yield each.suspected(t, HistoryProblem.VOLUME, column, group)
 
 
-def _missing(feed: Feed) -> Iterator[Suspected]:
+def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
     # labels that are not due yet, or that are overdue as a whole, are not looked at
     asked = feed.question
     for column in dict.fromkeys(name for each in feed.periods for name in each.rows.missing):
@@ -357,13 +360,13 @@ def _missing(feed: Feed) -> Iterator[Suspected]:
         # of rows without a weight or a count nobody knows how many cases or people they are
         of_rows = column in (asked.weight, asked.count)
         sizes = [e.read if of_rows else e.rows for e in held]
-        found = _shares(feed, [e.missing.get(column, 0) for e in held], sizes)
+        found = _usual_shares(feed, [e.missing.get(column, 0) for e in held], sizes)
         for t in np.flatnonzero(~np.isnan(found.usual)).tolist():
             if not (later and feed.periods[t].name in feed.overdue):
                 yield found.suspected(t, HistoryProblem.MISSING_VALUES, column)
 
 
-def _shares(
+def _usual_shares(
     feed: Feed, counted: Sequence[int], sizes: Sequence[int], *, fewer: bool = False
 ) -> _Shares:
     # Each period is compared with the last 14 of its kind before it that are not suspect. Below
@@ -374,7 +377,7 @@ def _shares(
     for t in (t for t, size in enumerate(sizes) if size):
         pool = alike.setdefault(feed.periods[t].kind, [])
         others, one = pool[-_RECENT:], (counted[t], sizes[t])
-        if _differ(one, others):
+        if _shares_differ(one, others):
             ours = sum(of for of, _ in others) / sum(size for _, size in others)
             if share[t] > ours or fewer or len(others) >= _FEWEST:
                 usual[t] = ours
@@ -383,7 +386,7 @@ def _shares(
     return _Shares(rows, share, usual)
 
 
-def _differ(one: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
+def _shares_differ(one: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
     # It differs by more than 5 pp and by six deviations: the log of the likelihood ratio of two
     # shares to one is half the square of their number where the share varies by sampling alone, and
     # as many times that as it varies more. Each period is the number of such rows, and of all.
@@ -415,34 +418,34 @@ def _dispersion(counts: Sequence[tuple[int, int]], supposed: float) -> float:
     return max(1.0, (squares + _SUPPOSED * supposed) / (freedom + _SUPPOSED))
 
 
-def _all_among(rows: float, some: float, every: float) -> float:
+def _log_chance(rows: float, some: float, every: float) -> float:
     if rows > some:
         return -math.inf
     logs = [math.lgamma(n + 1) - math.lgamma(n - rows + 1) for n in (some, every)]
     return logs[0] - logs[1]
 
 
-def _scores(feed: Feed) -> Iterator[Suspected]:
+def _unusual_scores(feed: Feed) -> Iterator[Suspected]:
     for column in dict.fromkeys(name for each in feed.periods for name in each.rows.scores):
         usual, known = np.zeros(PARTS), 0
         for t, each in enumerate(feed.periods):
             parts, held = np.zeros(PARTS), each.rows.scores.get(column, {})
             parts[[*map(int, held)]] = [*held.values()]
             rows = int(parts.sum())
-            shares = _other_range(parts, usual) if known >= _FEWEST and rows else None
+            shares = _share_outside_usual_range(parts, usual) if known >= _FEWEST and rows else None
             if shares is None:
                 usual, known = usual + parts, known + (rows > 0)
             else:
                 yield Suspected(t, HistoryProblem.OTHER_SCORES, column, None, None, rows, *shares)
 
 
-def _other_range(parts: Array, usual: Array) -> tuple[float, float] | None:
+def _share_outside_usual_range(parts: Array, usual: Array) -> tuple[float, float] | None:
     # none where these may be a coincidence: that the first so many of all rows by score are new
     # ones, or that all of these are between two that have so few of the others between them
     rows, every = float(parts.sum()), float(usual.sum())
     low, high = np.flatnonzero(usual)[[0, -1]]
     outside = int(parts[:low].sum() + parts[high + 1 :].sum())
-    chance = math.log1p(outside) + _all_among(outside, rows, rows + every)
+    chance = math.log1p(outside) + _log_chance(outside, rows, rows + every)
     if outside > _OTHER_RANGE * rows and chance < _RARE:
         return outside / rows, 0.0
     first, last = np.flatnonzero(parts)[[0, -1]]
@@ -459,7 +462,7 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
     differ = every - sum(same for _, same, _ in of_all)
     for t, (n, same, chance) in enumerate(of_all):
         no_chance = (
-            _all_among(differ, every - n, every) < _RARE if differ else every >= _ROWS_OF_ONE_VALUE
+            _log_chance(differ, every - n, every) < _RARE if differ else every >= _ROWS_OF_ONE_VALUE
         )
         deviation = math.sqrt(n * chance * (1 - chance))
         if n and same == n and chance < 1 and no_chance:
@@ -471,6 +474,7 @@ def _copies(feed: Feed) -> Iterator[Suspected]:
 
 
 FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (
-    _overdue, _volume, _same_counts, _values, _missing, _scores, _copies,
+    _overdue, _volume, _same_counts, _unusual_values, _unusual_missing_shares, _unusual_scores,
+    _copies,
 )  # fmt: skip
 """The checks, in the order of their findings."""

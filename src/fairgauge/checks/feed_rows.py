@@ -23,10 +23,10 @@ from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task, open_levels
 from fairgauge.values import Value, is_one_of, meaning, name_of
 
+# the columns that are checked; one of two roles is counted in the first of them
 _CHECKED = (
     Role.FEATURE, Role.LABEL, Role.PREDICTION, Role.SCORE, Role.STRATUM, Role.CLUSTER,
 )  # fmt: skip
-"""The columns that are checked; one of two roles is counted in the first of them."""
 BY_DEFAULT = (0, 1)
 """The labels where no value is named as the positive one."""
 PARTS = 100
@@ -77,7 +77,7 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
         and all(open_levels(cube, axis, question) is None for axis in cube.plan.outcomes)
     )
     excluded = {} if complete else excluded_rows(cube, question)
-    cases = _in_cases(cube)
+    cases = _counts_by_case(cube)
     joint = _joint(cube)
     rows = joint.sums["rows"][joint.sums["rows"] > 0]
     known = rows.size > 0 and cube.rows > HANDFUL
@@ -92,8 +92,8 @@ def feed_rows(cube: Cube, question: Spec) -> FeedRows:
         int(rows.size),
         _coincidence(joint) if known else 0.0,
         _agreement(cases, question),
-        _scores(cases),
-        _unlabelled(cube, joint),
+        _score_histograms(cases),
+        _fingerprint_without_labels(cube, joint),
     )
 
 
@@ -108,7 +108,7 @@ def fingerprint(cube: Cube) -> str:
     return found.hexdigest()
 
 
-def _in_cases(cube: Cube) -> Cube:
+def _counts_by_case(cube: Cube) -> Cube:
     # counts of which every case, person, or row without a count is a row
     if not cube.plan.count and not cube.asked.of_people:
         return cube
@@ -154,7 +154,7 @@ def _has_names(cube: Cube, axis: Axis) -> bool:
     return not axis.grid and len(cube.levels[axis]) <= _MOST_VALUES
 
 
-def _scores(cube: Cube) -> dict[str, dict[str, int]]:
+def _score_histograms(cube: Cube) -> dict[str, dict[str, int]]:
     axis = cube.plan.axis(Role.SCORE)
     if axis is None or not axis.grid:
         return {}
@@ -201,7 +201,7 @@ def _is_positive(axis: Axis, value: Value, question: Spec) -> bool:
     return bool(value) == (question.score_of is None or is_one_of(question.score_of, wanted))
 
 
-def _unlabelled(cube: Cube, joint: CountTable) -> tuple[str, float]:
+def _fingerprint_without_labels(cube: Cube, joint: CountTable) -> tuple[str, float]:
     # it is the same before and after the labels have come
     axes = [axis for axis in joint.axes if axis.role is not Role.LABEL]
     table = cube.marginal(axes)

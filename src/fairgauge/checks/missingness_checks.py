@@ -15,7 +15,7 @@ from fairgauge.enums import DiagnosticCode, Role, Uncounted
 from fairgauge.question.recoding import UNKNOWN, has_categories
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
-from fairgauge.resolve.excluded_rows import in_a_group
+from fairgauge.resolve.excluded_rows import compared_codes
 from fairgauge.resolve.group_counts import EXCLUDED, OTHER, group_columns, unknown_levels
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Array, Mask
@@ -23,8 +23,8 @@ from fairgauge.stats.sampling import largest_design_effect
 from fairgauge.stats.significance import homogeneity
 from fairgauge.values import Value, name_of
 
+# what conditions leave of a group beside what they leave out, where that is nearly all
 _HARDLY = 0.1
-"""What conditions leave of a group beside what they leave out, where that is nearly all."""
 
 
 def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
@@ -42,7 +42,7 @@ def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator
         return
     crossed = crossed or with_one_stratum(cube)
     axis = next(a for a in crossed.plan.axes if a.role is Role.STRATUM)
-    rows = _compared_rows(crossed, axis, spec)
+    rows = _rows_by_stratum(crossed, axis, spec)
     few = rows < FEWEST_ROWS
     listed: dict[str, str] = {}
     columns = {feature.column for feature in spec.strata}
@@ -79,7 +79,7 @@ def _may_be_codes(axis: Axis, levels: Collection[Value], spec: Spec) -> bool:
     return has_categories(spec.recoding(axis.column)) or (whole and len(levels) <= MOST_READABLE)
 
 
-def _compared_rows(cube: Cube, stratum: Axis, spec: Spec) -> Array:
+def _rows_by_stratum(cube: Cube, stratum: Axis, spec: Spec) -> Array:
     having = [table for table in cube.tables if stratum in table.axes]
     grouped = [table for table in having if any(a.role is Role.FEATURE for a in table.axes)]
     rows = np.zeros(len(cube.levels[stratum]))
@@ -87,7 +87,11 @@ def _compared_rows(cube: Cube, stratum: Axis, spec: Spec) -> Array:
         codes = dict(zip(table.axes, table.codes.T, strict=True))
         held = codes[stratum] >= 0
         if grouped:
-            of = [in_a_group(a, cube, spec)[codes[a]] for a in table.axes if a.role is Role.FEATURE]
+            of = [
+                compared_codes(a, cube, spec)[codes[a]]
+                for a in table.axes
+                if a.role is Role.FEATURE
+            ]
             held &= np.logical_or.reduce(of)
         rows = np.maximum(rows, np.bincount(codes[stratum][held], table.cases[held], len(rows)))
     return rows[rows > 0]
@@ -101,8 +105,8 @@ def units_without_rows(spec: Spec) -> Iterator[Diagnostic]:
 
 MARGIN, HARDLY_CHANCE = 0.02, 1e-3
 """How far apart shares are, and the p-value of a table's least, to be warned of."""
+# the share of rows without a stratum from which they are warned of
 _MANY_MISSING = 0.05
-"""The share of rows without a stratum from which they are warned of."""
 
 
 def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[Diagnostic]:
@@ -124,7 +128,7 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
         level = HARDLY_CHANCE / len(axes)
         apart, by_group = (
             max(
-                _apart(cube, axis, absent, roles, level),
+                _differing_shares(cube, axis, absent, roles, level),
                 key=lambda found: found["most_share"] - found["least_share"],
                 default={},
             )
@@ -200,7 +204,7 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 )  # fmt: skip
 
 
-def other_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+def values_outside_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """State the values that are in no group of their own, where sets are named, or excluded."""
     for grouping in group_columns(cube, spec).values():
         axis = grouping.axis
@@ -222,7 +226,7 @@ def copied_rows(cube: Cube) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(DiagnosticCode.DOUBLED_ROWS, None, **dict(cube.copies))
 
 
-def _apart(
+def _differing_shares(
     cube: Cube, axis: Axis, absent: Mask, roles: Sequence[Role], level: float
 ) -> Iterator[dict[str, Any]]:
     # they differ by a margin, and at a ``level`` of the chi-square test
@@ -283,7 +287,7 @@ def rows_by(
             yield other.column, [names[i] for i in held], [e[held] for e in having], every[held]
 
 
-def never_repeats(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+def single_row_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of people or clusters of one row each: counted by them, rows count as without them."""
     axis = cube.plan.axis(Role.CLUSTER)
     if cube.min_cell is not None or spec.count:
@@ -294,13 +298,13 @@ def never_repeats(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         rows = cube.cases_by_level[axis][:-1] if axis is not None else np.zeros(0)
         single = len(rows) > 1 and rows.max() == 1
     if single:
-        column, role = _identified(spec)
+        column, role = _identifier_column(spec)
         yield Diagnostic.warning(DiagnosticCode.NEVER_REPEATS, column=column, role=role)
 
 
 def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of identifiers in two spellings, each a person or cluster, and of those of no one."""
-    column, role = _identified(spec)
+    column, role = _identifier_column(spec)
     for value, rows in cube.placeholders:
         line = spec.recoding_line(str(column), {UNKNOWN: ["VALUE" if value == "" else value]})
         more: dict[str, Any] = {} if value == "" else {"value": name_of(value)}
@@ -318,6 +322,6 @@ def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         )
 
 
-def _identified(spec: Spec) -> tuple[str | None, str]:
+def _identifier_column(spec: Spec) -> tuple[str | None, str]:
     # the column of persons or of clusters, and which of these it identifies
     return (spec.person, "person") if spec.person else (spec.cluster, "cluster")

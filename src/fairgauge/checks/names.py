@@ -28,23 +28,15 @@ from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.question_checks import idle_recodings, unmatched
+from fairgauge.resolve.question_checks import idle_recodings, unmatched_name
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.values import (
-    Value,
-    canonical,
-    is_one_of,
-    meaning,
-    name_of,
-    spelling,
-    unaccented,
-)
+from fairgauge.values import Value, canonical, fold_accents, is_one_of, meaning, name_of, spelling
 
 _LEAST_OF_COUNTS, _FAR_ABOVE = 999, 0.1
 """Of counts, the least code, and the part of it that no other one reaches."""
 _BLANKS = r"(?<!\d)\s|\s(?!\d)"
+# a code that no scale with other negative numbers ends at
 _FAR_BELOW = -99
-"""A code that no scale with other negative numbers ends at."""
 _DASHES = r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)"
 
 Levels = Mapping[Axis, list[tuple[Value, int]]]
@@ -76,7 +68,7 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
         *_groups_alike(spec, groups),
         *_outcomes_alike(cube, spec, to_nearest),
         *_unseen_values(cube, spec),
-        *_not_recoded(cube, spec, to_nearest),
+        *_values_left_by_recoding(cube, spec, to_nearest),
     ):
         yield each.but(**spec.unit)
 
@@ -95,7 +87,7 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
                 line=spec.recoding_line(axis.column, {UNKNOWN: names}),
             )  # fmt: skip
         held = (_Spelling(axis.column, name_of(v), n, name_of(v)) for v, n in cases)
-        several = [*_alike(held)]
+        several = [*_same_reading_groups(held)]
         if several:  # one note of a column, which may have hundreds of values
             named = {max(e, key=_plainness).text: [s.text for s in e] for e in several}
             yield _same_names(several[0], spec).but(
@@ -232,7 +224,7 @@ def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
     for axis, levels in groups.items():
         sets, recoding = spec.feature(axis.column).values, spec.recoding(axis.column)
         names = recoding.names if recoding else ()
-        for several in _alike(
+        for several in _same_reading_groups(
             _Spelling(axis.column, name_of(level), rows, _value_set(level, sets))
             for level, rows in levels
             if name_of(level) not in spec.exclude_groups
@@ -245,7 +237,7 @@ def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
 def _outcomes_alike(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnostic]:
     classes = decide_task(cube, spec) is Task.MULTICLASS
     outcomes = [
-        _Spelling(axis.column, level, rows, _outcome(level, axis.column, spec, classes))
+        _Spelling(axis.column, level, rows, _outcome_meaning(level, axis.column, spec, classes))
         for axis in cube.plan.outcomes
         if not axis.bins
         for level, rows in levels_with_cases(cube, axis, to_nearest)
@@ -255,7 +247,7 @@ def _outcomes_alike(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnos
     alike = [outcomes]
     if not spec.words_of_predictions:
         alike = [[e for e in outcomes if e.column == axis.column] for axis in cube.plan.outcomes]
-    for several in (found for some in alike for found in _alike(some)):
+    for several in (found for some in alike for found in _same_reading_groups(some)):
         names, columns = {e.text for e in several}, {e.column for e in several}
         stated = [each for column in columns if (each := spec.recoding(column))]
         if not (classes and any(names <= {*each.names} for each in stated)):
@@ -263,11 +255,7 @@ def _outcomes_alike(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnos
 
 
 def _same_names(
-    several: Sequence[_Spelling],
-    spec: Spec,
-    *,
-    feature: str | None = None,
-    classes: bool = False,
+    several: Sequence[_Spelling], spec: Spec, *, feature: str | None = None, classes: bool = False
 ) -> Diagnostic:
     rows: Counter[Hashable] = Counter()
     for each in several:
@@ -308,13 +296,13 @@ def _value_set(level: Value, sets: Sequence[Sequence[Value]]) -> Hashable:
     return next((i for i, values in enumerate(sets) if is_one_of(level, values)), None)
 
 
-def _outcome(level: str, column: str, spec: Spec, classes: bool) -> Hashable:
+def _outcome_meaning(level: str, column: str, spec: Spec, classes: bool) -> Hashable:
     if (positive := spec.positive_of(column)) and not classes:
         return is_one_of(level, positive)
     return meaning(level)  # of "True", "true" and "1"
 
 
-def _alike(texts: Iterable[_Spelling]) -> Iterator[list[_Spelling]]:
+def _same_reading_groups(texts: Iterable[_Spelling]) -> Iterator[list[_Spelling]]:
     alike: dict[Value, list[_Spelling]] = {}
     for each in texts:
         alike.setdefault(compact_reading(each.text), []).append(each)
@@ -329,7 +317,7 @@ def compact_reading(name: str) -> Value:
     >>> [compact_reading(name) for name in ("26 \u2013 40", "Zone 1", "< 40", "1 2", "Caf\xe9.")]
     ['26-40', 'zone1', '<40', '1 2', 'cafe']
     """
-    text = unaccented(spelling(name))
+    text = fold_accents(spelling(name))
     return meaning(re.sub(_DASHES, "-", re.sub(_BLANKS, "", text.rstrip(".") or text)))
 
 
@@ -342,12 +330,12 @@ def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         left_over = [name for name in known if recoding and name not in recoding.names]
         spelt_otherwise = recoding and recoding.category_of.get(value) in known
         misspelt = closest(value, left_over) is not None
-        found = unmatched(f"recode.{column}", value, left_over if misspelt else known)
+        found = unmatched_name(f"recode.{column}", value, left_over if misspelt else known)
         quiet = spelt_otherwise and not misspelt
         yield replace(found, level=Level.NOTE) if quiet else found
 
 
-def _not_recoded(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnostic]:
+def _values_left_by_recoding(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnostic]:
     # note the values that a recoding leaves; warn of those spelt nearly as what it recodes
     for axis in cube.plan.axes:
         recoding = spec.recoding(axis.column)

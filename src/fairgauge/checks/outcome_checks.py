@@ -33,9 +33,9 @@ from fairgauge.resolve.outcomes import (
     ALMOST_ALL,
     ROUNDING,
     OutcomeMasks,
+    constant_value,
     decide_task,
-    only_number,
-    only_value,
+    mean_and_constancy,
     outcome_masks,
     refused_levels,
     share_determined,
@@ -120,7 +120,7 @@ def one_number(cube: Cube) -> Iterator[Diagnostic]:
         (Role.PREDICTION, DiagnosticCode.ONE_DECISION, {}),
     ):
         axis = cube.plan.axis(role)
-        if axis and (value := only_number(cube, axis)) is not None:
+        if axis and (value := constant_value(cube, axis)) is not None:
             yield Diagnostic.warning(code, column=axis.column, value=f"{value:.6g}", **more)
 
 
@@ -228,7 +228,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         codes = are_actions(axis.column, cube.levels[axis])
         refused = refused_levels(cube, axis, spec)
         if undecided := undecided_levels(cube, axis, spec):
-            held = _held(axis, undecided, spec, sum)
+            held = _describe_values(axis, undecided, spec, sum)
             more = {"line": spec.recoding_line(axis.column, {UNKNOWN: held["values"]})}
             if codes:
                 excluded = (v for e in spec.where if e.column == axis.column and e.negated
@@ -241,20 +241,22 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if approved := favoured_levels(cube, axis, spec, refused):
             yield Diagnostic.warning(
                 DiagnosticCode.APPROVED_AS_REFUSED,
-                **_held(axis, approved, spec, sum),
+                **_describe_values(axis, approved, spec, sum),
                 **(_actions(approved) if codes else {}),
                 positive=tuple(sorted({*map(name_of, asked), *(name_of(v) for v, _ in approved)})),
             )
         if (i == 0 or not spec.words_of_predictions) and len(refused) > 1:
             # whatever their names mean, and in whichever language
-            yield Diagnostic.note(DiagnosticCode.NOT_FAVOURABLE, **_held(axis, refused, spec))
+            yield Diagnostic.note(
+                DiagnosticCode.NOT_FAVOURABLE, **_describe_values(axis, refused, spec)
+            )
 
 
 def _actions(some: Sequence[tuple[Value, int]]) -> dict[str, Any]:
     return {"actions": tuple(action_code(name_of(value)) for value, _ in some)}
 
 
-def _held(
+def _describe_values(
     axis: Axis,
     some: Sequence[tuple[Value, int]],
     spec: Spec,
@@ -294,7 +296,7 @@ def copies_of_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
         equal |= same
     elif task is Task.REGRESSION and label.column != prediction.column:
         rows, sums = sums_of_known(cube, [label, prediction])
-        equal = rows >= FEWEST_ROWS and sums["gap2"] == 0 and only_number(cube, label) is None
+        equal = rows >= FEWEST_ROWS and sums["gap2"] == 0 and constant_value(cube, label) is None
     else:
         equal = False
     if equal:
@@ -307,15 +309,15 @@ def copies_of_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     masks = outcome_masks(cube, spec, task)
     if task is Task.BINARY:
         yield from _score_is_label(cube, spec, masks)
-    if not (equal or prediction.bins):
+    if not equal:
         yield from _copies_in_groups(cube, spec, (label, prediction), masks)
 
 
 def _score_is_label(
     cube: Cube, spec: Spec, outcomes: Sequence[OutcomeMasks]
 ) -> Iterator[Diagnostic]:
-    # where its decisions alone are counted (of a candidate, or to search), that these equal the
-    # label in every row
+    # that its decisions equal the label in every row, at every threshold where these alone are
+    # counted (of a candidate, or to search)
     label, decision = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     if label is None or decision is None or not spec.score:
         return
@@ -333,10 +335,16 @@ def _score_is_label(
     elif copied:
         weights = sums.get("w", sums.get("n", sums["rows"]))
         (one, alike), (other, same) = (
-            only_value(*(float(of[side].sum()) for of in (weights, sums[SUM], sums[SQUARES])))
+            mean_and_constancy(
+                *(float(of[side].sum()) for of in (weights, sums[SUM], sums[SQUARES]))
+            )
             for side in (positive, ~positive)
         )
         copied = alike and same and not math.isclose(one, other, rel_tol=math.sqrt(ROUNDING))
+        if not copied:
+            table, score = cube.marginal([label, decision]), None
+            given, decided = table.codes[(table.codes >= 0).all(axis=1) & (table.cases > 0)].T
+            copied = any((of.labels[given] == of.predictions[decided]).all() for of in outcomes)
     if copied or spec.label == spec.score:
         of_decisions: dict[str, Any] = {} if score else {"decisions": True}
         yield Diagnostic.warning(
@@ -353,7 +361,7 @@ def _score_is_label(
 def copies_in_groups(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn of groups without any error, beside so many of the others that this is no chance."""
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
-    if not (label is None or prediction is None or prediction.bins):
+    if not (label is None or prediction is None):
         masks = outcome_masks(cube, spec, task)
         yield from _copies_in_groups(cube, spec, (label, prediction), masks)
 
@@ -361,7 +369,9 @@ def copies_in_groups(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]
 def _copies_in_groups(
     cube: Cube, spec: Spec, of: tuple[Axis, Axis], masks: Sequence[OutcomeMasks]
 ) -> Iterator[Diagnostic]:
-    right = np.logical_and.reduce([np.equal.outer(each.labels, each.predictions) for each in masks])
+    agree = [np.equal.outer(each.labels, each.predictions) for each in masks]
+    right = agree[0] if of[1].bins else np.logical_and.reduce(agree)  # by the first threshold
+    by_score = {} if spec.prediction else {"score": True, "decisions": True}
     for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
         if not counts_together(cube, axis, *of):
             continue
@@ -374,9 +384,10 @@ def _copies_in_groups(
         copied = (wrong == 0) & (every >= FEWEST_ROWS) & ((1 - others) ** every < _NO_CHANCE)
         for at in np.flatnonzero(copied).tolist():
             yield Diagnostic.warning(
-                DiagnosticCode.PREDICTION_IS_LABEL, axis.column, column=spec.prediction,
-                label=spec.label, group=axis.names(cube.levels[axis])[at], rows=int(every[at]),
-                **spec.unit,
+                DiagnosticCode.PREDICTION_IS_LABEL, axis.column,
+                column=spec.prediction or spec.score, label=spec.label,
+                group=axis.names(cube.levels[axis])[at], rows=int(every[at]),
+                **by_score, **spec.unit,
             )  # fmt: skip
 
 

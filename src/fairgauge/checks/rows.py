@@ -17,13 +17,15 @@ import numpy as np
 
 from fairgauge.checks.favourable import codes_as_favourable, unfavourable_positive
 from fairgauge.checks.missingness_checks import (
+    alike_identifiers,
     copied_rows,
     counted_missing,
     left_out_groups,
     many_strata,
     missing_values,
-    other_groups,
+    single_row_identifiers,
     units_without_rows,
+    values_outside_groups,
 )
 from fairgauge.checks.names import doubtful_names, doubtful_strata
 from fairgauge.checks.outcome_checks import (
@@ -61,7 +63,7 @@ from fairgauge.resolve.references import large_groups
 from fairgauge.results.doubts import (
     ALIKE,
     APART,
-    OF_ONE_PERSON,
+    OF_ONE,
     SCORE_APART,
     SPELT,
     STRATUM,
@@ -93,6 +95,8 @@ class DataCheck:
 
 _BINARY, _CLASSES, _NUMBERS = (frozenset({task}) for task in Task)
 OF_OUTCOMES = (
+    DataCheck(lambda c: single_row_identifiers(c.cube, c.spec)),
+    DataCheck(lambda c: alike_identifiers(c.cube, c.spec)),
     DataCheck(lambda c: unfavourable_positive(*c), _BINARY),
     DataCheck(lambda c: codes_as_favourable(*c), _BINARY),
     DataCheck(lambda c: copies_of_label(*c), exact=True),
@@ -122,12 +126,14 @@ CHECKS = (
     DataCheck(lambda c: many_strata(c.cube, c.spec)),
     DataCheck(lambda c: units_without_rows(c.spec)),
     DataCheck(lambda c: doubtful_strata(c.cube, c.spec, _strata_alone(c.spec))),
-    DataCheck(lambda c: missing_values(c.cube, c.spec, _strata(c.spec)), exact=True),
+    DataCheck(lambda c: missing_values(c.cube, c.spec, _stratum_columns(c.spec)), exact=True),
     DataCheck(lambda c: counted_missing(c.cube, c.spec)),
-    DataCheck(lambda c: strata_of_outcomes(c.cube, c.spec, _strata(c.spec), OUTCOMES), exact=True),
+    DataCheck(
+        lambda c: strata_of_outcomes(c.cube, c.spec, _stratum_columns(c.spec), OUTCOMES), exact=True
+    ),
     DataCheck(lambda c: doubtful_names(c.cube, c.spec)),
     DataCheck(lambda c: left_out_groups(c.cube, c.spec)),
-    DataCheck(lambda c: other_groups(c.cube, c.spec)),
+    DataCheck(lambda c: values_outside_groups(c.cube, c.spec)),
     DataCheck(lambda c: copied_rows(c.cube)),
     DataCheck(lambda c: limits_outside_range(c.spec)),
     DataCheck(lambda c: unmatched_values(c.cube, c.spec)),
@@ -144,12 +150,14 @@ def likely_mistakes(
             yield from check.find(counted)
 
 
-def _strata(spec: Spec) -> list[str]:
+def _stratum_columns(spec: Spec) -> list[str]:
     return [each.column for each in spec.strata]
 
 
 def _strata_alone(spec: Spec) -> set[str]:
-    return {*_strata(spec)} - {c for feature in spec.recorded.values() for c in feature.columns}
+    return {*_stratum_columns(spec)} - {
+        c for feature in spec.recorded.values() for c in feature.columns
+    }
 
 
 OF_COPIES = "content of their own: they may be copies"
@@ -163,34 +171,34 @@ class _Question(NamedTuple):
     cases: int
 
 
-def _needs(column: str | None, spec: Spec) -> frozenset[str]:
+def _needs_of_column(column: str | None, spec: Spec) -> frozenset[str]:
     # the outcome that a column is: of a score without decisions, these as well
     if column == spec.label:
         return frozenset({"label"})
     return frozenset({"prediction" if column == spec.prediction else "score"})
 
 
-def _of_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _outcome_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     column, rows = note["column"], note.get("rows") or note.get("people") or 0
     if note.code is DiagnosticCode.PREDICTION_NOT_A_LABEL:
         rows = note.get("unclear") or 0  # the others are a denial, whatever it is called
-    role = next(iter(_needs(column, asked.spec)))
+    role = next(iter(_needs_of_column(column, asked.spec)))
     of_decisions = role == "score" and not asked.spec.prediction
     for need in (role, *["prediction"] * of_decisions):
         yield Doubt(f"clear {role}", rows, frozenset({need}))
 
 
-def _coded(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _code_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     # that rows have no clear number: in a column of groups, of an outcome, or of both
     column, spec = note["column"], asked.spec
     if column == spec.count:
         yield Doubt("clear count", asked.cases)
-    yield from _of_group(column, "clear {}", note["rows"], spec)
+    yield from _group_doubts(column, "clear {}", note["rows"], spec)
     if column in (spec.label, spec.prediction, spec.score):
-        yield from _of_outcome(note, asked)
+        yield from _outcome_doubts(note, asked)
 
 
-def _of_group(column: str | None, what: str, rows: int, spec: Spec) -> Iterator[Doubt]:
+def _group_doubts(column: str | None, what: str, rows: int, spec: Spec) -> Iterator[Doubt]:
     features = frozenset(name for name, of in spec.recorded.items() if column in of.columns)
     for feature in features:
         yield Doubt(what.format(feature), rows, features=frozenset({feature}))
@@ -203,7 +211,7 @@ def _missing_stratum(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
 
 def _missing_group(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     if not (note.get("excluded") or note.get("unsure")):
-        yield from _of_group(note.feature, "clear {}", note["rows"], asked.spec)
+        yield from _group_doubts(note.feature, "clear {}", note["rows"], asked.spec)
 
 
 def _spelt(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
@@ -213,35 +221,39 @@ def _spelt(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
         yield Doubt(f"{SPELT}strata", others, frozenset({STRATUM}))
         return
     if note.feature is not None:
-        yield from _of_group(note.feature, f"{SPELT}{{}}", others, asked.spec)
+        yield from _group_doubts(note.feature, f"{SPELT}{{}}", others, asked.spec)
         return
     for column in {*note["columns"]}:
         of_outcome = Diagnostic.warning(note.code, column=column, rows=others)
-        yield from _of_outcome(of_outcome, asked)
+        yield from _outcome_doubts(of_outcome, asked)
 
 
-def _copied(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _copy_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     of_score, spec = bool(note.get("score")), asked.spec
     needs = ["score"] * of_score + ["prediction"] * (not of_score or not spec.prediction)
     what, rows = SCORE_APART if of_score else APART, note["rows"]
-    of = [Doubt(what, rows)] if note.feature is None else _of_group(note.feature, what, rows, spec)
+    of = (
+        [Doubt(what, rows)]
+        if note.feature is None
+        else _group_doubts(note.feature, what, rows, spec)
+    )
     for doubt in of:
         yield from (replace(doubt, needs=frozenset({need, "label"})) for need in needs)
 
 
 def _one_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     if note.code is DiagnosticCode.GROUP_OF_ONE_OUTCOME:
-        for each in _of_group(note.feature, ALIKE, note["rows"], asked.spec):
+        for each in _group_doubts(note.feature, ALIKE, note["rows"], asked.spec):
             yield replace(each, needs=frozenset({note["role"]}))
     elif note.get("positive") is not None:  # of two outcomes
         role = "label" if note.code is DiagnosticCode.ONE_LABEL else "prediction"
         yield Doubt(ALIKE, asked.cases, frozenset({role}), only=True)
 
 
-def _reversed(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _reversal_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     for role in ("label", "prediction", "score") if not note.get("group") else ():
         yield Doubt(f"clear {role}", asked.cases, frozenset({role}))
-    for each in _of_group(note.feature, "clear label", asked.cases, asked.spec):
+    for each in _group_doubts(note.feature, "clear label", asked.cases, asked.spec):
         yield replace(each, needs=frozenset({"label"}))
 
 
@@ -251,33 +263,36 @@ def _adverse(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
         yield Doubt(UNSTATED, asked.cases)
 
 
-def _people(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
-    if asked.spec.of_people and note.code is DiagnosticCode.ALIKE_IDENTIFIERS:
+def _identifier_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+    if note.code is DiagnosticCode.ALIKE_IDENTIFIERS:
         yield Doubt("clear identifier", note["identifiers"])
-    elif asked.spec.of_people:
-        yield Doubt(OF_ONE_PERSON, note["rows"])
+    elif note.code is DiagnosticCode.PLACEHOLDER_IDENTIFIER:
+        yield Doubt(OF_ONE.format(note["role"]), note["rows"])
+    elif note["role"] == "cluster" and not asked.spec.design:  # people may have a row each
+        yield Doubt("other row of their cluster", asked.cases)
 
 
 DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterator[Doubt]]] = {
     DiagnosticCode.MISSING_MARKER: _missing_group,
     DiagnosticCode.STRATUM_OF_MISSING: _missing_stratum,
     DiagnosticCode.SAME_NAMES: _spelt,
-    DiagnosticCode.CODED_NUMBERS: _coded,
-    DiagnosticCode.UNDECIDED_OUTCOMES: _of_outcome,
-    DiagnosticCode.APPROVED_AS_REFUSED: _of_outcome,
-    DiagnosticCode.CLASSES_OF_MISSING: _of_outcome,
-    DiagnosticCode.PREDICTION_NOT_A_LABEL: _of_outcome,
-    DiagnosticCode.PREDICTION_IS_LABEL: _copied,
+    DiagnosticCode.CODED_NUMBERS: _code_doubts,
+    DiagnosticCode.UNDECIDED_OUTCOMES: _outcome_doubts,
+    DiagnosticCode.APPROVED_AS_REFUSED: _outcome_doubts,
+    DiagnosticCode.CLASSES_OF_MISSING: _outcome_doubts,
+    DiagnosticCode.PREDICTION_NOT_A_LABEL: _outcome_doubts,
+    DiagnosticCode.PREDICTION_IS_LABEL: _copy_doubts,
     DiagnosticCode.ONE_LABEL: _one_outcome,
     DiagnosticCode.ONE_DECISION: _one_outcome,
     DiagnosticCode.GROUP_OF_ONE_OUTCOME: _one_outcome,
-    DiagnosticCode.REVERSED_PREDICTIONS: _reversed,
-    DiagnosticCode.REVERSED_SCORES: _reversed,
+    DiagnosticCode.REVERSED_PREDICTIONS: _reversal_doubts,
+    DiagnosticCode.REVERSED_SCORES: _reversal_doubts,
     DiagnosticCode.UNFAVOURABLE_POSITIVE: _adverse,
-    DiagnosticCode.CODE_AS_FAVOURABLE: _of_outcome,
-    DiagnosticCode.ALIKE_IDENTIFIERS: _people,
-    DiagnosticCode.PLACEHOLDER_IDENTIFIER: _people,
-    DiagnosticCode.GROUPS_LEFT_OUT: lambda note, asked: _of_group(
+    DiagnosticCode.CODE_AS_FAVOURABLE: _outcome_doubts,
+    DiagnosticCode.ALIKE_IDENTIFIERS: _identifier_doubts,
+    DiagnosticCode.PLACEHOLDER_IDENTIFIER: _identifier_doubts,
+    DiagnosticCode.NEVER_REPEATS: _identifier_doubts,
+    DiagnosticCode.GROUPS_LEFT_OUT: lambda note, asked: _group_doubts(
         note.feature, "group of {} that is counted", note["rows"], asked.spec
     ),
     DiagnosticCode.DOUBLED_ROWS: lambda _, asked: iter([Doubt(OF_COPIES, asked.cases)]),
@@ -318,7 +333,7 @@ def open_doubts(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> tuple[Do
                 weights[key] = weights.get(key, 0.0) + _weight(note, cube)
     if not found:
         return ()
-    few, light = (_few(notes, cube, spec, weighted=of) for of in (False, True))
+    few, light = (_negligible_count(notes, cube, spec, weighted=of) for of in (False, True))
     return tuple(
         replace(each, rows=rows)
         for each, rows in found.items()
@@ -370,14 +385,16 @@ def withhold(
             ReasonCode.FAVOURABLE_UNSTATED if is_unstated else ReasonCode.UNCLEAR_VALUES,
             what=most.what,
             rows=most.rows,
-            unit="rows" if most.what == OF_ONE_PERSON else spec.unit.get("unit"),
+            unit="rows" if most.what == OF_ONE.format("person") else spec.unit.get("unit"),
             alone=str(Outcome.PASS),
         )
 
     return tuple(each.withheld(why) for each in decided)
 
 
-def _few(notes: Iterable[Diagnostic], cube: Cube, spec: Spec, *, weighted: bool) -> float:
+def _negligible_count(
+    notes: Iterable[Diagnostic], cube: Cube, spec: Spec, *, weighted: bool
+) -> float:
     # how many cases, or how much weight, is little beside every large group that is not in doubt
     doubted: dict[str | None, set[str]] = {}
     for note in notes:

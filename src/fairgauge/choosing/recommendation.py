@@ -7,7 +7,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping
 
-from fairgauge.errors import Problem, listing, nearest, quote, refuse
+from fairgauge.errors import Problem, listing, quote, refuse, suggest
 from fairgauge.question.recoding import toml_value
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import Json
@@ -82,7 +82,7 @@ def check(given: Mapping[str, str]) -> None:
         if answer is None:
             continue
         if answer not in question.answers:
-            near = nearest(answer, list(question.answers))
+            near = suggest(answer, list(question.answers))
             choices = listing(list(question.answers), len(question.answers))
             message = f"no answer {quote(answer)}.{near} Choose one of {choices}"
             problems.append(Problem(question.name, message))
@@ -146,26 +146,26 @@ def recommend(answers: Mapping[str, str]) -> Recommendation:
     ['selection_rate.ratio >= 0.8']
     """
     check(answers)
-    chosen = [*_chosen(answers)]
+    chosen = [*_choose_measures(answers)]
     return Recommendation(
         answers=dict(answers),
-        columns=_columns(answers),
+        columns=_outcome_columns(answers),
         measures=tuple(each for each in chosen if isinstance(each, Measure)),
         limits=tuple(each for each in chosen if isinstance(each, Limit)),
         cautions=tuple(_cautions(answers)),
     )
 
 
-def _chosen(answers: Mapping[str, str]) -> Iterator[Measure | Limit]:
+def _choose_measures(answers: Mapping[str, str]) -> Iterator[Measure | Limit]:
     model = answers["model"]
     if model == "none":
         yield Measure("base_rate", "how often each group has the favourable outcome")
-        yield _within("base_rate")
+        yield _tolerance_limit("base_rate")
     elif model == "class":
         yield Measure("accuracy", "the share of correct classes in each group")
         yield Measure("true_positive_rate", "the recall of each class; the worst class decides")
-        yield _within("accuracy")
-        yield _within("true_positive_rate")
+        yield _tolerance_limit("accuracy")
+        yield _tolerance_limit("true_positive_rate")
     elif model == "number":
         yield Measure("mean_error", "whether predictions are too high or too low for a group")
         yield Measure("mean_absolute_error", "how far off predictions are, in the label's unit")
@@ -177,10 +177,10 @@ def _chosen(answers: Mapping[str, str]) -> Iterator[Measure | Limit]:
         because = "the four-fifths rule of thumb, at the top of the list"
         yield Limit(f"top_selection_ratio >= {RATIO:g}", because)
     else:
-        yield from _of_decisions(answers)
+        yield from _measures_of_decisions(answers)
 
 
-def _of_decisions(answers: Mapping[str, str]) -> Iterator[Measure | Limit]:
+def _measures_of_decisions(answers: Mapping[str, str]) -> Iterator[Measure | Limit]:
     known = answers["outcomes"] == "all"
     yield Measure("selection_rate", "how often each group gets the favourable decision")
     if answers["outcomes"] in ("all", "selected"):
@@ -192,9 +192,9 @@ def _of_decisions(answers: Mapping[str, str]) -> Iterator[Measure | Limit]:
     yield Measure("true_positive_rate", "of those who should be selected, how many are")
     yield Measure("false_positive_rate", "of those who should not be selected, how many are")
     if answers["error"] in ("refused", "both"):
-        yield _within("true_positive_rate")
+        yield _tolerance_limit("true_positive_rate")
     if answers["error"] in ("granted", "both"):
-        yield _within("false_positive_rate")
+        yield _tolerance_limit("false_positive_rate")
     if answers.get("probability") == "yes":
         yield Measure("calibration_gap", "whether scores are too high or too low in a group")
         yield Measure("expected_calibration_error", "the same over ten ranges of the score")
@@ -202,12 +202,12 @@ def _of_decisions(answers: Mapping[str, str]) -> Iterator[Measure | Limit]:
         yield Limit("-0.05 <= calibration_gap <= 0.05", because)
 
 
-def _within(rate: str) -> Limit:
+def _tolerance_limit(rate: str) -> Limit:
     rule = f"-{TOLERANCE:g} <= {rate}.difference <= {TOLERANCE:g}"
     return Limit(rule, "at most 10 percentage points apart: set your own limit, and state why")
 
 
-def _columns(answers: Mapping[str, str]) -> tuple[str, ...]:
+def _outcome_columns(answers: Mapping[str, str]) -> tuple[str, ...]:
     model = answers["model"]
     label = () if answers.get("outcomes") in ("biased", "none") else ("label",)
     if model == "none":
@@ -259,7 +259,7 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
         "#",
         *_answers(found),
         "#",
-        *_needed(unrecorded=bool(keys.get("probabilities"))),
+        *_comment_on_rows(unrecorded=bool(keys.get("probabilities"))),
         "#",
         "# What the numbers will not show:",
         *(line for caution in found.cautions for line in _comment(caution, "# - ", "#   ")),
@@ -285,7 +285,7 @@ def _answers(found: Recommendation) -> Iterator[str]:
             yield from _comment(text, "# - ", "#   ")
 
 
-def _needed(*, unrecorded: bool) -> Iterator[str]:
+def _comment_on_rows(*, unrecorded: bool) -> Iterator[str]:
     if unrecorded:
         yield from _comment(
             "No number of rows makes a rule pass on groups that are known by probabilities alone: "

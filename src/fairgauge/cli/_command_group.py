@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TypeAlias, cast
 import click
 
 from fairgauge.cli._streams import ClosedOutput, print_message, print_no_notes, silence_output
-from fairgauge.errors import DataError, FairgaugeError, nearest, quote, without_secrets
+from fairgauge.errors import DataError, FairgaugeError, hide_secrets, quote, suggest
 from fairgauge.start.first_help import SECTIONS, commands, entry_points, first_help
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -23,16 +23,16 @@ Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 BAD_USAGE = 2
 INTERRUPTED = 130
 _LONGEST_CAUSE = 300
+# what a value raises that stands where none of its type can be
 _DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
-"""What a value raises that stands where none of its type can be."""
+# the modules of commands; all others of ours are rows of `fairgauge.cli.commands.verbs`
 _MODULES = {
-    "counts": ("count", "merge", "protect", "join"),
+    "counts": ("count", "merge", "protect"),
     "monitoring": ("monitor",),
     "pages": ("page", "explore"),
     "saved": ("render", "seal", "verify", "schema"),
     "starting": ("demo", "choose", "presets", "metrics", "validate"),
 }
-"""The modules of commands; all others of ours are rows of `fairgauge.cli.commands.verbs`."""
 _MODULE_OF = dict.fromkeys((name for of in SECTIONS.values() for name in of), "verbs")
 _MODULE_OF |= {name: module for module, names in _MODULES.items() for name in names}
 
@@ -144,7 +144,7 @@ class Commands(click.Group):
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             every = self.list_commands(ctx)
             message = (
-                f"no command {quote(args[0])}.{nearest(args[0], every)} "
+                f"no command {quote(args[0])}.{suggest(args[0], every)} "
                 f"Commands: {', '.join(every)}"
             )
             raise click.UsageError(message, ctx)
@@ -167,7 +167,7 @@ class Commands(click.Group):
         gc.set_threshold(100_000)
         in_main_thread = threading.current_thread() is threading.main_thread()
         if in_main_thread and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, _end)
+            signal.signal(signal.SIGTERM, _end_process)
         try:
             code = super().main(
                 args, prog_name or "fairgauge", complete_var, standalone_mode=False, **extra
@@ -182,7 +182,7 @@ class Commands(click.Group):
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _end(number: int, frame: FrameType | None) -> None:
+def _end_process(number: int, frame: FrameType | None) -> None:
     del frame
     if module := sys.modules.get("fairgauge.atomic_files"):
         module.remove_folders()
@@ -211,8 +211,8 @@ def _explain(error: Exception) -> int:
         if os.environ.get("FAIRGAUGE_DEBUG") == "1":
             import traceback
 
-            sys.stderr.write(without_secrets("".join(traceback.format_exception(error))))
-        cause = without_secrets(str(error))[:_LONGEST_CAUSE]
+            sys.stderr.write(hide_secrets("".join(traceback.format_exception(error))))
+        cause = hide_secrets(str(error))[:_LONGEST_CAUSE]
         print_message(
             f"fairgauge failed in a way it should not ({type(error).__name__}: "
             f"{cause}). Please report it, with the output of the same command "

@@ -71,10 +71,10 @@ class DataArguments:
                 f"counts ({CUBE_SUFFIX}) and rows cannot be audited together; count the rows "
                 "first: fairgauge count DATA -o more.cube.json"
             )
-        return merged(self.names)
+        return merge_cubes(self.names)
 
 
-def as_scanned(data: object) -> Source | Cube:
+def open_data(data: object) -> Source | Cube:
     """Open data as they are scanned: a source of rows; counts are returned as they are."""
     from fairgauge.cube.cube import Cube
     from fairgauge.scan import open_source
@@ -82,7 +82,7 @@ def as_scanned(data: object) -> Source | Cube:
     return data if isinstance(data, Cube) else open_source(data)
 
 
-def with_late_labels(data: object, spec: Spec) -> object:
+def add_late_labels(data: object, spec: Spec) -> object:
     """Return rows, those without a column of labels yet with one in which all lack; note it."""
     from fairgauge.api.audit import late_labels
 
@@ -137,7 +137,7 @@ def is_url(data: str) -> bool:
     return re.match(_SCHEME, data) is not None and not is_object(data)
 
 
-def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
+def merge_cubes(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     """Load cube files and add them up.
 
     Warns where two hold the same counts (unless ``allow_duplicates``). The sum of counts of
@@ -150,7 +150,7 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     paths = named_places(asked)
     places: dict[Place, Place] = {}
     for path in paths:  # also by a link: its rows would count twice
-        if places.setdefault(resolved(path), path) is not path:
+        if places.setdefault(resolve_path(path), path) is not path:
             raise DataError(f"the cube {quote(path)} is named twice: its rows would count twice")
     cubes: list[tuple[Place, Cube]] = []
     for path in paths:
@@ -177,7 +177,7 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     return total
 
 
-def resolved(path: Place) -> Place:
+def resolve_path(path: Place) -> Place:
     """Return the whole path of a file or an object, its links followed."""
     try:
         return path.resolve()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli._command_group import Decorator, add_options
-from fairgauge.cli._data_arguments import CUBE_SUFFIX, STANDARD_INPUT, named_files, resolved
+from fairgauge.cli._data_arguments import CUBE_SUFFIX, STANDARD_INPUT, named_files, resolve_path
 from fairgauge.cli._streams import print_message, print_result, terminal_style
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, cause, quote
@@ -113,8 +113,8 @@ def print_lines(text: object, *, quiet: bool) -> None:
     print_result("\n".join(lines[:1] if quiet else lines))
 
 
+# the formats that have the warnings before the verdict
 _SHOWING = ("text", "markdown", "html")
-"""The formats that have the warnings before the verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,12 +190,12 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -
     """
     asked = [each for each in inputs if each not in (None, STANDARD_INPUT)]
     read: list[Place] = [
-        resolved(path) for path in named_files([e for e in asked if not is_object(e)])
+        resolve_path(path) for path in named_files([e for e in asked if not is_object(e)])
     ]
     read += [Object(each) for each in asked if is_object(each)]
     written: list[Place] = []
     for each in (output for output in outputs if output is not None):
-        place = resolved(Object(each) if is_object(each) else Path(each))
+        place = resolve_path(Object(each) if is_object(each) else Path(each))
         if place in read:
             raise DataError(f"the output {quote(each)} is also an input; choose another name")
         if place in written:
@@ -231,7 +231,7 @@ def note_cases_alone(cube: Cube) -> None:
 
     alone = 0 if cube.plan.axis(Role.ITEM) else cases_alone(cube)  # answers are of no person
     if alone:
-        from fairgauge.evidence.protection import why_unprotected
+        from fairgauge.sharing.protection import why_unprotected
 
         unit = cube.asked.unit.get("unit", "rows")
         obstacle = why_unprotected(cube)

@@ -28,18 +28,18 @@ def check_options(options: Mapping[str, Any], data: Source | Cube | None = None)
     from fairgauge.cube.plan import plan
     from fairgauge.question.specification import ask, ask_rows
     from fairgauge.scan import check_types
-    from fairgauge.scan.chosen_rows import with_probabilities
+    from fairgauge.scan.chosen_rows import add_probability_columns
 
     if data is None or isinstance(data, Cube):
         return ask(None, None if data is None else data.asked, **options)
     spec = ask_rows(data, **options)
     # the types of columns are the same wherever scores are cut: their median is not read here
-    check_types(with_probabilities(data, spec), plan(spec, median=spec.score_range[0]))
+    check_types(add_probability_columns(data, spec), plan(spec, median=spec.score_range[0]))
     return spec
 
 
 def question(*refused: str, **helps: str) -> Decorator:
-    """Return a decorator with the flags of a specification, which are keywords for `asked`.
+    """Return a decorator with the flags of a specification, which are keywords for `read_question`.
 
     Parameters
     ----------
@@ -68,29 +68,25 @@ def _flags(
     helps: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Decorator]:
     for option in options:
-        for flag in option.flags:
-            yield click.option(
-                flag,
-                _key(flag),
-                metavar=option.type.metavar,
-                help=helps.get(option.name) or option.help(flag),
-                multiple=option.type.repeatable,
-                nargs=option.type.arguments,
-                hidden=option.name in refused,
-            )
+        yield click.option(
+            option.flag,
+            _option_key(option.flag),
+            metavar=option.type.metavar,
+            help=helps.get(option.name) or option.help(flag=True),
+            multiple=option.type.repeatable,
+            nargs=option.type.arguments,
+            hidden=option.name in refused,
+        )
 
 
-def _key(flag: str) -> str:
+def _option_key(flag: str) -> str:
     return flag.removeprefix("--").replace("-", "_")
 
 
-def asked(
-    config: str | None, flags: Mapping[str, Texts], *, judges: bool = False, counts: bool = False
+def read_question(
+    config: str | None, flags: Mapping[str, Texts], *, judges: bool = False
 ) -> dict[str, Any]:
-    """Read the specification file, if there is one, and the flags, which override its keys.
-
-    The command ``judges`` by the rules of a monitor in the file, or its ``counts`` carry them.
-    """
+    """Read the specification file, if there is one, and the flags, which override its keys."""
     from fairgauge.question.spec_file import overridden, with_config  # not for --help
 
     file: dict[str, Any] = {}
@@ -98,15 +94,9 @@ def asked(
     problems: list[Problem] = []
     if config is not None:
         ruled = _is_given(flags.get("rule"))
-        file = {**with_config(config, {}, judges=judges and not ruled, counts=counts and not ruled)}
+        file = {**with_config(config, {}, judges=judges and not ruled)}
     for option in OPTIONS:
-        given = {flag: texts for flag in option.flags if _is_given(texts := flags.get(_key(flag)))}
-        if len(option.flags) > 1 and given:  # a table, whose keys the flags give one by one
-            table = file.get(option.name)
-            before = dict(table) if isinstance(table, dict) else {}
-            options[option.name] = before | {_key(flag): text for flag, text in given.items()}
-        elif given:
-            (texts,) = given.values()
+        if _is_given(texts := flags.get(_option_key(option.flag))):
             texts = (texts,) if isinstance(texts, str) else texts
             value = parse_flag(option, texts, problems, file | options)
             if value is not None:
@@ -117,7 +107,7 @@ def asked(
 
 def given_options(flags: Mapping[str, Texts]) -> dict[str, Any]:
     """Return the options that some flags give, without a specification file."""
-    return asked(None, flags)
+    return read_question(None, flags)
 
 
 def _is_given(value: Texts) -> TypeGuard[str | tuple[str, ...]]:

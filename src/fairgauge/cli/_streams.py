@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from fairgauge.errors import DataError, SpecError, without_secrets
+from fairgauge.errors import DataError, SpecError, hide_secrets
 
 _LONGEST_MESSAGE = 1_900
 _NOTE = "Note: "
@@ -74,7 +74,7 @@ def print_message(message: Exception | str, prefix: str = "Error: ") -> None:
         text = "\n  ".join(map(str, mistakes))
     else:
         text = str(message)
-    text = printable(without_secrets(text))
+    text = printable(hide_secrets(text))
     if len(text) > _LONGEST_MESSAGE:
         text = f"{text[:_LONGEST_MESSAGE]} ..."
     if sys.stderr is not None:

@@ -6,19 +6,19 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from fairgauge.cube.cube import Codes, Cube, Sums, aggregate, in_stated_order, settled
+from fairgauge.cube.cube import Codes, Cube, Sums, aggregate, reorder_levels, round_sums
 from fairgauge.cube.levels import (
     GROUPED,
+    canonical_values,
     check_levels,
     identity,
-    in_reading_order,
-    not_plain,
+    nested_value_error,
+    reading_order,
     sorted_levels,
-    typed,
 )
 from fairgauge.cube.plan import Axis, Plan, plan
 from fairgauge.enums import Role, Uncounted
-from fairgauge.errors import Problem, nearest, quote, refuse, shown
+from fairgauge.errors import Problem, display, quote, refuse, suggest
 from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
 from fairgauge.start.records import dataclass
@@ -73,7 +73,7 @@ def build(
         not plain.
     """
     of = "rows" if plan.weight else plan.cases
-    counted = [_held(each, of) for each in counted]
+    counted = [_nonempty_cells(each, of) for each in counted]
     together = len(counted) < len(plan.tables)
     held = [tuple(range(len(plan.axes)))] if together else plan.tables
     levels: dict[Axis, tuple[Value, ...]] = {}
@@ -94,7 +94,7 @@ def build(
     sums = [{m: np.asarray(s, dtype=np.float64) for m, s in c.sums.items()} for c in counted]
     of_table = [0] * len(plan.tables) if together else range(len(plan.tables))
     tables = tuple(
-        settled(
+        round_sums(
             plan,
             aggregate(
                 tuple(plan.axes[a] for a in positions),
@@ -108,7 +108,7 @@ def build(
     )
     kept = {reason: int(n) for reason, n in sorted((excluded or {}).items()) if n}
     cube = Cube(plan, levels, tables, int(rows), kept, unseen=frozenset(unseen))
-    return in_stated_order(cube, {})
+    return reorder_levels(cube, {})
 
 
 def _encode(
@@ -124,18 +124,18 @@ def _encode(
         bins = {i: _bins(column) for i, column in columns.items()}
         return tuple(range(axis.bins)), bins, unseen
     try:
-        coded = {i: _coded(column) for i, column in columns.items()}
+        coded = {i: _code_values(column) for i, column in columns.items()}
         raw = list({(type(v), v) for each in coded.values() for v in each.values})
     except TypeError:
-        raise not_plain(axis) from None
-    values = typed([value for _, value in raw], text=texts)
+        raise nested_value_error(axis) from None
+    values = canonical_values([value for _, value in raw], text=texts)
     if axis.recoding:
         unseen = axis.recoding.unseen(values)
-        values = typed(axis.recoding.apply(values), text=texts)
+        values = canonical_values(axis.recoding.apply(values), text=texts)
     if axis.role is Role.CLUSTER:  # a blank identifies no one
         values = [None if isinstance(v, str) and not v.strip() else v for v in values]
     levels = sorted_levels([*values, *known])
-    levels = in_reading_order(levels) if axis.role in GROUPED else levels
+    levels = reading_order(levels) if axis.role in GROUPED else levels
     position = {identity(level): i for i, level in enumerate(levels)}
     code = {
         key: -1 if value is None else position[identity(value)]
@@ -148,7 +148,7 @@ def _encode(
     return levels, codes, unseen
 
 
-def _coded(column: Sequence[object] | Coded) -> Coded:
+def _code_values(column: Sequence[object] | Coded) -> Coded:
     if isinstance(column, Coded):
         held, positions = np.unique(column.positions, return_inverse=True)
         return Coded([column.values[i] for i in held.tolist()], positions)
@@ -165,15 +165,15 @@ def _bins(column: Sequence[object] | Coded) -> Codes:
     return np.where(np.isnan(found), -1.0, found).astype(np.int64)
 
 
-def _held(counted: Counted, of: str) -> Counted:
+def _nonempty_cells(counted: Counted, of: str) -> Counted:
     held = np.flatnonzero(np.asarray(counted.sums[of], dtype=np.float64))
     if len(held) == len(counted.sums[of]):
         return counted
     sums = {m: np.asarray(s, dtype=np.float64)[held] for m, s in counted.sums.items()}
-    return Counted([_at(column, held) for column in counted.keys], sums)
+    return Counted([_select_positions(column, held) for column in counted.keys], sums)
 
 
-def _at(column: Sequence[object] | Coded, held: Codes) -> Sequence[object] | Coded:
+def _select_positions(column: Sequence[object] | Coded, held: Codes) -> Sequence[object] | Coded:
     if isinstance(column, Coded):
         return Coded(column.values, column.positions[held])
     return [column[i] for i in held.tolist()]
@@ -209,15 +209,15 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
     problems = []
     for group, cells in groups.items():
         if not isinstance(cells, Mapping):
-            message = f"must be a mapping of {', '.join(_CELLS)} to counts, not {shown(cells)}"
+            message = f"must be a mapping of {', '.join(_CELLS)} to counts, not {display(cells)}"
             problems.append(Problem(f"{feature}.{group}", message))
             continue
         for name, count in cells.items():
             path = f"{feature}.{group}.{name}"
             if name not in _CELLS:
-                message = f"unknown cell.{nearest(name, _CELLS)} Cells: {', '.join(_CELLS)}"
+                message = f"unknown cell.{suggest(name, _CELLS)} Cells: {', '.join(_CELLS)}"
                 problems.append(Problem(path, message))
-            elif not _is_count(count):
+            elif not _is_whole_count(count):
                 message = f"must be a whole number, 0 or greater, not {quote(count)}"
                 problems.append(Problem(path, message))
     refuse(problems)
@@ -236,7 +236,7 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
     return build(plan(asked), [Counted(keys, {"rows": rows})], rows=int(sum(rows)), known=known)
 
 
-def _is_count(value: float) -> bool:
+def _is_whole_count(value: float) -> bool:
     try:
         return bool(value == int(value) and value >= 0)
     except (TypeError, ValueError, OverflowError):

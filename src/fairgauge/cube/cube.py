@@ -4,8 +4,8 @@ Counting rows in shards, in any order, and adding the cubes gives the cube of al
 one plan are a commutative monoid. A missing value is a level of its own (code -1), so what is
 excluded, and why, can be read from the cube as well.
 
-Cubes have a codec and a JSON Schema of their own: their tables are packed as columns of codes and
-sums, and their digest is of these very values.
+Cubes have a codec of their own: their tables are packed as columns of codes and sums, and their
+digest is of these very values.
 """
 
 from __future__ import annotations
@@ -24,18 +24,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.levels import GROUPED, check_levels, in_reading_order, sorted_levels, typed
+from fairgauge.cube.levels import (
+    GROUPED,
+    canonical_values,
+    check_levels,
+    reading_order,
+    sorted_levels,
+)
 from fairgauge.cube.plan import (
     REPLICATE,
     WEIGHTS,
     Axis,
     Plan,
+    centre_moments,
     centre_of,
-    centred,
     common_question,
     read_question,
 )
-from fairgauge.enums import Role, Task, Uncounted
+from fairgauge.enums import Task, Uncounted
 from fairgauge.errors import (
     ChangedCountsError,
     CubeError,
@@ -57,16 +63,16 @@ SCHEMA = "fairgauge.cube/1"
 RANGE = ("low", "high")
 """The measures of protected counts that follow from the others."""
 _DIGITS = 12
+# the largest power of ten that is exact as a double
 _MOST = 22
-"""The largest power of ten that is exact as a double."""
 _BITS, _UNIT = 16, math.pi
+# from here on every sum is whole to `_DIGITS`
 _WHOLE_DIGITS = 1e11
-"""From here on every sum is whole to `_DIGITS`."""
 HANDFUL = 10
 """Rows up to which two shards may well hold the same counts by coincidence."""
 _THIRD_POWER = 3
+# whole sums below are exact; above, engines differ in them too
 _EXACT = 2.0**53
-"""Whole sums below are exact; above, engines differ in them too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +121,7 @@ class CountTable:
 
 def _first_bits(sums: Sums) -> Sums:
     # sums of a few decimals are often halves, which engines see a little above or below
-    sums = _rounded(sums)
+    sums = _round_inexact(sums)
     if _are_whole(sums, _WHOLE_DIGITS):
         return sums
     mantissa, exponent = np.frexp(sums * _UNIT)
@@ -219,7 +225,7 @@ class Cube:
                 "counts of people do not add up: people who are in both would count twice; count "
                 "all files together, or each decision (per_person='each', --per-person each)"
             )
-        return pooled(self, other)
+        return add_with_shared_people(self, other)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Cube) and self.digest == other.digest
@@ -297,7 +303,7 @@ class Cube:
         A file of counts has another digest, of every digit.
         """
         levels = {a: sorted_levels(each) for a, each in self.levels.items() if a.role in GROUPED}
-        return _digest(_with_levels(self, levels).plain_counts(_first_bits))
+        return _digest(_replace_levels(self, levels).plain_counts(_first_bits))
 
     def to_dict(self) -> dict[str, Json]:
         """Return the cube as plain values."""
@@ -327,7 +333,9 @@ class Cube:
             "tables": [
                 {
                     "codes": table.codes.T.tolist(),
-                    "sums": {m: _whole(kept(s)) for m, s in table.sums.items() if m not in RANGE},
+                    "sums": {
+                        m: _json_numbers(kept(s)) for m, s in table.sums.items() if m not in RANGE
+                    },
                 }
                 for table in self.tables
             ],
@@ -365,7 +373,7 @@ class Cube:
         counts = {name: value for name, value in found.items() if name != "digest"}
         try:
             intact = found.get("digest") == _digest(counts)
-            cube = _from_dict(counts) if intact else None
+            cube = _read_cube(counts) if intact else None
         except SpecError as error:
             raise CubeError(f"the question of these counts cannot be read: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -403,12 +411,12 @@ def values_together(counted: Iterable[Iterable[tuple[Any, ...]]]) -> tuple[tuple
     return tuple((*key, *numbers) for key, numbers in sorted(found.items()))
 
 
-def pooled(one: Cube, other: Cube) -> Cube:
+def add_with_shared_people(one: Cube, other: Cube) -> Cube:
     """Add the counts of two cubes, as `Cube.add` does: people who are in both count in each."""
     # sums are about the centre that is furthest from 0
     centre = max((centre_of(each.plan) for each in (one, other)), key=lambda c: (abs(c), c))
     one, other = (
-        each if centre_of(each.plan) == centre else _about(each, centre) for each in (one, other)
+        each if centre_of(each.plan) == centre else _recentre(each, centre) for each in (one, other)
     )
     difference = one.plan.difference(other.plan)
     pairs = [with_cases(both) for both in zip(one.tables, other.tables, strict=False)]
@@ -451,8 +459,8 @@ def pooled(one: Cube, other: Cube) -> Cube:
     )  # fmt: skip
 
 
-def _about(cube: Cube, centre: float) -> Cube:
-    plan, away, tables = centred(cube.plan, centre), centre_of(cube.plan) - centre, []
+def _recentre(cube: Cube, centre: float) -> Cube:
+    plan, away, tables = centre_moments(cube.plan, centre), centre_of(cube.plan) - centre, []
     names = {(m.columns, m.factors, m.power, m.by): m.name for m in plan.moments}
     for table in cube.tables:
         known = {a.column: table.codes[:, table.axes.index(a)] >= 0 for a in plan.outcomes}
@@ -508,7 +516,7 @@ def read_cube(text: str, name: str) -> Cube:
         raise type(error)(f"{quote(name)}: {error}") from None
 
 
-def _from_dict(found: Saved) -> Cube:
+def _read_cube(found: Saved) -> Cube:
     plan = Plan.from_dict(found["plan"])
     levels = {a: tuple(each) for a, each in zip(plan.axes, found["levels"], strict=True)}
     if not all(isinstance(value, str | int | float) for of in levels.values() for value in of):
@@ -521,7 +529,7 @@ def _from_dict(found: Saved) -> Cube:
         )
         for positions, each in zip(plan.tables, found["tables"], strict=True)
     )
-    question = read_question(found["question"]) if "question" in found else None
+    question = read_question(found["question"])
     min_cell = found.get("min_cell")
     if min_cell is not None:
         tables = tuple(with_ranges(table, min_cell) for table in tables)
@@ -555,7 +563,7 @@ def with_ranges(table: CountTable, min_cell: int) -> CountTable:
     return CountTable(table.axes, table.codes, {**table.sums, "low": low, "high": high})
 
 
-def in_stated_order(cube: Cube, stated: Mapping[str, Sequence[object]]) -> Cube:
+def reorder_levels(cube: Cube, stated: Mapping[str, Sequence[object]]) -> Cube:
     """Return counts with features and strata in the order that types or the question state."""
     asked = (f for f in cube.plan.asked.sensitive if isinstance(f, Feature) and f.order)
     stated = {**stated, **{feature.column: feature.order for feature in asked}}
@@ -565,15 +573,15 @@ def in_stated_order(cube: Cube, stated: Mapping[str, Sequence[object]]) -> Cube:
     levels = {}
     for axis in cube.plan.axes:
         if axis.role in GROUPED and not axis.bins and axis.column in stated:
-            values = typed(stated[axis.column], text=False)
+            values = canonical_values(stated[axis.column], text=False)
             values = axis.recoding.apply(values) if axis.recoding else values
             known = tuple(dict.fromkeys(value for value in values if value is not None))
             orders[axis.column] = known
-            levels[axis] = in_reading_order(cube.levels[axis], known)
-    return replace(_with_levels(cube, levels), orders=tuple(orders.items()))
+            levels[axis] = reading_order(cube.levels[axis], known)
+    return replace(_replace_levels(cube, levels), orders=tuple(orders.items()))
 
 
-def _with_levels(cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Cube:
+def _replace_levels(cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Cube:
     moved = {axis: each for axis, each in levels.items() if each != cube.levels[axis]}
     if not moved:
         return cube
@@ -596,7 +604,7 @@ def _joined_levels(
             check_levels(axis, joined, len(joined))
         except DataError as error:
             raise CubeError(str(error)) from None
-    return in_reading_order(joined, orders.get(axis.column, ())) if axis.role in GROUPED else joined
+    return reading_order(joined, orders.get(axis.column, ())) if axis.role in GROUPED else joined
 
 
 def _recode(table: CountTable, cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Codes:
@@ -608,8 +616,8 @@ def _recode(table: CountTable, cube: Cube, levels: Mapping[Axis, tuple[Value, ..
     return np.stack(columns, axis=-1) if columns else table.codes
 
 
+# how many cells there may be for each row of a table, up to which every cell has a place
 _DENSE = 4
-"""How many cells there may be for each row of a table, up to which every cell has a place."""
 
 
 def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) -> CountTable:
@@ -643,14 +651,14 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
     return CountTable(axes, unique, summed)
 
 
-def settled(plan: Plan, table: CountTable) -> CountTable:
+def round_sums(plan: Plan, table: CountTable) -> CountTable:
     """Round sums that are not whole, but not squares: variances are small differences of them.
 
     Where every row is a case, and so weighs something, only the rows are kept.
     """
     squares = {m.name for m in plan.moments if m.factors == ("x", "x") and m.power < _THIRD_POWER}
     kept = squares if plan.asked.task is Task.REGRESSION else set()
-    sums = {m: s if m in kept else _rounded(s) for m, s in table.sums.items()}
+    sums = {m: s if m in kept else _round_inexact(s) for m, s in table.sums.items()}
     if not plan.count and "n" in sums and (sums["n"] == sums["rows"]).all():
         del sums["n"]
     return CountTable(table.axes, table.codes, sums)
@@ -669,7 +677,7 @@ def with_cases(tables: Sequence[CountTable]) -> list[CountTable]:
     return [replace(table, sums={"n": table.sums["rows"], **table.sums}) for table in tables]
 
 
-def _rounded(sums: Sums) -> Sums:
+def _round_inexact(sums: Sums) -> Sums:
     # round sums that are not exact to 12 digits: in the others engines and orders differ
     if _are_whole(sums, _EXACT):
         return sums
@@ -685,7 +693,7 @@ def _are_whole(sums: Sums, limit: float) -> bool:
     return bool(((sums == np.floor(sums)) & (np.abs(sums) < limit)).all())
 
 
-def _whole(sums: Sums) -> list[Json]:
+def _json_numbers(sums: Sums) -> list[Json]:
     if _are_whole(sums, _EXACT):
         whole: list[Json] = sums.astype(np.int64).tolist()
         return whole
@@ -695,66 +703,3 @@ def _whole(sums: Sums) -> list[Json]:
 def _digest(found: Saved) -> str:
     text = json.dumps(found, separators=(",", ":"), sort_keys=True)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
-
-
-Schema = dict[str, Json]
-
-_STRING: Schema = {"type": "string"}
-_FINITE: Schema = {"type": "number"}
-_WHOLE: Schema = {"type": "integer", "minimum": 0}
-_ANY: Schema = {}
-
-
-def _list(schema: Schema) -> Schema:
-    return {"type": "array", "items": schema}
-
-
-def _map(schema: Schema) -> Schema:
-    return {"type": "object", "additionalProperties": schema}
-
-
-def _object(properties: Schema, optional: Schema | None = None) -> Schema:
-    return {
-        "type": "object",
-        "properties": properties | (optional or {}),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def cube_schema() -> Schema:
-    """Return the JSON Schema of a ``.cube.json`` file."""
-    axis = _object({
-        "role": {"enum": [str(role) for role in Role]}, "column": _STRING, "cuts": _list(_FINITE),
-        "closed": {"enum": ["right", "left"]}, "grid": _WHOLE,
-        "bounds": {"anyOf": [_list(_FINITE), {"type": "null"}]},
-    })  # fmt: skip
-    moment = _object(
-        {"name": _STRING, "columns": _list(_STRING), "factors": _list(_STRING), "power": _WHOLE},
-        {"by": _STRING, "centre": _FINITE},
-    )
-    plan = _object({
-        "axes": _list(axis), "tables": _list(_list(_WHOLE)), "moments": _list(moment),
-        "asked": _map(_ANY),
-    })  # fmt: skip
-    table = _object(
-        {"codes": _list(_list({"type": "integer", "minimum": -1})), "sums": _map(_list(_FINITE))}
-    )
-    values: Schema = {"type": ["string", "number", "boolean"]}
-    counts: Schema = {"type": ["string", "integer"]}
-    properties: Schema = {
-        "schema": {"const": SCHEMA}, "plan": plan, "rows": _WHOLE, "excluded": _map(_WHOLE),
-        "levels": _list(_list(values)), "tables": _list(table), "digest": _STRING,
-        "question": _map(_ANY),
-    }  # fmt: skip
-    optional: Schema = {
-        "fingerprint": _STRING, "min_cell": _WHOLE, "clusters": _STRING,
-        "unseen": _list(_list(_STRING)), "conflicts": _list(_list(counts)), "spellings": _WHOLE,
-        "placeholders": _list(_list(values)), "left_out": _list(_list(counts)),
-        "copies": _list(_list(counts)), "orders": _list(_list(values)),
-    }  # fmt: skip
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A mergeable table of counts",
-        **_object(properties, optional),
-    }

@@ -57,7 +57,7 @@ def with_hidden_clusters(cube: Cube, key: bytes | None) -> Cube:
     axis = cube.plan.axis(Role.CLUSTER)
     if axis is None or cube.clusters:
         return cube
-    names, ranks = _hashed(cube.levels[axis], key) if key else _numbered(cube, axis)
+    names, ranks = _hash_clusters(cube.levels[axis], key) if key else _number_clusters(cube, axis)
     new = np.append(ranks, -1)  # code -1, a missing value, reads the last entry
     tables = tuple(table.recoded(axis, new) for table in cube.tables)
     how = f"key:{_hash(key, 'fairgauge')[:_OF_KEY]}" if key else NUMBERED
@@ -83,10 +83,10 @@ def spellings_of(identifiers: Sequence[Value]) -> int:
     """
     if not any(isinstance(each, str) for each in identifiers):
         return 0
-    return len(identifiers) - len({_without_zeros(spelling(name_of(i))) for i in identifiers})
+    return len(identifiers) - len({_strip_zeros(spelling(name_of(i))) for i in identifiers})
 
 
-def _without_zeros(name: str) -> str:
+def _strip_zeros(name: str) -> str:
     whole, _, decimals = name.partition(".")
     return whole.lstrip("0") or "0" if whole.isdecimal() and not decimals.strip("0") else name
 
@@ -142,7 +142,9 @@ def _hash(key: bytes, text: str) -> str:
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
-def _hashed(levels: tuple[Value, ...], key: bytes) -> tuple[tuple[Value, ...], NDArray[np.int64]]:
+def _hash_clusters(
+    levels: tuple[Value, ...], key: bytes
+) -> tuple[tuple[Value, ...], NDArray[np.int64]]:
     # by their texts: a column may be numbers in one file and texts in another
     hashes = [_hash(key, f"cluster:{name_of(level)}")[:_DIGITS] for level in levels]
     order = np.argsort(np.array(hashes, dtype=f"U{_DIGITS}"))
@@ -151,7 +153,7 @@ def _hashed(levels: tuple[Value, ...], key: bytes) -> tuple[tuple[Value, ...], N
     return tuple(sorted(hashes)), ranks
 
 
-def _numbered(cube: Cube, axis: Axis) -> tuple[tuple[Value, ...], NDArray[np.int64]]:
+def _number_clusters(cube: Cube, axis: Axis) -> tuple[tuple[Value, ...], NDArray[np.int64]]:
     # Cases come before rows, so that a column of counts orders clusters as repeated rows do.
     # Clusters that hold the same are interchangeable.
     count = len(cube.levels[axis])

@@ -29,11 +29,11 @@ MANY_LEVELS = 20
 """Numbers, from which a column looks like one that is meant to be cut, if most are rare."""
 MOST_READABLE = 40
 """Numbers, from more than which it does, however many rows each has."""
+# the least whole number of nine digits, as those of people and of census tracts have
 _IDENTIFIER = 10**8
-"""The least whole number of nine digits, as those of people and of census tracts have."""
 
 
-def not_plain(axis: Axis) -> DataError:
+def nested_value_error(axis: Axis) -> DataError:
     """Return the error of an axis whose values are lists or objects."""
     return DataError(
         f"column {quote(axis.column)} ({axis.role}) holds values that are not plain "
@@ -43,11 +43,11 @@ def not_plain(axis: Axis) -> DataError:
 
 def levels_of(axis: Axis, values: Iterable[object], *, text: bool) -> tuple[Value, ...]:
     """Return the levels that raw values make; untyped text is numeric if all of it is."""
-    read = typed(list(values), text=text)
+    read = canonical_values(list(values), text=text)
     return sorted_levels(axis.recoding.apply(read) if axis.recoding else read)
 
 
-def typed(raw: Sequence[object], *, text: bool) -> list[Value]:
+def canonical_values(raw: Sequence[object], *, text: bool) -> list[Value]:
     """Return raw values in canonical form; untyped text is numeric if all of it is."""
     values = [canonical(value) for value in raw]
     if text and all(value is None or isinstance(value, str) for value in values):
@@ -68,11 +68,11 @@ def sorted_levels(values: Sequence[Value]) -> tuple[Value, ...]:
 
 GROUPED = (Role.FEATURE, Role.STRATUM)
 """The roles whose values are shown in the order in which people read them."""
+# a number that no letter precedes, as in a code; a minus is one where no number precedes it.
 _NUMBER = re.compile(
     r"(?<![^\W_])(?:(?<![^\s(\[<>≤≥=])[-−](?=[\d∞i]))?"
     r"(?:\d{1,3}(?:[,'\u00a0\u202f]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}|\d+(?:\.\d+)?|inf\b|∞)"
 )
-"""A number that no letter precedes, as in a code; a minus is one where no number precedes it."""
 _BELOW = re.compile(r"[<≤]\W{0,3}\d|\b(?:under|below|less|fewer|younger|up to)\b", re.IGNORECASE)
 _ABOVE = re.compile(r"[>≥]\W{0,3}\d|\d\W{0,2}\+|\b(?:over|above|more|older|least)\b", re.IGNORECASE)
 _BAND = re.compile(
@@ -80,15 +80,15 @@ _BAND = re.compile(
 )
 
 
-def in_reading_order(levels: Sequence[Value], stated: Sequence[Value] = ()) -> tuple[Value, ...]:
+def reading_order(levels: Sequence[Value], stated: Sequence[Value] = ()) -> tuple[Value, ...]:
     """Return sorted levels in the order that their type states, else bands by their first number.
 
     Bands are such as "under 5", "5-17" and "75+": a value begins with a number, has two, or states
     on which side of one it is. Values of no number come last.
 
-    >>> in_reading_order(["100+", "18-24", "5-17", "<5", "unknown"])
+    >>> reading_order(["100+", "18-24", "5-17", "<5", "unknown"])
     ('<5', '5-17', '18-24', '100+', 'unknown')
-    >>> in_reading_order(["high", "low", "other"], stated=["low", "medium", "high"])
+    >>> reading_order(["high", "low", "other"], stated=["low", "medium", "high"])
     ('low', 'high', 'other')
     """
     place = {name_of(value): i for i, value in enumerate(stated)}

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 _MOST_JOINT_FEATURES = 3
 _THIRD_POWER = 3
 _MOST_JOINT_CANDIDATES = 4
+# cuts up to which comparing with each of them is faster than searching
 _MOST_COMPARED = 32
-"""Cuts up to which comparing with each of them is faster than searching."""
 GRID = 1_000
 OUTCOMES = (Role.LABEL, Role.PREDICTION)
 LARGEST = 1e70
@@ -65,19 +65,11 @@ AROUND_CODES = tuple(sorted({
 
 REPLICATE = "@"
 """What stands before the column of a replicate weight in the name of a sum that it makes."""
+# the sums that means are made of, which replicate weights make too
 _OF_MEANS = ("y", "p", "gap")
-"""The sums that means are made of, which replicate weights make too."""
 
-_ADDED = (
-    "person", "per_person", "where", "probabilities", "strata_of_sample",
-    "population_size", "replicate_weights",
-)  # fmt: skip
 COUNTED = tuple(option.name for option in OPTIONS if option.counted)
 """The keys of a specification that decide what is counted."""
-
-_LATER = {each.name: each.type.plain(each.default) for each in OPTIONS if each.name in _ADDED}
-"""The defaults of options that the first cube files lack: they are written only where they are
-stated, so that the digest of equal counts stays what it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,15 +306,14 @@ class Plan:
     def to_dict(self) -> dict[str, Json]:
         """Return the plan as plain values."""
         asked = self.asked.to_dict()
-        stated = [key for key in COUNTED if key not in _LATER or asked[key] != _LATER[key]]
         return {
-            "axes": [_by_field(axis) | {"role": str(axis.role)} for axis in self.axes],
+            "axes": [_plain_fields(axis) | {"role": str(axis.role)} for axis in self.axes],
             "tables": [list(table) for table in self.tables],
             "moments": [
-                {k: v for k, v in _by_field(moment).items() if k not in ("centre", "by") or v}
+                {k: v for k, v in _plain_fields(moment).items() if k not in ("centre", "by") or v}
                 for moment in self.moments
             ],
-            "asked": {key: asked[key] for key in stated},
+            "asked": {key: asked[key] for key in COUNTED},
         }
 
     @classmethod
@@ -334,7 +325,7 @@ class Plan:
             for a in found["axes"]
         )  # fmt: skip
         moments = tuple(
-            Moment(m["name"], tuple(m["columns"]), tuple(m["factors"]), m.get("power", 1),
+            Moment(m["name"], tuple(m["columns"]), tuple(m["factors"]), m["power"],
                    m.get("centre", 0.0), m.get("by", ""))
             for m in found["moments"]
         )  # fmt: skip
@@ -343,22 +334,19 @@ class Plan:
 
     def difference(self, other: Plan) -> str:
         """Describe in what two plans differ; empty when they count the same."""
-        # of counts that an earlier version saved, positive values are as they were written
-        asked, others = _by_meaning(self.asked), _by_meaning(other.asked)
-        mine, yours = asked.to_dict(), others.to_dict()
+        mine, yours = self.asked.to_dict(), other.asked.to_dict()
         for key in COUNTED:
             if mine[key] != yours[key]:
-                values = map(_in_words, (mine[key], yours[key]))
+                values = map(_show_option, (mine[key], yours[key]))
                 return f"{key} is {' in one and '.join(values)} in the other"
         cuts = [axis.cuts for each in (self, other) if (axis := each.axis(Role.PREDICTION))]
-        if isinstance(asked.threshold, Threshold) and len(set(cuts)) > 1:
+        if isinstance(self.asked.threshold, Threshold) and len(set(cuts)) > 1:
             medians = " in one and ".join(name_of(median) for (median,) in cuts)
             return (
                 f"the threshold is the median of the scores, {medians} in the other; counts at "
                 "different medians do not add up: give the rows of both to one count or audit"
             )
-        same = replace(self, asked=asked) == replace(other, asked=others)
-        return "" if same else "they were counted by another version of fairgauge"
+        return "" if self == other else "they were counted by another version of fairgauge"
 
 
 def centre_of(plan: Plan) -> float:
@@ -366,7 +354,7 @@ def centre_of(plan: Plan) -> float:
     return max((moment.centre for moment in plan.moments), key=abs, default=0.0)
 
 
-def centred(plan: Plan, centre: float) -> Plan:
+def centre_moments(plan: Plan, centre: float) -> Plan:
     """Return a plan with sums of labels and predictions about a centre."""
     numbers = {axis.column for axis in plan.outcomes}
     moments = (
@@ -381,10 +369,10 @@ def limited_columns(plan: Plan) -> frozenset[str]:
     return frozenset(c for moment in plan.moments if moment.limited for c in moment.columns)
 
 
-def _in_words(value: object) -> str:
+def _show_option(value: object) -> str:
     """Return the value of an option; of columns without anything else their names.
 
-    >>> _in_words([{"column": "sex"}, {"column": "race"}]), _in_words(None), _in_words(1)
+    >>> _show_option([{"column": "sex"}, {"column": "race"}]), _show_option(None), _show_option(1)
     ("'sex', 'race'", 'not set', '1')
     """
     if value is None:
@@ -398,7 +386,7 @@ def _in_words(value: object) -> str:
     return repr(value)
 
 
-def _by_field(value: Axis | Moment) -> dict[str, Json]:
+def _plain_fields(value: Axis | Moment) -> dict[str, Json]:
     # the fields by name; `dataclasses.asdict` copies each, which every digest would pay
     return {each.name: getattr(value, each.name) for each in fields(value) if each.compare}
 
@@ -417,12 +405,12 @@ def common_question(one: Spec, other: Spec) -> Spec:
     Options that decide the counts are the same in both.
     """
     default = Spec()
-    mine, yours = _by_meaning(one), _by_meaning(other)
+    mine, yours = _normalise_outcomes(one), _normalise_outcomes(other)
     differing = [f.name for f in fields(Spec) if getattr(mine, f.name) != getattr(yours, f.name)]
     return replace(one, **{name: getattr(default, name) for name in differing})
 
 
-def _by_meaning(spec: Spec) -> Spec:
+def _normalise_outcomes(spec: Spec) -> Spec:
     def meant(values: tuple[Value, ...]) -> tuple[Value, ...]:
         return tuple(dict.fromkeys(map(meaning, values)))
 
@@ -465,7 +453,7 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     moments: tuple[Moment, ...] = ()
     if spec.task is Task.REGRESSION:
         moments = _regression_moments(spec)
-        moments += _of_powers(moments) if spec.weight else ()
+        moments += _power_moments(moments) if spec.weight else ()
     elif spec.score and spec.task is not Task.MULTICLASS:
         score = Axis(Role.SCORE, spec.score, bounds=spec.score_range, grid=GRID)
         axes.append(score)
@@ -506,13 +494,10 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     positions = [tuple(sorted(axes.index(axis) for axis in table)) for table in tables]
     counted = Spec(**{key: getattr(spec, key) for key in COUNTED})
     counted = replace(
-        _by_meaning(counted), probabilities=tuple(p.counted for p in counted.probabilities)
+        _normalise_outcomes(counted), probabilities=tuple(p.counted for p in counted.probabilities)
     )
     return Plan(
-        tuple(map(partial(read_as, spec), axes)),
-        tuple(dict.fromkeys(positions)),
-        counted,
-        moments,
+        tuple(map(partial(read_as, spec), axes)), tuple(dict.fromkeys(positions)), counted, moments
     )
 
 
@@ -553,6 +538,7 @@ def _decision_axis(spec: Spec, score: str, median: float | None) -> Axis:
     return Axis(Role.PREDICTION, score, spec.threshold, closed, bounds=spec.score_range)
 
 
+# powers up to the fourth: the precision of a mean square depends on the fourth
 _REGRESSION_MOMENTS: tuple[tuple[str, tuple[Role, ...], tuple[Factor, ...]], ...] = (
     ("y", (Role.LABEL,), ("x",)),
     ("p", (Role.PREDICTION,), ("x",)),
@@ -570,7 +556,6 @@ _REGRESSION_MOMENTS: tuple[tuple[str, tuple[Role, ...], tuple[Factor, ...]], ...
     ("gap2_y", OUTCOMES, ("gap", "gap", "x")),
     ("gap2_yy", OUTCOMES, ("gap", "gap", "x", "x")),
 )
-"""Powers up to the fourth: the precision of a mean square depends on the fourth."""
 
 
 def _regression_moments(spec: Spec) -> tuple[Moment, ...]:
@@ -584,7 +569,7 @@ def _regression_moments(spec: Spec) -> tuple[Moment, ...]:
     )
 
 
-def _of_powers(moments: tuple[Moment, ...]) -> tuple[Moment, ...]:
+def _power_moments(moments: tuple[Moment, ...]) -> tuple[Moment, ...]:
     # the variances of weighted statistics are made of the first, the skewness of means of the
     # second
     powers = [m for m in moments if len(m.factors) <= _THIRD_POWER and len(set(m.factors)) == 1]

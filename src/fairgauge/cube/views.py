@@ -61,7 +61,9 @@ class CrossedStrata:
     def without(self) -> Cube:
         """Return the counts of the same rows, over all strata."""
         kept = [axis for axis in self.cube.plan.axes if axis.role is not Role.STRATUM]
-        return self.cube.with_tables(kept, (_over_kept(each, kept) for each in self.cube.tables))
+        return self.cube.with_tables(
+            kept, (_kept_marginal(each, kept) for each in self.cube.tables)
+        )
 
     @property
     def cases_without(self) -> int:
@@ -78,9 +80,9 @@ def with_one_stratum(cube: Cube) -> Cube:
     axes = [axis for axis in cube.plan.axes if axis.role is Role.STRATUM]
     if len(axes) <= 1:
         return cube
-    crossed = _cross(cube, axes)
+    crossed = _cross_axes(cube, axes)
     parts = [axis.parts(cube.levels[axis]) for axis in axes]
-    names = group_names([GroupId.of(*values) for values in _at(parts, crossed.codes.T)])
+    names = group_names([GroupId.of(*values) for values in _combine(parts, crossed.codes.T)])
     (axis,) = (a for a in crossed.cube.plan.axes if a.role is Role.STRATUM)
     return replace(crossed.cube, levels={**crossed.cube.levels, axis: names})
 
@@ -93,10 +95,10 @@ def cross_strata(cube: Cube, columns: Sequence[Feature]) -> CrossedStrata:
 
     Raises ``CubeError``: the counts do not hold a column, or no table holds all of them together.
     """
-    return _cross(cube, [_held(cube, each) for each in columns])
+    return _cross_axes(cube, [_find_counted_axis(cube, each) for each in columns])
 
 
-def _held(cube: Cube, column: Feature) -> Axis:
+def _find_counted_axis(cube: Cube, column: Feature) -> Axis:
     counted = [a for a in cube.plan.axes if a.role in (Role.STRATUM, Role.FEATURE)]
     axes = [axis for axis in counted if axis.column == column.column]
     for axis in axes:
@@ -112,7 +114,7 @@ def _held(cube: Cube, column: Feature) -> Axis:
     )
 
 
-def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
+def _cross_axes(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
     # cross some axes; tables without any of them stay, those with some of them go
     columns = tuple(axis.column for axis in crossed)
     having = [table for table in cube.tables if set(crossed) <= set(table.axes)]
@@ -138,23 +140,25 @@ def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
         return aggregate((*axes, axis), codes, table.sums)
 
     tables = [
-        by_strata(table) if table in having else _over_kept(table, kept)
+        by_strata(table) if table in having else _kept_marginal(table, kept)
         for table in cube.tables
         if table in having or not set(crossed) & set(table.axes)
     ]
-    strata = tuple(_at([axis.names(cube.levels[axis]) for axis in crossed], combinations))
+    strata = tuple(_combine([axis.names(cube.levels[axis]) for axis in crossed], combinations))
     levels = {**cube.levels, axis: tuple(range(len(strata)))}
     found = replace(cube, levels=levels).with_tables([*kept, axis], tables)
     named = tuple(dict(zip(columns, each, strict=True)) for each in strata)
     return CrossedStrata(found, columns, strata, named, combinations.T)
 
 
-def _at(values: Sequence[Sequence[T]], combinations: NDArray[np.int64]) -> Iterator[tuple[T, ...]]:
+def _combine(
+    values: Sequence[Sequence[T]], combinations: NDArray[np.int64]
+) -> Iterator[tuple[T, ...]]:
     columns = zip(values, combinations.T.tolist(), strict=True)
     return zip(*([each[code] for code in codes] for each, codes in columns), strict=True)
 
 
-def _over_kept(table: CountTable, kept: Sequence[Axis]) -> CountTable:
+def _kept_marginal(table: CountTable, kept: Sequence[Axis]) -> CountTable:
     return table.over([axis for axis in table.axes if axis in kept])
 
 
@@ -218,8 +222,8 @@ def with_fewer_cuts(cube: Cube, features: Sequence[Feature]) -> Cube:
     return replace(cube, levels=levels).with_tables(axes, tables)
 
 
+# the roles of axes that no table by two decisions has, and of candidates
 _ALONE = (Role.CANDIDATE, Role.SCORE, Role.CODES)
-"""The roles of axes that no table by two decisions has, and of candidates."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -263,7 +267,7 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
     both, levels = (decision, candidate), cube.levels[decision]
     read = {axis: cube.levels[axis] for axis in both}
     if not decision.bins:
-        read[candidate] = _in_words_of(levels, read[candidate])
+        read[candidate] = _align_spellings(levels, read[candidate])
         levels = sorted_levels([*levels, *read[candidate]])
         position = {identity(level): i for i, level in enumerate(levels)}
         for axis, own in read.items():
@@ -277,7 +281,7 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
     jointly = {**others, candidate: candidate}
     return PairedCubes(
         _view(held, known, others, asked),
-        _of_candidate(held, known, candidate),
+        _candidate_view(held, known, candidate),
         _view(held, known, jointly, asked),
         _view(held, tables, jointly, asked),
         rows,
@@ -291,12 +295,12 @@ def asked_of(spec: Spec, candidate: Axis) -> Spec:
     return replace(spec, candidate=(), margins=(), **decides)
 
 
-def alone(cube: Cube, candidate: Axis) -> Cube:
+def view_of_candidate(cube: Cube, candidate: Axis) -> Cube:
     """Return the counts as an audit of a candidate alone has them, of all rows."""
-    return _of_candidate(cube, [t for t in cube.tables if candidate in t.axes], candidate)
+    return _candidate_view(cube, [t for t in cube.tables if candidate in t.axes], candidate)
 
 
-def _of_candidate(cube: Cube, tables: Sequence[CountTable], candidate: Axis) -> Cube:
+def _candidate_view(cube: Cube, tables: Sequence[CountTable], candidate: Axis) -> Cube:
     # the counts by the decisions of a candidate, which stand for the predictions
     axes = {}
     for axis in cube.plan.axes:
@@ -307,7 +311,7 @@ def _of_candidate(cube: Cube, tables: Sequence[CountTable], candidate: Axis) -> 
     return _view(cube, tables, axes, asked_of(cube.asked, candidate))
 
 
-def _in_words_of(known: tuple[Value, ...], levels: tuple[Value, ...]) -> tuple[Value, ...]:
+def _align_spellings(known: tuple[Value, ...], levels: tuple[Value, ...]) -> tuple[Value, ...]:
     # levels with the known ones that they mean: the number 1 for the truth of a bool
     means = [next((each for each in known if matches(level, each)), level) for level in levels]
     return tuple(means) if len({*map(identity, means)}) == len(means) else levels

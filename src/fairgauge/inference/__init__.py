@@ -1,6 +1,6 @@
 """Inference: the confidence interval and p-value of every number, by the kind of its metric.
 
-`uncertainty` dispatches on the kind of a metric, over the counts that `interval.Evidence` and
+`uncertainty` dispatches on the kind of a metric, over the counts that `interval.SideData` and
 `clusters` hold, to
 
 - `one`: rarely needed statistics of one sample (rates are in `two`);
@@ -11,7 +11,7 @@
 Nothing here looks at a name, and imports run one way: groups, two, one, clusters, interval.
 """
 
-from fairgauge.inference.interval import Comparisons, Evidence, FeatureGroups, Intervals
+from fairgauge.inference.interval import Comparisons, FeatureGroups, Intervals, SideData
 from fairgauge.inference.uncertainty import Uncertainty
 
-__all__ = ["Comparisons", "Evidence", "FeatureGroups", "Intervals", "Uncertainty"]
+__all__ = ["Comparisons", "FeatureGroups", "Intervals", "SideData", "Uncertainty"]

@@ -27,11 +27,11 @@ from fairgauge.inference.interval import (
     THIN_STRATA,
     Comparisons,
     Dependence,
-    Evidence,
     Intervals,
     MappedProportion,
     Methods,
     NoInterval,
+    SideData,
     StatisticInterval,
     first_reasons,
     insufficient_clusters,
@@ -47,27 +47,27 @@ from fairgauge.resolve.references import (
     SCORES,
     CountsBySide,
     Measure,
+    add_others,
     side_of_all,
     side_of_others,
-    with_others,
 )
 from fairgauge.resolve.sample_design import ReplicateCounts, SampledCells
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
-from fairgauge.stats.intervals import as_critical_t, critical
+from fairgauge.stats.intervals import critical, t_from_z
 from fairgauge.stats.sampling import (
     Deviations,
     ShareVariance,
     assign_blocks,
     design_limits,
     deviations,
+    deviations_of_rows,
+    deviations_of_units,
     effective_clusters,
     effective_rows,
     intracluster_correlation,
-    of_replicates,
-    of_single_rows,
-    of_units,
+    replicate_deviations,
     rows_of_blocks,
     rows_of_level,
     satterthwaite_degrees,
@@ -81,18 +81,18 @@ BLOCKS = 400
 
 _MOST_CELLS = 20_000_000
 _MANY = 1_000
+# by how much a cell is moved, as a share of its side; errors are of the order of its square.
 _STEP = 1e-4
-"""By how much a cell is moved, as a share of its side; errors are of the order of its square."""
 _UNDEFINED = Reason.of(ReasonCode.DESIGN_UNDEFINED)
 _YES, _NO, _MISSING = range(3)
 _EVERY: frozenset[Need] = frozenset()
+# the cell (of TP, FP, FN, TN) of a row by its label and prediction: yes, no or missing
 _CELL_OF = {
     BOTH: ((0, 2, -1), (1, 3, -1), (-1, -1, -1)),
     LABEL: ((0, 0, 0), (3, 3, 3), (-1, -1, -1)),
     PREDICTION: ((0, 3, -1), (0, 3, -1), (0, 3, -1)),
     _EVERY: ((0, 0, 0), (0, 0, 0), (0, 0, 0)),
 }
-"""The cell (of TP, FP, FN, TN) of a row by its label and prediction: yes, no or missing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -269,8 +269,8 @@ class ClustersBySide:
         the last.
         """
         cells, profile = self._cells, self._spec.profile
-        label = _state(cells.label, self._outcome.labels, profile)
-        prediction = _state(cells.prediction, self._outcome.predictions, profile)
+        label = _outcome_state(cells.label, self._outcome.labels, profile)
+        prediction = _outcome_state(cells.prediction, self._outcome.predictions, profile)
         cell = np.asarray(np.array(_CELL_OF[needs])[label, prediction])
         return cells.group, cells.cluster, cells.stratum, cell, cells.counts[self._measure]
 
@@ -324,9 +324,9 @@ class ClustersBySide:
         block = assign_blocks(ranks, self.blocks, self._spec.seed)[cluster]
         names = [self._measure, *(m for m in self._cells.counts if m not in COUNTS)]
         counts = {m: self._stack_blocks(self._cells.counts[m], block, slots) for m in names}
-        return self._of_copies(counts, strata, self._measure)
+        return self._counts_of_copies(counts, strata, self._measure)
 
-    def _of_copies(
+    def _counts_of_copies(
         self, counts: dict[str, Array], strata: tuple[str, ...], measure: Measure
     ) -> CountsBySide:
         # ``counts`` have the shape (groups, copies times slots, labels, predictions)
@@ -346,7 +346,7 @@ class ClustersBySide:
         held = held.reshape(inside)
         # strata stand before the rows that miss theirs, which the margin alone counts
         held = np.concatenate([held.sum(axis=2, keepdims=True), held[:, :, :-1]], axis=2)
-        every = with_others(held)[self.blocks :]  # all rows, and all rows without each block
+        every = add_others(held)[self.blocks :]  # all rows, and all rows without each block
         return every.swapaxes(0, 1).reshape(groups, -1, labels, predictions)
 
 
@@ -393,7 +393,7 @@ class DesignBySide(ClustersBySide):
             m: each.swapaxes(0, 1).reshape(self._shape[0], -1, *self._shape[2:])
             for m, each in stacked.items()
         }
-        return self._of_copies(counts, self._counted.strata, self._measure)
+        return self._counts_of_copies(counts, self._counted.strata, self._measure)
 
     def _perturb_cells(self, measure: str, counts: Array) -> Array:
         cells = int(np.prod(self._shape[2:]))
@@ -420,7 +420,7 @@ class DesignBySide(ClustersBySide):
         """Return the deviations of a statistic, of which its variance is made."""
         design = self.design
         if isinstance(design, ReplicateCounts):
-            return of_replicates(self.copies(statistic, sides), design.factors)
+            return replicate_deviations(self.copies(statistic, sides), design.factors)
         strata = design.strata
         if strata.lonely.any() and self._spec.lonely is Lonely.REFUSE:
             raise NoInterval(ReasonCode.LONELY_STRATA, strata=int(strata.lonely.sum()))
@@ -431,7 +431,7 @@ class DesignBySide(ClustersBySide):
         # derivatives by the sums of cells, of shape (measures, labels + 1, predictions + 1, n)
         values = self.copies(statistic, replace(sides, which=alike[0], slots=alike[1]))
         up, down = values[1:].reshape(2, len(self._measures), -1, n)
-        steps = np.stack([with_others(self._steps[m])[*alike] for m in self._measures])
+        steps = np.stack([add_others(self._steps[m])[*alike] for m in self._measures])
         slopes = quotient(up - down, 2 * steps[:, None]).reshape(-1, *self._shape[2:], n)
         squares = np.zeros((len(design.unit), n)) if design.single else None
         totals = np.zeros((len(strata.units) if design.single else len(strata.of_unit), n))
@@ -446,9 +446,9 @@ class DesignBySide(ClustersBySide):
                 of = "w2" if self._measures == ["w"] else "n"
                 squares[held, i] = cell[0] * np.sqrt(design.counts[of][held])
         if squares is not None:
-            found = of_single_rows(squares, totals, strata, design.unit)
+            found = deviations_of_rows(squares, totals, strata, design.unit)
         else:
-            found = of_units(totals, strata)
+            found = deviations_of_units(totals, strata)
         return found._replace(by=found.by[:, place.reshape(-1)])
 
     def _side_cells(self, side: int, slot: int) -> tuple[Index, float, float]:
@@ -516,15 +516,15 @@ class SampledSides(Clusters):
         raise NoInterval(ReasonCode.NO_DESIGN_METHOD)
 
 
-def sampled_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+def sampled_interval(statistic: Statistic, data: SideData) -> StatisticInterval:
     """Return the interval of a statistic of dependent rows from its deviations.
 
     Raises ``NoInterval``: it is of scores, or a stratum of the sample has a single unit.
     """
-    sides = _clusters_of(evidence, statistic)
+    sides = _clusters_of(data, statistic)
     designed = isinstance(sides, SampledSides)
-    estimate = statistic.value(evidence.side, Profile.DOCUMENTED)
-    n = evidence.effective_cases(statistic.size)
+    estimate = statistic.value(data.side, Profile.DOCUMENTED)
+    n = data.kish_rows(statistic.size)
     moved, rows, degrees, units = sides.spread(statistic, n)
     variance = moved.variance
 
@@ -536,7 +536,7 @@ def sampled_interval(statistic: Statistic, evidence: Evidence) -> StatisticInter
     if designed:
         methods = (IntervalMethod.SURVEY_DESIGN, IntervalMethod.STUDENT_T)
     if designed and isinstance(statistic, Rate):
-        n, cases = rows_of_level(estimate, variance, rows), statistic.size(evidence.cases)
+        n, cases = rows_of_level(estimate, variance, rows), statistic.size(data.cases)
         shares = (MappedProportion(np.nan_to_num(estimate) * n, n, np.asarray, cases),)
         methods = (IntervalMethod.SURVEY_DESIGN, IntervalMethod.WILSON)
     return StatisticInterval(
@@ -597,10 +597,10 @@ def _pooled_design_interval(
     means: list[Array] = []
     moved: list[Deviations] = []
     sampled: list[tuple[Array, Array]] = []
-    for evidence in (compared.group, compared.reference):
-        sides = evidence.clusters
+    for data in (compared.group, compared.reference):
+        sides = data.clusters
         assert isinstance(sides, SampledSides)
-        values = metric.of.value(evidence.side, Profile.DOCUMENTED).reshape(weights.shape)
+        values = metric.of.value(data.side, Profile.DOCUMENTED).reshape(weights.shape)
         found = sides.deviations(metric.of)
         parts = np.nan_to_num(found.by).reshape(-1, *weights.shape)
         means.append((share * np.where(share > 0, values, 0.0)).sum(axis=1))
@@ -616,7 +616,7 @@ def _pooled_design_interval(
     ends = (0.0, np.inf) if ratio else (-np.inf, np.inf)
 
     def limits(z: Array) -> Limits:
-        return scaled_limits(value, error, as_critical_t(z, degrees), *ends)
+        return scaled_limits(value, error, t_from_z(z, degrees), *ends)
 
     low, high = limits(np.asarray(critical(spec.confidence)))
     few = insufficient_clusters(units)
@@ -657,7 +657,7 @@ def _limits_of_values(
     error = np.where(degrees > 0, error, np.nan)
 
     def limits(z: Array) -> Limits:
-        low, high = scaled_limits(value, error, as_critical_t(z, degrees), *ends)
+        low, high = scaled_limits(value, error, t_from_z(z, degrees), *ends)
         return (np.exp(low), np.exp(high)) if logarithmic else (low, high)
 
     low, high = limits(np.asarray(critical(spec.confidence)))
@@ -670,9 +670,9 @@ def _limits_of_values(
     return Intervals(low, high, p, [JACKKNIFE] * len(low), few, JACKKNIFE_UNDEFINED)
 
 
-def _clusters_of(evidence: Evidence, of: Statistic | Metric) -> Clusters:
+def _clusters_of(data: SideData, of: Statistic | Metric) -> Clusters:
     # the clusters of a side; what needs the scores themselves is refused
-    clusters: Clusters | None = evidence.clusters
+    clusters: Clusters | None = data.clusters
     assert clusters is not None
     if "score" in of.needs:
         designed = isinstance(clusters, SampledSides)
@@ -727,6 +727,6 @@ def clusters_spanning_groups(
         )
 
 
-def _state(codes: Index, positive: Mask, profile: Profile) -> Index:
+def _outcome_state(codes: Index, positive: Mask, profile: Profile) -> Index:
     missing = _NO if profile.as_smclarify else _MISSING  # as in `sides`
     return np.asarray(np.append(np.where(positive, _YES, _NO), missing)[codes])

@@ -1,7 +1,7 @@
-"""Evidence, and confidence intervals of one statistic of every group or of many comparisons.
+"""Data of sides, and confidence intervals of one statistic of every group or of many comparisons.
 
 An `Intervals` holds those of many comparisons at one level, a `StatisticInterval` those of a
-statistic of every group at any critical value, from which comparisons are made. `Evidence` holds
+statistic of every group at any critical value, from which comparisons are made. `SideData` holds
 the counts that they are made from. Random draws are seeded by the counts, so that names and the
 order of groups change nothing.
 """
@@ -60,10 +60,10 @@ class NoInterval(Exception):  # noqa: N818 - an answer, not an error
         super().__init__(str(self.reason.code))
 
 
-def each_once(*methods: IntervalMethod) -> Methods:
+def unique_methods(*methods: IntervalMethod) -> Methods:
     """Return the steps in making an interval, each where it comes first.
 
-    >>> [str(method) for method in each_once(*SKEWED_MEAN, *LINEARISED)]
+    >>> [str(method) for method in unique_methods(*SKEWED_MEAN, *LINEARISED)]
     ['student_t', 'influence']
     """
     return tuple(dict.fromkeys(methods))
@@ -94,10 +94,8 @@ class Intervals:
     together: Callable[[float], Limits] | None = None
 
     def containing(self, value: Array, limits: tuple[float, float]) -> Intervals:
-        """Return the intervals, clipped to the range of the metric, that contain the value.
-
-        A profile may change a value (0/0 is 0); the interval of the undefined one would mislead.
-        """
+        """Return the intervals, clipped to the range of the metric, that contain the value."""
+        # A profile may change a value (0/0 is 0); the interval of the undefined one would mislead.
         low, high = containing(value, self.low, self.high, *limits)
         held = ~np.isnan(low)
         p = np.where(held, self.p, np.nan)
@@ -411,7 +409,7 @@ class StatisticInterval:
         return self.at(np.asarray(critical(confidence))), self.methods
 
 
-def of_mean(moments: MeanMoments, kurtosis: Array | None = None) -> StatisticInterval:
+def mean_interval_t(moments: MeanMoments, kurtosis: Array | None = None) -> StatisticInterval:
     """Return a mean, compared by Student's t; alone, the end in its longer tail is raised.
 
     In a comparison the skewness of both sides cancels, at least in part; it needs some rows that
@@ -443,7 +441,7 @@ def of_mean(moments: MeanMoments, kurtosis: Array | None = None) -> StatisticInt
     )
 
 
-def concatenated(parts: Sequence[StatisticInterval]) -> StatisticInterval:
+def concatenate_intervals(parts: Sequence[StatisticInterval]) -> StatisticInterval:
     """Concatenate the values of several statistics; limits of one formula are computed at once."""
     ends = np.cumsum([0, *[len(part.n) for part in parts]])
     places = [slice(start, end) for start, end in pairwise(ends.tolist())]
@@ -494,7 +492,9 @@ def limits_of_several(
     alike = [
         isinstance(each.at, Formula) and not each.needs_other_formula(spec.method) for each in every
     ]
-    together = concatenated([each for each, at_once in zip(every, alike, strict=True) if at_once])
+    together = concatenate_intervals(
+        [each for each, at_once in zip(every, alike, strict=True) if at_once]
+    )
     low, high = together.at(np.asarray(critical(spec.confidence)))
     start = 0
     for each, at_once in zip(every, alike, strict=True):
@@ -542,7 +542,7 @@ class Proportion(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class SideData:
     """One side of many comparisons.
 
     ``side``: sums of weights, of which the values are made (of cases, without weights).
@@ -557,7 +557,7 @@ class Evidence:
     cases: ConfusionCounts
     squares: ConfusionCounts | None = None
     clusters: Any = None
-    everyone: Evidence | None = None
+    everyone: SideData | None = None
     cubes: ConfusionCounts | None = None
 
     def share(self, of: Count, among: Count) -> Proportion:
@@ -569,7 +569,7 @@ class Evidence:
         if self.clusters is not None:
             if not (isinstance(of, CellCount) and isinstance(among, CellCount)):
                 raise NoInterval(ReasonCode.NO_CLUSTER_METHOD)
-            per_weight = self._rows_per_weight(among)
+            per_weight = self.kish_rows_per_weight(among)
             shared = self.clusters.share(among.needs, of.cells, among.cells, per_weight)
             rate, n = quotient(x, n), shared.n
             return Proportion(np.nan_to_num(rate) * n, n, rate, None, shared)
@@ -590,21 +590,21 @@ class Evidence:
             return None
         return np.asarray(np.nan_to_num(quotient(self.side.size**2, self.squares.size)))
 
-    def rows(self, count: Count) -> Array:
-        """Return an effective number of rows: Kish's, where there are weights."""
-        return count(self.side) * self.rows_per_weight(count)
+    def unclustered_rows(self, count: Count) -> Array:
+        """Return Kish's effective number of rows; raises ``NoInterval`` of clustered rows."""
+        return count(self.side) * self.unclustered_rows_per_weight(count)
 
-    def effective_cases(self, count: Count) -> Array:
-        """Return a number of rows as `rows` does, without refusing clustered rows."""
-        return count(self.side) * self._rows_per_weight(count)
+    def kish_rows(self, count: Count) -> Array:
+        """Return Kish's effective number of rows, also of clustered ones."""
+        return count(self.side) * self.kish_rows_per_weight(count)
 
-    def rows_per_weight(self, count: Count) -> Array:
+    def unclustered_rows_per_weight(self, count: Count) -> Array:
         """Return the effective rows per unit of weight: 1 without weights."""
         if self.clusters is not None:
             raise NoInterval(ReasonCode.NO_CLUSTER_METHOD)
-        return self._rows_per_weight(count)
+        return self.kish_rows_per_weight(count)
 
-    def _rows_per_weight(self, count: Count) -> Array:
+    def kish_rows_per_weight(self, count: Count) -> Array:
         weight = count(self.side)
         if self.squares is None:
             return np.ones_like(weight)
@@ -612,7 +612,7 @@ class Evidence:
 
     def effective(self, read: Callable[[ConfusionCounts], Array]) -> Array:
         """Return counts of every side, shape (n, K), by effective sample size."""
-        rows = self.rows_per_weight(lambda side: read(side).sum(axis=-1))
+        rows = self.unclustered_rows_per_weight(lambda side: read(side).sum(axis=-1))
         return np.asarray(read(self.side) * rows[:, None])
 
     def scored(self, label: int) -> Array:
@@ -634,13 +634,13 @@ class Comparisons:
     ``margin``: array of bool, shape (n,): which comparisons are of all rows, not within a stratum.
     """
 
-    group: Evidence
-    reference: Evidence
-    rest: Evidence | None
+    group: SideData
+    reference: SideData
+    rest: SideData | None
     margin: Mask
 
     @property
-    def other(self) -> Evidence:
+    def other(self) -> SideData:
         """Return the side that shares no row with the group."""
         return self.rest or self.reference
 
@@ -668,14 +668,14 @@ class FeatureGroups:
 
     ``feature, names``: the feature, and the names of its groups.
     ``class_scope, threshold``: of the outcome.
-    ``pick``: the evidence of some groups, by number.
+    ``pick``: the data of some groups, by number.
     """
 
     feature: str
     names: Sequence[str]
     class_scope: ClassScope
     threshold: float | None
-    pick: Callable[[Index], Evidence]
+    pick: Callable[[Index], SideData]
 
 
 def stricter(spec: Spec, parts: int) -> Spec:
@@ -709,11 +709,9 @@ def canonical_pair(one: Array, two: Array, *, symmetric: bool) -> tuple[Array, A
 
 
 def precedes(one: Array, two: Array) -> bool:
-    """Return whether counts come first in the order in which both sides of a comparison are drawn.
-
-    The order is that of the counts, so that group and reference may change places and every draw of
-    theirs stays what it was.
-    """
+    """Return whether counts come first in the order in which both sides are drawn."""
+    # The order is that of the counts, so that group and reference may change places and every draw
+    # of theirs stays what it was.
     return bool(_round_sums(one).ravel().tolist() <= _round_sums(two).ravel().tolist())
 
 

@@ -20,7 +20,7 @@ from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.enums import Decide, DiagnosticCode, Profile, Uncounted
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
-from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_group
+from fairgauge.resolve.group_counts import GroupCounts, known_outcome, ungrouped_rows
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import CountsBySide, Measure, large_groups, sides_of_unknown
 from fairgauge.results.disparities import LITTLE
@@ -38,8 +38,8 @@ MANY_MISSING = 0.01
 """The share of the rows of a group from which those that lack something are many."""
 _MANY = 0.05
 _LEVEL = 0.01
+# far below usual levels: with many comparisons a chance finding would withhold verdicts
 _HARDLY_CHANCE = 1e-3
-"""Far below usual levels: with many comparisons a chance finding would withhold verdicts."""
 _TWO = 2
 
 
@@ -54,13 +54,15 @@ def missing_outcomes(
         return
     every = np.arange(len(counted.groups))
     shown = np.flatnonzero(large_groups(counted, spec))
-    for what, all_missing, _, all_n in _missing(counted, spec, every) if len(shown) else ():
+    for what, all_missing, _, all_n in (
+        _missing_by_group(counted, spec, every) if len(shown) else ()
+    ):
         missing, n = all_missing[shown], all_n[shown]
         p = float(homogeneity(missing, n)[1])
         many = missing.sum() >= _MANY * n.sum() or p < _LEVEL
         if quotient(missing, n).max() >= MANY_MISSING and many:
             groups = [counted.groups[i] for i in shown.tolist()]
-            yield _unequal(
+            yield _unequal_shares(
                 what, counted.feature, groups, missing, n, spec,
                 rows=int(all_missing.sum()), total=int(all_n.sum()), ruled=bool(spec.rules),
                 **({"p": p} if len(shown) > 1 else {}),
@@ -69,7 +71,7 @@ def missing_outcomes(
             )  # fmt: skip
 
 
-def _unequal(
+def _unequal_shares(
     what: str, feature: str, names: Sequence[str], missing: Array, n: Array, spec: Spec, **more: Any
 ) -> Diagnostic:
     shares = quotient(missing, n)
@@ -97,12 +99,12 @@ def lacks_more(
     others = every == reference if reference < len(every) else every != group
     more = np.zeros(2)
     for measure in _measures(counted):
-        for what, missing, open_, n in _missing(counted, spec, every, measure):
+        for what, missing, open_, n in _missing_by_group(counted, spec, every, measure):
             if not any(need in needs for need in (what, *_OF_DECISIONS * (what != "label"))):
                 continue
             sums = missing + open_, n
             lacks, rows = (np.array([each[group], each[others].sum()]) for each in sums)
-            shares, alike = quotient(lacks, rows), _design_effect(counted, measure)
+            shares, alike = quotient(lacks, rows), _kish_design_effect(counted, measure)
             p = homogeneity(lacks / alike, rows / alike)[1]
             if np.ptp(shares) >= MANY_MISSING and p < _HARDLY_CHANCE:
                 more = np.maximum(more, (shares - shares.min()) * rows)
@@ -114,7 +116,7 @@ def _measures(counted: GroupCounts) -> tuple[Measure, ...]:
     return ("n", "w") if counted.unequally_weighted else ("n",)
 
 
-def _design_effect(counted: GroupCounts, measure: Measure) -> float:
+def _kish_design_effect(counted: GroupCounts, measure: Measure) -> float:
     # of weights (Kish)
     if measure == "n":
         return 1.0
@@ -136,10 +138,10 @@ def differs_without_group(
     """
     if counted.protected:
         return False
-    if without_group(counted, "n") < MANY_MISSING * counted.every("n"):
+    if ungrouped_rows(counted, "n") < MANY_MISSING * counted.every("n"):
         # these show no rates of theirs, whatever they weigh
         weighted = counted.weighted
-        return weighted and without_group(counted, "w") >= MANY_MISSING * counted.every("w")
+        return weighted and ungrouped_rows(counted, "w") >= MANY_MISSING * counted.every("w")
     known, unknown = sides_and_unknown(counted, outcome, spec.profile, "n")
     slots = np.arange(1 + len(counted.strata))
     first = np.zeros_like(slots)
@@ -188,7 +190,7 @@ def unevenly_lacking(
         p = float(homogeneity(missing[held], rows[held])[1])
         apart = np.ptp(missing[held] / rows[held]) >= MANY_MISSING
         if apart and p < _HARDLY_CHANCE / len(features):
-            yield _unequal(
+            yield _unequal_shares(
                 what, feature.name, [feature.values[i] for i in held.tolist()],
                 missing[held], rows[held], spec,
                 rows=int(missing.sum()), total=int(rows.sum()), p=p, ruled=False,
@@ -201,7 +203,9 @@ def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], dict[str,
     A rule on what has no worst case then does not pass for such a group, or beside one.
     """
     every = np.arange(len(counted.groups))
-    by_measure = (_missing(counted, spec, every, measure) for measure in _measures(counted))
+    by_measure = (
+        _missing_by_group(counted, spec, every, measure) for measure in _measures(counted)
+    )
     found = {}
     for same in zip(*by_measure, strict=True):
         what, missing, open_, _ = same[0]
@@ -221,30 +225,32 @@ def groupless(counted: GroupCounts, spec: Spec) -> dict[str, tuple[int, float, f
 
     Where they are many beside a side, a rule on what has no worst case does not pass.
     """
-    rows = round(without_group(counted, "n"))
-    weighing = max(rows, without_group(counted, "w")) if counted.weighted else rows
+    rows = round(ungrouped_rows(counted, "n"))
+    weighing = max(rows, ungrouped_rows(counted, "w")) if counted.weighted else rows
     large = counted.cases[large_groups(counted, spec)]
     smallest = float(large.min()) if large.size else 0.0
     return {counted.feature: (rows, weighing, smallest)} if rows and not counted.protected else {}
 
 
-def uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> dict[str, int]:
+def large_uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> dict[str, int]:
     """Return the rows without a count, a weight, or what a condition is on, if they are many.
 
     Many beside some group: their groups and outcomes are not known, and no rule passes without
     them.
     """
     without = cube.excluded.get(Uncounted.NO_COUNT, 0)  # nobody knows for how many cases each is
-    many = {"count": without} if without > _few(cube, features, spec, "rows") else {}
+    many = {"count": without} if without > _negligible_rows(cube, features, spec, "rows") else {}
     found = {"weight": cube.excluded.get(Uncounted.NO_WEIGHT, 0)}
     if any(_weighs_unevenly(counts) for counts in features):
         found["weight above 0"] = cases_of_no_weight(cube)
     found |= {f"value of {of}": cases for of, cases in cube.without_condition.items()}
-    few = _few(cube, features, spec, cube.plan.cases)
+    few = _negligible_rows(cube, features, spec, cube.plan.cases)
     return many | {what: n for what, n in found.items() if n > few}
 
 
-def _few(cube: Cube, features: Sequence[GroupCounts], spec: Spec, measure: str) -> float:
+def _negligible_rows(
+    cube: Cube, features: Sequence[GroupCounts], spec: Spec, measure: str
+) -> float:
     every = cube.read if measure == cube.plan.cases else cube.rows
     rows = (of.counts[measure][: len(of.groups), 0].sum(axis=(1, 2)) for of in features)
     held = (n[large_groups(of, spec)] for n, of in zip(rows, features, strict=True))
@@ -268,7 +274,7 @@ def _weighs_unevenly(counted: GroupCounts) -> bool:
 def uncounted_rows(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> Iterator[Diagnostic]:
     """Warn of many rows that are in no number at all, as nobody knows what they count for."""
     read = (cube.rows if spec.of_people else cube.read) + sum(cube.without_condition.values())
-    for what, rows in uncounted(cube, features, spec).items():
+    for what, rows in large_uncounted(cube, features, spec).items():
         of_rows = what == "count" or (what == "weight" and not spec.count)
         yield Diagnostic.warning(
             DiagnosticCode.UNCOUNTED_ROWS,
@@ -281,7 +287,7 @@ def uncounted_rows(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> I
         )
 
 
-def _missing(
+def _missing_by_group(
     counted: GroupCounts, spec: Spec, which: Index, measure: Measure = "n"
 ) -> Iterator[tuple[str, Array, Array, Array]]:
     if spec.profile.as_smclarify:
@@ -303,7 +309,7 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     states both numbers; where there are rules, what such rows mean for them.
     """
     stated = "n" if spec.count else "rows"
-    rows, cases = (round(without_group(counted, name)) for name in (stated, "n"))
+    rows, cases = (round(ungrouped_rows(counted, name)) for name in (stated, "n"))
     if not rows:
         return
     total = round(counted.every(stated))
@@ -401,13 +407,11 @@ class RowsWithoutStratum:
             self._alike = largest_design_effect(rows.astype(np.float64))
 
     def change(self, of: Statistic, groups: Index, references: Index) -> Mask:
-        """Return for which comparisons leaving them out changes a side by itself.
-
-        It does where their rates differ statistically significantly from those of the other rows,
-        and the rate of a side moves by more than a tenth of the difference between both sides. That
-        both sides may move alike, so that their difference stays, shows nothing of what it is
-        within strata that nobody knows.
-        """
+        """Return for which comparisons leaving them out changes a side by itself."""
+        # It does where their rates differ statistically significantly from those of the other rows,
+        # and the rate of a side moves by more than a tenth of the difference between both sides.
+        # That both sides may move alike, so that their difference stays, shows nothing of what it
+        # is within strata that nobody knows.
         changed = np.zeros(len(groups), dtype=np.bool_)
         if not self.rows:
             return changed
@@ -420,13 +424,15 @@ class RowsWithoutStratum:
             left_cases, kept_cases = (cases.pick(which, margin) for cases in self._cases)
             with np.errstate(invalid="ignore"):
                 moved = np.abs(kept[side] - every[side])
-                changed |= (moved > LITTLE * np.abs(every[0] - every[1])) & _differ(
+                changed |= (moved > LITTLE * np.abs(every[0] - every[1])) & _outcomes_differ(
                     of, left_cases, kept_cases, self._alike
                 )
         return changed
 
 
-def _differ(of: Statistic, left: ConfusionCounts, kept: ConfusionCounts, alike: float) -> Mask:
+def _outcomes_differ(
+    of: Statistic, left: ConfusionCounts, kept: ConfusionCounts, alike: float
+) -> Mask:
     # ``alike`` is the design effect of clusters
     found = [
         _p_unlike(table / alike, means=means) for table, means in _unlike_tables(of, left, kept)

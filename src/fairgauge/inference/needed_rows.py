@@ -45,7 +45,7 @@ def needed_rows(estimate: Estimate, lower: float, upper: float) -> float | None:
     if value is None or low is None or high is None or not estimate.confidence or not rows:
         return None
     metric = estimate.definition
-    sides, times = _rates(estimate), _design_effect(estimate, metric)
+    sides, times = _rates_with_sizes(estimate), _interval_inflation(estimate, metric)
     if sides and times and isinstance(metric, Contrast) and (metric.by != "ratio" or lower >= 0):
         (p1, n1), (p2, n2) = sides if metric.order == "group - reference" else sides[::-1]
         found = times * float(
@@ -65,10 +65,10 @@ def needed_rows(estimate: Estimate, lower: float, upper: float) -> float | None:
     return math.ceil(found) if math.isfinite(found) else found
 
 
-def _design_effect(estimate: Estimate, metric: Metric) -> float | None:
+def _interval_inflation(estimate: Estimate, metric: Metric) -> float | None:
     # it is 1 but where the interval is not as long as that of so many single rows: they have
     # weights or clusters, or several intervals hold together
-    sides = _rates(estimate)
+    sides = _rates_with_sizes(estimate)
     if sides is None or not isinstance(metric, Contrast) or estimate.confidence is None:
         return None
     if metric.by not in ("difference", "ratio") or estimate.low is None or estimate.high is None:
@@ -92,10 +92,10 @@ def detectable_disparity(estimate: Estimate, *, above: bool = False) -> Detectab
     Both are taken to have the reference's rate. The ratio is that of a group with a lower rate, or
     with one ``above`` the reference's. None where two rates are not compared.
     """
-    sides, interval = _rates(estimate), estimate.interval
+    sides, interval = _rates_with_sizes(estimate), estimate.interval
     if sides is None or interval is None:
         return None
-    times = _design_effect(estimate, estimate.definition)
+    times = _interval_inflation(estimate, estimate.definition)
     dependent = {IntervalMethod.JACKKNIFE, IntervalMethod.SURVEY_DESIGN}
     if times is None and dependent & {*interval.methods}:
         return None  # such as a ratio to 0, which does not show how precise clustered rows are
@@ -110,7 +110,7 @@ def detectable_disparity(estimate: Estimate, *, above: bool = False) -> Detectab
     return DetectableDisparity(gap if possible else None, ratio)
 
 
-def _rates(estimate: Estimate) -> tuple[tuple[float, float], tuple[float, float]] | None:
+def _rates_with_sizes(estimate: Estimate) -> tuple[tuple[float, float], tuple[float, float]] | None:
     numbers = (
         estimate.rate_group, estimate.n_group, estimate.rate_reference, estimate.n_reference,
     )  # fmt: skip

@@ -8,7 +8,7 @@ stays one, because to blank predictions must not take it back.
 It is asked of a rate (`rate_cases`) and of a metric (`metric_cases`) over all rows, of a contrast
 that is shown (`could_undo`), of the change between two models (`PossiblePairs`), and of counts
 at hand (`share_limits`, `contrast_range`): each returns the least and the greatest value, and how
-much wider an interval is there (`reached`).
+much wider an interval is there (`worst_case_limits`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from fairgauge.catalogue.across import Spread, contrast_of
 from fairgauge.catalogue.catalogue import rate as rate_of
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.distributions import OverallStandardisedDifference
+from fairgauge.catalogue.distributions import (
+    OverallStandardisedDifference,
+    OverallStandardisedMean,
+)
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
 from fairgauge.enums import Profile, WhyInconclusive
 from fairgauge.inference.missing_values import (
@@ -35,15 +38,9 @@ from fairgauge.inference.missing_values import (
     sides_and_unknown,
 )
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.group_counts import GroupCounts, without_group, without_group_by_kind
+from fairgauge.resolve.group_counts import GroupCounts, ungrouped_by_kind, ungrouped_rows
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.references import (
-    CountsBySide,
-    Measure,
-    Rivals,
-    sides_of_unknown,
-    with_others,
-)
+from fairgauge.resolve.references import CountsBySide, Measure, Rivals, add_others, sides_of_unknown
 from fairgauge.results.disadvantage import favours_the_least
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import ComparisonKey, Estimate, WorstCase
@@ -55,8 +52,8 @@ Shares = tuple[Array, Array]
 
 _ACCURACY = rate_of("accuracy")
 _SELECTION = contrast_of(rate_of("selection_rate"), "difference")
+# the state of an outcome that is neither positive (0) nor negative (1)
 _MISSING = 2
-"""The state of an outcome that is neither positive (0) nor negative (1)."""
 
 
 Cases = dict[ComparisonKey, tuple[WorstCase, ...]]
@@ -72,10 +69,10 @@ def rate_cases(
 ) -> Cases:
     """Return the least and the greatest rate of every group, whatever rows do not state."""
     found: Cases = {}
-    for cases in _possible(counted, outcome, rate, profile, per_class):
+    for cases in _possible_shares(counted, outcome, rate, profile, per_class):
         every = np.arange(len(counted.groups))
         (low, high), (now, *ends) = cases.of(every), cases.variances(every)
-        wider = _wider(np.array(ends), now)
+        wider = _relative_standard_error(np.array(ends), now)
         for i, group in enumerate(counted.groups):
             key = (
                 rate.name,
@@ -111,6 +108,8 @@ def metric_cases(
     ``compared``: the sides of a contrast, numbers as `CountsBySide` has them.
     ``rivals``: the groups that could be the reference; None where the data do not choose it.
     """
+    if isinstance(metric, OverallStandardisedMean):
+        return {}
     smd = isinstance(metric, OverallStandardisedDifference)
     contrast = _SELECTION if smd else metric
     if not isinstance(contrast, (Contrast, Spread)):
@@ -118,7 +117,7 @@ def metric_cases(
     found: Cases = {}
     threshold = outcome.threshold_of(metric)
     of = share_of(contrast.of) if isinstance(contrast, Contrast) else contrast.of
-    for cases in _possible(counted, outcome, of, profile, per_class):
+    for cases in _possible_shares(counted, outcome, of, profile, per_class):
         names: Sequence[str | None] = [None]
         ends: Limits | None = None
         beside, wider = np.full((2, 1), None), np.ones((2, 1))
@@ -177,7 +176,7 @@ def _range_over_rivals(
     return (reached[0], reached[1]), sides
 
 
-def _possible(
+def _possible_shares(
     counted: GroupCounts,
     outcome: OutcomeMasks,
     of: Statistic | None,
@@ -240,7 +239,7 @@ class _PossibleShares:
         measure: Measure = "w" if counted.weighted else "n"
         self._known, unknown = sides_and_unknown(counted, outcome, profile, measure)
         kinds, (may, are) = np.arange(len(counted.crossing.unknown)), sides_of_unknown(counted)
-        without = without_group_by_kind(counted, "n")
+        without = ungrouped_by_kind(counted, "n")
         self.rows, self._others, self._lacking = round(without.sum()), 0, np.zeros(self._groups)
         if outcomes:
             known, apart = sides_and_unknown(counted, outcome, profile, "n")
@@ -260,7 +259,7 @@ class _PossibleShares:
 
     def _states(self, sides: CountsBySide, which: Index) -> Array:
         states = _needed_states(sides.states(which, open_missing=self.outcomes), self._rate)
-        return states if self.outcomes else complete(states)
+        return states if self.outcomes else complete_rows(states)
 
     def rows_of(self, group: int) -> int:
         """Return how many rows of a group, or that may be of it, do not state what it needs."""
@@ -297,12 +296,12 @@ class _PossibleShares:
             _end_variance(metric, end, *(self.variances(which, metric) for which in pair))
             for end, pair in enumerate(sides)
         ]
-        return _wider(np.array(ends), np.asarray(now))
+        return _relative_standard_error(np.array(ends), np.asarray(now))
 
     def wider_spread(self, metric: Spread) -> Array:
         """Return a number above which no ratio of standard errors is at either end: (2, 1)."""
         now, *ends = self.variances(np.arange(self._groups), metric)
-        return np.full((2, 1), _wider(np.array(ends), now).max(initial=1.0))
+        return np.full((2, 1), _relative_standard_error(np.array(ends), now).max(initial=1.0))
 
     def standardised(self, low: Array, high: Array) -> Limits:
         overall = self.of(np.array([self._known.whole]))[0]
@@ -312,7 +311,7 @@ class _PossibleShares:
     def spread(self, metric: Spread) -> Limits | None:
         """Return the ends of a gap or an extreme over groups that have rows it may count."""
         states = self._states(self._known, np.arange(self._groups))
-        held = np.flatnonzero(_shares(states, self._rate, at_least=False)[1] > 0)
+        held = np.flatnonzero(_extreme_shares(states, self._rate, at_least=False)[1] > 0)
         if len(held) < _TWO:
             return None
         ends = _spread_range(metric, *self.of(held))
@@ -357,7 +356,7 @@ def _share_ends(
     ends = []
     for at_least in (True, False):
         (x, n), certain, more = (
-            _shares(each, rate, at_least=at_least) for each in (states, are, may)
+            _extreme_shares(each, rate, at_least=at_least) for each in (states, are, may)
         )
         moving, opposed = (more[1] - more[0], more[0])[:: 1 if at_least else -1]
         forced = np.clip(needed - (may.sum(axis=(1, 2)) - opposed), 0.0, opposed)
@@ -369,12 +368,10 @@ def _share_ends(
 def share_variances(
     states: Array, may: Array, are: Array, rate: Rate, metric: Contrast | Spread | None = None
 ) -> Array:
-    """Return the variances of shares as they are, at the least and at the greatest: (3, n).
-
-    They are of what a metric compares, by the delta method: odds, and logarithms of a ratio. A
-    share is at least half a row from 0 and 1, where the variance would be none or without end.
-    """
-    counted = _shares(complete(states), rate, at_least=True)
+    """Return the variances of shares as they are, at the least and at the greatest: (3, n)."""
+    # They are of what a metric compares, by the delta method: odds, and logarithms of a ratio. A
+    # share is at least half a row from 0 and 1, where the variance would be none or without end.
+    counted = _extreme_shares(complete_rows(states), rate, at_least=True)
     x, n = np.moveaxis(np.array([counted, *_share_ends(states, may, are, rate)]), 1, 0)
     return _variance(x, n, metric)
 
@@ -393,12 +390,12 @@ def _end_variance(metric: Contrast, end: int, ours: Array, theirs: Array) -> Arr
     return np.asarray(ours[1 + at] + theirs[2 - at])
 
 
-def _wider(ends: Array, now: Array) -> Array:
+def _relative_standard_error(ends: Array, now: Array) -> Array:
     # how much larger standard errors are at ends than now; 1 where they are not
     return np.asarray(np.sqrt(np.fmax(quotient(ends, now), 1.0)))
 
 
-def reached(
+def worst_case_limits(
     interval: Limits,
     worst: Limits,
     value: Array,
@@ -430,7 +427,7 @@ def _needed_states(states: Array, rate: Rate) -> Array:
     return np.asarray(outcome[:, :, None] * np.eye(_MISSING + 1))
 
 
-def _shares(states: Array, rate: Rate, *, at_least: bool) -> Shares:
+def _extreme_shares(states: Array, rate: Rate, *, at_least: bool) -> Shares:
     # a success lowers no share and a failure raises none: rows that may be neither are neither
     states, values = _needed_states(states, rate), {0: (0,), 1: (1,), _MISSING: (0, 1)}
     order = [(True, False), (False, False), (True, True)]
@@ -444,7 +441,7 @@ def _shares(states: Array, rate: Rate, *, at_least: bool) -> Shares:
     return x, n
 
 
-def complete(states: Array) -> Array:
+def complete_rows(states: Array) -> Array:
     """Return the rows that have both outcomes, in the same shape."""
     known = states.copy()
     known[..., _MISSING, :] = known[..., :, _MISSING] = 0.0
@@ -523,15 +520,15 @@ def could_undo(
 ) -> WhyInconclusive | None:
     """Return what is missing that could leave a difference not shown; None where nothing could.
 
-    It is the outcomes that one side lacks beyond the share that the other lacks, or rows without a
-    group that have other rates than those with one: all may be of one side, and of any outcome. So
-    many rows move a share by no more than their part of its rows, times what is left of it. Were
-    any missing row taken for any outcome and group, few gaps of ordinary data would be decided.
-
     ``sides``: numbers of a group and its reference, as `CountsBySide` has them.
     ``shown``: the limits of the difference, all of which must stay on their side.
     ``columns``: the level of every stratum in each column that strata cross.
     """
+    # It is the outcomes that one side lacks beyond the share that the other lacks, or rows without
+    # a group that have other rates than those with one: all may be of one side, and of any outcome.
+    # So many rows move a share by no more than their part of its rows, times what is left of it.
+    # Were any missing row taken for any outcome and group, few gaps of ordinary data would be
+    # decided.
     metric = estimate.definition
     assert isinstance(metric, Contrast)
     more = lacks_more(counted, metric.needs, *sides, spec)
@@ -553,7 +550,7 @@ def could_undo(
 
     if more.any() and reached_by(more):
         return WhyInconclusive.MISSING_OUTCOMES
-    if of_groups and reached_by(without_group(counted, "n")):
+    if of_groups and reached_by(ungrouped_rows(counted, "n")):
         return WhyInconclusive.MISSING_GROUPS
     return None
 
@@ -597,25 +594,30 @@ class RateLimits(NamedTuple):
 class PossiblePairs:
     """The rows of every side by label and both decisions, each of which may be missing.
 
-    A row without a label, or that a model does not decide, may have either value. Both sides of a
-    comparison are taken as far as they can go by themselves, so that the ends may be wider than any
-    one table reaches.
-
     ``groups``: shape (groups + 1, labels + 1, K + 1, K + 1): group holds known values of no group.
     ``without``: likewise of the kinds of rows without a group.
     ``sides``: which sides each kind may be of, of shape (kinds, sides).
     """
 
+    # A row without a label, that a model does not decide, or whose value may be no decision, may
+    # have either value. Both sides of a comparison are taken as far as they can go by themselves,
+    # so the ends may be wider than any one table reaches.
+
     def __init__(self, groups: Array, without: Array, sides: Mask, outcome: OutcomeMasks) -> None:
         labels, decisions = (
-            np.eye(_MISSING + 1)[np.append(np.where(positive, 0, 1), _MISSING)]
-            for positive in (outcome.labels, outcome.predictions)
+            np.eye(_MISSING + 1)[
+                np.append(np.where(positive, 0, 1 if open_ is None else 1 + open_), _MISSING)
+            ]
+            for positive, open_ in (
+                (outcome.labels, outcome.open_labels),
+                (outcome.predictions, outcome.open_predictions),
+            )
         )
         known, apart = (
             np.einsum("glpq,la,pb,qc->gabc", cells, labels, decisions, decisions, optimize=True)
             for cells in (groups, without)
         )
-        self._known, self._apart = with_others(known), np.tensordot(1.0 * sides.T, apart, 1)
+        self._known, self._apart = add_others(known), np.tensordot(1.0 * sides.T, apart, 1)
 
     def limits(self, rate: Rate, which: Index, *, missing: bool = True) -> RateLimits:
         """Return the ends of a rate and of its change; those of complete rows alone are equal."""
@@ -658,8 +660,8 @@ class PossiblePairs:
         return _least_mean(total, n, lowest), -_least_mean(-total, n, highest)
 
 
+# what a row adds to a rate, or to its change
 _ADDED = (-1, 0, 1)
-"""What a row adds to a rate, or to its change."""
 
 
 def _least_mean(total: Array, n: Array, more: Mapping[int, Array]) -> Array:

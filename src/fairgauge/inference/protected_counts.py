@@ -24,8 +24,8 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Profile, Status
 from fairgauge.inference.interval import (
     Comparisons,
-    Evidence,
     Intervals,
+    SideData,
     first_reasons,
     insufficient_rows,
 )
@@ -91,7 +91,7 @@ def protected_contrasts(
     sides = (corners(metric.of, group), corners(metric.of, reference))
     made = []
     for ours, theirs in product(*sides):
-        compared = Comparisons(Evidence(ours, ours), Evidence(theirs, theirs), None, margin)
+        compared = Comparisons(SideData(ours, ours), SideData(theirs, theirs), None, margin)
         value = metric.value(ours, theirs, Profile.DOCUMENTED)
         made.append(how.anew().of_metric(metric, compared, value))
     low, high = contrast_bounds(metric, group, reference)
@@ -104,7 +104,7 @@ def protected_contrasts(
         return wider.low, wider.high
 
     p = np.where(none & ~np.isnan(p), 1.0, p)
-    return _as_bounds((low, high)), replace(_union(made), p=p, together=together)
+    return _bounds_or_none((low, high)), replace(_union(made), p=p, together=together)
 
 
 def protected_rates(
@@ -124,13 +124,16 @@ def protected_rates(
             continue
         made: list[Intervals] = []
         for corner in corners(statistic, side):
-            [intervals] = how.of_rates([statistic], Evidence(corner, corner), margin)
+            [intervals] = how.of_rates([statistic], SideData(corner, corner), margin)
             rows = insufficient_rows(statistic.size(corner))
             made.append(replace(intervals, too_few=first_reasons(intervals.too_few, rows)))
-        bounds, evidence = _as_bounds(rate_bounds(statistic, side)), Evidence(published, published)
+        bounds, data = (
+            _bounds_or_none(rate_bounds(statistic, side)),
+            SideData(published, published),
+        )
         level, profile = how.spec.confidence, Profile.DOCUMENTED
         values[statistic.name] = values_with(
-            _union(made), statistic, evidence, margin, level, profile, bounds
+            _union(made), statistic, data, margin, level, profile, bounds
         )
     return values
 
@@ -170,7 +173,7 @@ def protected_worst_cases(
     return low.min(axis=0), high.max(axis=0)
 
 
-def _as_bounds(limits: Limits) -> list[Bounds | None]:
+def _bounds_or_none(limits: Limits) -> list[Bounds | None]:
     each = zip(*(end.tolist() for end in limits), strict=True)
     return [Bounds(low, high) if low <= high else None for low, high in each]
 

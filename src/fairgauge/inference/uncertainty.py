@@ -18,7 +18,11 @@ import numpy as np
 from fairgauge.catalogue.across import Across, GroupSpread
 from fairgauge.catalogue.cells import FN, FP, TN, TP, Array
 from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance, Metric
-from fairgauge.catalogue.distributions import ConditionalDisparity, Inequality
+from fairgauge.catalogue.distributions import (
+    ConditionalDisparity,
+    Inequality,
+    OverallStandardisedMean,
+)
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Averaged, Kappa, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Method, Profile, ReferenceRule, Status
@@ -27,12 +31,11 @@ from fairgauge.inference.interval import (
     FEWEST_GROUPS,
     JACKKNIFE_UNDEFINED,
     Comparisons,
-    Evidence,
     Intervals,
     NoInterval,
+    SideData,
     StatisticInterval,
     certainty,
-    each_once,
     first_reasons,
     insufficient_clusters,
     insufficient_rows,
@@ -40,6 +43,7 @@ from fairgauge.inference.interval import (
     limits_of_several,
     no_intervals,
     stricter,
+    unique_methods,
 )
 from fairgauge.inference.two.contrast_intervals import (
     EveryGroup,
@@ -59,6 +63,7 @@ from fairgauge.stats.arrays import Limits, Mask
 from fairgauge.stats.contrasts import absolute_sum_quantile, absolute_sum_tail, fold
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import tukey_adjusted, tukey_level
+from fairgauge.stats.squares import in_deviations
 
 _PAIR = 2
 PROTECTED_EMPTY = Reason.of(ReasonCode.PROTECTED_EMPTY)
@@ -101,7 +106,7 @@ class Uncertainty:
         return Uncertainty(self._asked, self._number, self._candidates)
 
     def of_rates(
-        self, statistics: Sequence[Statistic], evidence: Evidence, margin: Mask
+        self, statistics: Sequence[Statistic], data: SideData, margin: Mask
     ) -> list[Intervals]:
         """Return the intervals of statistics of every group.
 
@@ -110,7 +115,7 @@ class Uncertainty:
         attempts: list[StatisticInterval | Reason] = []
         for statistic in statistics:
             try:
-                attempts.append(interval_of_groups(statistic, evidence, margin, self.spec))
+                attempts.append(interval_of_groups(statistic, data, margin, self.spec))
             except NoInterval as refused:
                 attempts.append(refused.reason)
         size, none = len(margin), np.full(len(margin), np.nan)
@@ -127,7 +132,7 @@ class Uncertainty:
             if attempt.clusters is not None:
                 reason = reason or CLUSTERS_TOO_FEW
                 few.append(insufficient_clusters(attempt.clusters))
-            few.append(insufficient_weights(evidence.effective_size, size))
+            few.append(insufficient_weights(data.effective_size, size))
             few += [e.insufficient() for e in (attempt.sparse, attempt.constant) if e is not None]
             limited = Intervals(low, high, none, [methods] * size, first_reasons(*few), reason)
             intervals.append(limited.containing(attempt.estimate, statistic.range))
@@ -159,7 +164,7 @@ class Uncertainty:
             value = np.where(np.isclose(value, right), value, np.nan)
         if how is not self:
             made = self.whichever_is_chosen(made)
-        closed = isinstance(metric, (Imbalance, ConditionalDisparity))
+        closed = isinstance(metric, (Imbalance, ConditionalDisparity, OverallStandardisedMean))
         other_levels = closed and compared.group.clusters is None
         if isinstance(metric, Contrast):
             other_levels = not is_drawn(metric, compared, self.spec.method)
@@ -216,11 +221,11 @@ class Uncertainty:
             rows_per_group,
         )
 
-        slots, clustered = groups.slots, groups.evidence.clusters
-        rows = rows_per_group(metric, groups.evidence.cases).reshape(slots, -1)
+        slots, clustered = groups.slots, groups.data.clusters
+        rows = rows_per_group(metric, groups.data.cases).reshape(slots, -1)
         slot = np.arange(slots)
         few = [insufficient_rows((rows[slot, spread.first], rows[slot, spread.second]))]
-        effective = groups.evidence.effective_size
+        effective = groups.data.effective_size
         if effective is not None:
             of_slots = effective.reshape(slots, -1)
             extremes = of_slots[slot, spread.first], of_slots[slot, spread.second]
@@ -269,7 +274,7 @@ class Uncertainty:
         p = np.minimum(intervals.p * self._number, 1.0)
         step = IntervalMethod.SIMULTANEOUS
         return replace(
-            intervals, p=p, methods=[each_once(step, *method) for method in intervals.methods]
+            intervals, p=p, methods=[unique_methods(step, *method) for method in intervals.methods]
         )
 
     def compared(self, statistic: Statistic, compared: Comparisons) -> StatisticComparison:
@@ -320,6 +325,16 @@ def _contrast_interval(metric: Contrast, compared: Comparisons, how: Uncertainty
     return contrast_interval(metric, how.compared(metric.of, compared), compared, how.spec)
 
 
+@interval.register(OverallStandardisedMean)
+def _standardised_interval(
+    metric: OverallStandardisedMean, compared: Comparisons, how: Uncertainty
+) -> Intervals:
+    made = _contrast_interval(metric.difference, compared, how)
+    of_all = metric.deviation(compared.group.side)
+    low, high = in_deviations(made.low, made.high, *of_all, critical(how.spec.confidence))
+    return replace(made, low=low, high=high)
+
+
 @interval.register(Combined)
 def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
     of = [part.of for part in metric.of]
@@ -338,7 +353,7 @@ def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty
         high = np.max([fold(part.low, part.high)[1] for part in alone], axis=0)
     p = np.minimum(np.min([part.p for part in parts], axis=0) * number, 1.0)
     steps = (IntervalMethod.SIMULTANEOUS, IntervalMethod.BALL)
-    methods = [each_once(*steps, *method) for method in parts[0].methods]
+    methods = [unique_methods(*steps, *method) for method in parts[0].methods]
     too_few = first_reasons(*(part.too_few for part in parts))
     return Intervals(low, high, p, methods, too_few, parts[0].reason)
 
@@ -376,7 +391,7 @@ def _inequality_interval(metric: Inequality, compared: Comparisons, how: Uncerta
 
 def rate_values(
     statistics: Sequence[Statistic],
-    evidence: Evidence,
+    data: SideData,
     margin: Mask,
     how: Uncertainty,
     profile: Profile,
@@ -386,21 +401,21 @@ def rate_values(
     ``margin``: shape (n,): which groups are of all rows, not within a stratum.
     """
     values = {}
-    for statistic, made in zip(statistics, how.of_rates(statistics, evidence, margin), strict=True):
-        smallest = statistic.size(evidence.cases)
+    for statistic, made in zip(statistics, how.of_rates(statistics, data, margin), strict=True):
+        smallest = statistic.size(data.cases)
         if isinstance(statistic, ScoreStatistic):
-            smallest = statistic.smallest_denominator(evidence.cases)
+            smallest = statistic.smallest_denominator(data.cases)
         few = first_reasons(made.too_few, insufficient_rows(smallest))
         made = replace(made, too_few=few)
         level = how.spec.confidence
-        values[statistic.name] = values_with(made, statistic, evidence, margin, level, profile)
+        values[statistic.name] = values_with(made, statistic, data, margin, level, profile)
     return values
 
 
 def values_with(
     intervals: Intervals,
     statistic: Statistic,
-    evidence: Evidence,
+    data: SideData,
     margin: Mask,
     level: float,
     profile: Profile,
@@ -411,7 +426,7 @@ def values_with(
     Numerator and denominator are as counted: a rate times the size of a group counts rows that lack
     what the rate needs.
     """
-    side, cases = evidence.side, evidence.cases
+    side, cases = data.side, data.cases
     under, error = map(as_count, statistic.all_rows(cases).tolist()), statistic.error(side)
     over: Iterable[float | None] = repeat(None)
     if isinstance(statistic, Rate):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -31,22 +31,24 @@ from fairgauge.stats.group_mixture import (
     sharp_bounds,
     validated_rates,
 )
-from fairgauge.stats.intervals import as_critical_t, critical, wilson_trials
+from fairgauge.stats.intervals import critical, t_from_z, wilson_trials
 from fairgauge.stats.significance import chi_square_tail, invert
 
-By = Literal["difference", "ratio"]
+By = Literal["difference", "ratio", "deviations"]
 Ends = tuple[float, float]
 
+# the method by which the interval of each estimator is named
 _METHODS: Mapping[Estimator, IntervalMethod] = {
     Estimator.LIKELIHOOD: IntervalMethod.PROFILE_LIKELIHOOD,
     Estimator.BOUNDS: IntervalMethod.SHARP_BOUNDS,
     Estimator.VALIDATED: IntervalMethod.VALIDATED_SAMPLE,
+    Estimator.REGRESSION: IntervalMethod.PROBABILITY_REGRESSION,
+    Estimator.WEIGHTED: IntervalMethod.PROBABILITY_WEIGHTS,
 }
-"""The method by which the interval of each estimator is named."""
+# the width of a set that is a single value
 _POINT = 1e-12
-"""The width of a set that is a single value."""
+# of the intervals whose width is compared, at any level that is asked for
 _WIDTH_Z = critical(0.95)
-"""Of the intervals whose width is compared, at any level that is asked for."""
 
 
 class RateEstimator(Protocol):
@@ -74,7 +76,7 @@ class PreciseEstimator(RateEstimator, Protocol):
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
         rates = self.value(one), self.value(other)
         limits = self.limits(one, z), self.limits(other, z)
-        return _mover(by, rates, limits, self.correlation(one, other))
+        return _mover_of_rates(by, rates, limits, self.correlation(one, other))
 
 
 def contrast_value(by: By, one: float, other: float) -> float:
@@ -86,9 +88,17 @@ def contrast_value(by: By, one: float, other: float) -> float:
     return float("inf") if one > 0 else float("nan")
 
 
+def extremes(by: By, ours: Ends, theirs: Ends) -> Ends:
+    """Return the least and the greatest contrast of two rates that are each in a range."""
+    if by == "difference":
+        return ours[0] - theirs[1], ours[1] - theirs[0]
+    low = ours[0] / theirs[1] if theirs[1] > 0 else 0.0
+    return low, ours[1] / theirs[0] if theirs[0] > 0 else float("inf")
+
+
 def p_value(estimator: RateEstimator, by: By, one: int, other: int) -> float:
     """Return the level at which the interval of a contrast touches no difference."""
-    null = 0.0 if by == "difference" else 1.0
+    null = 1.0 if by == "ratio" else 0.0
 
     def interval(z: Array) -> Limits:
         low, high = estimator.contrast(by, one, other, float(z))
@@ -104,12 +114,31 @@ class UnrecordedRate:
     ``everyone``: all rows, if some have none and a random sample makes an estimate of all.
     """
 
+    assumed: ClassVar[Estimator] = Estimator.LIKELIHOOD
+    alternatives: ClassVar[tuple[Estimator, ...]] = (
+        Estimator.VALIDATED, Estimator.LIKELIHOOD, Estimator.BOUNDS,
+    )  # fmt: skip
+
     def __init__(self, cells: RateCells, everyone: RateCells | None = None) -> None:
         self.cells, self._everyone = cells, everyone
         self.groups = cells.p.shape[1]
         one = np.eye(self.groups, dtype=bool)
         self.sides = np.concatenate([one, ~one, np.ones((1, self.groups), dtype=bool)])
-        self.everyone = 2 * self.groups
+        self.total = float(cells.n[:, :2].sum())
+        self.unplaced, (self.lacking, self._lacking_weight) = cells.unplaced, cells.lacking
+
+    contrast_value = staticmethod(contrast_value)
+    extremes = staticmethod(extremes)
+
+    @property
+    def alike(self) -> bool:
+        """Return whether all rows have one outcome."""
+        return bool((self.cells.n[:, :2].sum(axis=0) == 0).any())
+
+    @property
+    def unidentified(self) -> Mask:
+        """Return the groups whose probabilities do not distinguish them."""
+        return self.mixture.unidentified
 
     @cached_property
     def mixture(self) -> GroupMixture | StratifiedMixture:
@@ -228,6 +257,16 @@ class UnrecordedRate:
             return float(self.cells.sums[:2].sum(axis=0) @ self.sides[side]) + known
         return float(self._sizes(made)[0, side]) + known
 
+    def reach(self, limits: Ends, size: float, *, unplaced: bool, outcomes: bool) -> Ends:
+        """Return how far limits move, wherever rows that may be of any group are.
+
+        With ``outcomes`` whatever the rows without one had, too.
+        """
+        chosen, rejected = self.cells.beside[:, -1] * unplaced
+        (low, high), more = limits, self._lacking_weight * outcomes
+        least, most = rejected + more, chosen + more
+        return low * size / (size + least), (high * size + most) / (size + most)
+
     def _sizes(self, made: PreciseEstimator | _Bounds) -> Array:
         if isinstance(made, _Bounds):
             return made.sizes
@@ -236,9 +275,9 @@ class UnrecordedRate:
         return np.tile([self.mixture.denominator(side) for side in self.sides], (2, 1))
 
 
-def methods_of(rate: UnrecordedRate, estimator: Estimator) -> tuple[IntervalMethod, ...]:
+def methods_of(rate: Any, estimator: Estimator) -> tuple[IntervalMethod, ...]:
     """Return the methods by which the interval of an estimator is named."""
-    stratified = rate.cells.strata is not None and estimator is Estimator.LIKELIHOOD
+    stratified = estimator is Estimator.LIKELIHOOD and rate.cells.strata is not None
     return (_METHODS[estimator], *([IntervalMethod.STRATIFIED] if stratified else []))
 
 
@@ -275,12 +314,10 @@ class _Likelihood(PreciseEstimator):
         return (low, high) if by == "difference" else (_tangent(low), _tangent(high))
 
     def effective_people(self, side: int) -> float:
-        """Return of how many people of known group the rate of a side is as precise.
-
-        Of as many as have an interval of this width. The variance at the estimate is no measure of
-        it: it is unlimited where the data hardly distinguish a group from one with a rate of 0 or
-        1, of which the profile never leaves the range.
-        """
+        """Return of how many people of known group the rate of a side is as precise."""
+        # Of as many as have an interval of this width. The variance at the estimate is no measure
+        # of it: it is unlimited where the data hardly distinguish a group from one with a rate of 0
+        # or 1, of which the profile never leaves the range.
         low, high = self.limits(side, _WIDTH_Z)
         return float(wilson_trials(self.value(side), high - low, _WIDTH_Z))
 
@@ -289,7 +326,7 @@ class _Likelihood(PreciseEstimator):
 
 
 def _quantile(z: float, degrees: float) -> float:
-    return z if math.isinf(degrees) else float(as_critical_t(z, degrees))
+    return z if math.isinf(degrees) else float(t_from_z(z, degrees))
 
 
 def _tangent(angle: float) -> float:
@@ -361,7 +398,7 @@ class _Beside:
             return extremes(by, *limits)
         together = self._made.correlation(one, other)
         low, high = (
-            _mover(by, (mine[0], its[0]), limits, together * mine[2] * its[2])
+            _mover_of_rates(by, (mine[0], its[0]), limits, together * mine[2] * its[2])
             for mine, its in zip(ours, theirs[::-1], strict=True)
         )
         return low[0], high[1]
@@ -386,15 +423,7 @@ class _Beside:
         return middle, min(max(limit, 0.0), 1.0), abs(of_probable) / error if error else 0.0
 
 
-def extremes(by: By, ours: Ends, theirs: Ends) -> Ends:
-    """Return the least and the greatest contrast of two rates that are each in a range."""
-    if by == "difference":
-        return ours[0] - theirs[1], ours[1] - theirs[0]
-    low = ours[0] / theirs[1] if theirs[1] > 0 else 0.0
-    return low, ours[1] / theirs[0] if theirs[0] > 0 else float("inf")
-
-
-def _mover(by: By, rates: Ends, limits: tuple[Ends, Ends], correlation: float) -> Ends:
+def _mover_of_rates(by: By, rates: Ends, limits: tuple[Ends, Ends], correlation: float) -> Ends:
     (e1, e2), ((low1, high1), (low2, high2)) = rates, limits
     contrast = mover_difference if by == "difference" else mover_ratio
     low, high = contrast(e1, low1, high1, e2, low2, high2, correlation)

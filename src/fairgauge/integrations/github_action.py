@@ -26,17 +26,13 @@ if TYPE_CHECKING:
 MARK = "<!-- fairgauge -->"
 """Marks the action's own comment, so that it is updated."""
 _BAD_USAGE = 2
+# the exit codes of an audit that wrote its report
 _DECIDED = (0, 1, 3)
-"""The exit codes of an audit that wrote its report."""
-_LEVELS = {
-    Outcome.FAIL: "error",
-    Outcome.INCONCLUSIVE: "warning",
-    Outcome.NOT_EVALUATED: "warning",
-}
+_LEVELS = {Outcome.FAIL: "error", Outcome.INCONCLUSIVE: "warning", Outcome.NOT_EVALUATED: "warning"}
 _LONGEST_SUMMARY = 900_000
 _LONGEST_COMMENT = 60_000
+# what GitHub takes of a step, in bytes and in number
 _MOST_ANNOTATIONS = 10
-"""What GitHub takes of a step, in bytes and in number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +77,9 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
     inputs = Inputs.of(environment)
     inputs.output.mkdir(parents=True, exist_ok=True)
     page, saved, text = (inputs.output / f"report.{suffix}" for suffix in ("html", "json", "md"))
-    code = _run(["audit", *_audit_arguments(inputs), *_output_arguments(page, saved, text)])
+    code = _run_silenced(
+        ["audit", *_audit_arguments(inputs), *_output_arguments(page, saved, text)]
+    )
     if code not in _DECIDED:
         print("::error title=fairgauge::There is no report; see the log of this step")
         return code
@@ -94,7 +92,7 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
     if inputs.baseline and Path(inputs.baseline).exists():
         shown = inputs.output / "comparison.md"
         compared = _output_arguments(shown, shown.with_suffix(".html"))
-        if _run(["compare", inputs.baseline, str(saved), *compared]) != 0:
+        if _run_silenced(["compare", inputs.baseline, str(saved), *compared]) != 0:
             print("::error title=fairgauge::There is no comparison; see the log of this step")
             return _BAD_USAGE
     elif inputs.baseline:
@@ -134,7 +132,7 @@ def _output_arguments(*paths: Path) -> list[str]:
     return [part for path in paths for part in ("--output", str(path))]
 
 
-def _run(arguments: Sequence[str]) -> int:
+def _run_silenced(arguments: Sequence[str]) -> int:
     # what it prints holds names from the data, and GitHub obeys ``::command::`` at the beginning of
     # a line and ``##[command]`` anywhere in one: until a word that nobody can guess it obeys
     # neither

@@ -79,7 +79,7 @@ def log_report(
 
     run = run_id or (mlflow.active_run() or mlflow.start_run()).info.run_id
     client = mlflow.MlflowClient()
-    metrics = dict(_metrics(report, name))
+    metrics = dict(_metric_values(report, name))
     items = list(metrics.items())
     for start in range(0, len(items), _MOST_AT_ONCE):
         mlflow.log_metrics(dict(items[start : start + _MOST_AT_ONCE]), run_id=run)
@@ -160,25 +160,25 @@ def _series(report: MonitorReport, name: str) -> Iterator[tuple[str, list[float 
     for each, subject in zip(report.comparisons, subjects, strict=True):
         parts = [*subject, each.rule] if rules[subject] > 1 else [*subject]
         key = "/".join([name, *map(_allowed_name, parts)])[: _LONGEST_NAME - len(_EVIDENCE)]
-        key = _free(key, taken)
+        key = _unique_key(key, taken)
         yield key, [point.value for point in each.points]
         yield f"{key}{_EVIDENCE}", [point.evidence for point in each.points]
 
 
-def _metrics(report: Report, name: str) -> Iterator[tuple[str, float]]:
+def _metric_values(report: Report, name: str) -> Iterator[tuple[str, float]]:
     taken: set[str] = set()
     for each in report.estimates:
         if each.value is None or not math.isfinite(each.value):
             continue
         if each.scope.kind is not ScopeKind.STRATUM:
-            yield _free(_key(each, name), taken), each.value
+            yield _unique_key(_metric_key(each, name), taken), each.value
     for outcome in Outcome:
         if report.verdicts:
             count = sum(verdict.outcome is outcome for verdict in report.verdicts)
-            yield _free(f"{name}/rules/{outcome}", taken), float(count)
+            yield _unique_key(f"{name}/rules/{outcome}", taken), float(count)
 
 
-def _key(each: Estimate, name: str) -> str:
+def _metric_key(each: Estimate, name: str) -> str:
     threshold = None if each.threshold is None else f"threshold {each.threshold:g}"
     scope = None if each.scope.kind is ScopeKind.OVERALL else str(each.scope.kind)
     of_class = " ".join(filter(None, (each.class_scope.average, each.class_scope.name)))
@@ -195,7 +195,7 @@ def _allowed_name(part: str) -> str:
     return _ILLEGAL.sub("_", part).strip(" .") or "_"
 
 
-def _free(key: str, taken: set[str]) -> str:
+def _unique_key(key: str, taken: set[str]) -> str:
     numbered, number = key, 2
     while numbered in taken:
         numbered = f"{key[: _LONGEST_NAME - 8]} {number}"

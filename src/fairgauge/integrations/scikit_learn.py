@@ -140,7 +140,7 @@ class Scorer:
         SpecError
             Of several classes, a rate such as the selection rate, whose average is always the same.
         """
-        columns = {name: _column(name, X, metadata) for name in self.columns}
+        columns = {name: _find_column(name, X, metadata) for name in self.columns}
         if self.spec.score is None:
             answer = {"prediction": estimator.predict(X)}
         else:
@@ -151,7 +151,7 @@ class Scorer:
 
     def _score_func(self, y: Array, decided: Array, **metadata: object) -> float:
         # at a threshold at which a group has no value it is -1, below every other one
-        columns = {name: _column(name, None, metadata) for name in self.columns}
+        columns = {name: _find_column(name, None, metadata) for name in self.columns}
         if self.spec.score is not None:
             raise DataError(
                 f"{self.measured.name} is a metric of scores, which no threshold changes"
@@ -240,7 +240,7 @@ class Scorer:
 
 def _asked_metric(spec: Spec) -> Metric | Statistic:
     (asked,) = spec.metrics
-    rate = _rate(spec, asked)
+    rate = _find_rate(spec, asked)
     if rate is not None:
         if better_of(rate, spec.favourable) is Better.NEITHER:
             message = f"no {rate.title} is better than another; score {rate.name}.ratio"
@@ -256,7 +256,7 @@ def _asked_metric(spec: Spec) -> Metric | Statistic:
     return metrics[0]
 
 
-def _rate(spec: Spec, asked: str | Metric | Statistic) -> Statistic | None:
+def _find_rate(spec: Spec, asked: str | Metric | Statistic) -> Statistic | None:
     if not isinstance(asked, str):
         return asked if isinstance(asked, Statistic) else None
     try:
@@ -265,7 +265,7 @@ def _rate(spec: Spec, asked: str | Metric | Statistic) -> Statistic | None:
         return None
 
 
-def _column(name: str, X: Any, metadata: Mapping[str, object]) -> object:  # noqa: N803
+def _find_column(name: str, X: Any, metadata: Mapping[str, object]) -> object:  # noqa: N803
     if metadata.get(name) is not None:
         return metadata[name]
     if name in getattr(X, "columns", ()):

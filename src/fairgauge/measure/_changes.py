@@ -280,7 +280,7 @@ class MeasuredCandidate:
     groups: tuple[MeasuredMargins, ...]
 
 
-def judged(measured: Sequence[MeasuredCandidate], spec: Spec) -> tuple[Candidate, ...]:
+def judge_candidates(measured: Sequence[MeasuredCandidate], spec: Spec) -> tuple[Candidate, ...]:
     """Return candidates with their verdicts, and with what these are made of adjusted."""
     confidence = spec.confidence
     batches = [batch for one in measured for batch in one.disparities]
@@ -315,7 +315,9 @@ def judged(measured: Sequence[MeasuredCandidate], spec: Spec) -> tuple[Candidate
                 for batch, of in zip(one.disparities, held, strict=True)
                 for each in _held_against_margins(batch, of, levels)
             ),
-            margins=tuple(_tested(each, factor, rows, several, confidence) for each in one.margins),
+            margins=tuple(
+                _adjust_margin(each, factor, rows, several, confidence) for each in one.margins
+            ),
             groups=tuple(each for batch in one.groups for each in _group_tests(batch, levels)),
         )
         made.append(with_verdict(candidate))
@@ -357,7 +359,7 @@ def _held_against_margins(
         if each.margin is None:
             yield each
             continue
-        margin, known = as_distance(each.margin, each.by), each.status is Status.OK
+        margin, known = margin_distance(each.margin, each.by), each.status is Status.OK
         within = known and high[i] < margin
         holds = bool(within and high[i] + reach[i] < margin)
         methods = () if each.interval is None else each.interval.methods
@@ -381,18 +383,18 @@ def _group_tests(batch: MeasuredMargins, levels: _Levels) -> Iterator[MarginTest
         if test.change.interval is None or test.change.status is not Status.OK:
             yield test
             continue
-        margin = as_distance(test.margin, test.by)
+        margin = margin_distance(test.margin, test.by)
         ends = (-high[i], -low[i]) if batch.lower else (low[i], high[i])
         if test.by == "ratio":
             ends = (math.exp(ends[0]), math.exp(ends[1]))
-        yield _decided(
+        yield _decide_margin(
             test,
             (low[i], most[i], reach[i], margin),
             interval_of(*ends, levels.confidence, test.change.interval.methods),
         )
 
 
-def _decided(
+def _decide_margin(
     test: MarginTest, ends: tuple[float, float, float, float], interval: Interval | None
 ) -> MarginTest:
     # a test with its outcome: of the worst and best gain, the reach, and the margin
@@ -407,7 +409,7 @@ def _decided(
     )
 
 
-def _tested(
+def _adjust_margin(
     margin: MeasuredMargins, factor: float, rows: int, candidates: int, confidence: float
 ) -> MarginTest:
     (test,) = margin.tests
@@ -419,7 +421,7 @@ def _tested(
     ends = (-best, -worst) if margin.lower else (worst, best)
     interval = interval_of(*ends, confidence, change.interval.methods)
     reach = 0.0 if margin.reach is None else float(margin.reach[0])
-    test = _decided(test, (worst, best, reach, test.margin), interval)
+    test = _decide_margin(test, (worst, best, reach, test.margin), interval)
     needed = None
     if test.outcome is Performance.CANNOT_TELL and not test.overturned:
         z_now = normal_quantile(1 - p_value)
@@ -442,10 +444,10 @@ def margin_of(spec: Spec, metric: str) -> float | None:
     return margins.get(metric, margins.get(EVERY_DISPARITY))
 
 
-def as_distance(margin: float, by: str) -> float:
+def margin_distance(margin: float, by: str) -> float:
     """Return a margin as a distance: of ratios, of their logarithms.
 
-    >>> as_distance(0.05, "difference")
+    >>> margin_distance(0.05, "difference")
     0.05
     """
     return -math.log1p(-margin) if by == "ratio" else margin

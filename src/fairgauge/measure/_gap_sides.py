@@ -16,7 +16,7 @@ from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import WhyInconclusive
-from fairgauge.inference.interval import CellCount, Evidence
+from fairgauge.inference.interval import CellCount, SideData
 from fairgauge.inference.missing_values import differs_without_group, lacks_more
 from fairgauge.measure.slices import Compared, Slice, numbers_of_sides
 from fairgauge.resolve.references import side_of_others
@@ -24,7 +24,7 @@ from fairgauge.results.estimates import Estimate
 from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.decomposition import mean_differences, mean_variances
-from fairgauge.stats.sampling import ClusterTotals, Sampling, SquaredWeights, effective
+from fairgauge.stats.sampling import ClusterTotals, Sampling, SquaredWeights, effective_values
 from fairgauge.stats.stratified import (
     HeterogeneityTest,
     Outlying,
@@ -88,34 +88,32 @@ class GapSides:
 def gap_sides(
     part: Slice, group: int, reference: int, of: Statistic, *, ratio: bool = False
 ) -> tuple[GapSides, Index]:
-    """Return both sides by number, and the order of their strata.
-
-    Strata are in an order of their own, so that renaming them changes no digit. Of a difference
-    sums are about the centre of the counts, of a ratio about 0.
-    """
+    """Return both sides by number, and the order of their strata."""
+    # Strata are in an order of their own, so that renaming them changes no digit. Of a difference
+    # sums are about the centre of the counts, of a ratio about 0.
     centre = 0.0 if isinstance(of, Rate) else part.counts.centre
     about = centre if ratio else 0.0
     slots = np.arange(1, 1 + len(part.counts.strata))
-    evidence = [part.evidence(np.full_like(slots, side), slots) for side in (group, reference)]
-    (x_d, n_d, q_d), (x_a, n_a, q_a) = (sums_of(of, each.side, about) for each in evidence)
+    data = [part.side_data(np.full_like(slots, side), slots) for side in (group, reference)]
+    (x_d, n_d, q_d), (x_a, n_a, q_a) = (sums_of(of, each.side, about) for each in data)
     order = np.lexsort([x_d, n_d, x_a, n_a])
     x_d, n_d, q_d, x_a, n_a, q_a = (each[order] for each in (x_d, n_d, q_d, x_a, n_a, q_a))
     squares = None if isinstance(of, Rate) else (q_d, q_a)
-    sampling = _sampling(part, (group, reference), of, evidence, order, about)
+    sampling = _sampling(part, (group, reference), of, data, order, about)
     counts = (x_d, n_d, x_a, n_a)
     if sampling is not None and isinstance(of, Rate):
         cells = CellCount(of.needs, of.of), CellCount(of.needs, of.among)
-        found = [each.share(*cells) for each in evidence]
+        found = [each.share(*cells) for each in data]
         y_d, e_d, y_a, e_a = (np.nan_to_num(n)[order] for one in found for n in (one.x, one.n))
         counts = (y_d, e_d, y_a, e_a)
     elif sampling is not None:
-        y_d, e_d, q_d = effective(x_d, n_d, sampling.group, rates=False)
-        y_a, e_a, q_a = effective(x_a, n_a, sampling.reference, rates=False)
-        raised_d, raised_a = _raised(sampling, (x_d, n_d), (x_a, n_a))
+        y_d, e_d, q_d = effective_values(x_d, n_d, sampling.group, rates=False)
+        y_a, e_a, q_a = effective_values(x_a, n_a, sampling.reference, rates=False)
+        raised_d, raised_a = _inflation_by_side(sampling, (x_d, n_d), (x_a, n_a))
         counts = y_d / raised_d, e_d / raised_d, y_a / raised_a, e_a / raised_a
         squares = q_d / raised_d, q_a / raised_a
     (cases_d, rows_d, _), (cases_a, rows_a, _) = (
-        [sums[order] for sums in sums_of(of, each.cases)] for each in evidence
+        [sums[order] for sums in sums_of(of, each.cases)] for each in data
     )
     cases = rows_d, rows_a, cases_d + cases_a
     sides = GapSides(x_d, n_d, x_a, n_a, *cases, squares, sampling, counts, centre - about)
@@ -160,7 +158,7 @@ def _sampling(
     part: Slice,
     sides: tuple[int, int],
     of: Statistic,
-    evidence: list[Evidence],
+    data: list[SideData],
     order: Index,
     centre: float,
 ) -> Sampling | None:
@@ -168,7 +166,7 @@ def _sampling(
     if part.squares is None and part.clusters is None:
         return None
     squared = []
-    for each in evidence:
+    for each in data:
         found = sums_of(of, each.squares or each.side, centre)
         values, rows, squares = (sums[order] for sums in found)
         squared.append(SquaredWeights(rows, values, squares))
@@ -211,7 +209,7 @@ def _cluster_sums(part: Slice, of: Statistic) -> tuple[Index, Index, Index, Arra
     return cells.group, cells.cluster, cells.stratum, sums, rows
 
 
-def _raised(
+def _inflation_by_side(
     sampling: Sampling, group: tuple[Array, Array], reference: tuple[Array, Array]
 ) -> tuple[Array, Array]:
     # the rows of a cluster that is alone there are one: nothing shows how alike clusters are

@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.distributions import OverallStandardisedMean
+from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import (
     Assume,
@@ -24,19 +27,18 @@ from fairgauge.enums import (
     ReferenceRule,
     Status,
 )
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import Problem, SpecError, listing, quote, suggest
 from fairgauge.identity import FeatureId, GroupId, ValueSet, name_of_values
-from fairgauge.inference.interval import FEWEST_IN_STRATUM, MOST_THIN, THIN_STRATA
-from fairgauge.inference.unrecorded_rates import (
-    By,
-    UnrecordedRate,
-    contrast_value,
-    extremes,
-    methods_of,
-    p_value,
+from fairgauge.inference.interval import (
+    FEWEST_IN_STRATUM,
+    MOST_THIN,
+    RATIO_MAY_BE_ZERO,
+    THIN_STRATA,
 )
+from fairgauge.inference.unrecorded_means import UnrecordedMean
+from fairgauge.inference.unrecorded_rates import By, UnrecordedRate, methods_of, p_value
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
+from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.resolution import Resolution
 from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
@@ -63,8 +65,9 @@ where few are known."""
 _FIT_LEVEL = 0.01
 _SHOWN = 0.05
 """The half width of the interval that people's own answers are to leave."""
-_ALTERNATIVES = (Estimator.VALIDATED, Estimator.LIKELIHOOD, Estimator.BOUNDS)
-_DECIDING = {Assume.GIVEN_GROUP: Estimator.LIKELIHOOD, Assume.NOTHING: Estimator.BOUNDS}
+Estimated: TypeAlias = Rate | Mean
+Estimates: TypeAlias = UnrecordedRate | UnrecordedMean
+Compared: TypeAlias = Contrast | OverallStandardisedMean
 
 
 class EstimatedGroups(UnrecordedGroups):
@@ -74,7 +77,7 @@ class EstimatedGroups(UnrecordedGroups):
     """
 
     @cached_property
-    def _estimated(self) -> dict[tuple[Rate, bytes, bytes], UnrecordedRate]:
+    def _estimated(self) -> dict[tuple[Estimated, bytes, bytes], Estimates]:
         return {}
 
     @property
@@ -82,14 +85,27 @@ class EstimatedGroups(UnrecordedGroups):
         """Return how many people of known group were drawn at random."""
         return round(float(self.answers.sum())) if self._drawn else 0
 
-    def rate(self, row: Rate, outcome: OutcomeMasks) -> UnrecordedRate:
-        """Return a rate of every group under an outcome."""
+    def rate(self, row: Estimated, outcome: OutcomeMasks) -> Estimates:
+        """Return a rate or an average of every group under an outcome."""
         key = row, outcome.labels.tobytes(), outcome.predictions.tobytes()
         if key not in self._estimated:
             of_all = self.people[1] and self.sampled
-            everyone = self.cells(row, outcome, everyone=True) if of_all else None
-            self._estimated[key] = UnrecordedRate(self.cells(row, outcome), everyone)
+            if isinstance(row, Mean):
+                amounts = self.amounts(row, outcome, everyone=True) if of_all else None
+                self._estimated[key] = UnrecordedMean(self.amounts(row, outcome), amounts)
+            else:
+                everyone = self.cells(row, outcome, everyone=True) if of_all else None
+                self._estimated[key] = UnrecordedRate(self.cells(row, outcome), everyone)
         return self._estimated[key]
+
+
+def is_estimated(of: object) -> TypeGuard[Estimated]:
+    """Return whether a number of groups is estimated from their probabilities.
+
+    These are shares of rows, and the averages of labels and of predictions.
+    """
+    terms = RegressionTerm.LABEL, RegressionTerm.PREDICTION
+    return isinstance(of, Rate) or (isinstance(of, Mean) and of.of in terms)
 
 
 def measure_unrecorded(
@@ -97,9 +113,9 @@ def measure_unrecorded(
 ) -> UnrecordedMeasured:
     """Estimate every rate and comparison of the features of which only probabilities are known."""
     measured = UnrecordedMeasured()
-    shares = [rate for rate in rates if isinstance(rate, Rate)]
+    made = [*filter(is_estimated, rates)]
     for feature in features:
-        _Feature(feature, resolution, measured).measure(shares)
+        _Feature(feature, resolution, measured).measure(made)
     return measured
 
 
@@ -112,7 +128,7 @@ def compared_sides(counts: UnrecordedGroups, spec: Spec) -> list[tuple[int, int,
             text = name_of_values(named)
             if text not in counts.groups:
                 message = (
-                    f"{quote(text)} is none of its groups.{nearest(text, counts.groups)} "
+                    f"{quote(text)} is none of its groups.{suggest(text, counts.groups)} "
                     f"Groups: {listing(counts.groups)}"
                 )
                 raise SpecError(Problem(f"reference.{counts.feature}", message))
@@ -122,6 +138,10 @@ def compared_sides(counts: UnrecordedGroups, spec: Spec) -> list[tuple[int, int,
     if rule is ReferenceRule.OVERALL:
         return [(g, 2 * size, Reference(ReferenceKind.OVERALL)) for g in range(size)]
     return [(g, size + g, Reference(ReferenceKind.OTHERS)) for g in range(size)]
+
+
+def _kind_of_contrast(metric: Compared) -> By:
+    return metric.by if isinstance(metric, Contrast) else "deviations"
 
 
 def _limits_at(
@@ -147,7 +167,7 @@ class _Feature:
         self._random = counts.asked.known_drawn is KnownDrawn.RANDOM
         self._unfit: dict[tuple[str, object, float | None], float] = {}
 
-    def measure(self, rates: Sequence[Rate]) -> None:
+    def measure(self, rates: Sequence[Estimated]) -> None:
         """Add all that is measured of it to what is measured of others."""
         made, ruled = self._measured, {limit.metric for _, limit in self._spec.limits}
         for at, outcome in enumerate(self._resolution.outcomes):
@@ -157,39 +177,44 @@ class _Feature:
                 metric, of = asked.metric, getattr(asked.metric, "of", None)
                 if metric.scope in ("table", "rows"):
                     continue
-                if asked.obstacle or not isinstance(metric, Contrast) or not isinstance(of, Rate):
+                compared = (
+                    metric if isinstance(metric, Contrast | OverallStandardisedMean) else None
+                )
+                if asked.obstacle or compared is None or not is_estimated(of):
                     if at == 0 and metric.name in ruled:
                         reason = asked.obstacle or Reason.of(ReasonCode.GROUP_NOT_RECORDED)
-                        refused = self._unmeasured(metric)
+                        refused = self._unmeasured_estimate(metric)
                         refused = replace(refused, status=Status.NOT_APPLICABLE, reason=reason)
                         made.estimates.append(refused)
                     continue
-                self._compare(metric, of, outcome)
+                self._compare(compared, of, outcome)
         made.diagnostics.extend(self._notes())
 
-    def _deciding(self, rate: UnrecordedRate, name: str, outcome: OutcomeMasks) -> Estimator:
+    def _deciding(self, rate: Estimates, name: str, outcome: OutcomeMasks) -> Estimator:
         if self._random and rate.validated is not None:
             return Estimator.VALIDATED
-        chosen = _DECIDING[self._counts.asked.assume]
-        if chosen is Estimator.LIKELIHOOD and not rate.mixture.unidentified.any():
+        if self._counts.asked.assume is Assume.NOTHING:
+            return Estimator.BOUNDS
+        if not rate.unidentified.any():
             p = rate.lack_of_fit
             if p < _FIT_LEVEL:
                 self._unfit[name, outcome.class_scope, outcome.threshold] = p
                 return Estimator.BOUNDS
-        return chosen
+        return rate.assumed
 
     def _insufficient(
-        self, rate: UnrecordedRate, sides: Sequence[int], estimator: Estimator
+        self, rate: Estimates, sides: Sequence[int], estimator: Estimator
     ) -> tuple[Status, Reason | None]:
-        unidentified = rate.mixture.unidentified
-        if (rate.cells.n[:, :2].sum() <= 0) or not len(rate.cells.n):
+        if not rate.total > 0:
             return Status.UNDEFINED, Reason.of(ReasonCode.NO_ROWS)
+        unidentified = rate.unidentified
         names = [n for n, off in zip(self._names, unidentified, strict=True) if off]
-        needed = estimator not in (Estimator.BOUNDS, Estimator.VALIDATED)
+        needed = estimator is rate.assumed
         if needed and unidentified.any() and not rate.sides[list(sides)].all():
             return Status.UNDEFINED, Reason.of(ReasonCode.NOT_IDENTIFIED, groups=tuple(names))
-        if isinstance(rate.mixture, StratifiedMixture) and estimator is not Estimator.BOUNDS:
-            thin = [rate.mixture.in_thin_strata(rate.sides[s], FEWEST_IN_STRATUM) for s in sides]
+        mixture = getattr(rate, "mixture", None)
+        if isinstance(mixture, StratifiedMixture) and estimator is not Estimator.BOUNDS:
+            thin = [mixture.in_thin_strata(rate.sides[s], FEWEST_IN_STRATUM) for s in sides]
             if max(thin) > MOST_THIN:
                 return Status.TOO_FEW, THIN_STRATA
         for i, side in enumerate(sides):
@@ -208,9 +233,15 @@ class _Feature:
                 code, number = few
                 reason = Reason.of(code, people=number, minimum=FEWEST_ROWS, side=of_side)
                 return Status.TOO_FEW, reason
+            if isinstance(rate, UnrecordedMean) and estimator is not Estimator.BOUNDS:
+                # so many rows make up the variance of amounts of a few large ones
+                rows = rate.effective_people(side, estimator) / (rate.kurtosis or math.nan)
+                if len(sides) > 1 and not math.isnan(rows) and rows < FEWEST_EXPECTED:
+                    tail = Reason.of(ReasonCode.FEW_IN_TAIL, rows=rows, minimum=FEWEST_EXPECTED)
+                    return Status.TOO_FEW, tail.on(of_side) if of_side else tail
         return Status.OK, None
 
-    def _groups(self, rates: Sequence[Rate], outcome: OutcomeMasks) -> Iterator[Group]:
+    def _groups(self, rates: Sequence[Estimated], outcome: OutcomeMasks) -> Iterator[Group]:
         for g, name in enumerate(self._names):
             yield Group(
                 feature=self._counts.feature,
@@ -224,10 +255,14 @@ class _Feature:
                 rates={r.name: self._rate_value(r, g, outcome) for r in rates},
             )
 
-    def _everyone(self, rates: Sequence[Rate], outcome: OutcomeMasks) -> Group:
+    def _everyone(self, rates: Sequence[Estimated], outcome: OutcomeMasks) -> Group:
         values = {}
         for rate in rates:
-            cells = self._counts.rate(rate, outcome).cells
+            made = self._counts.rate(rate, outcome)
+            if isinstance(made, UnrecordedMean):
+                values[rate.name] = RateValue(value=made.overall, denominator=as_count(made.total))
+                continue
+            cells = made.cells
             beside = cells.beside if self._counts.sampled else cells.beside[:, :-1]
             n = cells.n[:, :2].sum(axis=0) + beside.sum(axis=1)
             total = float(n.sum())
@@ -249,7 +284,7 @@ class _Feature:
             rates=values,
         )
 
-    def _rate_value(self, row: Rate, side: int, outcome: OutcomeMasks) -> RateValue:
+    def _rate_value(self, row: Estimated, side: int, outcome: OutcomeMasks) -> RateValue:
         rate = self._counts.rate(row, outcome)
         estimator = self._deciding(rate, row.name, outcome)
         status, reason = self._insufficient(rate, [side], estimator)
@@ -262,7 +297,7 @@ class _Feature:
             row.name, self._counts.feature, self._names[side], outcome.class_scope,
             outcome.threshold_of(row),
         )  # fmt: skip
-        self._measured.shown[key] = self._shown(rate, estimator, side)
+        self._measured.shown[key] = self._what_is_shown(rate, estimator, side)
         interval = Interval(low, high, level, methods_of(rate, estimator))
         value = as_number(made.value(side))
         size = round(rate.size(side, estimator), 1)
@@ -270,7 +305,7 @@ class _Feature:
             value=value, denominator=size, interval=interval, status=status, reason=reason
         )
 
-    def _unmeasured(self, metric: Metric) -> Estimate:
+    def _unmeasured_estimate(self, metric: Metric) -> Estimate:
         return Estimate(
             metric=metric.name,
             definition=metric,
@@ -281,15 +316,16 @@ class _Feature:
             reference=None,
         )
 
-    def _compare(self, metric: Contrast, row: Rate, outcome: OutcomeMasks) -> None:
+    def _compare(self, metric: Compared, row: Estimated, outcome: OutcomeMasks) -> None:
         rate = self._counts.rate(row, outcome)
         estimator = self._deciding(rate, row.name, outcome)
         mirrors = len(self._names) == 2 and self._references[0][2].kind is ReferenceKind.OTHERS
         smaller = int(np.argmin(self._counts.cases))
+        order, by = getattr(metric, "order", None), _kind_of_contrast(metric)
         for g, side, reference in self._references:
-            one, other = (g, side) if metric.order == "group - reference" else (side, g)
+            one, other = (side, g) if order == "reference - group" else (g, side)
             estimate = replace(
-                self._unmeasured(metric),
+                self._unmeasured_estimate(metric),
                 group=self._names[g],
                 group_id=self._ids[g],
                 reference=reference,
@@ -303,14 +339,22 @@ class _Feature:
             if status is Status.UNDEFINED:
                 self._measured.estimates.append(replace(estimate, status=status, reason=reason))
                 continue
-            made, by, level = rate.by(estimator), metric.by, self._spec.confidence
-            value = contrast_value(by, made.value(one), made.value(other))
+            made, level = rate.by(estimator), self._spec.confidence
+            value = rate.contrast_value(by, made.value(one), made.value(other))
             if estimator is not Estimator.BOUNDS and math.isnan(value):
                 undefined = Reason.of(ReasonCode.BOTH_SIDES_ZERO)
+                if by == "deviations":
+                    undefined = Reason.of(ReasonCode.NO_VARIATION, of="labels")
+                elif isinstance(row, Mean):
+                    undefined = Reason.of(ReasonCode.RATIO_NOT_ABOVE_ZERO, rate=row.title)
                 added = replace(estimate, status=Status.UNDEFINED, reason=undefined)
                 self._measured.estimates.append(added)
                 continue
             low, high = made.contrast(by, one, other, critical(level))
+            if math.isnan(low):
+                without = replace(estimate, value=as_number(value), reason=RATIO_MAY_BE_ZERO)
+                self._measured.estimates.append(without)
+                continue
             estimate = replace(
                 estimate,
                 value=as_number(value),
@@ -328,21 +372,23 @@ class _Feature:
             together = partial(_limits_at, made.contrast, by, one, other)
 
             name, feature, of_group, _, scope, threshold = estimate.key
-            self._measured.shown[name, feature, of_group, scope, threshold] = self._shown(
+            self._measured.shown[name, feature, of_group, scope, threshold] = self._what_is_shown(
                 rate, estimator, one, other, by
             )
             if estimate.mirror_of is None:
                 self._measured.together[estimate.key] = together, 0
             self._measured.estimators.extend(
-                self._by_estimators(estimate, metric, rate, estimator, (one, other, g, side))
+                self._estimates_by_estimator(
+                    estimate, metric, rate, estimator, (one, other, g, side)
+                )
             )
 
     @property
     def _known_people(self) -> int:
         return round(float(self._counts.answers.sum()))
 
-    def _shown(
-        self, rate: UnrecordedRate, estimator: Estimator, one: int, other: int | None = None,
+    def _what_is_shown(
+        self, rate: Estimates, estimator: Estimator, one: int, other: int | None = None,
         by: By = "difference",
     ) -> Shown:  # fmt: skip
         # The same data arise where probabilities are right and groups fare alike, and where they
@@ -350,23 +396,22 @@ class _Feature:
         # distinguish the two. What a random sample corrects is right whatever the probabilities
         # are.
         sampled = estimator is Estimator.VALIDATED and self._counts.sampled
-        unplaced = 0 if sampled else rate.cells.unplaced
-        chosen, rejected = rate.cells.beside[:, -1]
-
-        lacking, weight = rate.cells.lacking
 
         def worst(z: float, *, outcomes: bool) -> tuple[float, float]:
-            ends, more = [], weight * outcomes
-            least, most = (0.0 if sampled else of for of in (rejected, chosen))
-            for side in (one,) if other is None else (one, other):
-                n, (low, high) = rate.size(side, estimator), rate.by(estimator).limits(side, z)
-                x, y = least + more, most + more
-                ends.append((low * n / (n + x), (high * n + y) / (n + y)))
-            return ends[0] if other is None else extremes(by, *ends)
+            ends = [
+                rate.reach(
+                    rate.by(estimator).limits(side, z), rate.size(side, estimator),
+                    unplaced=not sampled, outcomes=outcomes,
+                )
+                for side in ((one,) if other is None else (one, other))
+            ]  # fmt: skip
+            return ends[0] if other is None else rate.extremes(by, *ends)
 
-        made = partial(Shown, self._known_people, unplaced=unplaced, lacking=lacking, worst=worst)
-        alike = bool((rate.cells.n[:, :2].sum(axis=0) == 0).any())
-        if estimator is Estimator.VALIDATED or (alike and estimator is Estimator.BOUNDS):
+        made = partial(
+            Shown, self._known_people, unplaced=0 if sampled else rate.unplaced,
+            lacking=rate.lacking, worst=worst,
+        )  # fmt: skip
+        if estimator is Estimator.VALIDATED or (rate.alike and estimator is Estimator.BOUNDS):
             return made(random=True)
         contradiction = None
         if estimator is not Estimator.BOUNDS and self._calibration is not None:
@@ -382,22 +427,25 @@ class _Feature:
         # the test of the probabilities against the known groups; None without any
         return None if self._known is None else calibration_test(*self._known)
 
-    def _by_estimators(
-        self, estimate: Estimate, metric: Contrast, rate: UnrecordedRate, deciding: Estimator,
+    def _estimates_by_estimator(
+        self, estimate: Estimate, metric: Compared, rate: Estimates,
+        deciding: Estimator,
         sides: tuple[int, int, int, int],
     ) -> Iterator[ByEstimator]:  # fmt: skip
         one, other, group, reference = sides
-        by, level = metric.by, self._spec.confidence
-        for each in dict.fromkeys((deciding, *_ALTERNATIVES)):
+        by, level = _kind_of_contrast(metric), self._spec.confidence
+        for each in dict.fromkeys((deciding, *rate.alternatives)):
             if each is Estimator.VALIDATED and not (self._random and rate.validated is not None):
                 continue
-            if each in (Estimator.LIKELIHOOD, Estimator.VALIDATED):
+            if each is not Estimator.BOUNDS:
                 status, _ = self._insufficient(rate, [group, reference], each)
                 if status is Status.UNDEFINED:
                     continue
             made = rate.by(each)
             low, high = made.contrast(by, one, other, critical(level))
-            value = contrast_value(by, made.value(one), made.value(other))
+            if math.isnan(low):  # of averages that may be 0
+                continue
+            value = rate.contrast_value(by, made.value(one), made.value(other))
             row = ByEstimator(
                 metric=estimate.metric,
                 feature=self._counts.feature,
@@ -412,7 +460,7 @@ class _Feature:
             if each is Estimator.BOUNDS:
                 least, most = made.contrast(by, one, other, 0.0)
                 row = replace(row, set_low=least, set_high=most)
-            if each in (Estimator.LIKELIHOOD, Estimator.VALIDATED):
+            if each is not Estimator.BOUNDS:
                 people = min(rate.effective_people(side, each) for side in (group, reference))
                 row = replace(row, effective_people=round(people) if people < 1e15 else None)
             yield row
@@ -424,7 +472,7 @@ class _Feature:
             asked.metric.of
             for asked in self._resolution.metrics
             if isinstance(asked.metric, Contrast)
-            and isinstance(asked.metric.of, Rate)
+            and is_estimated(asked.metric.of)
             and not asked.obstacle
         ]
         if not rates:
@@ -432,10 +480,10 @@ class _Feature:
         outcome = self._resolution.outcomes[0]
         rate = self._counts.rate(rates[0], outcome)
         estimator = self._deciding(rate, rates[0].name, outcome)
-        if rate.mixture.unidentified.any():
+        if rate.unidentified.any():
             return {"alone": True} if estimator is Estimator.VALIDATED else {}
         if estimator is not Estimator.VALIDATED:
-            estimator = Estimator.LIKELIHOOD
+            estimator = rate.assumed
         people = [rate.effective_people(g, estimator) for g in range(len(self._names))]
         least, most = int(np.argmin(people)), int(np.argmax(people))
         if not math.isfinite(people[most]):
@@ -445,7 +493,11 @@ class _Feature:
             "effective": round(people[least]),
             "best_known": self._names[most],
             "most_effective": round(people[most]),
-            **({} if self._spec.rules else self._answers(rate)),
+            **(
+                self._answers(rate)
+                if isinstance(rate, UnrecordedRate) and not self._spec.rules
+                else {}
+            ),
         }
 
     def _answers(self, rate: UnrecordedRate) -> dict[str, str | int]:

@@ -25,7 +25,7 @@ from fairgauge.measure.slices import Slice
 from fairgauge.question.presets import preset
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Parameter, Reason, ReasonCode
-from fairgauge.resolve.group_counts import GroupCounts, count_groups, known_outcome, named
+from fairgauge.resolve.group_counts import GroupCounts, count_groups, group_fields, known_outcome
 from fairgauge.resolve.question_checks import FEW_PUBLISHED
 from fairgauge.resolve.resolution import Resolution
 from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
@@ -124,12 +124,12 @@ def adequate_parts(
         )
         part = next(own, None)
         if part is not None and part.ranges is None:
-            adequate = _of_extreme(part, estimate, small)
+            adequate = _adequate_extreme(part, estimate, small)
             if adequate is not None:
                 yield estimate.key, adequate
 
 
-def _of_extreme(part: Slice, extreme: Estimate, small: Small) -> Adequate | None:
+def _adequate_extreme(part: Slice, extreme: Estimate, small: Small) -> Adequate | None:
     # what is known of an extreme; its parts hold simultaneously (Bonferroni)
     metric = extreme.definition
     parts: Sequence[Metric] = (metric,)
@@ -138,14 +138,14 @@ def _of_extreme(part: Slice, extreme: Estimate, small: Small) -> Adequate | None
         part = Slice(part.counts, part.outcome, stricter(part.spec, len(parts)))
     found, reasons = [], []
     for each in parts:
-        of_part = _of_groups if isinstance(each, Across) else _of_contrast
+        of_part = _adequate_spread if isinstance(each, Across) else _adequate_contrast
         estimate, few = of_part(part, each, extreme, small)
         found += [estimate] if estimate else []
         reasons += few
     return Adequate(tuple(found), tuple(dict.fromkeys(reasons))) if reasons else None
 
 
-def _of_contrast(
+def _adequate_contrast(
     part: Slice, metric: Metric, extreme: Estimate, small: Small
 ) -> tuple[Estimate | None, list[Reason]]:
     assert isinstance(metric, Contrast)
@@ -165,7 +165,7 @@ def _of_contrast(
     return replace(own, value=abs(own.value), interval=interval), []
 
 
-def _of_groups(
+def _adequate_spread(
     part: Slice, metric: Metric, extreme: Estimate, small: Small
 ) -> tuple[Estimate | None, list[Reason]]:
     assert isinstance(metric, Across)
@@ -173,14 +173,14 @@ def _of_groups(
 
     names = part.counts.groups
     groups = np.arange(len(names))
-    few = insufficient_groups(metric, _every_group(part, groups), part.spec)
+    few = insufficient_groups(metric, _group_evidence(part, groups), part.spec)
     why = [small.get((part.counts.feature, name)) or few[g] for g, name in enumerate(names)]
     reasons = [reason.on(f"group {names[g]}") for g, reason in enumerate(why) if reason]
     kept = np.flatnonzero([reason is None for reason in why])
     if not len(kept):
         return None, reasons or [Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)]
-    adequate = _every_group(part, kept)
-    spread = metric.across(adequate.evidence.side, 1, part.spec.profile)
+    adequate = _group_evidence(part, kept)
+    spread = metric.across(adequate.data.side, 1, part.spec.profile)
     if math.isnan(spread.value[0]):
         return None, reasons or [metric.why_undefined(spread, 0)]
     intervals = part.uncertainty.of_feature(metric, adequate, spread)
@@ -188,7 +188,7 @@ def _of_groups(
     pair = made["reason"] if made["status"] is Status.TOO_FEW else None
     estimate = replace(
         extreme,
-        **named(part.counts, int(kept[int(spread.first[0])])),
+        **group_fields(part.counts, int(kept[int(spread.first[0])])),
         value=float(spread.value[0]),
         interval=made.get("interval"),
         status=Status.OK,
@@ -197,8 +197,8 @@ def _of_groups(
     return estimate, [*reasons, *([pair] if pair else [])]
 
 
-def _every_group(part: Slice, groups: np.ndarray[tuple[int], np.dtype[np.int64]]) -> EveryGroup:
-    return EveryGroup(part.evidence(groups, np.zeros_like(groups)), slots=1, adequate=True)
+def _group_evidence(part: Slice, groups: np.ndarray[tuple[int], np.dtype[np.int64]]) -> EveryGroup:
+    return EveryGroup(part.side_data(groups, np.zeros_like(groups)), slots=1, adequate=True)
 
 
 def excluded_groups(
@@ -207,9 +207,8 @@ def excluded_groups(
     """State the number and the selection rate of excluded groups, for tables to publish.
 
     Of a group of the minimum share or more it is a warning.
-
-    Groups of probabilities have no numbers, and protected counts no exact ones.
     """
+    # Groups of probabilities have no numbers, and protected counts no exact ones.
     spec = resolution.spec
     selection = [each for each in rates if each.name == "selection_rate"]
     published = spec.preset is not None and preset(spec.preset).published_metrics

@@ -26,10 +26,10 @@ def adverse_impact(report: Report, spec: Spec) -> tuple[AdverseImpact, ...]:
         return ()
     rounded = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
     several = len({(each.class_, each.threshold) for each in report.groups}) > 1
-    return () if rounded or several else tuple(_lines(report, spec))
+    return () if rounded or several else tuple(_impact_lines(report, spec))
 
 
-def _lines(report: Report, spec: Spec) -> Iterator[AdverseImpact]:
+def _impact_lines(report: Report, spec: Spec) -> Iterator[AdverseImpact]:
     estimated = {each.name for each in spec.probabilities}
     sides: dict[tuple[str, str, str | None], tuple[int, int]] = {}  # applicants, and selected
     for each in report.groups:
@@ -63,12 +63,10 @@ def _lines(report: Report, spec: Spec) -> Iterator[AdverseImpact]:
         n, selected, n_reference, others = ([*each] for each in zip(*tables, strict=True))
         both = [s + t for s, t in zip(selected, others, strict=True)]
         expected, variance = expected_selections(n, n_reference, both)
-        people, held, people_, held_ = map(sum, (n, selected, n_reference, others))
-        shortfall = expected - held
-        one_other = (
-            (held + 1) / people * people_ / (held_ - 1) if held_ > 1 and held < people else None
-        )
-        ratio = held / people * people_ / held_ if held_ and people else None
+        n_a, x_a, n_b, x_b = map(sum, (n, selected, n_reference, others))
+        shortfall = expected - x_a
+        one_other = (x_a + 1) / n_a * n_b / (x_b - 1) if x_b > 1 and x_a < n_a else None
+        ratio = x_a / n_a * n_b / x_b if x_b and n_a else None
         turned = None
         if limits and ratio is not None and one_other is not None:
             turned = any((a <= ratio <= b) != (a <= one_other <= b) for a, b in limits)
@@ -77,10 +75,10 @@ def _lines(report: Report, spec: Spec) -> Iterator[AdverseImpact]:
             group=group,
             reference=reference,
             tables=len(tables),
-            n=people,
-            n_reference=people_,
-            selected=held,
-            selected_reference=held_,
+            n=n_a,
+            n_reference=n_b,
+            selected=x_a,
+            selected_reference=x_b,
             expected=expected,
             shortfall=shortfall,
             standard_deviations=shortfall / sqrt(variance) if variance else None,

@@ -36,15 +36,15 @@ from fairgauge.enums import (
     Threshold,
 )
 from fairgauge.errors import Problem, SpecError, quote, refuse
-from fairgauge.inference.interval import FEWEST_GROUPS, Evidence, StatisticInterval, generator
+from fairgauge.inference.interval import FEWEST_GROUPS, SideData, StatisticInterval, generator
 from fairgauge.inference.missing_values import (
+    large_uncounted,
     missing_groups,
     missing_outcomes,
-    uncounted,
     uncounted_rows,
 )
 from fairgauge.inference.needed_rows import POWER
-from fairgauge.inference.possible import complete, contrast_range, reached
+from fairgauge.inference.possible import complete_rows, contrast_range, worst_case_limits
 from fairgauge.inference.two.contrast_intervals import insufficient_sides, statistic_interval
 from fairgauge.inference.two.paired_changes import (
     PairedTable,
@@ -59,16 +59,16 @@ from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import GroupCounts, Histogram, without_group
+from fairgauge.resolve.group_counts import GroupCounts, Histogram, ungrouped_rows
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.question_checks import one_group, weightless_groups
 from fairgauge.resolve.references import (
     Measure,
     References,
+    add_others,
     admissible_groups,
     group_sizes,
     references_at,
-    with_others,
 )
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.changes import DisparityChange, RateChange
@@ -93,7 +93,7 @@ def accepts(outcome: OutcomeMasks, spec: Spec) -> Accepts:
     return Accepts.UP_TO if strictly else Accepts.BELOW
 
 
-def accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Accepts) -> Array:
+def rows_accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Accepts) -> Array:
     """Return the rows that each threshold accepts: bins, the last axis, become thresholds."""
     if decision in (Accepts.FROM, Accepts.BELOW):  # a score at the threshold is on its upper side
         first = np.searchsorted(histogram.low, cuts, side="left")
@@ -107,7 +107,7 @@ def accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Accepts
     return np.asarray(sums[..., first])
 
 
-def _by_label(of: Array, positive: Mask) -> Array:
+def _counts_by_label(of: Array, positive: Mask) -> Array:
     # counts by label (positive, negative, missing) and bin
     known = (np.compress(mask, of[..., :-1, :], -2).sum(axis=-2) for mask in (positive, ~positive))
     return np.stack([*known, of[..., -1, :]], axis=-2)
@@ -125,8 +125,8 @@ def states_by_threshold(
     decision = accepts(outcome, spec)
 
     def states(bins: Array, cells: Array) -> Array:
-        scored, without = (_by_label(of, outcome.labels) for of in (bins, cells))
-        yes = accepted(scored, histogram, cuts, decision)
+        scored, without = (_counts_by_label(of, outcome.labels) for of in (bins, cells))
+        yes = rows_accepted(scored, histogram, cuts, decision)
         no = scored.sum(axis=-1, keepdims=True) - yes
         found = np.stack([yes, no, without[..., [-1]] + np.zeros_like(yes)], axis=-1)
         found = np.moveaxis(found, -2, -3)
@@ -144,15 +144,15 @@ def states_by_threshold(
 
 
 _ROUNDING = 1e-12
+# what cannot be asked, and what to do instead
 _NOT_COUNTED = {
     "cluster": "choose from one row of each cluster, and audit the chosen threshold with clusters",
     "strata": "choose for the intersection with that column, or audit the chosen threshold with it",
 }
-"""What cannot be asked, and what to do instead."""
+# rates of decisions that are stated with every choice, whichever rate is kept
 _STATED = ("selection_rate", "true_positive_rate", "false_positive_rate")
-"""Rates of decisions that are stated with every choice, whichever rate is kept."""
+# share of rows with the rarer decision, below which nearly all rows have the same
 _NEARLY_NONE = 0.01
-"""Share of rows with the rarer decision, below which nearly all rows have the same."""
 
 
 def choose_thresholds(
@@ -179,7 +179,7 @@ def choose_thresholds(
             problems.append(Problem(option, f"{why}; {instead}"))
     refuse(problems)
     (outcome,) = resolution.outcomes
-    without = uncounted(cube, resolution.features, spec)
+    without = large_uncounted(cube, resolution.features, spec)
     choosers = [
         _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, without)
         for of in resolution.features
@@ -210,7 +210,8 @@ class Excluded:
 
     As in an audit, a goal is met only if it would be whatever these rows are, and missed unless
     their groups could change that. Each of them may count for a rate, against it, or not at all, so
-    that ends are at least as far apart as any table puts them. They are those of both halves.
+    that ends are at least as far apart as any table puts them. They are those of both halves. So
+    are rows whose label may be no decision, which rates count as negative.
 
     ``ungrouped, incomplete``: the rows without a group, and those without a label or a score.
     """
@@ -228,18 +229,26 @@ class Excluded:
 
         def lacking(measure: Measure) -> tuple[Array, float]:
             known, apart = states_by_threshold(counts, outcome, spec, cuts[:1], measure)
-            of_groups, of_none = (of - complete(of) for of in (known, apart))
+            of_groups, of_none = (of - complete_rows(of) for of in (known, apart))
             return of_groups.sum(axis=(1, 2, 3)), float(of_none.sum())
 
+        def undecided(measure: Measure) -> Array:
+            cells = counts.counts[measure][:, 0, :-1, :-1]
+            held = outcome.open_labels
+            if held is None or spec.profile.as_smclarify:
+                return np.zeros(len(cells))
+            return np.asarray(np.compress(held, cells, axis=1).sum(axis=(1, 2)))
+
         own, others = lacking("n")
-        self.ungrouped = round(without_group(counts, "n"))
-        self.incomplete = round(float(own.sum()) + others)
+        self.ungrouped = round(ungrouped_rows(counts, "n"))
+        self.incomplete = round(float(own.sum() + undecided("n").sum()) + others)
         measure: Measure = "w" if counts.weighted else "n"
         # the others may be the only ones that weigh alike, and count as rows
         n, w = (float(counts.counts[of].sum()) for of in ("n", measure))
         unit = n / w if w and not counts.unequally_weighted else 1.0
-        self._of_sides = unit * with_others(lacking(measure)[0])
-        self._of_none = unit * float(without_group(counts, measure))
+        self._of_sides = unit * add_others(lacking(measure)[0])
+        self._undecided = unit * add_others(undecided(measure))
+        self._of_none = unit * float(ungrouped_rows(counts, measure))
         self._whole = len(own)
 
     def reached(
@@ -253,13 +262,15 @@ class Excluded:
             return interval, interval
         places, groups = np.arange(against.shape[1]), len(against)
 
-        def ends(more: Array | float) -> Limits:
+        def ends(lacking: Array | float, undecided: Array | float) -> Limits:
             made = []
             for part in parts(metric):
                 of = part.of
                 assert isinstance(of, Rate)  # as `metric_of` asks
                 x, n = (cells @ np.array(each, dtype=float) for each in (of.of, of.among))
-                low, high = quotient(x, n + more), quotient(x + more, n + more)
+                counted = undecided if "label" in of.needs else 0.0
+                low = quotient(np.maximum(x - counted, 0.0), n + lacking + counted)
+                high = np.minimum(quotient(x + lacking + counted, n + lacking), 1.0)
                 ours, theirs = (
                     (low[:groups], high[:groups]),
                     (low[against, places], high[against, places]),
@@ -271,9 +282,13 @@ class Excluded:
             low, high = (np.max([each[i] for each in folded], axis=0) for i in range(2))
             return low, high
 
-        (value, _), found = ends(0.0), []
-        for more in (self._of_sides + self._of_none, np.full_like(self._of_sides, self._of_none)):
-            low, high = reached(interval, ends(more[:, None]), value, ratio=is_ratio(metric))
+        (value, _), found = ends(0.0, 0.0), []
+        of_none = np.full_like(self._of_sides, self._of_none)
+        for lacking, undecided in (
+            (self._of_sides + of_none, self._undecided), (of_none, np.zeros_like(of_none)),
+        ):  # fmt: skip
+            worst = ends(lacking[:, None], undecided[:, None])
+            low, high = worst_case_limits(interval, worst, value, ratio=is_ratio(metric))
             if not is_ratio(metric):
                 low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)  # as shares can be
             found.append((low, high))
@@ -293,7 +308,10 @@ class Excluded:
         ends = 1 if (tp, fp) == (fn, tn) else 2  # both rates, where decisions choose the rows
         n = np.minimum(*(each @ np.array(kept.among, dtype=float) for each in (cells, today)))
         more = self._of_sides[self._whole] + self._of_none
-        return np.asarray(gain - more * (ends + np.maximum(gain, 0.0)) / (n + more))
+        # each of these may go from one side to the other
+        moved = more + 2 * self._undecided[self._whole] * ("label" in kept.needs)
+        least = gain - moved * (ends + np.maximum(gain, 0.0)) / (n + more)
+        return np.asarray(np.maximum(least, -1.0))
 
     def passing(
         self, outcome: Outcome, reason: Reason | None = None
@@ -344,7 +362,7 @@ class _Chooser:
         self.counts = counts
         self.accepts = accepts(outcome, spec)
         names = ("w", "w2", "n") if self.spec.weight else ("n", "n", "n")
-        of_label = [_by_label(histogram.counts[n], outcome.labels)[:, :2] for n in names]
+        of_label = [_counts_by_label(histogram.counts[n], outcome.labels)[:, :2] for n in names]
         self.by_label = np.stack(of_label)
         assert isinstance(self.spec.threshold, tuple)
         self.cuts = np.unique(np.concatenate([histogram.low, histogram.high, self.spec.threshold]))
@@ -357,7 +375,7 @@ class _Chooser:
         halves = []
         for half in (firsts, cases - firsts):
             held = self.by_label * np.nan_to_num(quotient(half, cases))
-            at_cuts = accepted(held, histogram, self.cuts, self.accepts)
+            at_cuts = rows_accepted(held, histogram, self.cuts, self.accepts)
             halves.append(Half(at_cuts, held.sum(axis=-1)))
         self.first, self.second = halves
         self._lower = kept.better is Better.LOWER
@@ -376,7 +394,7 @@ class _Chooser:
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
         self._excluded: Mask = np.zeros(len(counts.groups), dtype=bool)
         every = np.arange(len(self.cuts))
-        both = with_others(self.first.margins[0] + self.second.margins[0])[..., :2, :]
+        both = add_others(self.first.margins[0] + self.second.margins[0])[..., :2, :]
         self._both = both.swapaxes(-1, -2).reshape(*both.shape[:2], 4)  # TP, FP, FN and TN
         everywhere = self._disparities(self.first, every, self._usual)
         self._excluded = np.asarray(everywhere.insufficient.all(axis=1))
@@ -391,7 +409,7 @@ class _Chooser:
             constant = float(histogram.low[held[0]])
             yield Diagnostic.warning(DiagnosticCode.ONE_DECISION, constant=constant)
             return
-        yes = accepted(cases, histogram, self.cuts[[self.today]], self.accepts)
+        yes = rows_accepted(cases, histogram, self.cuts[[self.today]], self.accepts)
         share = float(yes[0] / cases.sum())
         if min(share, 1 - share) < _NEARLY_NONE:
             threshold = float(self.cuts[self.today])
@@ -399,28 +417,28 @@ class _Chooser:
 
     def chosen(self) -> FeatureThresholds:
         """Return the frontier and the choices."""
-        common = self._common()
+        common = self._choose_common()
         effect = None if common is None else self._effect(*common)
         return FeatureThresholds(
             feature=self.counts.feature,
             groups=self.counts.groups,
             frontier=tuple(self._frontier()),
             common=effect,
-            outcome=self._without_common() if effect is None else effect.outcome,
+            outcome=self._explain_no_common() if effect is None else effect.outcome,
         )
 
-    def _common(self) -> tuple[int, ChosenBy] | None:
+    def _choose_common(self) -> tuple[int, ChosenBy] | None:
         # nothing was searched for where it is today's, so that its intervals need no margin
-        if self._allowed(np.array([self.today]), ChosenBy.INTERVAL).all():
+        if self._allowed_cuts(np.array([self.today]), ChosenBy.INTERVAL).all():
             return self.today, ChosenBy.INTERVAL
         far = np.abs(self.cuts - self.cuts[self.today])
         for by in ChosenBy:
-            allowed = np.flatnonzero(self._allowed(np.arange(len(self.cuts)), by))
+            allowed = np.flatnonzero(self._allowed_cuts(np.arange(len(self.cuts)), by))
             if len(allowed):
                 return int(allowed[far[allowed].argmin()]), by
         return None
 
-    def _without_common(self) -> Outcome:
+    def _explain_no_common(self) -> Outcome:
         cuts, measures = np.arange(len(self.cuts)), self.second
         found = self._disparities(measures, cuts, self._usual)
         z = np.full(len(cuts), critical(self.spec.confidence))
@@ -435,7 +453,7 @@ class _Chooser:
             return Outcome.FAIL
         return Outcome.NOT_EVALUATED if open_ == {Outcome.NOT_EVALUATED} else Outcome.INCONCLUSIVE
 
-    def _allowed(self, cuts: Index, by: ChosenBy) -> Mask:
+    def _allowed_cuts(self, cuts: Index, by: ChosenBy) -> Mask:
         # By wider intervals than those that are shown, by these, or by the values alone. Where it
         # is by how many standard errors the wider ones are to hold in the other half with a power
         # of `POWER`, if nothing were searched for: the values of two halves differ by the root of 2
@@ -445,11 +463,11 @@ class _Chooser:
         allowed = found.may_meet if by is ChosenBy.VALUE else found.passing
         z = 0.0 if by is ChosenBy.VALUE else critical(self.spec.confidence) + wider
         low, high = self._gain(self.first, cuts).difference.at(np.full(len(cuts), z))
-        least = self._least(-high if self._lower else low, cuts)
+        least = self._least_gain(-high if self._lower else low, cuts)
         kept = (cuts == self.today) | (least >= -self.margin - _ROUNDING)  # no decision changes
         return np.asarray(allowed & kept)
 
-    def _least(self, gain: Array, cuts: Index) -> Array:
+    def _least_gain(self, gain: Array, cuts: Index) -> Array:
         cells = self._both[len(self.counts.groups) + 1]
         return self._rest.least_gain(self.kept, gain, cells[cuts], cells[self.today])
 
@@ -466,7 +484,7 @@ class _Chooser:
         return references_at(self.counts, self.metric, self.spec, values_of, len(cuts))
 
     def _disparities(self, half: Half, cuts: Index, z: Array) -> Disparities:
-        sides = with_others_of(half.margins[:, :, cuts])
+        sides = append_others_each(half.margins[:, :, cuts])
         places = np.arange(len(cuts))
         against = np.stack([each.sides for each in self._references(cuts)], axis=1)
         every = [
@@ -514,7 +532,7 @@ class _Chooser:
     def _effect(self, cut: int, chosen_by: ChosenBy) -> ThresholdEffect:
         cuts = np.array([cut])
         names, level = self.counts.groups, self.spec.confidence
-        sides = with_others_of(self.second.decided(self.today, cuts)[:, :, 0])
+        sides = append_others_each(self.second.decided(self.today, cuts)[:, :, 0])
         performance = change_of(self.kept, sides[:, [len(names) + 1]])
         (references,) = self._references(cuts)
         groups = np.flatnonzero(references.sides != np.arange(len(names)))
@@ -580,7 +598,7 @@ class _Chooser:
             return Outcome.PASS, None
         if low < -self.margin:
             return (Outcome.FAIL if high < -self.margin else Outcome.INCONCLUSIVE), None
-        (least,) = self._least(np.array([low]), np.array([cut])).tolist()
+        (least,) = self._least_gain(np.array([low]), np.array([cut])).tolist()
         reason = self._rest.reason(Outcome.PASS) if least < -self.margin else None
         return self._rest.passing(Outcome.PASS, reason)
 
@@ -637,7 +655,7 @@ class Disparities:
     @property
     def insufficient(self) -> Mask:
         """Return where the data of a comparison are insufficient."""
-        return _is_stated(self.why)
+        return _has_reason(self.why)
 
     @property
     def meet(self) -> Mask:
@@ -706,7 +724,7 @@ class Disparities:
         return np.asarray(severity)
 
 
-def _is_stated(why: NDArray[np.object_]) -> Mask:
+def _has_reason(why: NDArray[np.object_]) -> Mask:
     return np.array([each is not None for each in why.flat], dtype=bool).reshape(why.shape)
 
 
@@ -736,13 +754,13 @@ def disparity(
     them, whichever it is; its lower limit is that of all of them simultaneously.
     """
     if isinstance(metric, Contrast):
-        return _contrast(metric, group, reference, z)
+        return _contrast_by_mover(metric, group, reference, z)
     stricter = z + critical(1 - (1 - level) / len(metric.of)) - critical(level)
-    alone = [_contrast(part, group, reference, z) for part in metric.of]
-    together = [_contrast(part, group, reference, stricter) for part in metric.of]
+    alone = [_contrast_by_mover(part, group, reference, z) for part in metric.of]
+    together = [_contrast_by_mover(part, group, reference, stricter) for part in metric.of]
     why = alone[0][-1]
     for *_, of_part in alone[1:]:
-        why = np.where(_is_stated(why), why, of_part)
+        why = np.where(_has_reason(why), why, of_part)
     return (
         np.max([np.abs(value) for value, *_ in alone], axis=0),
         np.max([fold(low, high)[0] for _, low, high, _ in together], axis=0),
@@ -751,7 +769,7 @@ def disparity(
     )
 
 
-def _contrast(
+def _contrast_by_mover(
     metric: Contrast, group: Array, reference: Array, z: Array
 ) -> tuple[Array, Array, Array, NDArray[np.object_]]:
     sides = [_interval_of(metric.of, margins) for margins in (group, reference)]
@@ -792,16 +810,16 @@ class Half:
         return np.concatenate([table, missing], axis=3).reshape(*table.shape[:3], 3, 2, 2)
 
 
-def with_others_of(counts: Array) -> Array:
+def append_others_each(counts: Array) -> Array:
     """Append all rows, and all others of every group, to counts with the measures first."""
-    return np.stack([with_others(each) for each in counts])
+    return np.stack([add_others(each) for each in counts])
 
 
 def _interval_of(statistic: Statistic, margins: Array) -> StatisticInterval:
     # the interval of a statistic of weights, their squares and cases: (3, n, 3, 2)
     weights, squares, cases = (confusion(margin, classes=False) for margin in margins)
     weighted = bool((margins[0] != margins[2]).any())
-    return statistic_interval(statistic, Evidence(weights, cases, squares if weighted else None))
+    return statistic_interval(statistic, SideData(weights, cases, squares if weighted else None))
 
 
 def change_of(statistic: Statistic, tables: Array) -> StatisticChange:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import product, starmap
 from typing import Literal
 
 import numpy as np
@@ -16,14 +16,14 @@ from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
 from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import AVERAGES, Rate, Statistic, agreement, averaged
+from fairgauge.catalogue.statistics import AVERAGES, Rate, Statistic, agreement, class_average
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.cube.views import asked_of, candidate_axes, pair
 from fairgauge.enums import Better, ClassKind, Method, Status, Task
 from fairgauge.errors import Problem, refuse
 from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.missing_values import MANY_MISSING, uncounted
+from fairgauge.inference.missing_values import MANY_MISSING, large_uncounted
 from fairgauge.inference.possible import PossiblePairs, RateLimits, furthest
 from fairgauge.inference.two.contrast_intervals import is_resampled, side_interval
 from fairgauge.inference.two.paired_changes import (
@@ -37,7 +37,7 @@ from fairgauge.measure._changes import (
     MeasuredDisparities,
     MeasuredMargins,
     check_margins,
-    judged,
+    judge_candidates,
     margin_of,
     measured_disparities,
     rate_margins,
@@ -48,7 +48,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, JointCells, count_jointly, count_missing
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, one_decision
-from fairgauge.resolve.references import large_groups, sides_of_unknown, with_others
+from fairgauge.resolve.references import add_others, large_groups, sides_of_unknown
 from fairgauge.resolve.resolution import asked_metrics, resolve
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.comparison import Among, Candidate, MarginTest, Reclassified
@@ -78,7 +78,7 @@ def compare_candidates(cube: Cube, spec: Spec) -> tuple[Candidate, ...]:
     }
     refuse([Problem(path, why) for path, why in refused.items() if isinstance(why, str)])
     measured = [_Models(cube, axis, spec).measured() for axis in candidate_axes(cube)]
-    return judged(measured, spec)
+    return judge_candidates(measured, spec)
 
 
 class PairedSlice:
@@ -114,7 +114,7 @@ class PairedSlice:
         """Return what becomes of a statistic of some sides; raise `NoInterval` where unknown."""
         slots = np.zeros_like(which)
         old, new = (
-            side_interval(statistic, each.evidence(which, slots))
+            side_interval(statistic, each.side_data(which, slots))
             for each in (self.current, self.candidate)
         )
         return statistic_change(statistic, self.table(which), old, new)
@@ -140,7 +140,7 @@ class PairedSlice:
         collapsed = np.einsum(
             "gslpq,la,pb,qc->gsabc", counts, labels, decisions, decisions, optimize=True
         )
-        return with_others(collapsed)[:, 0]
+        return add_others(collapsed)[:, 0]
 
     def _codes(self, masks: Sequence[Mask]) -> Index:
         # the outcome of every level: 0 positive and 1 negative, or the class
@@ -191,7 +191,7 @@ class _Models:
         check_margins(spec, [metric.name for metric, _ in asked])
         self.contrasts = [(m, why) for m, why in asked if isinstance(m, Contrast)]
         self.others = [(m, why) for m, why in asked if not isinstance(m, Contrast)]
-        self.is_uncounted = bool(uncounted(cube, self.resolution.features, self.spec))
+        self.is_uncounted = bool(large_uncounted(cube, self.resolution.features, self.spec))
         self._slices: dict[int | None, tuple[PairedSlice, ...]] = {}
         self._changes: dict[tuple[int, Statistic, bytes], StatisticChange] = {}
         self._missing: dict[str, tuple[Array, Array, Array]] = {}
@@ -221,7 +221,7 @@ class _Models:
             reason=reason,
             disparities=(),
             rates=tuple(self._rates()),
-            reclassified=tuple(self._reclassified()),
+            reclassified=tuple(self._count_reclassified()),
         )
         return MeasuredCandidate(candidate, disparities, margins, groups)
 
@@ -249,10 +249,12 @@ class _Models:
             "group" in needs and unknown > 0 and unknown >= MANY_MISSING * large.min(initial=np.inf)
         )
 
-    def _is_complete(self, counts: GroupCounts) -> bool:
-        _, _, rows = self._cells(counts)
+    def _is_complete(self, sliced: PairedSlice) -> bool:
+        _, _, rows = self._cells(sliced.counts)
         labels = slice(None, -1 if rows.shape[1] > 1 else None)
-        return bool(rows[:-1, labels, :-1, :-1].sum() == rows.sum())
+        outcome = sliced.current.outcome
+        decided = outcome.open_labels is None and outcome.open_predictions is None
+        return decided and bool(rows[:-1, labels, :-1, :-1].sum() == rows.sum())
 
     def _cells(self, counts: GroupCounts) -> tuple[Array, Array, Array]:
         if counts.feature not in self._missing:
@@ -265,7 +267,8 @@ class _Models:
         # the ends of a rate, of ratios in logarithms: of complete rows alone, or of all
         groups, without, _ = self._cells(sliced.counts)
         sides = np.logical_or(*sides_of_unknown(sliced.counts))
-        pairs = PossiblePairs(groups, without, sides, sliced.current.outcome)
+        outcome = sliced.current.outcome
+        pairs = PossiblePairs(groups, without, sides, outcome if missing else outcome.closed)
         limits = pairs.limits(rate, which, missing=missing)
         return limits.in_logarithms() if by == "ratio" else limits
 
@@ -279,7 +282,8 @@ class _Models:
                 for each in (self.resolution, self.other)
             )
             counts = (of, other, count_jointly(self.cubes.joint, of))
-            outcomes = self.resolution.outcomes
+            both = zip(self.resolution.outcomes, self.other.outcomes, strict=True)
+            outcomes = [*starmap(_open_in_either, both)]
             made = [PairedSlice(counts, outcome, self.spec) for outcome in outcomes]
             if self.classes:
                 made.append(PairedSlice(counts, outcomes[0].of_no_class, self.spec, outcomes))
@@ -301,7 +305,7 @@ class _Models:
             self._changes[key] = sliced.change(statistic, which)
         return self._changes[key]
 
-    def _of_scope(
+    def _statistics_of_scope(
         self, sliced: PairedSlice, statistics: Sequence[Statistic]
     ) -> Iterator[tuple[Statistic, ClassScope]]:
         # kappa is one number of all classes: no class has its own, as in an audit
@@ -316,7 +320,7 @@ class _Models:
                 yield statistic, sliced.class_scope
                 continue
             for how in AVERAGES:
-                yield averaged(statistic, how), ClassScope(ClassKind.AVERAGE, average=how)
+                yield (class_average(statistic, how), ClassScope(ClassKind.AVERAGE, average=how))
 
     # ---- rates
 
@@ -331,7 +335,7 @@ class _Models:
         for feature in (None, *range(len(self.resolution.features))):
             for sliced in self.slices(feature):
                 groups = np.arange(len(sliced.counts.groups))
-                for statistic, scope in self._of_scope(sliced, statistics):
+                for statistic, scope in self._statistics_of_scope(sliced, statistics):
                     if self._is_here(sliced, statistic):
                         yield from self._rate_changes(sliced, statistic, scope, groups)
 
@@ -358,7 +362,7 @@ class _Models:
 
         def undefined(i: int, old: bool) -> Reason:
             side = sliced.current if old else sliced.candidate
-            return statistic.why_undefined(side.evidence(which, np.zeros_like(which)).side, i)
+            return statistic.why_undefined(side.side_data(which, np.zeros_like(which)).side, i)
 
         yield from rate_records(change, bases, self.spec.confidence, undefined)
 
@@ -367,25 +371,25 @@ class _Models:
     def _disparities(self) -> Iterator[MeasuredDisparities]:
         for feature in range(len(self.resolution.features)):
             for sliced in self.slices(feature):
-                yield from self._other_changes(sliced)
+                yield from self._changes_of_others(sliced)
                 for metric, obstacle in self.contrasts:
                     if not self._is_here(sliced, metric.of):
                         continue
                     if obstacle is not None:
-                        yield _without_numbers(
+                        yield _drop_numbers(
                             [replace(_base(sliced, metric, sliced.class_scope), group=group,
                                      threshold=None) for group in sliced.counts.groups],
                             obstacle,
                         )  # fmt: skip
                         continue
-                    for statistic, scope in self._of_scope(sliced, [metric.of]):
+                    for statistic, scope in self._statistics_of_scope(sliced, [metric.of]):
                         of = replace(metric, of=statistic)
                         yield self._comparison_changes(sliced, of, scope)
         if any(metric.scope == "table" for metric, _ in self.others):
             for sliced in self.slices(None):
-                yield from self._other_changes(sliced)
+                yield from self._changes_of_others(sliced)
 
-    def _other_changes(self, sliced: PairedSlice) -> Iterator[MeasuredDisparities]:
+    def _changes_of_others(self, sliced: PairedSlice) -> Iterator[MeasuredDisparities]:
         # indices of all rows are measured of all rows, all others by feature; of several classes,
         # distances of all at once
         whole = sliced.class_scope == NO_CLASS
@@ -402,7 +406,7 @@ class _Models:
                 yield self._comparison_changes(sliced, metric, sliced.class_scope)
             else:
                 obstacle = obstacle or Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-                yield _without_numbers([_base(sliced, metric, sliced.class_scope)], obstacle)
+                yield _drop_numbers([_base(sliced, metric, sliced.class_scope)], obstacle)
 
     def _comparison_changes(
         self, sliced: PairedSlice, metric: Contrast | Combined, scope: ClassScope
@@ -431,18 +435,18 @@ class _Models:
         try:
             made = measured_disparities(metric, changed, bases, self.spec, inside=inside)
         except NoInterval as refused:
-            return _without_numbers(bases, refused.reason)
+            return _drop_numbers(bases, refused.reason)
         if isinstance(metric, Combined) or not isinstance(metric.of, Rate):
             return made
         rate, by = metric.of, metric.by
-        if self._is_complete(sliced.counts):
+        if self._is_complete(sliced):
             return replace(made, reach=np.zeros(len(made.records)))
         sides = (groups, references)
         ends = [
             furthest(*(self._limits(sliced, rate, w, by, missing=m) for w in sides))
             for m in (True, False)
         ]
-        return replace(made, reach=_moved(*ends))
+        return replace(made, reach=_possible_move(*ends))
 
     # ---- margins
 
@@ -451,7 +455,9 @@ class _Models:
         if self.classes:
             sliced = sliced[-1:]  # all classes at once
         for (name, margin), each in product(rate_margins(self.spec), sliced):
-            statistic, scope = next(self._of_scope(each, [self.spec.catalogue.rate(name)]))
+            statistic, scope = next(
+                self._statistics_of_scope(each, [self.spec.catalogue.rate(name)])
+            )
             if not self._is_here(each, statistic):
                 continue
             batch = self._held_against(each, statistic, scope, {EVERYONE: margin}, "difference")
@@ -485,7 +491,7 @@ class _Models:
                 if not self._is_here(sliced, rate):
                     continue
                 margins = dict.fromkeys(sliced.counts.groups, min(held))
-                for statistic, scope in self._of_scope(sliced, [rate]):
+                for statistic, scope in self._statistics_of_scope(sliced, [rate]):
                     if scope.is_single:
                         yield self._held_against(sliced, statistic, scope, margins, by)
 
@@ -510,16 +516,20 @@ class _Models:
         made = change.ratio if by == "ratio" else change.difference
         lower = better_of(statistic, self.spec.favourable) is Better.LOWER
         reach = None
-        if isinstance(statistic, Rate) and not self._is_complete(sliced.counts):
+        if isinstance(statistic, Rate) and not self._is_complete(sliced):
             least, observed = (
                 self._limits(sliced, statistic, which, by, missing=missing).change
                 for missing in (True, False)
             )
-            reach = _moved(least[1], observed[1]) if lower else _moved(-least[0], -observed[0])
+            reach = (
+                _possible_move(least[1], observed[1])
+                if lower
+                else _possible_move(-least[0], -observed[0])
+            )
         gain = made.negated() if lower else made
         return MeasuredMargins(tests, gain, change, lower=lower, reach=reach)
 
-    def _reclassified(self) -> Iterator[Reclassified]:
+    def _count_reclassified(self) -> Iterator[Reclassified]:
         if self.resolution.task is not Task.BINARY:
             return
         labels: dict[Among, list[int]] = {"all": [0, 1, 2]}
@@ -542,6 +552,11 @@ class _Models:
                         )
 
 
+def _open_in_either(one: OutcomeMasks, other: OutcomeMasks) -> OutcomeMasks:
+    masks = [e.open_predictions for e in (one, other) if e.open_predictions is not None]
+    return replace(one, open_predictions=np.logical_or.reduce(masks)) if masks else one
+
+
 def _threshold(sliced: PairedSlice, of: Statistic | Metric) -> float | None:
     return sliced.current.outcome.threshold if "prediction" in of.needs else None
 
@@ -558,13 +573,13 @@ def _base(sliced: PairedSlice, metric: Metric, scope: ClassScope) -> DisparityCh
     )
 
 
-def _moved(furthest: Array, observed: Array) -> Array:
+def _possible_move(furthest: Array, observed: Array) -> Array:
     # how far a number may move from what is observed: anywhere where that is unknown
     with np.errstate(invalid="ignore"):
         moved = np.where(furthest == observed, 0.0, furthest - observed)
     return np.asarray(np.nan_to_num(np.maximum(moved, 0.0), nan=np.inf))
 
 
-def _without_numbers(bases: Sequence[DisparityChange], reason: Reason) -> MeasuredDisparities:
+def _drop_numbers(bases: Sequence[DisparityChange], reason: Reason) -> MeasuredDisparities:
     status = Status.NOT_APPLICABLE
     return MeasuredDisparities(tuple(replace(base, status=status, reason=reason) for base in bases))

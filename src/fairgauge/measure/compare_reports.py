@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.lookup import SCORING_RATE
 from fairgauge.enums import (
+    DOUBTS,
     CandidateVerdict,
     ClassKind,
     DiagnosticCode,
@@ -70,14 +71,10 @@ from fairgauge.values import canonical, matches
 _MAKE = "fairgauge audit DATA ... -o report.json makes one"
 _Key: TypeAlias = tuple[object, ...]
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
-_DOUBTFUL = (
-    DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.APPROVED_AS_REFUSED,
-    DiagnosticCode.CLASSES_OF_MISSING, DiagnosticCode.PREDICTION_NOT_A_LABEL,
-    DiagnosticCode.MISSING_MARKER, DiagnosticCode.MISSING_OUTCOMES,
-    DiagnosticCode.UNEQUALLY_MISSING, DiagnosticCode.DOUBLED_ROWS, DiagnosticCode.COPIED_FILES,
-    DiagnosticCode.UNCOUNTED_ROWS, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.SAME_NAMES,
-    DiagnosticCode.REVERSED_SCORES, DiagnosticCode.REVERSED_PREDICTIONS,
-)  # fmt: skip
+_DOUBTFUL = DOUBTS | {
+    DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNEQUALLY_MISSING,
+    DiagnosticCode.COPIED_FILES, DiagnosticCode.UNCOUNTED_ROWS,
+}  # fmt: skip
 """Warnings of rows that are missing, unclear, or may be wrong."""
 
 
@@ -92,10 +89,13 @@ def compare_reports(
     apart = {option.name for option in OPTIONS if not option.comparable}
     asked = [each.key for each in differences if each.key in apart]
     if asked:
-        tables = [(r.data.source, r.data.rows, _asked(r.spec, "where")) for r in (before, after)]
+        tables = [
+            (r.data.source, r.data.rows, _option_or_default(r.spec, "where"))
+            for r in (before, after)
+        ]
         same = same_rows if same_rows is not None else same or tables[0] == tables[1]
         refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
-    pairs, lonely = _paired(before.estimates, after.estimates)
+    pairs, lonely = _pair_estimates(before.estimates, after.estimates)
     changed = changes(pairs, refused)
     known = {_subject(e): _gap(e) for e in before.diagnostics if e.level is Level.WARNING}
     origin = _origin(after, new)
@@ -210,7 +210,7 @@ def _differences(old: Report, new: Report) -> Iterator[Difference]:
     keys = [option.name for option in ranked]
     keys += [key for key in {**old.spec, **new.spec} if key not in BY_NAME]
     for key in keys:
-        before, after = (_asked(report.spec, key) for report in (old, new))
+        before, after = (_option_or_default(report.spec, key) for report in (old, new))
         if before != after and not (key == "positive" and _alike(before, after)):
             yield Difference(key, before, after, BY_NAME[key].effect if key in BY_NAME else "")
     for before, after in ((b, a) for b in old.own for a in new.own if b.name == a.name):
@@ -221,7 +221,7 @@ def _differences(old: Report, new: Report) -> Iterator[Difference]:
         yield Difference("fairgauge", old.version, new.version)
 
 
-def _asked(spec: Mapping[str, object], key: str) -> object:
+def _option_or_default(spec: Mapping[str, object], key: str) -> object:
     value, option = spec.get(key), BY_NAME.get(key)
     return option.type.plain(option.default) if value is None and option else value
 
@@ -242,7 +242,7 @@ def _rows(old: Report, new: Report, stated: bool | None) -> tuple[bool, Reason |
     return same is not None, same
 
 
-def _paired(
+def _pair_estimates(
     old: Iterable[Estimate], new: Iterable[Estimate]
 ) -> tuple[list[tuple[Estimate, Estimate]], list[Alone]]:
     # that of the class with the largest difference is that of one class, which may be another one
@@ -251,7 +251,7 @@ def _paired(
         [e for e in side if e.class_scope.kind is not ClassKind.WORST] for side in (old, new)
     )
     single = all(len({e.threshold for e in side} - {None}) <= 1 for side in (old, new))
-    before, after = (_keyed(side, single=single) for side in (old, new))
+    before, after = (_estimates_by_key(side, single=single) for side in (old, new))
     lonely: Counter[tuple[What, str | None, str, Which]] = Counter()
     sides: tuple[tuple[Which, dict[_Key, Estimate], dict[_Key, Estimate]], ...]
     sides = (("old", before, after), ("new", after, before))
@@ -265,7 +265,7 @@ def _paired(
     return [(each, after[key]) for key, each in before.items() if key in after], alone
 
 
-def _keyed(estimates: Iterable[Estimate], *, single: bool) -> dict[_Key, Estimate]:
+def _estimates_by_key(estimates: Iterable[Estimate], *, single: bool) -> dict[_Key, Estimate]:
     # A single threshold may be another in each report. An average is over the classes of its
     # report.
     listed = list(estimates)
@@ -365,11 +365,11 @@ def changes(
     for pair in pairs:
         by_metric.setdefault((pair[1].definition, pair[1].confidence), []).append(pair)
     batches = [
-        _measured(metric, of, None if same else refused, _WIDEST if same else 0.0, level)
+        _measure_changes(metric, of, None if same else refused, _WIDEST if same else 0.0, level)
         for (metric, level), of in by_metric.items()
     ]
     records = [record for batch in batches for record in batch.records]
-    mirrored = _mirrored(records)
+    mirrored = _mirror_places(records)
     confidence = max((level for _, level in by_metric if level is not None), default=_USUAL)
     made = adjusted_together(batches, [True] * len(records), confidence, mirrored)
     found = []
@@ -388,7 +388,7 @@ def changes(
     return tuple(sorted(found, key=_importance))
 
 
-def _mirrored(records: Sequence[DisparityChange]) -> dict[int, int]:
+def _mirror_places(records: Sequence[DisparityChange]) -> dict[int, int]:
     def place(each: DisparityChange, group: str | None) -> tuple[object, ...]:
         return (each.metric, each.feature, group, each.scope, each.class_scope, each.threshold)
 
@@ -404,7 +404,7 @@ def _mirrored(records: Sequence[DisparityChange]) -> dict[int, int]:
     return found
 
 
-def _why_no_interval(old: Estimate, new: Estimate) -> Reason | None:
+def _reason_no_interval(old: Estimate, new: Estimate) -> Reason | None:
     for word, each in (("old", old), ("new", new)):
         if each.value is None:
             inner = () if each.reason is None else (each.reason,)
@@ -425,7 +425,7 @@ def _same_reference(old: Estimate, new: Estimate) -> bool:
     return new.definition.scope == "feature" or old.reference == new.reference
 
 
-def _stated(value: Array, limits: Limits, level: float, p: Array | None = None) -> Quantity:
+def _quantity(value: Array, limits: Limits, level: float, p: Array | None = None) -> Quantity:
     # a number with its limits; without a p-value of its own, these are inverted
     z = critical(level)
 
@@ -441,7 +441,7 @@ def _stated(value: Array, limits: Limits, level: float, p: Array | None = None) 
 
 
 @quiet
-def _measured(
+def _measure_changes(
     metric: Metric,
     pairs: Sequence[tuple[Estimate, Estimate]],
     refused: Reason | None,
@@ -458,7 +458,7 @@ def _measured(
         raw = read(side, of)
         return np.log(raw) if ratio else raw - np.nan_to_num(metric.neutral)
 
-    reasons = [refused or _why_no_interval(*pair) for pair in pairs]
+    reasons = [refused or _reason_no_interval(*pair) for pair in pairs]
     tested = np.array([reason is None for reason in reasons])
     same = np.array([_same_reference(*pair) for pair in pairs])
     old, new = (scaled(side, attrgetter("value")) for side in (0, 1))
@@ -471,7 +471,7 @@ def _measured(
     total = mover_difference(new, new_low, new_high, -old, -old_high, -old_low, -correlation)
     ends = (old_low, old_high), (new_low, new_high)
     sides = [
-        _stated(value, limits, level, np.nan_to_num(read(i, attrgetter("p_value")), nan=1.0))
+        _quantity(value, limits, level, np.nan_to_num(read(i, attrgetter("p_value")), nan=1.0))
         for i, (value, limits) in enumerate(zip((old, new), ends, strict=True))
     ]
     neutral = same & (not math.isnan(metric.neutral))
@@ -480,8 +480,8 @@ def _measured(
         for of in ("n_group", "n_reference")
     ]
     made = DisparityChanges(
-        _stated(np.where(old == new, 0.0, new - old), shift, level),
-        _stated(np.where(neutral, new + old, np.nan), total, level),
+        _quantity(np.where(old == new, 0.0, new - old), shift, level),
+        _quantity(np.where(neutral, new + old, np.nan), total, level),
         (read(0, attrgetter("value")), read(1, attrgetter("value"))),
         (rows[0], rows[1]),
         (IntervalMethod.MOVER,),
@@ -506,9 +506,7 @@ def _measured(
         status, why = (Status.OK, reason) if poor is None else (poor.status, reason or poor.reason)
         judged.append(replace(each, status=status, reason=why))
     return MeasuredDisparities(
-        tuple(judged),
-        made.distance_tested_at,
-        crossing_p=np.where(neutral, made.crossing_p(), 1.0),
+        tuple(judged), made.distance_tested_at, crossing_p=np.where(neutral, made.crossing_p(), 1.0)
     )
 
 
@@ -533,7 +531,7 @@ def _verdicts(
         for each in changed
         if each.before and each.before.reference != each.reference
     }
-    before, after = (_by_subject(report.verdicts) for report in (old, new))
+    before, after = (_verdicts_by_subject(report.verdicts) for report in (old, new))
     shared = [(each, after[key]) for key, each in before.items() if key in after]
     found = []
     for then, now in shared:
@@ -552,7 +550,7 @@ def _verdicts(
             if verdict.rule not in known:
                 gone[verdict.rule] += 1
             elif key not in theirs:
-                reason = _why_unmatched(verdict, other, "new" if report == "old" else "old")
+                reason = _reason_unmatched(verdict, other, "new" if report == "old" else "old")
                 unmatched.append(UnmatchedVerdict(verdict=verdict, report=report, reason=reason))
         alone += [
             Alone(what="rule", feature=None, name=rule, report=report, count=count)
@@ -566,7 +564,7 @@ def _verdicts(
     }
 
 
-def _by_subject(verdicts: Iterable[Verdict]) -> dict[_Key, Verdict]:
+def _verdicts_by_subject(verdicts: Iterable[Verdict]) -> dict[_Key, Verdict]:
     # verdicts by rule and subject; rules of the same words by their order
     found: dict[_Key, Verdict] = {}
     seen: Counter[_Key] = Counter()
@@ -580,7 +578,7 @@ def _by_subject(verdicts: Iterable[Verdict]) -> dict[_Key, Verdict]:
     return found
 
 
-def _why_unmatched(verdict: Verdict, other: Report, name: str) -> Reason:
+def _reason_unmatched(verdict: Verdict, other: Report, name: str) -> Reason:
     groups = {(group.feature, group.group) for group in other.groups}
     if verdict.feature not in {feature for feature, _ in groups}:
         return Reason.of(ReasonCode.ABSENT, what="feature", report=name)

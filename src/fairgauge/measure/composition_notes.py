@@ -82,7 +82,7 @@ def composition_notes(
                 )
 
 
-def within_strata_notes(report: Report, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+def note_hidden_differences(report: Report, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of features without a difference over all rows in a rate that has one within strata.
 
     A single stratum differs, adjusted for all strata of all comparisons (Bonferroni), or the

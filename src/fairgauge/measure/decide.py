@@ -36,10 +36,10 @@ from fairgauge.enums import (
 from fairgauge.errors import closest, listing
 from fairgauge.identity import is_named, texts_of
 from fairgauge.inference.missing_values import MANY_MISSING
-from fairgauge.inference.possible import reached
+from fairgauge.inference.possible import worst_case_limits
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, all_of
+from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, join_reasons
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.doubts import not_counted
 from fairgauge.results.estimates import Estimate, Group, Measured, Shown, WorstCase
@@ -48,10 +48,10 @@ from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, log_of,
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.intervals import critical
 
+# what the alternatives of a rule come to: a fail only where every limit fails
 _BEST_FIRST = (
     Outcome.PASS, Outcome.NONE, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.FAIL,
 )  # fmt: skip
-"""What the alternatives of a rule come to: a fail only where every limit fails."""
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
 _BY_VALUE = (
     ReasonCode.POINT_INSIDE, ReasonCode.POINT_OUTSIDE, ReasonCode.SIGNIFICANT_OUTSIDE,
@@ -69,8 +69,8 @@ INSUFFICIENT = {
 OF_FEATURES = ("group", "feature", "pooled")
 """The scopes of metrics that every feature has."""
 _MOST_ROWS = 1e12
+# of margins that are compared: beyond these, two groups that mirror each other could differ.
 _DIGITS = 9
-"""Of margins that are compared: beyond these, two groups that mirror each other could differ."""
 
 Decision = tuple[Outcome, Reason]
 
@@ -109,17 +109,19 @@ def judge(
     Estimates within single strata never decide. Of several classes or thresholds the worst counts.
     With ``explain``, an inconclusive verdict states the rows that would decide it.
     """
-    return tuple(verdict for rule in rules for verdict in _of_rule(measured, rule, explain))
+    return tuple(
+        verdict for rule in rules for verdict in _verdicts_of_rule(measured, rule, explain)
+    )
 
 
-def _of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
+def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
     # the verdicts of a rule; of one with alternatives, the best of its limits' verdicts
     if not rule.alternatives:
-        yield from _verdicts(measured, rule, explain)
+        yield from _verdicts_of_limit(measured, rule, explain)
         return
     by_group: dict[tuple[str | None, ...], list[Verdict]] = {}
     for limit in rule.limits:
-        for each in _verdicts(measured, limit, explain, alone=False):
+        for each in _verdicts_of_limit(measured, limit, explain, alone=False):
             groups = sorted(filter(None, (each.group, each.mirror)))
             by_group.setdefault((each.feature, *groups), []).append(each)
     for several in by_group.values():
@@ -144,9 +146,11 @@ def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[Outcom
             of_limit: dict[tuple[object, ...], list[Outcome]] = {}
             for each in _subjects(measured, limit):
                 if rule.decide is not Decide.POINT and each.status is Status.OK and each.interval:
-                    group = None if _of_all_groups(limit) else each.standing
+                    group = None if _spans_groups(limit) else each.standing
                     key = each.feature, group, each.class_scope, each.threshold
-                    of_limit.setdefault(key, []).append(_decided(each, limit, measured)[0])
+                    of_limit.setdefault(key, []).append(
+                        _decide_after_uncounted(each, limit, measured)[0]
+                    )
             for comparison, sides in of_limit.items():
                 worst = min(sides, key=GRAVEST_FIRST.index)
                 by_comparison.setdefault(comparison, []).append(worst)
@@ -175,31 +179,33 @@ def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
             yield _Subject(key[0], key[1], key[2], key[3], *made)
 
 
-def _verdicts(
+def _verdicts_of_limit(
     measured: Measured, rule: Rule, explain: bool, *, alone: bool = True
 ) -> Iterator[Verdict]:
     # how many rows would decide several limits together is not known
     held: dict[tuple[str | None, str | None], list[_Subject]] = {}
-    of_all_groups = _of_all_groups(rule)
+    of_all_groups = _spans_groups(rule)
     for each in _subjects(measured, rule):
         # a metric of all groups names those that are furthest apart, in each class or threshold
         key = (each.feature, None if of_all_groups else each.standing)
         held.setdefault(key, []).append(each)
     for several in held.values():
-        decisions = [(each, *_decided(each, rule, measured)) for each in several]
+        decisions = [(each, *_decide_after_uncounted(each, rule, measured)) for each in several]
         each, outcome, reason = min(
             decisions,
             key=lambda one: (
                 GRAVEST_FIRST.index(one[1]),
                 one[0].status is not Status.OK,
-                _margin(one[0], rule),
+                _distance_inside(one[0], rule),
                 one[0].group != one[0].standing,
             ),
         )
         groups = dict.fromkeys(one.group for one in several if not of_all_groups)
-        crosses = explain and reason.code is ReasonCode.CROSSES and not _of_probabilities(each)
+        crosses = (
+            explain and reason.code is ReasonCode.CROSSES and not _rests_on_probabilities(each)
+        )
         if crosses and each.estimate is not None and each.bounds is None and not each.extreme:
-            reason = _with_needs(reason, each, rule, measured, alone=alone)
+            reason = _add_needed_rows(reason, each, rule, measured, alone=alone)
         yield Verdict(
             rule=str(rule),
             metric=rule.metric,
@@ -217,18 +223,18 @@ def _verdicts(
             group_id=measured.group_id(each.feature, each.group),
         )
     matched = {(each.feature, each.group) for several in held.values() for each in several}
-    yield from _unmatched(measured, rule, matched)
+    yield from _unmatched_verdicts(measured, rule, matched)
 
 
-def _of_probabilities(each: _Subject) -> bool:
+def _rests_on_probabilities(each: _Subject) -> bool:
     return each.interval is not None and not OF_PROBABILITIES.isdisjoint(each.interval.methods)
 
 
-def _of_all_groups(rule: Rule) -> bool:
+def _spans_groups(rule: Rule) -> bool:
     return rule.definition is not None and rule.definition.scope == "feature"
 
 
-def _margin(each: _Subject, rule: Rule) -> float:
+def _distance_inside(each: _Subject, rule: Rule) -> float:
     # how far a value is inside the limits; below 0 where it is outside
     if each.value is None:
         return math.inf
@@ -252,7 +258,7 @@ def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
         whole = _Subject(
             estimate.feature, estimate.group, estimate.class_scope, estimate.threshold,
             estimate.value, estimate.interval, estimate.status, estimate.reason, estimate.bounds,
-            None if _of_all_groups(rule) else min(
+            None if _spans_groups(rule) else min(
                 (n for n in (estimate.n_group, estimate.n_reference) if n is not None), default=None
             ),
             estimate,
@@ -266,7 +272,7 @@ def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
                 whole, group=part.group, value=part.value, interval=part.interval,
                 status=Status.OK, reason=part.reason, extreme=estimate.definition,
             )  # fmt: skip
-        yield replace(whole, status=Status.TOO_FEW, reason=all_of(adequate.reasons))
+        yield replace(whole, status=Status.TOO_FEW, reason=join_reasons(adequate.reasons))
 
 
 def _is_for(rule: Rule, of: Estimate | Group) -> bool:
@@ -275,7 +281,7 @@ def _is_for(rule: Rule, of: Estimate | Group) -> bool:
     return not rule.groups or is_named(rule.groups, of.group, of.group_id)
 
 
-def _unmatched(
+def _unmatched_verdicts(
     measured: Measured, rule: Rule, matched: Collection[tuple[str | None, str | None]]
 ) -> Iterator[Verdict]:
     # That is every group that it names, in every feature that it names, every feature without a
@@ -295,12 +301,12 @@ def _unmatched(
         elif len(names) == 1 and _is_of_features(rule):  # its only group is the reference
             unmatched.append((feature, None, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)))
         elif rule.features:
-            unmatched.append((feature, None, _no_estimate("metric", rule.metric, ())))
+            unmatched.append((feature, None, _reason_without_estimate("metric", rule.metric, ())))
     if not matched and not unmatched:
         first = rule.features[0] if rule.features else None
-        unmatched.append((first, None, _no_estimate("metric", rule.metric, ())))
+        unmatched.append((first, None, _reason_without_estimate("metric", rule.metric, ())))
     for of, group, reason in unmatched:
-        outcome, reason = _undecided(rule, reason)
+        outcome, reason = _decide_without_value(rule, reason)
         yield Verdict(
             rule=str(rule),
             metric=rule.metric,
@@ -353,13 +359,13 @@ def _unmatched_groups(
         for name in rule.groups:
             if name in judged:
                 continue
-            reason = _no_estimate("group", name, () if name in known else known)
+            reason = _reason_without_estimate("group", name, () if name in known else known)
             if name in known and name in references:
                 reason = Reason.of(ReasonCode.IS_REFERENCE, name=name)
             yield feature, name, reason
 
 
-def _undecided(rule: Rule, reason: Reason) -> Decision:
+def _decide_without_value(rule: Rule, reason: Reason) -> Decision:
     # what a rule without a value counts as; never a pass where nothing was evaluated
     outcome = INSUFFICIENT[rule.insufficient]
     if outcome is Outcome.PASS and reason.code in NOT_EVALUABLE:
@@ -369,12 +375,12 @@ def _undecided(rule: Rule, reason: Reason) -> Decision:
     return outcome, counting(reason, Outcome.NOT_EVALUATED, outcome, by_rule=True)
 
 
-def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
+def _reason_without_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
     near, held = closest(name, known), listing(known) if known else None
     return Reason.of(ReasonCode.NO_ESTIMATE, what=what, name=name, nearest=near, held=held)
 
 
-def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
+def _decide_after_uncounted(each: _Subject, rule: Rule, measured: Measured) -> Decision:
     # decide, but pass nothing where many rows were not counted; a fail stays
     outcome, reason = _decided_by_counts(each, rule, measured)
     lacking = not_counted(measured.uncounted)
@@ -400,10 +406,10 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
     # pass nor fail by probabilities that these people contradict.
     alone = len(measured.group_ids.get(each.feature or "", ())) == 1  # its feature has one group
     if each.value is None and alone and _is_of_features(rule):
-        return _undecided(rule, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS))
+        return _decide_without_value(rule, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS))
     outcome, reason = _decide(each, rule)
-    if outcome in (Outcome.PASS, Outcome.FAIL) and _of_probabilities(each):
-        return _if_shown(each, rule, measured, (outcome, reason))
+    if outcome in (Outcome.PASS, Outcome.FAIL) and _rests_on_probabilities(each):
+        return _decide_by_sample(each, rule, measured, (outcome, reason))
     if each.extreme is not None and outcome is Outcome.FAIL:
         value, smallest = each.value or 0.0, is_smallest(each.extreme)
         if not (value < rule.low if smallest else value > rule.high):
@@ -419,10 +425,10 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
             continue
         if worst.outcomes and outcome is Outcome.FAIL:
             # to blank the predictions of a failing group must not take back the fail
-            reason = _with_missing(reason, each, worst, rule, measured.unit)
+            reason = _add_worst_case(reason, each, worst, rule, measured.unit)
             continue
-        low, high = (worst.low, worst.high) if by_value else _reached(each, worst, rule)
-        if _outcome(low, high, rule) is outcome:
+        low, high = (worst.low, worst.high) if by_value else _worst_case_interval(each, worst, rule)
+        if _decide_range(low, high, rule) is outcome:
             continue
         code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
         return Outcome.INCONCLUSIVE, Reason.of(
@@ -441,7 +447,7 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
 
 
 def _worst_cases(each: _Subject, rule: Rule, measured: Measured) -> tuple[WorstCase, ...]:
-    group = None if _of_all_groups(rule) else each.group
+    group = None if _spans_groups(rule) else each.group
     key = rule.metric, each.feature, group, OVERALL, each.class_scope, each.threshold
     return measured.worst_cases.get(key, ())
 
@@ -455,7 +461,7 @@ def _many_missing(
         lacking = [measured.lacking.get((feature, need), {}) for need in rule.row.needs]
         # the groups that are, or may be in, what is judged: a rate, a side of two, or all
         reference = each.estimate and each.estimate.reference
-        named = reference is not None and reference.group is not None and not _of_all_groups(rule)
+        named = reference is not None and reference.group is not None and not _spans_groups(rule)
         everyone = each.estimate is not None and not named
         sides = (each.group, reference.group if reference else None)
         rows = [sum(n for group, n in of.items() if everyone or group in sides) for of in lacking]
@@ -467,15 +473,15 @@ def _many_missing(
             yield ReasonCode.MISSING_GROUPS, without
 
 
-def _with_missing(
+def _add_worst_case(
     reason: Reason, each: _Subject, worst: WorstCase, rule: Rule, unit: str | None
 ) -> Reason:
     # That is the interval, or the value by which it is decided. Where no value could be allowed,
     # but it might not be significant, it is stated without ends.
-    moved = _reached(each, worst, rule)
+    moved = _worst_case_interval(each, worst, rule)
     low, high = (worst.low, worst.high) if reason.code in _BY_VALUE else moved
     ends: dict[str, float] = {}
-    if _outcome(low, high, rule) is not Outcome.FAIL:
+    if _decide_range(low, high, rule) is not Outcome.FAIL:
         ends = {"low": low, "high": high}
     elif reason.code is not ReasonCode.SIGNIFICANT_OUTSIDE or not _includes_none(moved, rule):
         return reason
@@ -485,7 +491,9 @@ def _with_missing(
     )  # fmt: skip
 
 
-def _if_shown(each: _Subject, rule: Rule, measured: Measured, decided: Decision) -> Decision:
+def _decide_by_sample(
+    each: _Subject, rule: Rule, measured: Measured, decided: Decision
+) -> Decision:
     # a pass has to be right whatever the probabilities are: by a random sample of people's answers
     key = rule.metric, each.feature, each.group, each.class_scope, each.threshold
     shown = measured.shown.get(key, Shown(0))
@@ -499,43 +507,46 @@ def _if_shown(each: _Subject, rule: Rule, measured: Measured, decided: Decision)
         z = 0.0 if by_value else critical(each.interval.level)
         low, high = shown.worst(z, outcomes=outcomes)
         stands = outcome is Outcome.FAIL and (outcomes or rule.decide is Decide.POINT)
-        if not stands and _outcome(low, high, rule) is not outcome:
+        if not stands and _decide_range(low, high, rule) is not outcome:
             code = ReasonCode.MISSING_OUTCOMES if outcomes else ReasonCode.MISSING_GROUPS
+            ends = {"low": low, "high": high} if math.isfinite(low) else {}  # else anywhere
             return Outcome.INCONCLUSIVE, Reason.of(
-                code, rows=rows, unit=measured.unit,
-                alone=str(outcome), low=low, high=high, by_value=by_value or None,
+                code, rows=rows, unit=measured.unit, alone=str(outcome),
+                by_value=by_value or None, **ends,
             )  # fmt: skip
     if outcome is Outcome.PASS and not shown.random:
         return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.UNSHOWN_PROBABILITIES, known=shown.known)
     return decided
 
 
-def _reached(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float]:
+def _worst_case_interval(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float]:
     if each.value is None or each.interval is None:
         return worst.low, worst.high
     ratio = rule.definition is not None and is_ratio(rule.definition)
     low, high, least, greatest, value = map(
         np.asarray, (*each.interval, worst.low, worst.high, each.value)
     )
-    below, above = reached((low, high), (least, greatest), value, ratio=ratio, wider=worst.wider)
+    below, above = worst_case_limits(
+        (low, high), (least, greatest), value, ratio=ratio, wider=worst.wider
+    )
     return max(float(below), rule.row.range[0]), min(float(above), rule.row.range[1])
 
 
-def _outcome(low: float, high: float, rule: Rule) -> Outcome:
+def _decide_range(low: float, high: float, rule: Rule) -> Outcome:
     if rule.allows(low) and rule.allows(high):
         return Outcome.PASS
     return Outcome.FAIL if high < rule.low or low > rule.high else Outcome.INCONCLUSIVE
 
 
 def _decide(each: _Subject, rule: Rule) -> Decision:
-    ranged = _of_probabilities(each) and rule.decide is not Decide.POINT
+    ranged = _rests_on_probabilities(each) and rule.decide is not Decide.POINT
     if each.status is not Status.OK or (each.value is None and not ranged):
-        return _undecided(rule, each.reason or Reason.of(ReasonCode.NO_VALUE))
+        return _decide_without_value(rule, each.reason or Reason.of(ReasonCode.NO_VALUE))
     if each.reason is not None and each.reason.code is ReasonCode.STRATA_MISSING:
         return Outcome.INCONCLUSIVE, each.reason
     if rule.decide is not Decide.INTERVAL and each.bounds is not None:
         low, high = each.bounds
-        if _outcome(low, high, rule) is Outcome.INCONCLUSIVE:
+        if _decide_range(low, high, rule) is Outcome.INCONCLUSIVE:
             return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.BOUNDS_CROSS, low=low, high=high)
     if rule.decide is not Decide.INTERVAL and each.value is not None and rule.allows(each.value):
         by = str(rule.decide) if rule.decide is Decide.SIGNIFICANT else None
@@ -553,7 +564,7 @@ def _decide_by_interval(interval: Interval, rule: Rule) -> Decision:
         if _includes_none(interval, rule):
             return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.NOT_SIGNIFICANT)
         return Outcome.FAIL, Reason.of(ReasonCode.SIGNIFICANT_OUTSIDE)
-    outcome = _outcome(low, high, rule)
+    outcome = _decide_range(low, high, rule)
     if outcome is Outcome.PASS:
         return outcome, Reason.of(ReasonCode.INSIDE)
     if outcome is Outcome.FAIL:
@@ -570,7 +581,7 @@ def _includes_none(interval: Iterable[float], rule: Rule) -> bool:
     return low <= rule.definition.neutral <= high
 
 
-def _with_needs(
+def _add_needed_rows(
     reason: Reason, each: _Subject, rule: Rule, measured: Measured, *, alone: bool
 ) -> Reason:
     # Nothing would where rows that lack something leave it open. Of several limits (not ``alone``)
@@ -580,7 +591,7 @@ def _with_needs(
     estimate, unit = each.estimate, measured.unit
     assert estimate is not None
     cases = _worst_cases(each, rule, measured)
-    crossing = [w for w in cases if _outcome(w.low, w.high, rule) is Outcome.INCONCLUSIVE]
+    crossing = [w for w in cases if _decide_range(w.low, w.high, rule) is Outcome.INCONCLUSIVE]
     kept_open: dict[str, int | str | bool | None] = {}
     if crossing:
         kept_open = {"open_rows": crossing[0].rows, "open_groups": not crossing[0].outcomes or None}
@@ -627,11 +638,9 @@ def judge_together(
     With ``multiplicity="familywise"`` the others are inconclusive.
 
     ``measure_at`` measures what rules are on at another confidence level.
-
-    References: Holm (1979), Scandinavian Journal of Statistics 6, 65-70: with r of m hypotheses
-    rejected, the next is tested at the level divided by m - r. Berger (1982), Technometrics 24,
-    295-300.
     """
+    # Holm (1979), Scandinavian Journal of Statistics 6, 65-70: with r of m hypotheses rejected, the
+    # next is tested at the level divided by m - r. Berger (1982), Technometrics 24, 295-300.
     verdicts = judge(measured, spec.rules)
     outcomes = interval_decisions(measured, spec.rules)
     family, failed = len(outcomes), 0

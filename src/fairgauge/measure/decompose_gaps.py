@@ -27,7 +27,7 @@ from fairgauge.enums import (
     WhyNoRegression,
 )
 from fairgauge.errors import MissingExtra
-from fairgauge.inference.missing_values import MANY_MISSING, RowsWithoutStratum, uncounted
+from fairgauge.inference.missing_values import MANY_MISSING, RowsWithoutStratum, large_uncounted
 from fairgauge.inference.possible import could_undo, uncompared_limits
 from fairgauge.measure._gap_sides import (
     GapSides,
@@ -52,6 +52,7 @@ from fairgauge.results.gap_decomposition import (
     Support,
     test_of,
     tested,
+    verdict_by,
 )
 from fairgauge.results.scopes import Interval
 from fairgauge.start.records import replace
@@ -94,9 +95,9 @@ def decompose_gaps(
     """
     every, crossed = crossed, crossed.known
     if only is not None:
-        return _without_incomplete(_alone(crossed, spec, margins, only), every, spec)
+        return _withhold_incomplete(_measure_gaps(crossed, spec, margins, only), every, spec)
     fitted = controls.known if controls else crossed
-    found = _alone(crossed, spec, margins, None, fitted)
+    found = _measure_gaps(crossed, spec, margins, None, fitted)
     if controls is not None and controls.cases_without:
         found = tuple(
             replace(gap, left_out=rows, confounded=changed, **(_UNFITTED if changed else {}))
@@ -105,7 +106,7 @@ def decompose_gaps(
     fits = {i: gap.adjusted for i, gap in enumerate(found) if gap.adjusted}
     tested_fits = {i: fit.p_value for i, fit in fits.items() if fit.p_value is not None}
     if len(tested_fits) > 1:
-        others = _other_pairs((test_of(found[i]) for i in fits), spec)
+        others = _count_pairs((test_of(found[i]) for i in fits), spec)
         together = dict(zip(tested_fits, _holm([*tested_fits.values()], others), strict=True))
         for i, p in together.items():
             fitted_gap = replace(found[i], adjusted=replace(fits[i], p_adjusted=p))
@@ -114,19 +115,19 @@ def decompose_gaps(
     def at(confidence: float) -> tuple[Gap, ...]:
         every = {(gap.estimate.feature, gap.estimate.group) for gap in found}
         stricter = replace(spec, confidence=confidence)
-        return _alone(crossed, stricter, margins, every, listed=False)
+        return _measure_gaps(crossed, stricter, margins, every, listed=False)
 
-    judged = _without_incomplete(_judged_together(found, spec, at), every, spec)
-    return _without_uneven(judged, every, spec, fitted)
+    judged = _withhold_incomplete(_judged_together(found, spec, at), every, spec)
+    return _withhold_uneven(judged, every, spec, fitted)
 
 
-def _without_uneven(
+def _withhold_uneven(
     gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec, fitted: CrossedStrata
 ) -> tuple[Gap, ...]:
     # gaps, of which none passes where rows are missing that may be unlike the others
     slices, controlled = (_slices(resolve(of.cube, spec)) for of in (every, fitted))
     features = [part.counts for part in slices.values()]
-    left_out = [WhyInconclusive.NOT_COUNTED] * bool(uncounted(every.without, features, spec))
+    left_out = [WhyInconclusive.NOT_COUNTED] * bool(large_uncounted(every.without, features, spec))
     found = []
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
@@ -140,6 +141,8 @@ def _without_uneven(
             unlike += unlike_rows(part, metric, *sides, fitted.codes)
             if unlike and gap.regression_verdict not in _FAILS:
                 gap = replace(gap, adjusted=None, no_regression=WhyNoRegression.MISSING_ROWS)
+            elif _may_differ_beyond(gap, *_sides_in(gap.estimate, part, fitted)):
+                gap = replace(gap, adjusted=None, no_regression=WhyNoRegression.NOT_COMPARABLE)
         found.append(gap)
     return tuple(found)
 
@@ -147,7 +150,33 @@ def _without_uneven(
 _FAILS = (GapVerdict.REMAINS, GapVerdict.REVERSES)
 
 
-def _without_incomplete(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:
+def _may_differ_beyond(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> bool:
+    # whether a pass by regression could be none if rows in levels of one side alone, whose effects
+    # are extrapolated, had any rate on the other side; of means it may be any number
+    fit, verdict = gap.adjusted, gap.regression_verdict
+    if fit is None or verdict is None or not verdict.is_pass:
+        return False
+    alone = np.zeros(len(sides.n_d), dtype=np.bool_)
+    for codes in crossed.codes:
+        alone |= np.logical_or(*(np.bincount(codes, n)[codes] == 0 for n in (sides.n_d, sides.n_a)))
+    every = sides.n_d + sides.n_a
+    if sides.squares is not None:
+        return bool(every[alone].sum() >= MANY_MISSING * every.sum())
+    own, kept = (sides.x_d - sides.x_a)[alone].sum(), every[~alone].sum()
+    extremes = own - sides.n_d[alone].sum(), own + sides.n_a[alone].sum()
+    for end in extremes:
+        found = (np.array([fit.value, *fit.interval]) * kept + end) / every.sum()
+        value, low, high = found.tolist()
+        ends = Interval(low, high, fit.interval.level)
+        moved = replace(fit, value=value, interval=ends, p_adjusted=None)
+        if verdict_by(moved, gap) is not verdict:
+            return True
+    return False
+
+
+def _withhold_incomplete(
+    gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec
+) -> tuple[Gap, ...]:
     # the gap over all rows is beside those of the rows with a stratum
     if not every.cases_without:
         return gaps
@@ -165,11 +194,11 @@ def _without_incomplete(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec)
         assert each.reference is not None
         of_all, named = measured().get(key), each.reference.group
         if of_all is not None and of_all.reference and of_all.reference.group == named:
-            return _by_itself(of_all, slices[each.feature])
+            return _single_interval(of_all, slices[each.feature])
         return measured((str(each.feature), str(named)))[key]
 
     whole = tuple(replace(gap, estimate=over_all(gap.estimate)) for gap in gaps)
-    whole = _with_adjusted(whole, [test_of(gap) for gap in gaps], spec)
+    whole = _adjust_gaps(whole, [test_of(gap) for gap in gaps], spec)
     return tuple(
         replace(
             gap,
@@ -206,7 +235,7 @@ def _slices(resolution: Resolution) -> dict[str | None, Slice]:
     return {each.feature: Slice(each, outcome, spec) for each in resolution.features}
 
 
-def _alone(
+def _measure_gaps(
     crossed: CrossedStrata,
     spec: Spec,
     margins: Mapping[str, float],
@@ -223,11 +252,11 @@ def _alone(
         if each.mirror_of is None and each.scope.kind is ScopeKind.OVERALL
     ]
     compared = {tested(each) for each in every if each.status is Status.OK}
-    tests = max(len(compared) + _other_pairs(compared, spec), 1)
+    tests = max(len(compared) + _count_pairs(compared, spec), 1)
     slices = _slices(resolve(crossed.cube, spec))
     beside = None if fitted is None or fitted is crossed else _slices(resolve(fitted.cube, spec))
     estimates = [
-        _by_itself(each, slices[feature])
+        _single_interval(each, slices[feature])
         for feature in slices
         for each in every
         if each.feature == feature and each.value is not None and math.isfinite(each.value)
@@ -259,12 +288,12 @@ def _alone(
         if fitted is not None and not (gap.scale == "ratio" and test_of(gap) in differences):
             if beside is not None:
                 strata = _sides_in(estimate, beside[estimate.feature], fitted)
-            gap = _with_regression(gap, *strata, spec)
+            gap = _add_regression(gap, *strata, spec)
         gaps.append(gap)
     return tuple(gaps)
 
 
-def _by_itself(estimate: Estimate, part: Slice) -> Estimate:
+def _single_interval(estimate: Estimate, part: Slice) -> Estimate:
     if estimate.interval is None or IntervalMethod.TUKEY not in estimate.interval.methods:
         return estimate
     anew = Slice(part.counts, part.outcome, part.spec)  # one has the intervals of one comparison
@@ -272,7 +301,7 @@ def _by_itself(estimate: Estimate, part: Slice) -> Estimate:
     return replace(estimate, interval=own.interval, p_value=own.p_value)
 
 
-def _other_pairs(tests: Iterable[tuple[str | None, str | None, str]], spec: Spec) -> int:
+def _count_pairs(tests: Iterable[tuple[str | None, str | None, str]], spec: Spec) -> int:
     # the data choose the best group, so that what is claimed holds for all pairs together
     if spec.reference is not ReferenceRule.BEST:
         return 0
@@ -287,8 +316,8 @@ def _judged_together(
     # level of its step, is inconclusive. Gaps with insufficient data are in no family.
     tests, alpha = [test_of(gap) for gap in gaps], 1 - spec.confidence
     undecided = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in _UNSEEN}
-    others = _other_pairs(undecided, spec)
-    gaps, held = _with_adjusted(gaps, tests, spec), set[int]()
+    others = _count_pairs(undecided, spec)
+    gaps, held = _adjust_gaps(gaps, tests, spec), set[int]()
     missing = WhyInconclusive.MISSING_OUTCOMES, WhyInconclusive.MISSING_GROUPS
     while True:
         claims = [i for i, gap in enumerate(gaps) if gap.verdict in _CLAIMS and i not in held]
@@ -314,7 +343,7 @@ def _judged_together(
     )
 
 
-def _with_adjusted(
+def _adjust_gaps(
     gaps: tuple[Gap, ...], tests: Sequence[tuple[str | None, str | None, str]], spec: Spec
 ) -> tuple[Gap, ...]:
     # those of gaps with insufficient data are adjusted for all gaps, and take no part in the others
@@ -328,7 +357,7 @@ def _with_adjusted(
     seen = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in _UNSEEN}
     together: dict[tuple[str | None, str | None, str], float] = {}
     for family in (alone, {test: p for test, p in alone.items() if test in seen}):
-        adjusted = _holm(list(family.values()), _other_pairs(family, spec))
+        adjusted = _holm(list(family.values()), _count_pairs(family, spec))
         together |= zip(family, adjusted, strict=True)
     return tuple(
         replace(gap, p_adjusted=together.get(test)) for gap, test in zip(gaps, tests, strict=True)
@@ -413,7 +442,7 @@ def _gap(
             size(parts.not_comparable) > size(parts.composition)
         ):
             return True
-        wider, ends = _with_uncompared(parts, sides, spec.confidence, ratio=ratio)
+        wider, ends = _widen_parts(parts, sides, spec.confidence, ratio=ratio)
         asked = wider, [*averages, *ends], metric.neutral, margin
         return _verdict(estimate, *asked, varies=tests.varies)[0] is not verdict
 
@@ -454,7 +483,7 @@ def _gap(
     return replace(gap, strata=tuple(strata))
 
 
-def _with_uncompared(
+def _widen_parts(
     parts: GapParts, sides: GapSides, confidence: float, *, ratio: bool
 ) -> tuple[GapParts, list[Interval]]:
     # parts within strata, and their intervals, where the other side may have any rate in strata of
@@ -541,7 +570,7 @@ def _verdict(
     both = parts.within_group, parts.within_reference
     within = [(float(part.low), float(part.high)) for part in both]
     if no_gap:
-        return _without_gap(within, averages, neutral, margin)
+        return _verdict_of_no_gap(within, averages, neutral, margin)
     gap = abs(_distance(estimate.value or 0.0, neutral))
     within = _towards_gap(within, estimate, neutral)
     shown = [each for each in averages if neutral not in each]
@@ -597,7 +626,7 @@ def _decided_by_strata(sides: GapSides, crossed: CrossedStrata) -> bool:
     return False
 
 
-def _without_gap(
+def _verdict_of_no_gap(
     within: Sequence[tuple[float, float]],
     averages: Sequence[Interval],
     neutral: float,
@@ -629,7 +658,7 @@ def _towards_gap(
     return [(-high, -low) for low, high in ends] if lower else ends
 
 
-def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spec) -> Gap:
+def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spec) -> Gap:
     if min(gap.support.share_group, gap.support.share_reference) < LEAST_COMMON:
         return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
     if not (sides.n_d.any() and sides.n_a.any()):  # a side has no value of a control

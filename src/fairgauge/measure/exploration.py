@@ -7,18 +7,19 @@ resolved here. The page adds up cells and applies closed forms, which are those 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, product
 from math import prod
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
-from fairgauge.catalogue.closed_forms import closed_form, coefficients, quotients
+from fairgauge.catalogue.across import Contrasts, contrast_of
+from fairgauge.catalogue.closed_forms import coefficients
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic, tested_as
+from fairgauge.catalogue.statistics import Rate, tested_as
 from fairgauge.cube.cube import RANGE, Cube
 from fairgauge.cube.plan import GRID, Axis
-from fairgauge.cube.views import alone, asked_of, candidate_axes
+from fairgauge.cube.views import asked_of, candidate_axes, view_of_candidate
 from fairgauge.enums import Closed, Level, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
@@ -27,14 +28,13 @@ from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.measure.slices import Slice
 from fairgauge.question.conditions import write_conditions
 from fairgauge.question.features import RECORD, refuse_probabilities
-from fairgauge.question.recoding import toml_value
 from fairgauge.question.specification import Spec, refuse_design
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Grouping, group_columns
 from fairgauge.resolve.references import CountsBySide, resolve_references
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.start.records import dataclass, replace
+from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Index
 from fairgauge.values import Json
 
@@ -43,6 +43,7 @@ FEWEST_PERSONS = 10
 MOST_CELLS = 100_000
 _STEPS = 100
 _MOST_CHECKED = 200
+_WAYS: tuple[Contrasts, ...] = ("difference", "ratio")
 _MANAGED = (
     "threshold", "sensitive", "intersections", "metrics", "reference", "where", "rules",
     "multiplicity", "method", "features", "document", "margins", "candidate", "preset",
@@ -73,7 +74,7 @@ def explored(
         raise SpecError(Problem("method", "the page computes the default intervals alone"))
     models = [(cube, resolve(cube, replace(spec, candidate=(), margins=())))]
     for axis in candidate_axes(cube):
-        counts = alone(cube, axis)
+        counts = view_of_candidate(cube, axis)
         models.append((counts, resolve(counts, asked_of(spec, axis))))
     resolution = models[0][1]
     spec = resolution.spec
@@ -84,15 +85,15 @@ def explored(
     if any((each.crossing.group_of < 0).any() for each in crossed):
         message = "excludes an intersection; the page can exclude the values of one column alone"
         raise SpecError(Problem("exclude_groups", message))
-    metrics = _contrasts(resolution, protected=cube.min_cell is not None)
+    rates = _rates(resolution)
     groupings = list(group_columns(cube, spec).values())
     thresholds, audited = _thresholds(models[0][0] if len(models) == 1 else None, resolution)
     tables = [
-        replace(table, model=i)
+        {"model": i, **table}
         for i, (counts, own) in enumerate(models)
         for table in _tables(counts, own, groupings, thresholds)
     ]
-    _check_cells(tables, groupings, cube, exact=exact)
+    small = _count_small_cells(tables, groupings, cube, exact=exact)
     notes = [
         *of_rows,
         *uncounted_rows(cube, resolution.features, spec),
@@ -110,21 +111,22 @@ def explored(
         "scored": spec.prediction is None and spec.score is not None,
         "confidence": spec.confidence,
         "fewest": {"rows": FEWEST_ROWS, "expected": FEWEST_EXPECTED},
-        "exact": exact and cube.min_cell is None and any(map(_small_cells, tables)),
+        "exact": exact and cube.min_cell is None and small > 0,
         "protected": cube.min_cell,
         "columns": [_column(each, spec) for each in groupings],
-        "thresholds": list(thresholds),
-        "audited": audited[0],
-        "tables": [each.to_dict() for each in tables],
-        "rates": rates_data(metrics),
+        "thresholds": thresholds,
+        "audited": audited,
+        "tables": tables,
+        "rates": rates_data(rates),
         "spec": spec.to_dict(),
-        "start": _start(resolution, groupings, metrics),
+        "by": _columns_of(resolution.features[0], groupings),
+        "reference": _reference(resolution, groupings, rates),
         "check": [
             [i, *numbers]
             for i, (_, own) in enumerate(models)
-            for numbers in islice(_checks(own, groupings, metrics), 3 * _MOST_CHECKED)
+            for numbers in islice(_checks(own, groupings, rates), 3 * _MOST_CHECKED)
         ],
-        "where": [toml_value(each.to_text()) for each in spec.where],
+        "where": [each.to_text() for each in spec.where],
         "warnings": [
             f"{f'{each.feature}: ' if each.feature else ''}{each.message}."
             for each in notes
@@ -133,142 +135,62 @@ def explored(
     }
 
 
-def _contrasts(resolution: Resolution, *, protected: bool) -> dict[Statistic, list[Contrast]]:
-    # of protected counts these are shares of rows, which alone have bounds
+def _rates(resolution: Resolution) -> list[Rate]:
     known = {"label"} if resolution.spec.label else set()
     known |= {"prediction"} if resolution.spec.prediction or resolution.spec.score else set()
-    asked = [a.metric for a in resolution.metrics if isinstance(a.metric, Contrast)]
-    rates = dict.fromkeys(metric.of for metric in asked)
-    fitting = [
-        each
-        for each in rates
-        if each.needs <= known and closed_form(each) is not None
-        if isinstance(each, Rate) or not protected
-    ]
+    asked = dict.fromkeys(a.metric.of for a in resolution.metrics if isinstance(a.metric, Contrast))
+    fitting = [each for each in asked if isinstance(each, Rate) and each.needs <= known]
     if not fitting:
         message = "none of these is a rate of decisions that the page can compute, such as accuracy"
         raise SpecError(Problem("metrics", message))
-    return {each: list(compared(each)) for each in fitting}
+    return fitting
 
 
-def compared(statistic: Statistic) -> Iterator[Contrast]:
-    """Yield the difference and the ratio of a statistic, where it has them."""
-    for by in ("difference", "ratio"):
-        try:
-            contrast = statistic.compared(by)
-        except LookupError:
-            continue
-        if isinstance(contrast, Contrast):
-            yield contrast
-
-
-def rates_data(metrics: Mapping[Statistic, Sequence[Contrast]]) -> list[dict[str, object]]:
-    """Return rates as a page computes them: sums of cells, their forms and their contrasts.
+def rates_data(rates: Sequence[Rate]) -> list[dict[str, object]]:
+    """Return rates as a page computes them: what they count, and what that is among.
 
     Rates whose comparisons are one test of an audit have the same number of a ``test``.
     """
     tests: dict[object, int] = {}
-    made: list[dict[str, object]] = []
-    for statistic, contrasts in metrics.items():
-        form, needs = closed_form(statistic), statistic.needs
-        assert form is not None
-        whole = statistic.sums[1] if isinstance(statistic, (Rate, Quotient)) else None
-        one = tested_as(statistic) if isinstance(statistic, Rate) else statistic.name
-        made.append({
-            "name": statistic.name,
-            "title": statistic.title,
-            "says": statistic.says,
-            "share": statistic.is_share,
-            "of": quotients(statistic),
-            "test": tests.setdefault(one, len(tests)),
-            "range": _ends(statistic.range),
-            "kind": str(form.kind),
-            "times": form.times,
-            "sums": [list(coefficients(each, needs)) for each in form.sums],
-            "rows": _rows(statistic),
-            "whole": None if whole is None else list(coefficients(whole, needs)),
-            "moves": "prediction" in needs,
-            "contrasts": {c.by: {"name": c.name, "range": _ends(c.range)} for c in contrasts},
-        })  # fmt: skip
-    return made
-
-
-def _rows(statistic: Statistic) -> list[object]:
-    if isinstance(statistic, Blend):
-        return [list(coefficients(rate.among, rate.needs)) for rate in statistic.of]
-    if isinstance(statistic, Rate):
-        return [list(coefficients(statistic.among, statistic.needs))]
-    assert isinstance(statistic, Quotient)
-    both = (coefficients(each, statistic.needs) for each in statistic.sums)
-    return [[int(a + b > 0) for a, b in zip(*both, strict=True)]]
-
-
-def _ends(limits: tuple[float, float]) -> list[object]:
-    return [end if np.isfinite(end) else None for end in limits]
+    return [
+        {
+            "name": rate.name,
+            "title": rate.title,
+            "says": rate.says,
+            "test": tests.setdefault(tested_as(rate), len(tests)),
+            "sums": [coefficients(each, rate.needs) for each in rate.sums],
+            "moves": "prediction" in rate.needs,
+        }
+        for rate in rates
+    ]
 
 
 def _column(grouping: Grouping, spec: Spec) -> dict[str, object]:
     column = grouping.axis.column
     feature = spec.feature(column).to_dict()
-    written: Json = column if len(feature) == 1 else cast("Json", feature)
     parts = [cast("list[Json]", GroupId.of(part).to_plain()) for part in grouping.groups]
     conditions = [text for part in parts for text in write_conditions({column: part[0]})]
     return {
         "name": column,
         "groups": list(group_names([GroupId.of(part) for part in grouping.groups])),
-        "conditions": [toml_value(each) for each in conditions],
+        "conditions": conditions,
         "values": [each.name() for each in grouping.groups],
-        "written": toml_value(written),
+        "written": column if len(feature) == 1 else feature,
     }
 
 
-def _thresholds(cube: Cube | None, resolution: Resolution) -> tuple[list[float | None], list[int]]:
+def _thresholds(cube: Cube | None, resolution: Resolution) -> tuple[list[float | None], int]:
     # Of scores in bins these are 99 edges and the audited ones; of decisions there is one, None.
     # Candidates are counted at the audited ones alone: without a cube these are all.
     audited = [outcome.threshold for outcome in resolution.outcomes]
     score = cube.plan.axis(Role.SCORE) if cube else None
     asked = [each for each in audited if each is not None]
     if score is None or resolution.spec.prediction or not asked:
-        return list(audited), list(range(len(audited)))
+        return list(audited), 0
     edges = {score.edge(k) for k in range(GRID // _STEPS, GRID, GRID // _STEPS)}
     on_grid = {score.edge(k) for k in range(GRID + 1)}
     every = sorted({*asked, *(edges if on_grid.issuperset(asked) else ())})
-    return list(every), [every.index(each) for each in asked]
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """Counts by groups of some columns, label and place: how many thresholds a score reaches.
-
-    Of protected counts there are the least and the greatest ones that agree with them, too.
-    """
-
-    columns: list[int]
-    places: list[int]
-    codes: Index
-    counts: Index
-    ranges: tuple[Index, ...] = ()
-    model: int = 0
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values; runs of zeros are written as their negative length."""
-        return {
-            "model": self.model,
-            "columns": self.columns,
-            "places": self.places,
-            "codes": self.codes.ravel().tolist(),
-            "counts": _in_runs(self.counts),
-            **({"ranges": [_in_runs(each) for each in self.ranges]} if self.ranges else {}),
-        }
-
-
-def _in_runs(counts: Index) -> list[int]:
-    flat = counts.ravel()
-    held = np.flatnonzero(flat)
-    written: list[int] = []
-    for gap, count in zip((np.diff(held, prepend=-1) - 1).tolist(), flat[held], strict=True):
-        written += [-gap, int(count)] if gap else [int(count)]
-    return written
+    return list(every), every.index(asked[0])
 
 
 def _tables(
@@ -276,10 +198,10 @@ def _tables(
     resolution: Resolution,
     groupings: Sequence[Grouping],
     thresholds: Sequence[float | None],
-) -> list[_Table]:
+) -> list[dict[str, Any]]:
     audited, label = [each.threshold for each in resolution.outcomes], cube.plan.axis(Role.LABEL)
     slides = len(thresholds) > len(audited)
-    tables: list[_Table] = []
+    tables: list[dict[str, Any]] = []
     for role, places in ((Role.SCORE, thresholds), (Role.PREDICTION, audited)):
         axis = cube.plan.axis(role)
         if role is Role.SCORE and not slides:
@@ -290,14 +212,11 @@ def _tables(
             for table in cube.tables
             if needed <= set(table.axes)
         }
-        wider = [set(each.columns) for each in tables]
+        wider = [set(each["columns"]) for each in tables]
         for columns in sorted(counted - {()}):
-            here = (set(each) for each in counted)
-            if not any(set(columns) < each for each in here) and not any(
-                each.issuperset(columns) for each in wider
-            ):
-                made = _table(cube, resolution, groupings, [*columns], axis, places, at)
-                tables.append(made)
+            larger = [*wider, *(set(each) for each in counted if len(each) > len(columns))]
+            if not any(each.issuperset(columns) for each in larger):
+                tables.append(_table(cube, resolution, groupings, [*columns], axis, places, at))
     return tables
 
 
@@ -309,7 +228,9 @@ def _table(
     axis: Axis | None,
     thresholds: Sequence[float | None],
     places: list[int],
-) -> _Table:
+) -> dict[str, Any]:
+    # counts by groups of some columns, label and place: how many thresholds a score reaches; of
+    # protected counts the least and the greatest ones that agree with them, too
     outcome = resolution.outcomes[0]
     label = cube.plan.axis(Role.LABEL)
     parts = [groupings[i] for i in columns]
@@ -333,10 +254,11 @@ def _table(
     shape = (len(every), 3, len(places) + 2)
     flat = np.ravel_multi_index((index.ravel(), labels, bins), shape)
     counted = [table.cases, *(table.sums[name] for name in RANGE if name in table.sums)]
-    counts, *ranges = (
-        np.bincount(flat, sums, prod(shape)).astype(np.int64).reshape(shape) for sums in counted
-    )
-    return _Table(columns, places, every, counts, tuple(ranges))
+    counts, *ranges = (np.bincount(flat, sums, prod(shape)).astype(np.int64) for sums in counted)
+    return {
+        "columns": columns, "places": places, "codes": every.ravel().tolist(),
+        "counts": counts.tolist(), "ranges": [each.tolist() for each in ranges],
+    }  # fmt: skip
 
 
 def _reached(
@@ -356,14 +278,11 @@ def _reached(
     return np.asarray((~above if turned else above).sum(axis=0, dtype=np.int64))
 
 
-def _small_cells(table: _Table) -> int:
-    return int(((table.counts > 0) & (table.counts < FEWEST_PERSONS)).sum())
-
-
-def _check_cells(
-    tables: Sequence[_Table], groupings: Sequence[Grouping], cube: Cube, *, exact: bool
-) -> None:
-    cells = sum(int(np.count_nonzero(each.counts)) for each in tables)
+def _count_small_cells(
+    tables: Sequence[Mapping[str, Any]], groupings: Sequence[Grouping], cube: Cube, *, exact: bool
+) -> int:
+    held: list[int] = [n for each in tables for n in each["counts"] if n]
+    cells, small = len(held), sum(n < FEWEST_PERSONS for n in held)
     if cells > MOST_CELLS:
         widest = max(groupings, key=lambda each: len(each.groups))
         raise CubeError(
@@ -371,7 +290,6 @@ def _check_cells(
             f"{quote(widest.axis.column)}, which has {len(widest.groups):,} groups, or take its "
             "values together (recode)"
         )
-    small = sum(map(_small_cells, tables))
     if small and not exact and cube.min_cell is None:
         score = " and without the score" if cube.plan.axis(Role.SCORE) else ""
         raise CubeError(
@@ -380,66 +298,52 @@ def _check_cells(
             f"{score}, protect the counts first (fairgauge protect), or state that they may be in "
             "the file (exact=True, --exact)"
         )
+    return int(small)
 
 
-def _start(
-    resolution: Resolution, groupings: Sequence[Grouping], rates: Mapping[Statistic, list[Contrast]]
-) -> dict[str, object]:
-    # the first view: the first feature, compared as the audit compares it
-    feature = resolution.features[0]
-    position = {each.axis.column: i for i, each in enumerate(groupings)}
-    by = [position[column] for column in feature.feature_id.columns]
-    statistic = next((each for each in rates if "prediction" in each.needs), next(iter(rates)))
-    metric = rates[statistic][0]
-    sides = CountsBySide(feature, resolution.outcomes[0], resolution.spec.profile)
-    spec = resolution.spec
+def _reference(
+    resolution: Resolution, groupings: Sequence[Grouping], rates: Sequence[Rate]
+) -> str | list[int]:
+    # of the first view: what the audit compares with
+    feature, spec = resolution.features[0], resolution.spec
     if feature.protected and isinstance(spec.reference, ReferenceRule):
-        spec = replace(spec, reference=ReferenceRule.OTHERS)  # others have no bounds
-    references = resolve_references(feature, sides, metric, spec).each
-    reference: object = "others"
-    if references and references[0].kind is ReferenceKind.OVERALL:
-        reference = "overall"
-    elif references and references[0].group_id is not None:
-        reference = list(_codes(references[0].group_id, feature, groupings))
-    return {"by": list(by), "rate": statistic.name, "reference": reference}
+        return "others"  # a group that is chosen by its rate has no bounds
+    rate = next((each for each in rates if "prediction" in each.needs), rates[0])
+    sides = CountsBySide(feature, resolution.outcomes[0], spec.profile)
+    found = resolve_references(feature, sides, contrast_of(rate, "difference"), spec).each
+    if found and found[0].group_id is not None:
+        return _codes(found[0].group_id, feature, groupings)
+    return "overall" if found and found[0].kind is ReferenceKind.OVERALL else "others"
 
 
-def _codes(group: GroupId, feature: GroupCounts, groupings: Sequence[Grouping]) -> Iterator[int]:
-    of_column = {each.axis.column: each for each in groupings}
-    for column, part in zip(feature.feature_id.columns, group.parts, strict=True):
-        yield of_column[column].groups.index(part)
+def _codes(group: GroupId, feature: GroupCounts, groupings: Sequence[Grouping]) -> list[int]:
+    parts = zip(_columns_of(feature, groupings), group.parts, strict=True)
+    return [groupings[at].groups.index(part) for at, part in parts]
+
+
+def _columns_of(feature: GroupCounts, groupings: Sequence[Grouping]) -> list[int]:
+    columns = [each.axis.column for each in groupings]
+    return list(map(columns.index, feature.feature_id.columns))
 
 
 def _checks(
-    resolution: Resolution, groupings: Sequence[Grouping], rates: Mapping[Statistic, list[Contrast]]
+    resolution: Resolution, groupings: Sequence[Grouping], rates: Sequence[Rate]
 ) -> Iterator[list[object]]:
     spec = replace(resolution.spec, reference=ReferenceRule.OTHERS)
-    position = {each.axis.column: i for i, each in enumerate(groupings)}
-    metrics = [(i, metric) for i, several in enumerate(rates.values()) for metric in several]
-    for feature in resolution.features:
+    metrics = [(i, contrast_of(rate, by)) for i, rate in enumerate(rates) for by in _WAYS]
+    for feature, (i, metric) in product(resolution.features, metrics):
+        by = _columns_of(feature, groupings)
         of_feature = Slice(feature, resolution.outcomes[0], spec)
-        by: list[object] = [position[column] for column in feature.feature_id.columns]
-        for i, metric in metrics:
-            for each in islice(of_feature.estimates(metric), _MOST_CHECKED):
-                if each.value is None or each.group_id is None or each.stratum is not None:
-                    continue
-                codes: list[object] = list(_codes(each.group_id, feature, groupings))
-                ends = [each.interval.low, each.interval.high] if each.interval else [None, None]
-                numbers = [
-                    (number if number is None or np.isfinite(number) else str(number))
-                    for number in (each.value, *ends)
-                ]
-                yield [by, codes, i, metric.by, *numbers]
+        for each in islice(of_feature.estimates(metric), _MOST_CHECKED):
+            if each.value is None or each.group_id is None or each.stratum is not None:
+                continue
+            codes = _codes(each.group_id, feature, groupings)
+            ends = [each.interval.low, each.interval.high] if each.interval else [None, None]
+            numbers = (n if n is None or np.isfinite(n) else str(n) for n in (each.value, *ends))
+            yield [by, codes, i, metric.by, *numbers]
 
 
 def _model(spec: Spec) -> dict[str, object]:
     usual, own = Spec().to_dict(), spec.to_dict()
-    kept = {
-        key: value
-        for key, value in own.items()
-        if key not in _MANAGED and value != usual[key] and value is not None
-    }
-    return {
-        "name": spec.prediction or spec.score or "",
-        "lines": [f"{key} = {toml_value(value)}" for key, value in kept.items()],
-    }
+    stated = {key: own[key] for key in own if key not in _MANAGED and own[key] != usual[key]}
+    return {"name": spec.prediction or spec.score or "", "question": stated}

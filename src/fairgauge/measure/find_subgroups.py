@@ -16,13 +16,7 @@ from numpy.typing import NDArray
 from fairgauge.catalogue.cells import Array
 from fairgauge.enums import SubgroupStatus, Worse
 from fairgauge.errors import Problem, SpecError
-from fairgauge.resolve.searched_features import (
-    COUNTED,
-    EVENT,
-    OUTCOMES,
-    OutcomeRows,
-    SearchedRows,
-)
+from fairgauge.resolve.searched_features import COUNTED, EVENT, OUTCOMES, OutcomeRows, SearchedRows
 from fairgauge.results.subgroup_search import (
     Detectable,
     Largest,
@@ -34,9 +28,9 @@ from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Mask, quiet
 from fairgauge.stats.signed_roots import (
     SimultaneousTails,
-    both_ends,
     detectable_gap,
     largest_upper_end,
+    score_limits,
     signed_root,
 )
 from fairgauge.stats.significance import normal_quantile
@@ -44,10 +38,10 @@ from fairgauge.stats.significance import normal_quantile
 Codes: TypeAlias = NDArray[np.integer[Any]]
 
 MOST_SUBGROUPS = 10_000_000
+# combinations of values of one set of features, which are counted in one array
 _MOST_COMBINATIONS = 50_000_000
-"""Combinations of values of one set of features, which are counted in one array."""
+# the same of all sets that are counted in one reading of the rows
 _MOST_TOGETHER = 20_000_000
-"""The same of all sets that are counted in one reading of the rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +102,7 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
             return replace(part, codes=tuple(codes))
 
         common = rows.changed(with_common_values, rows_of=rows_of)
-    for features, counts in _counted(common, sets):
+    for features, counts in _count_feature_sets(common, sets):
         held = counts.sum(axis=-1)
         wanted = (held >= max(min_rows, 1)) & (held < rows.rows)
         same = np.zeros(held.shape, dtype=bool)
@@ -134,7 +128,7 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
     )
 
 
-def _counted(
+def _count_feature_sets(
     rows: SearchedRows, sets: Sequence[tuple[int, ...]]
 ) -> Iterator[tuple[tuple[int, ...], Array]]:
     # rows are read once for as many sets as fit into memory
@@ -169,7 +163,7 @@ def _counted(
         yield from found.items()
 
 
-def combined(columns: Sequence[Codes], sizes: Sequence[int], features: Sequence[int]) -> Codes:
+def combine_codes(columns: Sequence[Codes], sizes: Sequence[int], features: Sequence[int]) -> Codes:
     """Return the combinations of the values of features, whose columns these are."""
     key = np.zeros(len(columns[0]), dtype=np.intp)
     for f, column in zip(features, columns, strict=True):
@@ -219,8 +213,8 @@ MOST_AHEAD = 6
 """Claims that may be members next, whose counts are taken with those of members."""
 _CORRECTION = 0.5
 _SIGNIFICANT = normal_quantile(0.95)
+# the share of claims that are worse alike in all their rows, and of which a part is named
 _NARROWED = 0.01
-"""The share of claims that are worse alike in all their rows, and of which a part is named."""
 
 
 class ClaimCounts:
@@ -239,7 +233,7 @@ class ClaimCounts:
                 cells = math.prod(self._sizes[f] + 1 for f in features)
                 self._places[features] = np.zeros(cells, dtype=np.int32)
             values = [np.array([value]) for value in conditions.values()]
-            self._places[features][combined(values, self._sizes, features)] = 1 + i
+            self._places[features][combine_codes(values, self._sizes, features)] = 1 + i
         # all rows are one stratum of no claims; what is summed is in rows
         every = [(searched.n, subgroups.n), (searched.events, subgroups.events)]
         self._of: tuple[int, ...] = ()
@@ -280,7 +274,7 @@ class ClaimCounts:
             for sum_of, each in zip(sums, summed, strict=True):
                 sum_of[:, 0] = np.bincount(strata, each, len(here))
             for features, places in self._places.items():
-                place = places[combined([codes[f] for f in features], self._sizes, features)]
+                place = places[combine_codes([codes[f] for f in features], self._sizes, features)]
                 inside = np.flatnonzero(place)
                 keys = strata[inside] * width + place[inside]
                 for sum_of, each in zip(sums, summed, strict=True):
@@ -295,7 +289,7 @@ class ClaimCounts:
         self._sums = np.stack([found[pattern] for pattern in patterns.tolist()], axis=1)
 
 
-def _stratified(counts: ClaimCounts, members: Sequence[int], more: Sequence[int] = ()) -> Array:
+def _stratify(counts: ClaimCounts, members: Sequence[int], more: Sequence[int] = ()) -> Array:
     n, x = counts.by(members, more)[1]
     return _mantel_haenszel(n[:, 1:], x[:, 1:], n[:, :1], x[:, :1])
 
@@ -310,39 +304,37 @@ def _mantel_haenszel(nc: Array, xc: Array, n: Array, x: Array) -> Array:
 def explain_claims(
     searched: SearchedRows, subgroups: Subgroups, claims: Sequence[int], c: float
 ) -> Index:
-    """Return for every claim the member of the summary that accounts for most of its evidence.
-
-    In the strata that members make no other claim exceeds the critical value. In turn the claim
-    with the most evidence beside them is taken, or in its place its most general ancestor among the
-    claims that brings its evidence below the critical value. Members that are worse through one
-    claim inside them alone give place to it, until none does. Members that the others account for
-    are removed again. No claim is added: every member is one. Members are explained by -1, as are
-    claims that exceed the critical value ``c`` nevertheless.
-    """
+    """Return for every claim the member of the summary that accounts for most of its evidence."""
+    # In the strata that members make no other claim exceeds the critical value. In turn the claim
+    # with the most evidence beside them is taken, or in its place its most general ancestor among
+    # the claims that brings its evidence below the critical value. Members that are worse through
+    # one claim inside them alone give place to it, until none does. Members that the others account
+    # for are removed again. No claim is added: every member is one. Members are explained by -1, as
+    # are claims that exceed the critical value ``c`` nevertheless.
     if not claims:
         return np.zeros(0, dtype=np.int64)
     counts = ClaimCounts(searched, subgroups, claims)
     conditions = [frozenset(subgroups.conditions(at).items()) for at in claims]
     members: list[int] = []
     while True:
-        z = _stratified(counts, members)
+        z = _stratify(counts, members)
         while z.max() > c and len(members) < MOST_MEMBERS:
             members.append(_general(int(np.argmax(z)), members, counts, conditions, c))
-            z = _stratified(counts, members)
+            z = _stratify(counts, members)
         narrowed = list(members)
         for k, member in enumerate(members):
             others = [each for each in narrowed if each != member]
-            narrowed[k] = _narrowed(member, others, counts, conditions)
+            narrowed[k] = _narrowest_claim(member, others, counts, conditions)
         if narrowed == members:
             break
         members = narrowed
     unexplained = set(np.flatnonzero(z > c).tolist())
     for member in list(members):
         others = [each for each in members if each != member]
-        if others and set(np.flatnonzero(_stratified(counts, others) > c).tolist()) <= unexplained:
+        if others and set(np.flatnonzero(_stratify(counts, others) > c).tolist()) <= unexplained:
             members = others
-    members = members or [int(np.argmax(_stratified(counts, [])))]
-    beside = np.stack([_stratified(counts, [member]) for member in members])
+    members = members or [int(np.argmax(_stratify(counts, [])))]
+    beside = np.stack([_stratify(counts, [member]) for member in members])
     explained_by: Index = np.array(members)[np.argmin(beside, axis=0)]
     explained_by[[*members, *unexplained]] = -1
     return explained_by
@@ -359,12 +351,12 @@ def _general(
     ancestors = sorted(set(ancestors) - set(members), key=lambda i: (len(conditions[i]), i))
     for at, ancestor in enumerate(ancestors):
         next_ones = [claim, *ancestors[at : at + MOST_AHEAD]]
-        if _stratified(counts, [*members, ancestor], next_ones)[claim] <= c:
+        if _stratify(counts, [*members, ancestor], next_ones)[claim] <= c:
             return ancestor
     return claim
 
 
-def _narrowed(
+def _narrowest_claim(
     claim: int,
     members: Sequence[int],
     counts: ClaimCounts,
@@ -385,15 +377,15 @@ def _narrowed(
     rest = _mantel_haenszel(*(own - parts), *(every - parts))
     possible = np.flatnonzero(rest <= _SIGNIFICANT)
     part = parts[..., possible]
-    evidence = _contrast(part, own - part, every - own).tolist()
+    evidence = _excess_difference(part, own - part, every - own).tolist()
     enough = normal_quantile(1 - _NARROWED / max(len(possible), 1))
     compared = zip([inside[k] for k in possible.tolist()], evidence, strict=True)
     shown = [(len(conditions[i]), -z, i) for i, z in compared if z > enough]
-    return _narrowed(min(shown)[-1], members, counts, conditions) if shown else claim
+    return _narrowest_claim(min(shown)[-1], members, counts, conditions) if shown else claim
 
 
 @quiet
-def _contrast(one: Array, other: Array, outside: Array) -> Array:
+def _excess_difference(one: Array, other: Array, outside: Array) -> Array:
     # All are arrays of rows and events by stratum. An excess is a difference of rates (Mantel and
     # Haenszel); the variance is that of one excess in both, in every stratum.
     both = one + other
@@ -414,8 +406,8 @@ def _contrast(one: Array, other: Array, outside: Array) -> Array:
     return np.asarray((excess[0] - excess[1] - correction) / np.sqrt(variance))
 
 
+# rows that the rate is a share of, on either side: a smaller subgroup is not tested
 _FEWEST_COUNTED = 20
-"""Rows that the rate is a share of, on either side: a smaller subgroup is not tested."""
 MOST_UNDECIDED = 1_000
 POWER = 0.8
 SHARES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
@@ -485,7 +477,7 @@ class _Tested:
         # both ends of what is listed, on the sides that the statuses are; NaN elsewhere
         self.low, self.high = np.full((2, len(at)), np.nan)
         if len(self.listed):
-            ends = both_ends(*self._counts(self.listed), self.c, self.other_c)
+            ends = score_limits(*self._counts(self.listed), self.c, self.other_c)
             low, high, edge = *ends, question.tolerance
             claimed = np.maximum(low, np.nextafter(edge, 1)), np.minimum(low, edge)
             self.low[self.listed] = np.where(self.status[self.listed] == WORSE, *claimed)
@@ -499,7 +491,7 @@ class _Tested:
         at = self.listed[self.status[self.listed] == WORSE]
         at = at[np.argsort(-self.low[at], kind="stable")]
         explained_by = explain_claims(self.searched, self.every, self.at[at].tolist(), self.c)
-        listed = self._described(at)
+        listed = self._describe(at)
         return tuple(
             each if by < 0 else replace(each, explained_by=listed[by].name)
             for each, by in zip(listed, explained_by.tolist(), strict=True)
@@ -507,7 +499,7 @@ class _Tested:
 
     def undecided(self) -> tuple[Subgroup, ...]:
         """Return the undecided subgroups with the largest estimates."""
-        return tuple(self._described(self.listed[self.status[self.listed] == UNDECIDED]))
+        return tuple(self._describe(self.listed[self.status[self.listed] == UNDECIDED]))
 
     def largest(self) -> Largest:
         """Return what holds for all subgroups at once."""
@@ -541,7 +533,7 @@ class _Tested:
     def _counts(self, at: NDArray[np.intp]) -> tuple[Array, Array, Array, Array]:
         return self.x[at], self.n[at], self.others_x[at], self.others_n[at]
 
-    def _described(self, at: NDArray[np.intp]) -> list[Subgroup]:
+    def _describe(self, at: NDArray[np.intp]) -> list[Subgroup]:
         low, high = self.low[at].tolist(), self.high[at].tolist()
         return [self._subgroup(*each) for each in zip(at.tolist(), low, high, strict=True)]
 

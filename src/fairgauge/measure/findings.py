@@ -49,8 +49,8 @@ from fairgauge.results.sections import FeatureResults, searched_rates, sections_
 from fairgauge.results.stated_comparison import is_about, stated_comparisons
 from fairgauge.results.verdicts import Verdict, before_counting
 
+# decimals of gaps that are ranked: beyond these two groups of equal counts could differ
 _ROUNDING = 12
-"""Decimals of gaps that are ranked: beyond these two groups of equal counts could differ."""
 _ADJUSTED = {
     AfterAdjusting.REVERSES: FindingReason.REVERSES,
     AfterAdjusting.DISAPPEARS: FindingReason.DISAPPEARS,
@@ -90,12 +90,11 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
     """Return the disparities to report, the gravest first, one for each feature and rate.
 
     Of each it is that of the group that fares worst.
-
-    Only contrasts are findings whose interval excludes "no difference" together with those of all
-    comparisons of the report: a report with many rates and features would otherwise lead with
-    sampling error. Within a rate groups are ranked by the point estimate, never by the interval,
-    which would rank large groups first.
     """
+    # Only contrasts are findings whose interval excludes "no difference" together with those of all
+    # comparisons of the report: a report with many rates and features would otherwise lead with
+    # sampling error. Within a rate groups are ranked by the point estimate, never by the interval,
+    # which would rank large groups first.
     chosen: list[tuple[_Searched, Finding]] = []
     stated: set[Hashable] = set()
     named = set()
@@ -109,7 +108,7 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
         row = section.rate_row(rate)
         adverse = adverse_sign(row, favourable_in(favourable, section.class_scope))
         each = _Searched(section, rate, row, adverse, favourable)
-        worst = _worst(each)
+        worst = _worst_estimate(each)
         same = section.key, disparity(row)
         if worst is None or same in stated:
             continue
@@ -123,11 +122,11 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
         chosen.append((each, _finding(report, each, worst)))
         stated.add(same)
     chosen.sort(key=lambda each: _importance(*each))
-    of_others = [e for of in sections for e in _of_other_kinds(report, of, asked, named, stated)]
+    of_others = [e for of in sections for e in _findings_of_rest(report, of, asked, named, stated)]
     return _gravest_first(report, [*(finding for _, finding in chosen), *of_others])
 
 
-def _of_other_kinds(
+def _findings_of_rest(
     report: Report,
     section: FeatureResults,
     asked: Container[str],
@@ -165,7 +164,7 @@ def _of_other_kinds(
         of_others = worst.reference and worst.reference.kind is ReferenceKind.OTHERS
         if of_others and len(section.groups) == 2:
             others = []  # the same, seen from the other side
-        yield _made(report, of, worst, others, ratio=ratio)
+        yield _make_finding(report, of, worst, others, ratio=ratio)
 
 
 def _gravest_first(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -183,7 +182,7 @@ def _gravest_first(report: Report, findings: Sequence[Finding]) -> tuple[Finding
     return tuple(findings[i] for i in ranked)
 
 
-def _worst(searched: _Searched) -> Estimate | None:
+def _worst_estimate(searched: _Searched) -> Estimate | None:
     sign = searched.worse_sign
     known = searched.adverse != 0 or (
         better_of(searched.row, searched.favourable) is not Better.NEITHER
@@ -234,10 +233,10 @@ def _finding(report: Report, searched: _Searched, worst: Estimate) -> Finding:
     adjusted = of_group(e for e in section.adjusted if e.metric == worst.metric)
     beside = of_group(filter(is_significant, section.contrasts(searched.row.reported_with)))
     others = _others(searched, worst)
-    return _made(report, rate, worst, others, ratio=ratio, adjusted=adjusted, beside=beside)
+    return _make_finding(report, rate, worst, others, ratio=ratio, adjusted=adjusted, beside=beside)
 
 
-def _made(
+def _make_finding(
     report: Report, rate: str, worst: Estimate, others: Sequence[Estimate], *,
     ratio: Estimate | None, adjusted: Estimate | None = None, beside: Estimate | None = None,
 ) -> Finding:  # fmt: skip
@@ -247,7 +246,7 @@ def _made(
         estimate=worst,
         interval=singled_out(worst).interval,
         p_adjusted=worst.p_adjusted,
-        family=_family(report, worst),
+        family=_family_of_tests(report, worst),
         ratio=ratio,
         adjusted=adjusted,
         adjusted_for=strata_named(report.spec.get("strata")) if adjusted else None,
@@ -256,7 +255,7 @@ def _made(
     )
 
 
-def _family(report: Report, estimate: Estimate) -> FamilyOfTests | None:
+def _family_of_tests(report: Report, estimate: Estimate) -> FamilyOfTests | None:
     # a single test has no note, nor have reports of before that kept none
     notes = [e for e in report.diagnostics if e.code is DiagnosticCode.ADJUSTED_P]
     if notes:

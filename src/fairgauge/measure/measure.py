@@ -16,15 +16,9 @@ import numpy as np
 
 from fairgauge.catalogue.across import Across, Spread, is_of_one_group
 from fairgauge.catalogue.catalogue import KAPPA
-from fairgauge.catalogue.comparisons import (
-    ComparisonMetric,
-    Contrast,
-    Imbalance,
-    Metric,
-    RowMetric,
-)
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Metric, RowMetric
 from fairgauge.catalogue.distributions import ConditionalDisparity, Distance
-from fairgauge.catalogue.statistics import AVERAGES, Statistic, agreement, averaged
+from fairgauge.catalogue.statistics import AVERAGES, Statistic, agreement, class_average
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import (
@@ -52,9 +46,9 @@ from fairgauge.inference.missing_values import (
     differs_without_group,
     groupless,
     lacking,
+    large_uncounted,
     missing_groups,
     missing_outcomes,
-    uncounted,
     uncounted_rows,
 )
 from fairgauge.inference.possible import could_undo
@@ -70,10 +64,7 @@ from fairgauge.measure.slices import Slice, numbers_of_sides
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts
-from fairgauge.resolve.outcomes import (
-    constant_outcomes,
-    reason_of_one_value,
-)
+from fairgauge.resolve.outcomes import constant_outcomes, reason_of_one_value
 from fairgauge.resolve.question_checks import (
     few_published,
     one_group,
@@ -85,7 +76,7 @@ from fairgauge.resolve.resolution import (
     AskedMetric,
     Resolution,
     asked_rates,
-    in_mean_weights,
+    normalise_weights,
     resolve,
 )
 from fairgauge.results.disparities import is_significant
@@ -103,8 +94,8 @@ from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
 from fairgauge.values import name_of
 
 _FULL_COVERAGE = 0.9
+# the confidence by which outcomes of a single group are reversed: reports have many groups.
 _NO_COINCIDENCE = 0.9999
-"""The confidence by which outcomes of a single group are reversed: reports have many groups."""
 
 if TYPE_CHECKING:
     from fairgauge.measure._measure_unrecorded import EstimatedGroups
@@ -128,7 +119,7 @@ def estimated_groups(cube: Cube, spec: Spec) -> Sequence[EstimatedGroups]:
         return ()
     from fairgauge.measure._measure_unrecorded import EstimatedGroups
 
-    scaled, unknown = in_mean_weights(cube)[0], frozenset(map(name_of, spec.unknown))
+    scaled, unknown = normalise_weights(cube)[0], frozenset(map(name_of, spec.unknown))
     return [EstimatedGroups(each, i, scaled, unknown) for i, each in enumerate(spec.probabilities)]
 
 
@@ -164,7 +155,7 @@ def measure(
     binary = resolution.task is Task.BINARY
     for outcome in resolution.outcomes[: None if binary else 1] if of_table else ():
         whole = Slice(resolution.everyone, outcome, resolution.spec)
-        estimates += [each for asked in of_table for each in _of_slice(whole, asked)]
+        estimates += [each for asked in of_table for each in _measure_slice(whole, asked)]
     mixed = UnrecordedMeasured()
     if unrecorded:
         from fairgauge.measure._measure_unrecorded import measure_unrecorded
@@ -172,7 +163,7 @@ def measure(
         mixed = measure_unrecorded(unrecorded, resolution, rates)
     estimates += mixed.estimates
     diagnostics = [*mixed.diagnostics, *diagnostics]
-    rowwise, notes = _of_rows(resolution, by_rows)
+    rowwise, notes = _measure_row_metrics(resolution, by_rows)
     estimates += rowwise
     diagnostics += notes
     homogeneity = [note for part in parts for note in part.homogeneity]
@@ -188,7 +179,7 @@ def measure(
                 marked[i] = replace(each, status=Status.TOO_FEW, reason=reason)
     adjusted, family = adjusted_estimates(marked, together, homogeneity, spec.confidence)
     slices = [each for part in parts for each in part.slices]
-    adjusted = tuple(_concluded(adjusted, slices, family.level))
+    adjusted = tuple(_conclude_estimates(adjusted, slices, family.level))
     pairs = [pair for part in parts for pair in part.compare_pairs(family)]
     first = resolution.outcomes[0]
     groups = mark_groups([*(g for part in parts for g in part.groups), *mixed.groups], small)
@@ -212,7 +203,7 @@ def measure(
         unit=spec.unit.get("unit"),
         lacking={key: rows for part in parts for key, rows in part.lacking.items()},
         groupless={key: rows for part in parts for key, rows in part.groupless.items()},
-        uncounted=uncounted(cube, binned, spec),
+        uncounted=large_uncounted(cube, binned, spec),
         adequate={key: of for part in parts for key, of in part.adequate.items()},
         group_ids={
             **{of.feature: dict(zip(of.groups, of.group_ids, strict=True))
@@ -229,7 +220,7 @@ def measure(
     )  # fmt: skip
 
 
-def _concluded(
+def _conclude_estimates(
     estimates: Iterable[Estimate], slices: Sequence[Slice], level: float
 ) -> Iterator[Estimate]:
     # They are held against it at the ``level`` at which all comparisons hold together. Nor does one
@@ -286,7 +277,7 @@ class _MeasuredFeature:
         self._every_group: FeatureGroups | None = None
         self.homogeneity: list[Diagnostic] = []
         self.worst_cases: dict[ComparisonKey, tuple[WorstCase, ...]] = {}
-        every, measured = slices, _thresholds
+        every, measured = slices, _measure_thresholds
         if resolution.task is Task.MULTICLASS:
             of_no_class = resolution.outcomes[0].of_no_class
             every = [*slices, Slice(counts, of_no_class, spec, resolution.outcomes)]
@@ -370,7 +361,7 @@ def reversed_outcomes_of(resolution: Resolution) -> Iterator[Diagnostic]:
             yield from (each for each in of_groups if each.code not in known)
 
 
-def _of_rows(
+def _measure_row_metrics(
     resolution: Resolution, by_rows: ByRows | None
 ) -> tuple[list[Estimate], list[Diagnostic]]:
     asked = [metric for metric in resolution.metrics if isinstance(metric.metric, RowMetric)]
@@ -405,7 +396,7 @@ def _of_rows(
     return [*estimates, *computed], notes
 
 
-def _thresholds(
+def _measure_thresholds(
     slices: list[Slice], rates: list[Statistic], metrics: Sequence[AskedMetric]
 ) -> tuple[list[Group], list[Group], list[Estimate]]:
     # returns the groups, all groups together, and the estimates
@@ -423,7 +414,7 @@ def _thresholds(
         ]
         each.uncertainty.expect(asked.metric for asked in here if asked.obstacle is None)
         for asked in here:
-            estimates += _of_slice(each, asked)
+            estimates += _measure_slice(each, asked)
     return groups, totals, estimates
 
 
@@ -447,7 +438,9 @@ def _multiclass(
         yield from whole.groups([of for name, of in of_all.items() if name in names], total=total)
         for how in AVERAGES:
             average = ClassScope(ClassKind.AVERAGE, average=how)
-            yield from whole.groups([averaged(of, how) for of in by_class], average, total=total)
+            yield from whole.groups(
+                [class_average(of, how) for of in by_class], average, total=total
+            )
 
     estimates: list[Estimate] = []
     for each in (*slices, *simultaneous):
@@ -457,29 +450,31 @@ def _multiclass(
         if metric.scope in ("table", "rows"):
             continue
         if asked.obstacle or isinstance(metric, (Distance, Imbalance)):
-            estimates += _of_slice(whole, asked)
+            estimates += _measure_slice(whole, asked)
             continue
         statistic = metric.of if isinstance(metric, (Contrast, Spread)) else None
         if statistic is not KAPPA:
             for each in slices:
-                estimates += _of_slice(each, asked)
+                estimates += _measure_slice(each, asked)
             of_group: dict[tuple[object, ...], list[Estimate]] = {}  # the best one differs by class
             for part in simultaneous:
-                for estimate in _of_slice(part, asked):
+                for estimate in _measure_slice(part, asked):
                     group = None if isinstance(metric, Across) else estimate.group
                     of_group.setdefault((group, estimate.scope), []).append(estimate)
-            estimates += (_worst_class(metric, of_one) for of_one in of_group.values())
+            estimates += (_choose_worst_class(metric, of_one) for of_one in of_group.values())
             if statistic is not None:
                 for how in AVERAGES:
                     average = ClassScope(ClassKind.AVERAGE, average=how)
-                    estimates += _of_classes(whole, metric, averaged(statistic, how), average)
+                    estimates += _class_average(
+                        whole, metric, class_average(statistic, how), average
+                    )
         if statistic is not None and statistic.name in of_all:
-            estimates += _of_classes(whole, metric, of_all[statistic.name], NO_CLASS)
+            estimates += _class_average(whole, metric, of_all[statistic.name], NO_CLASS)
     slices[0].together |= whole.together
     return [*groups_of(total=False)], [*groups_of(total=True)], estimates
 
 
-def _of_classes(
+def _class_average(
     whole: Slice, metric: Metric, of: Statistic, class_scope: ClassScope
 ) -> Iterator[Estimate]:
     if isinstance(metric, Spread):
@@ -491,7 +486,7 @@ def _of_classes(
         yield replace(estimate, definition=metric)
 
 
-def _of_slice(each: Slice, asked: AskedMetric) -> list[Estimate]:
+def _measure_slice(each: Slice, asked: AskedMetric) -> list[Estimate]:
     metric, obstacle = asked.metric, asked.obstacle
     if isinstance(metric, Across):
         return list(each.across(metric, obstacle))
@@ -526,8 +521,8 @@ def _strata_coverage(part: Slice, metrics: Sequence[AskedMetric]) -> Iterator[Di
         metric = asked.metric
         if asked.obstacle or not isinstance(metric, ConditionalDisparity):
             continue
-        evidence = part.comparisons(metric, part.compared(metric))
-        covered = metric.coverage(evidence.group.side, evidence.reference.side)
+        data = part.comparisons(metric, part.compared(metric))
+        covered = metric.coverage(data.group.side, data.reference.side)
         covered = covered[~np.isnan(covered)]
         least = float(covered.min()) if len(covered) else 1.0
         if least < 1.0:
@@ -541,7 +536,7 @@ def _strata_coverage(part: Slice, metrics: Sequence[AskedMetric]) -> Iterator[Di
             )
 
 
-def _worst_class(metric: Metric, by_class: Sequence[Estimate]) -> Estimate:
+def _choose_worst_class(metric: Metric, by_class: Sequence[Estimate]) -> Estimate:
     # Their intervals hold simultaneously, so that the one of the class that is chosen does. Where
     # no value means "no difference", it is the lowest minimum or the highest maximum.
     def distance(each: Estimate) -> float:

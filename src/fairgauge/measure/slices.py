@@ -19,14 +19,14 @@ from fairgauge.catalogue.distributions import (
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, Status, Task
 from fairgauge.identity import GroupId
-from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
+from fairgauge.inference import Comparisons, FeatureGroups, SideData, Uncertainty
 from fairgauge.inference.interval import Certainty, certainty
 from fairgauge.inference.missing_values import RowsWithoutStratum, most_unknown
 from fairgauge.inference.possible import metric_cases, rate_cases
 from fairgauge.inference.two.contrast_intervals import EveryGroup
 from fairgauge.inference.uncertainty import PROTECTED_EMPTY, rate_values
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import GroupCounts, Named, as_reference, named
+from fairgauge.resolve.group_counts import GroupCounts, Named, as_reference, group_fields
 from fairgauge.resolve.outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.references import (
     CountsBySide,
@@ -143,23 +143,23 @@ class Slice:
         With ``total``, those of all groups together instead, over all strata.
         """
         sides = len(self.counts.groups) + self.counts.has_others
-        which, slots = self._all_slots(np.arange(sides))
+        which, slots = self._pairs_of_slots(np.arange(sides))
         if total:
             which, slots = np.array([self.sides.whole]), np.zeros(1, dtype=np.int64)
         kinds = {
             len(self.counts.groups): ReferenceKind.OTHERS,
             self.sides.whole: ReferenceKind.OVERALL,
         }
-        names = {g: named(self.counts, g) for g in range(len(self.counts.groups))}
+        names = {g: group_fields(self.counts, g) for g in range(len(self.counts.groups))}
         for g, kind in kinds.items():
             names[g] = Named(group=str(kind), group_id=GroupId(GroupKind(kind)))
-        evidence = self.evidence(which, slots)
-        cases, side = evidence.cases, evidence.side
+        data = self.side_data(which, slots)
+        cases, side = data.cases, data.side
         whole = self.sides.pick(np.full_like(which, self.sides.whole), slots)
         how, profile, margin = self.uncertainty, self.spec.profile, slots == 0
         rates = list(rates)
         if self.ranges is None:
-            values = rate_values(rates, evidence, margin, how, profile)
+            values = rate_values(rates, data, margin, how, profile)
         else:
             from fairgauge.inference.protected_counts import protected_rates
 
@@ -175,7 +175,9 @@ class Slice:
                 among = given(row.among.count(side.counts(row.needs))).tolist()
                 values[row.name] = [
                     rate
-                    and replace(rate, weighted_denominator=weight, reason=_of_weights(rate.reason))
+                    and replace(
+                        rate, weighted_denominator=weight, reason=_reason_of_weights(rate.reason)
+                    )
                     for rate, weight in zip(values[row.name], among, strict=True)
                 ]
         for i, (g, slot) in enumerate(zip(which.tolist(), slots.tolist(), strict=True)):
@@ -190,8 +192,8 @@ class Slice:
                 n=as_count(cases.size[i]),
                 weight=None if weights is None else float(weights[i]),
                 share=float(side.size[i] / whole.size[i]) if whole.size[i] else None,
-                counts=_cells(cases.counts(BOTH)[i]) if has_cells else None,
-                weighted_counts=None if cells is None else _cells(cells[i]),
+                counts=_confusion_fields(cases.counts(BOTH)[i]) if has_cells else None,
+                weighted_counts=None if cells is None else _confusion_fields(cells[i]),
                 rates={name: rate for name, each in values.items() if (rate := each[i])},
             )
 
@@ -206,20 +208,20 @@ class Slice:
         """Return one estimate of a metric for every comparison; the class of an average."""
         obstacle = obstacle or self._protection(metric)
         compared = compared or self.compared(metric, obstacle)
-        base = self._of_every(metric, class_scope)
+        base = self._common_fields(metric, class_scope)
         made, together = None, None
         if obstacle is None:
-            made, together = self._made(metric, compared)
+            made, together = self._make_results(metric, compared)
         refused: Result = {"status": Status.NOT_APPLICABLE, "reason": obstacle}
         incomplete = np.zeros(len(compared.groups), dtype=np.bool_)
         if made and isinstance(metric, ConditionalDisparity):
             sides = compared.groups, compared.references
-            incomplete = self._without_stratum.change(metric.margin, *sides)
+            incomplete = self._stratum_absent.change(metric.margin, *sides)
         for i, group in enumerate(compared.groups.tolist()):
             scope = self.counts.scope(compared.slots[i])
             estimate = Estimate(
                 **base,
-                **named(self.counts, group),
+                **group_fields(self.counts, group),
                 reference=compared.each[i],
                 mirror_of=self._mirror_of(metric, compared, group),
                 scope=POOLED if metric.scope == "pooled" else scope,
@@ -240,7 +242,7 @@ class Slice:
     ) -> Iterator[Estimate]:
         """Return a metric of all groups at once, overall and in every stratum."""
         obstacle = obstacle or self._protection(metric)
-        base = self._unmeasured(metric, class_scope)
+        base = self._unmeasured_estimate(metric, class_scope)
         if obstacle:
             yield replace(base, status=Status.NOT_APPLICABLE, reason=obstacle)
             return
@@ -249,7 +251,7 @@ class Slice:
             yield replace(base, status=Status.UNDEFINED, reason=reason)
             return
         groups = self._groups_overall if "score" in metric.needs else self._groups_everywhere
-        spread = metric.across(groups.evidence.side, groups.slots, self.spec.profile)
+        spread = metric.across(groups.data.side, groups.slots, self.spec.profile)
         intervals = self.uncertainty.of_feature(metric, groups, spread)
         for slot, value in enumerate(spread.value.tolist()):
             scope = self.counts.scope(slot)
@@ -261,7 +263,7 @@ class Slice:
             if spread.apart[slot]:  # of groups that do not differ, none are furthest apart
                 first, second = int(spread.first[slot]), int(spread.second[slot])
                 reference = as_reference(self.counts, second)
-                furthest = {**named(self.counts, first), "reference": reference}
+                furthest = {**group_fields(self.counts, first), "reference": reference}
             how = certainty(intervals, slot, self.spec.confidence)
             yield replace(base, scope=scope, value=value, **furthest, **how)
 
@@ -281,8 +283,8 @@ class Slice:
         if self.ranges is not None:
             for i in np.flatnonzero(margin).tolist():
                 yield replace(
-                    self._unmeasured(metric),
-                    **named(self.counts, int(once.groups[i])),
+                    self._unmeasured_estimate(metric),
+                    **group_fields(self.counts, int(once.groups[i])),
                     reference=once.each[i],
                     scope=POOLED,
                     status=Status.NOT_APPLICABLE,
@@ -295,10 +297,10 @@ class Slice:
             np.tile(np.arange(strata) + 1, margin.sum()),
             [each for each, kept in zip(once.each, margin, strict=True) if kept],
         )
-        evidence = self.comparisons(metric, compared)
-        group, reference = evidence.group, evidence.reference
+        data = self.comparisons(metric, compared)
+        group, reference = data.group, data.reference
         pooled = pool(metric, group.side, reference.side, strata, self.spec.profile)
-        intervals = self.uncertainty.of_pooled(metric, evidence, pooled.weights, pooled.value)
+        intervals = self.uncertainty.of_pooled(metric, data, pooled.weights, pooled.value)
         cases = metric.sizes(group.cases, reference.cases)
         both = (cases[0] > 0) & (cases[1] > 0)  # of a stratum of one side alone nothing is compared
         rows = metric.all_rows(group.cases, reference.cases)
@@ -319,14 +321,14 @@ class Slice:
             )
             shares = map(share_determined, positive, every_row)
             determined = np.array([share >= ALMOST_ALL for share in shares], dtype=np.bool_)
-        incomplete = self._without_stratum.change(
+        incomplete = self._stratum_absent.change(
             metric.of, once.groups[margin], once.references[margin]
         )
         for i, at in enumerate(once.groups[margin].tolist()):
             value, rate = float(pooled.value[i]), as_number(pooled.group[i])
             estimate = replace(
-                self._unmeasured(metric),
-                **named(self.counts, at),
+                self._unmeasured_estimate(metric),
+                **group_fields(self.counts, at),
                 reference=compared.each[i],
                 mirror_of=self._mirror_of(metric, once, at),
                 scope=POOLED,
@@ -366,11 +368,11 @@ class Slice:
                 yield found
 
     @cached_property
-    def _without_stratum(self) -> RowsWithoutStratum:
+    def _stratum_absent(self) -> RowsWithoutStratum:
         return RowsWithoutStratum(self.counts, self.outcome, self.spec, self._per_class)
 
     def _left_out(self) -> Reason:
-        rows, total = self._without_stratum.rows, self._without_stratum.total
+        rows, total = self._stratum_absent.rows, self._stratum_absent.total
         return Reason.of(ReasonCode.STRATA_MISSING, rows=rows, total=total, **self.spec.unit)
 
     def worst_cases(self, metric: Metric) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
@@ -397,12 +399,12 @@ class Slice:
             [self.counts.groups[i] for i in at],
             self.outcome.class_scope,
             self.outcome.threshold,
-            lambda which: self.evidence(at[which], np.zeros_like(which)),
+            lambda which: self.side_data(at[which], np.zeros_like(which)),
         )
 
-    def evidence(
+    def side_data(
         self, which: Index, slots: Index, *, pooled: bool = False, overall: bool = False
-    ) -> Evidence:
+    ) -> SideData:
         """Return what is known of some sides, weighted and not; of all rows too where needed."""
 
         def picked(sides: CountsBySide) -> ConfusionCounts:
@@ -416,22 +418,22 @@ class Slice:
         whole = self.sides.whole
         if self.counts.has_moments and not clusters and (which != whole).any():
             # the tails of errors are borrowed from all rows
-            everyone = self.evidence(np.full_like(which, whole), slots)
+            everyone = self.side_data(np.full_like(which, whole), slots)
         if self.squares is None:
-            return Evidence(cases, cases, None, clusters, everyone)
+            return SideData(cases, cases, None, clusters, everyone)
         side, squares = picked(self.sides), picked(self.squares)
         cubes = self.cubes.pick(which, slots) if self.cubes else None
-        return Evidence(side, cases, squares, clusters, everyone, cubes)
+        return SideData(side, cases, squares, clusters, everyone, cubes)
 
     @cached_property
     def _groups_overall(self) -> EveryGroup:
         groups = np.arange(len(self.counts.groups))
-        return EveryGroup(self.evidence(groups, np.zeros_like(groups)), slots=1)
+        return EveryGroup(self.side_data(groups, np.zeros_like(groups)), slots=1)
 
     @cached_property
     def _groups_everywhere(self) -> EveryGroup:
-        which, slots = self._all_slots(np.arange(len(self.counts.groups)))
-        return EveryGroup(self.evidence(which, slots), slots=1 + len(self.counts.strata))
+        which, slots = self._pairs_of_slots(np.arange(len(self.counts.groups)))
+        return EveryGroup(self.side_data(which, slots), slots=1 + len(self.counts.strata))
 
     def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
         """Return both sides of every comparison."""
@@ -439,12 +441,12 @@ class Slice:
         if key not in self._comparisons:
             slots, pooled = compared.slots, metric.scope == "pooled"
             group, reference = (
-                self.evidence(which, slots, pooled=pooled, overall=metric.needs_overall)
+                self.side_data(which, slots, pooled=pooled, overall=metric.needs_overall)
                 for which in (compared.groups, compared.references)
             )
             inside = metric.scope != "table" and (compared.references == self.sides.whole).all()
             others = compared.groups + self.sides.others
-            rest = self.evidence(others, slots, pooled=pooled) if inside else None
+            rest = self.side_data(others, slots, pooled=pooled) if inside else None
             self._comparisons[key] = Comparisons(group, reference, rest, margin=slots == 0)
         return self._comparisons[key]
 
@@ -466,7 +468,7 @@ class Slice:
             which = groups[references.sides != groups]
             slots = np.zeros_like(which)
             if not overall:
-                which, slots = self._all_slots(which)
+                which, slots = self._pairs_of_slots(which)
             each = [references.each[g] for g in which]
             mirrored = mirrored_group(self.counts, references.each)
             made = Compared(which, references.sides[which], slots, each, mirrored)
@@ -482,20 +484,20 @@ class Slice:
             return None
         return self.counts.groups[1 - group]
 
-    def _made(self, metric: ComparisonMetric, compared: Compared) -> _Results:
+    def _make_results(self, metric: ComparisonMetric, compared: Compared) -> _Results:
         profile = self.spec.profile
-        evidence = self.comparisons(metric, compared)
-        group, reference = evidence.group.side, evidence.reference.side
+        data = self.comparisons(metric, compared)
+        group, reference = data.group.side, data.reference.side
         values = metric.value(group, reference, profile)
         rates = metric.side_values(group, reference, profile)
         if isinstance(metric, Imbalance):  # of sums of weights
             rates = self.counts.in_given_weights(rates[0]), self.counts.in_given_weights(rates[1])
-        cases = evidence.group.cases, evidence.reference.cases
+        cases = data.group.cases, data.reference.cases
         sizes = metric.all_rows(*cases)
         error = metric.error(group, reference)
         every: Sequence[Bounds | None] | None = None
         if self.ranges is None:
-            intervals = self.uncertainty.of_metric(metric, evidence, values)
+            intervals = self.uncertainty.of_metric(metric, data, values)
         else:
             from fairgauge.inference.protected_counts import protected_contrasts
 
@@ -505,7 +507,7 @@ class Slice:
                 metric, ours, theirs, compared.slots == 0, self.uncertainty
             )
         lacking = profile.as_smclarify
-        every_side = _sides(sizes, rates)
+        every_side = _result_sides(sizes, rates)
 
         def result(i: int) -> Result:
             sides = every_side[i]
@@ -519,7 +521,7 @@ class Slice:
             if math.isnan(value):
                 status = Status.ERROR if lacking else Status.UNDEFINED
                 why: Reason | None = metric.why_undefined(group, reference, i)
-                why = _of_weights(why) if self.counts.weighted else why
+                why = _reason_of_weights(why) if self.counts.weighted else why
                 return {**sides, "status": status, "reason": why}
             return {
                 **sides,
@@ -568,10 +570,12 @@ class Slice:
             for i, name in enumerate(names)
         }
 
-    def _unmeasured(self, metric: Metric, class_scope: ClassScope | None = None) -> Estimate:
-        return Estimate(**self._of_every(metric, class_scope), group=None, reference=None)
+    def _unmeasured_estimate(
+        self, metric: Metric, class_scope: ClassScope | None = None
+    ) -> Estimate:
+        return Estimate(**self._common_fields(metric, class_scope), group=None, reference=None)
 
-    def _of_every(self, metric: Metric, class_scope: ClassScope | None) -> dict[str, Any]:
+    def _common_fields(self, metric: Metric, class_scope: ClassScope | None) -> dict[str, Any]:
         return {
             "metric": metric.name,
             "definition": metric,
@@ -582,19 +586,19 @@ class Slice:
             "threshold": self.outcome.threshold_of(metric),
         }
 
-    def _all_slots(self, which: Index) -> tuple[Index, Index]:
+    def _pairs_of_slots(self, which: Index) -> tuple[Index, Index]:
         slots = np.arange(1 + len(self.counts.strata))
         return np.tile(which, len(slots)), np.repeat(slots, len(which))
 
 
+# returns the result of one comparison; and the limits of all of them at another level
 _Results: TypeAlias = "tuple[Callable[[int], Result], Callable[[float], Limits] | None]"
-"""Returns the result of one comparison; and the limits of all of them at another level."""
 
 
 _SIDES = ("n_group", "n_reference", "rate_group", "rate_reference")
 
 
-def _sides(sizes: tuple[Array, Array], rates: tuple[Array, Array]) -> list[Result]:
+def _result_sides(sizes: tuple[Array, Array], rates: tuple[Array, Array]) -> list[Result]:
     counts = [
         [None if n != n else int(n) if n == int(n) else n for n in of.tolist()] for of in sizes
     ]
@@ -603,14 +607,14 @@ def _sides(sizes: tuple[Array, Array], rates: tuple[Array, Array]) -> list[Resul
     return [cast("Result", dict(zip(_SIDES, each, strict=True))) for each in rows]
 
 
-def _of_weights(reason: Reason | None) -> Reason | None:
+def _reason_of_weights(reason: Reason | None) -> Reason | None:
     # a reason of weighted counts: an empty denominator has no weights above 0
     if reason is None or reason.code is not ReasonCode.EMPTY_DENOMINATOR:
         return reason
     return replace(reason, parameters=(*reason.parameters, ("weighted", True)))
 
 
-def _cells(counts: Array) -> dict[str, float]:
+def _confusion_fields(counts: Array) -> dict[str, float]:
     return dict(zip(("tp", "fp", "fn", "tn"), map(as_count, counts), strict=True))
 
 

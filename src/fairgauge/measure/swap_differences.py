@@ -13,11 +13,11 @@ import numpy as np
 
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, listing, quote
-from fairgauge.inference.possible import difference_limits, mean_limits, reached
+from fairgauge.inference.possible import difference_limits, mean_limits, worst_case_limits
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answers import Answers
 from fairgauge.results.name_swaps import (
-    UNDECIDED,
+    REASONS_WITH_ENOUGH_DATA,
     AnsweredShare,
     PlaceboSpread,
     SwapDifference,
@@ -46,10 +46,10 @@ from fairgauge.values import matches
 
 Compared: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 """The groups of both sides of a comparison."""
+# share of items that are asked under a name from which on those that are not are missing
 _MOSTLY_CROSSED = 0.5
-"""Share of items that are asked under a name from which on those that are not are missing."""
+# the quantile of rows of a cell that all cells of a group should have: a few may be repeated.
 _USUAL = 0.9
-"""The quantile of rows of a cell that all cells of a group should have: a few may be repeated."""
 
 
 class _Asked(NamedTuple):
@@ -61,16 +61,14 @@ class _Asked(NamedTuple):
     answered: Array
 
     def missing(self, groups: Sequence[int]) -> tuple[float, int]:
-        """Return of how many cells the answers are missing, parts of cells added up, of how many.
-
-        Answers of one cell are not independent, so that cells are compared and not answers.
-        """
+        """Return how many cells lack answers, parts of cells added up, and how many there are."""
+        # Answers of one cell are not independent, so that cells are compared and not answers.
         own = np.isin(self.group, groups) & (self.asked > 0)
         share = 1 - np.minimum(self.answered[own] / self.asked[own], 1)
         return float(share.sum()), int(own.sum())
 
 
-def _asked(answers: Answers, model: int) -> _Asked:
+def _expected_answers(answers: Answers, model: int) -> _Asked:
     # what was to be answered: where most items have most names, each under every name
     mask = answers.model == model
     named = np.isin(answers.group_of[answers.variant], answers.named)
@@ -95,7 +93,7 @@ def _asked(answers: Answers, model: int) -> _Asked:
 def answered_shares(answers: Answers) -> Iterator[AnsweredShare]:
     """Yield how many answers the names of every group have in every model."""
     for code, model in enumerate(answers.models):
-        asked = _asked(answers, code)
+        asked = _expected_answers(answers, code)
         for g, name in enumerate(answers.groups):
             own = asked.group == g
             if own.any():
@@ -123,7 +121,7 @@ def doubts(
     found: dict[tuple[int, Compared], tuple[float, float]] = {}
     p_values: dict[tuple[int, frozenset[tuple[int, ...]]], float] = {}
     for model in np.unique(answers.model).tolist():
-        asked = _asked(answers, model)
+        asked = _expected_answers(answers, model)
         for each in sides:
             (lost, of), (other, among) = map(asked.missing, each)
             if of and among:
@@ -200,7 +198,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
             own = answers.item[mask], answers.variant[mask]
             group = answers.group_of[own[1]]
             models.append(_Cells(model, code, *own, group, answers.mean[mask], answers.n[mask]))
-    sides = [*_sides(answers, question)]
+    sides = [*_compared_sides(answers, question)]
     edits = [g for g, placebo in enumerate(answers.placebo) if placebo]
     effects = {each.code: _effects(each.of(np.isin(each.group, edits))) for each in models}
     doubtful = doubts(answers, [side.groups for side in sides])
@@ -220,25 +218,25 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
         if not each.placebo:
             names.setdefault((each.model, each.group), []).append(each.centred)
     return {
-        "differences": tuple(_judged(drafts, question)),
+        "differences": tuple(_judge_differences(drafts, question)),
         "variants": variants,
         "groups": tuple(
             SwapGroup(model=model, group=g, variants=len(of), centred=math.fsum(of) / len(of))
             for (model, g), of in names.items()
         ),
         "placebo": tuple(
-            _spread(answers, cells, effects[cells.code], variants)
+            _placebo_spread(answers, cells, effects[cells.code], variants)
             for cells in models
             if len(effects[cells.code])
         ),
         "answered": tuple(answered_shares(answers)),
-        "notes": tuple(_notes(answers, question, drafts, effects)),
+        "notes": tuple(_swap_notes(answers, question, drafts, effects)),
     }
 
 
-def _sides(answers: Answers, question: SwapQuestion) -> Iterator[_Sides]:
+def _compared_sides(answers: Answers, question: SwapQuestion) -> Iterator[_Sides]:
     named = answers.named
-    reference = _reference(answers, question)
+    reference = _common_reference(answers, question)
     for group in named:
         own = answers.groups[group]
         if reference is None:
@@ -249,7 +247,7 @@ def _sides(answers: Answers, question: SwapQuestion) -> Iterator[_Sides]:
             yield _Sides(group, (reference,), (own, answers.groups[reference]))
 
 
-def _reference(answers: Answers, question: SwapQuestion) -> int | None:
+def _common_reference(answers: Answers, question: SwapQuestion) -> int | None:
     # the group that all others are compared with; None where each has all others
     name = named_reference(question)
     if name is not None:
@@ -316,19 +314,19 @@ def _draft(
     if min(variants) == 1:
         result = replace(result, reason=SwapReason.ONE_VARIANT)
         if result.units >= FEWEST_ITEMS and _varies(found.items, both):
-            result = _with_interval(result, found.items)
+            result = _add_interval(result, found.items)
     else:
-        result = _of_names(result, found, both, placebo, question)
+        result = _test_names(result, found, both, placebo, question)
     if doubt is None or result.low is None or result.high is None or not any(doubt.shares):
         return _Draft(cells, sides, result)
     means = (found.mean_group, found.mean_reference)
     of_sides = (mean_limits(m, lacks, ends) for m, lacks in zip(means, doubt.shares, strict=True))
     worst, interval = difference_limits(*of_sides), (np.array(result.low), np.array(result.high))
-    low, high = reached(interval, worst, np.array(found.value), ratio=False)
+    low, high = worst_case_limits(interval, worst, np.array(found.value), ratio=False)
     return _Draft(cells, sides, result, (float(low), float(high)))
 
 
-def _with_interval(result: SwapDifference, variance: Variance) -> SwapDifference:
+def _add_interval(result: SwapDifference, variance: Variance) -> SwapDifference:
     assert result.value is not None
     width = half_width(variance, result.confidence)
     return replace(
@@ -340,7 +338,7 @@ def _with_interval(result: SwapDifference, variance: Variance) -> SwapDifference
     )
 
 
-def _of_names(
+def _test_names(
     result: SwapDifference,
     found: CrossedDifference,
     both: _Cells,
@@ -363,7 +361,7 @@ def _of_names(
         equivalence = max(upper_tail(margin - abs(found.value), total) for total in totals.values())
     fewest_names = min(result.variants_group, result.variants_reference)
     return replace(
-        _with_interval(result, totals[decides]),
+        _add_interval(result, totals[decides]),
         p_value=max(two_sided_p(found.value, total) for total in totals.values()),
         p_equivalence=equivalence,
         variance=SwapVariance(
@@ -378,11 +376,13 @@ def _varies(variance: Variance, cells: _Cells) -> bool:
     return variance.value > (_ROUNDING * float(np.abs(cells.y).max())) ** 2
 
 
-def _judged(drafts: Sequence[_Draft], question: SwapQuestion) -> Iterator[SwapDifference]:
+def _judge_differences(
+    drafts: Sequence[_Draft], question: SwapQuestion
+) -> Iterator[SwapDifference]:
     # the differences with the verdicts of one family: groups and models (Holm)
     alpha = 1 - question.spec.confidence
-    differs = _adjusted(drafts, [each.result.p_value for each in drafts])
-    equivalent = _adjusted(drafts, [each.result.p_equivalence for each in drafts])
+    differs = _adjust_together(drafts, [each.result.p_value for each in drafts])
+    equivalent = _adjust_together(drafts, [each.result.p_equivalence for each in drafts])
     for draft, p, p_equivalence in zip(drafts, differs, equivalent, strict=True):
         result = draft.result
         verdict, reason = SwapVerdict.CANNOT_TELL, result.reason
@@ -401,11 +401,13 @@ def _judged(drafts: Sequence[_Draft], question: SwapQuestion) -> Iterator[SwapDi
         status = Status.UNDEFINED if undefined else Status.TOO_FEW
         yield replace(
             result, p_adjusted=p, p_equivalence=p_equivalence, verdict=verdict,
-            status=Status.OK if reason in UNDECIDED else status, reason=reason,
+            status=Status.OK if reason in REASONS_WITH_ENOUGH_DATA else status, reason=reason,
         )  # fmt: skip
 
 
-def _adjusted(drafts: Sequence[_Draft], p_values: Sequence[float | None]) -> list[float | None]:
+def _adjust_together(
+    drafts: Sequence[_Draft], p_values: Sequence[float | None]
+) -> list[float | None]:
     # P-values adjusted for all comparisons with a verdict; two that mirror are one
     family: dict[object, float] = {}
     keys = [
@@ -456,7 +458,7 @@ def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterat
         )
 
 
-def _spread(
+def _placebo_spread(
     answers: Answers, cells: _Cells, effects: Array, variants: Sequence[SwapVariant]
 ) -> PlaceboSpread:
     edits = [each.centred for each in variants if each.placebo and each.model == cells.model]
@@ -477,10 +479,10 @@ def _spread(
     )
 
 
-def _notes(
+def _swap_notes(
     answers: Answers, question: SwapQuestion, drafts: Sequence[_Draft], effects: Mapping[int, Array]
 ) -> Iterator[SwapNote]:
-    reference = _reference(answers, question)
+    reference = _common_reference(answers, question)
     if reference is not None:
         variants = np.flatnonzero(answers.group_of == reference).tolist()
         names = [answers.groups[reference], *(answers.variants[v] for v in variants)]

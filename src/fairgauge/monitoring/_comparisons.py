@@ -83,7 +83,7 @@ def follow(
         if (held := counts.baselines.get(each))
     }
     limits = [
-        _detection.tolerated(
+        _detection.tolerated_limits(
             each, asked.rules, (b.low, b.high) if (b := baselines.get(each)) else None,
             for_two=each.feature in of_two and not asked.rules[each.rule].groups,
         )
@@ -310,14 +310,14 @@ def _withhold_passes(
             rules=tuple(rules), exclude_groups=held_exclusions(cube, asked.question))  # fmt: skip
         measured = cubes.answer(cube, partial(measure, spec=question))
         for each, rule in zip(open_, rules, strict=True):
-            if why := _why_open(each, rule, measured):
+            if why := _reason_open(each, rule, measured):
                 judged[id(each)] = why
     for each in comparisons:
         why = judged.get(id(each))
         yield replace(each, state=MonitorState.INSUFFICIENT, open=why) if why else each
 
 
-def _why_open(each: MonitoredComparison, rule: Rule, measured: Measured) -> Reason | None:
+def _reason_open(each: MonitoredComparison, rule: Rule, measured: Measured) -> Reason | None:
     group = None if each.group == ALL_GROUPS else each.group
     found = ((key, of) for key, of in measured.worst_cases.items() if key[4].name == each.class_)
     subject = (rule.metric, each.feature, group)
@@ -377,7 +377,7 @@ def _points(
         )  # fmt: skip
 
 
-def unmatched(
+def unmatched_rules(
     asked: MonitorSpec, comparisons: Sequence[MonitoredComparison], cubes: PeriodCubes
 ) -> Iterator[Unmatched]:
     """Yield what rules are for and no comparison holds; ``asked`` has the references by name."""

@@ -304,7 +304,7 @@ def exact_rates(spec: MonitorSpec) -> dict[int, MonitoredRate]:
     return {i: rate for i, rate in rates if rate is not None and is_exact(rate, spec.question)}
 
 
-def with_references(spec: MonitorSpec, cubes: PeriodCubes) -> tuple[Spec, frozenset[str]]:
+def fix_references(spec: MonitorSpec, cubes: PeriodCubes) -> tuple[Spec, frozenset[str]]:
     """Return a question with references that the first period chooses, and features of two.
 
     These are the largest groups, where they are asked for, and of two groups that would each be

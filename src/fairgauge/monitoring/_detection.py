@@ -64,7 +64,7 @@ def divide_alpha(alpha: float, arrivals: Sequence[int]) -> Array:
     return shares
 
 
-def tolerated(
+def tolerated_limits(
     each: ComparisonId, rules: Sequence[MonitorRule], baseline: Ends | None, *, for_two: bool
 ) -> Ends:
     """Return what is tolerated of a comparison; ``for_two``, also of the other one that it mirrors.

@@ -80,7 +80,7 @@ def _rule_estimates(
         yield ComparisonId(i, feature, group, of_class.name), estimate
 
 
-def few(estimate: Estimate) -> Reason | None:
+def reason_few(estimate: Estimate) -> Reason | None:
     """Return that the effective rows or clusters of a side are too few, None where they are not."""
     reason = estimate.reason
     return reason if reason is not None and reason.code in _FEW else None
@@ -120,7 +120,7 @@ def signs_of(
     ends = np.full((3, entered), math.nan)
     for t, each in held.items():
         wide = each.wide
-        if t < entered and wide.value is not None and wide.interval and not few(each.usual):
+        if t < entered and wide.value is not None and wide.interval and not reason_few(each.usual):
             ends[:, t] = wide.value, wide.interval.low, wide.interval.high
     value, low, high = ends
     return sequential.deviations(value, low, high, *limits)
@@ -140,7 +140,7 @@ def alarm_of(
     def pool(which: Sequence[int]) -> Numbers | None:
         together = cubes.together(which)
         found = period_estimates(cubes, together, asked, [each.rule], LEVEL).get(each)
-        return None if found is None or few(found) else numbers_of(found)
+        return None if found is None or reason_few(found) else numbers_of(found)
 
     side = max(signs, key=lambda z: float(np.nansum(z[: at + 1])))
     known = np.flatnonzero(~np.isnan(side)).tolist()
@@ -180,7 +180,7 @@ def point_of(
             reason=_ABSENT if estimate is None else estimate.reason,
         )  # fmt: skip
     sizes = [each for each in (estimate.n_group, estimate.n_reference) if each is not None]
-    lacking = few(estimate)
+    lacking = reason_few(estimate)
     found = Point(
         period=name, evidence=evidence, waits=waits, reason=lacking, **numbers_of(estimate),
         sparse=lacking is not None or min(sizes, default=min_n) < min_n,

@@ -15,9 +15,9 @@ from fairgauge.checks.feed_rows import BY_DEFAULT
 from fairgauge.cube.cube import (
     HANDFUL,
     Cube,
+    add_with_shared_people,
     aggregate,
-    pooled,
-    settled,
+    round_sums,
     values_together,
     with_cases,
 )
@@ -61,7 +61,7 @@ class PeriodCubes(Sequence[Cube]):
     @cached_property
     def blank(self) -> Cube:
         """Return the values of all periods and the groups that cross columns, without rows."""
-        return sum_cubes([without_rows(cube) for cube in self])
+        return sum_cubes([drop_rows(cube) for cube in self])
 
     def knowing_all(self, cube: Cube) -> Cube:
         """Return counts with the values of all periods: one may lack what the question names."""
@@ -69,7 +69,7 @@ class PeriodCubes(Sequence[Cube]):
 
     def knowing_outcomes(self, cube: Cube) -> Cube:
         """Return counts with the outcomes of all periods, and with their own groups alone."""
-        own, every = without_rows(cube), self.blank
+        own, every = drop_rows(cube), self.blank
         levels = {**own.levels, **{axis: every.levels[axis] for axis in cube.plan.outcomes}}
         return sum_cubes([cube, replace(every, levels=levels, tables=own.tables)])
 
@@ -94,7 +94,7 @@ def sum_cubes(cubes: Sequence[Cube]) -> Cube:
     sums = [*map(_sum_alike, alike.values())]  # at once: one after the other takes far longer
     if len(sums) > 1:
         sums = [*map(_merge_spellings, sums)]
-    return reduce(pooled, sums)
+    return reduce(add_with_shared_people, sums)
 
 
 def _merge_spellings(cube: Cube) -> Cube:
@@ -123,7 +123,7 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
         held = with_cases(same)
         codes = np.concatenate([table.codes for table in held])
         sums = {m: np.concatenate([table.sums[m] for table in held]) for m in held[0].sums}
-        tables.append(settled(first.plan, aggregate(held[0].axes, codes, sums)))
+        tables.append(round_sums(first.plan, aggregate(held[0].axes, codes, sums)))
     rows = sum(cube.rows for cube in cubes)
     return replace(
         first,
@@ -134,7 +134,7 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
     )
 
 
-def without_rows(cube: Cube) -> Cube:
+def drop_rows(cube: Cube) -> Cube:
     """Return the levels of a cube with no rows: adding it makes values known that no row has.
 
     Combinations of features that occur are kept, for intersections; clusters are not.

@@ -19,12 +19,12 @@ from fairgauge.atomic_files import create_whole, replace_whole
 from fairgauge.catalogue.own import definition
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.cube.identifiers import CLUSTER_KEY
-from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown, shown_address
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, display, quote, shown_address
 from fairgauge.monitoring._counts import refuse_unfit
 from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
-from fairgauge.object_stores import MOST_SAVED, explained, filesystem, read_limited
+from fairgauge.object_stores import MOST_SAVED, explain_store_errors, filesystem, read_limited
 from fairgauge.results.monitor_results import IN_MEMORY
 
 NEW_HISTORY = "for another question, count the rows of all periods again, in a new history"
@@ -119,7 +119,7 @@ class History:
         """
         if not isinstance(cube, Cube):
             raise DataError(
-                f"a history holds counts, not {shown(cube)}; count the rows first: "
+                f"a history holds counts, not {display(cube)}; count the rows first: "
                 "fg.count(DATA, label=..., sensitive=...)"
             )
         period = period if isinstance(period, Period) else parse_period(period)
@@ -252,7 +252,7 @@ def open_store(where: str | Path) -> FolderStore | FsspecStore:
     Raises ``MissingExtra``: the library of an object store is not installed.
     """
     if not isinstance(where, (str, Path)):
-        raise DataError(f"a history is a folder or a URL, not {shown(where)}")
+        raise DataError(f"a history is a folder or a URL, not {display(where)}")
     if isinstance(where, str) and _URL.match(where):
         return FsspecStore(where)
     return FolderStore(Path(where))
@@ -314,13 +314,13 @@ class FsspecStore:
         self.name = shown_address(url)
 
     def names(self, file: str) -> list[str]:
-        with explained(self.name, "read"):
+        with explain_store_errors(self.name, "read"):
             self._files.invalidate_cache()
             found = self._files.glob(f"{self._root}/*/{file}")
             return sorted(str(path).split("/")[-2] for path in found)
 
     def read(self, name: str) -> str | None:
-        with explained(f"{self.name}/{name}", "read"):
+        with explain_store_errors(f"{self.name}/{name}", "read"):
             try:
                 data: bytes = self._files.cat_file(f"{self._root}/{name}")
             except FileNotFoundError:
@@ -331,14 +331,16 @@ class FsspecStore:
         if not names:
             return []
         paths = [f"{self._root}/{name}" for name in names]
-        with explained(self.name, "read"):  # all at once: one after the other waits for each
+        with explain_store_errors(
+            self.name, "read"
+        ):  # all at once: one after the other waits for each
             found: dict[str, bytes] = self._files.cat(paths, on_error="omit")
         texts = {path: data.decode("utf-8", errors="replace") for path, data in found.items()}
         return [texts.get(path) for path in paths]
 
     def create(self, name: str, text: str) -> bool:
         path = f"{self._root}/{name}"
-        with explained(f"{self.name}/{name}", "write"):
+        with explain_store_errors(f"{self.name}/{name}", "write"):
             try:
                 self._make_folder(path)
                 self._files.pipe_file(path, text.encode(), mode="create")
@@ -347,7 +349,7 @@ class FsspecStore:
             return True
 
     def replace(self, name: str, text: str) -> None:
-        with explained(f"{self.name}/{name}", "write"):
+        with explain_store_errors(f"{self.name}/{name}", "write"):
             path = f"{self._root}/{name}"
             self._make_folder(path)
             self._files.pipe_file(path, text.encode())

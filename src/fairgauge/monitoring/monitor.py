@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-from fairgauge.catalogue.lookup import described
+from fairgauge.catalogue.lookup import describe_own_rate
 from fairgauge.checks.feed import Feed, FeedPeriod, check_feed
 from fairgauge.checks.feed_rows import fingerprint
 from fairgauge.checks.rows import OF_VALUES, likely_mistakes, open_doubts, with_accepted
@@ -15,8 +15,8 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import DiagnosticCode, Level, Outcome
 from fairgauge.errors import CubeError, DataError, cells, quote, refuse
-from fairgauge.monitoring._comparisons import Followed, follow, unmatched
-from fairgauge.monitoring._counts import refuse_unfit, with_references
+from fairgauge.monitoring._comparisons import Followed, follow, unmatched_rules
+from fairgauge.monitoring._counts import fix_references, refuse_unfit
 from fairgauge.monitoring._period_cubes import PeriodCubes, check_values
 from fairgauge.monitoring.history import NEW_HISTORY, HeldHistory, History, refuse_unlike
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
@@ -105,7 +105,7 @@ def monitor(
     held = history if isinstance(history, History) else History(history)
     spec = config if config is not None else held.spec
     if spec is None and not options:  # they may be all that is asked
-        raise no_specification(held)
+        raise missing_spec_error(held)
     asked = read_monitor_spec({} if spec is None else spec, options=options)
     until = None if at is None else parse_period(at)
     every = held.periods
@@ -122,11 +122,11 @@ def monitor(
     resolved, of_two = asked, frozenset[str]()
     if cubes:
         question = replace(asked.question, task=decide_task(cubes[0], asked.question))
-        question, of_two = with_references(replace(asked, question=question), cubes)
+        question, of_two = fix_references(replace(asked, question=question), cubes)
         resolved = replace(asked, question=question)
     followed = follow(names, cubes, resolved, of_two)
     comparisons = followed.comparisons
-    findings = [*check_feed(_feed(asked, periods, followed, until))] if periods else []
+    findings = [*check_feed(_make_feed(asked, periods, followed, until))] if periods else []
     findings = [each for each in findings if not _is_accepted(each, asked.question)]
     if cubes:
         findings += _doubted_values(names[-1], cubes, resolved.question, comparisons)
@@ -148,14 +148,14 @@ def monitor(
         alpha=asked.alpha,
         length=str(periods[0].length) if periods else "period",
         comparisons=comparisons,
-        own=tuple(map(described, asked.catalogue.own)),
+        own=tuple(map(describe_own_rate, asked.catalogue.own)),
         rows=tuple(
             PeriodRows(period=str(period), start=period.start.isoformat(), rows=of.rows,
                        excluded=of.excluded)
             for period, of in zip(periods, followed.rows, strict=True)
         ),
         findings=tuple(findings),
-        unmatched=tuple(unmatched(resolved, comparisons, cubes)),
+        unmatched=tuple(unmatched_rules(resolved, comparisons, cubes)),
         inconclusive=Outcome(asked.question.inconclusive or Outcome.INCONCLUSIVE),
     )  # fmt: skip
 
@@ -167,7 +167,7 @@ def _is_accepted(finding: HistoryFinding, question: Spec) -> bool:
     return spelt and not {code, f"{code}:{finding.column}"}.isdisjoint(question.accept)
 
 
-def no_specification(held: History) -> DataError:
+def missing_spec_error(held: History) -> DataError:
     """Return the error of a history that was never asked anything, or that is not there."""
     if held.periods:
         what = f"the history {quote(held.name)} has no specification yet; give one (-c FILE)"
@@ -200,7 +200,7 @@ def _check_alike(
         refuse([*absent_exclusions([cubes.blank, *baselines], asked.question)])
 
 
-def _feed(
+def _make_feed(
     asked: MonitorSpec, periods: Sequence[Period], followed: Followed, until: Period | None
 ) -> Feed:
     question = asked.question

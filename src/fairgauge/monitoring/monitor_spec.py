@@ -19,15 +19,15 @@ from fairgauge.errors import (
     DataError,
     Problem,
     SpecError,
+    display,
     listing,
     problems_where,
     quote,
     refuse,
-    shown,
 )
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.question import spec_file
-from fairgauge.question.option_types import OptionType, number, plain
+from fairgauge.question.option_types import OptionType, number, plain_meaning
 from fairgauge.question.readers import Location, items, read_number
 from fairgauge.question.rules import Rule, check_rule, parse_rule
 from fairgauge.question.spec_file import MONITOR, overridden, read_options
@@ -171,7 +171,7 @@ def read_monitor_spec(
         if not given:
             return asked
         question = ask(base=asked.question, **given)
-        problems += _not_monitored(question)
+        problems += _refuse_unmonitored(question)
         rules = asked.rules
         if "rules" in given:
             rules = _rules(None, question, load_baseline, problems)
@@ -183,13 +183,13 @@ def read_monitor_spec(
     settings = keys.pop(MONITOR, None)
     settings = {} if settings is None else settings
     if not isinstance(settings, Mapping):
-        problems.append(Problem(MONITOR, f"must be a table, not {shown(settings)}"))
+        problems.append(Problem(MONITOR, f"must be a table, not {display(settings)}"))
         settings = {}
     question, options = None, overridden(keys, given)
     try:
         stored = options.get("threshold", ...) is None  # as `to_dict` wrote it
         question = read_question(options) if stored else ask(None, None, **options)
-        problems += _not_monitored(question)
+        problems += _refuse_unmonitored(question)
     except SpecError as error:
         problems += error.problems
     at = Location(MONITOR, problems)
@@ -206,7 +206,7 @@ def read_monitor_spec(
     return MonitorSpec(question, rules, **values)
 
 
-def _not_monitored(question: Spec) -> list[Problem]:
+def _refuse_unmonitored(question: Spec) -> list[Problem]:
     names = listing([quote(each.name) for each in question.probabilities])
     reference, by_score = question.reference, question.score and question.prediction is None
     median = isinstance(question.threshold, Threshold)
@@ -275,12 +275,12 @@ def _rule(
         at.report_unknown_keys((key for key in keys if key != "source"), [*_RULE["properties"]])
         limits = {k: v for k, v in keys.items() if k not in ("within", "of", "source")}
         if "within" in keys or "of" in keys:
-            within, baseline = _near(keys, at, load_baseline)
+            within, baseline = _read_within(keys, at, load_baseline)
             limits |= {"between": [-within, within]}
         rule = None if at.problems else check_rule(limits, at)
         problems += at.problems
     else:
-        problems.append(Problem(path, f"must be a rule, not {shown(keys)}"))
+        problems.append(Problem(path, f"must be a rule, not {display(keys)}"))
     if rule is None:
         return None
     if rule.alternatives:
@@ -298,7 +298,7 @@ def _rule(
     )  # fmt: skip
 
 
-def _near(
+def _read_within(
     keys: Mapping[str, object], at: Location, load_baseline: Callable[[object], BaselineCounts]
 ) -> tuple[float, BaselineCounts | None]:
     for key in ("within", "of"):
@@ -313,7 +313,7 @@ def _near(
     of, baseline = keys.get("of", ""), None
     if not isinstance(of, (str, Path)):
         message = "must be the file of a baseline that fairgauge count made (month.cube.json)"
-        at["of"].report(f"{message}, not {shown(of)}")
+        at["of"].report(f"{message}, not {display(of)}")
     elif of:
         try:
             baseline = load_baseline(of)
@@ -409,7 +409,7 @@ def schema() -> dict[str, Json]:
     settings: dict[str, Json] = {
         name: {
             "description": f"{setting.description}.",
-            "default": plain(usual[name]),
+            "default": plain_meaning(usual[name]),
             "anyOf": [setting.type.schema, {"type": "null"}],
         }
         for name, setting in SETTINGS.items()

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from fairgauge.render import _document_tree as document_tree
     from fairgauge.render import render
     from fairgauge.render.documents.report_notes import TONES
-    from fairgauge.render.grammar import describe_reason, plain
+    from fairgauge.render.grammar import describe_reason, english
     from fairgauge.render.page import stated
     from fairgauge.render.streams import flat
     from fairgauge.render.words.display_names import called
@@ -96,7 +96,7 @@ _MODULES = {
     "render.documents.report_notes": "TONES",
     "render.page": "stated",
     "render.streams": "flat",
-    "render.grammar": "describe_reason plain",
+    "render.grammar": "describe_reason english",
     "render.words.display_names": "called",
     "render.words.metric_words": "published_range",
     "render.words.numbers": "numbered",
@@ -124,10 +124,10 @@ __all__ = [
     "ResultKind", "Rule", "Sentence", "Share", "ShownResult", "Side", "Spec",
     "Statement", "Texts", "Unreadable", "Verb", "Verdict", "Version",
     "add_options", "answered", "called", "canonical", "check_outputs", "command_of",
-    "config_option", "count_codes", "describe_reason", "document_tree", "fisher", "flags_for",
-    "flat", "given_options", "is_total", "is_unknown", "loads",
+    "config_option", "count_codes", "describe_reason", "document_tree", "english",
+    "fisher", "flags_for", "flat", "given_options", "is_total", "is_unknown", "loads",
     "local_path", "made_folder", "made_now", "matches", "name_of", "numbered",
-    "outcome_word", "overall", "page", "pair_bounds", "plain",
+    "outcome_word", "overall", "page", "pair_bounds",
     "preset", "preset_names", "print_message", "print_result", "prints_report",
     "published_range", "question", "read_limited",
     "read_part", "render", "shows_result",

@@ -28,8 +28,8 @@ from fairgauge.resolve.references import CountsBySide
 from fairgauge.values import Value, sort_key
 
 Codes = NDArray[np.int64]
+# cells up to which counting each of them is faster than sorting the rows
 _MOST_CELLS = 4_000_000
-"""Cells up to which counting each of them is faster than sorting the rows."""
 
 
 def count_codes(columns: Mapping[str, tuple[Codes, Sequence[Value]]], **question: Any) -> Cube:
@@ -47,7 +47,7 @@ def count_codes(columns: Mapping[str, tuple[Codes, Sequence[Value]]], **question
     """
     asked = ask(None, None, **question, task="binary")
     counting = plan(replace(asked, max_groups=10**9))  # the levels are at hand already
-    coded = [_in_order(*columns[axis.column]) for axis in counting.axes]
+    coded = [_sort_levels(*columns[axis.column]) for axis in counting.axes]
     rows = max((len(codes) for codes, _ in coded), default=0)
     tables = []
     for positions in counting.tables:
@@ -58,7 +58,7 @@ def count_codes(columns: Mapping[str, tuple[Codes, Sequence[Value]]], **question
     return Cube(counting, levels, tuple(tables), rows)
 
 
-def _in_order(codes: Codes, levels: Sequence[Value]) -> tuple[Codes, tuple[Value, ...]]:
+def _sort_levels(codes: Codes, levels: Sequence[Value]) -> tuple[Codes, tuple[Value, ...]]:
     order = sorted(range(len(levels)), key=lambda i: sort_key(levels[i]))
     place = np.append(np.argsort(order), -1).astype(np.int64)
     return place[codes], tuple(levels[i] for i in order)

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-from fairgauge.errors import shown
+from fairgauge.errors import display
 from fairgauge.question.readers import Location
 from fairgauge.start.records import dataclass, field, fields
 from fairgauge.values import Json
@@ -56,9 +56,9 @@ WORD_KEYS: dict[str, str] = {each.name: each.metadata["text"] for each in fields
 """The keys of the table, each with its description."""
 
 
-def _read(value: object, keys: Mapping[str, str], at: Location) -> dict[str, Any]:
+def _read_keys(value: object, keys: Mapping[str, str], at: Location) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        at.report(f"must be a table of {', '.join(keys)}, not {shown(value)}")
+        at.report(f"must be a table of {', '.join(keys)}, not {display(value)}")
         return {}
     at.report_unknown_keys(value, tuple(keys))
     return {key: value[key] for key in keys if value.get(key) is not None}
@@ -68,7 +68,7 @@ def read_words(value: object, at: Location) -> Words:
     """Read the table ``[words]``."""
     if isinstance(value, Words):
         return value
-    given = _read(value, WORD_KEYS, at)
+    given = _read_keys(value, WORD_KEYS, at)
     groups = _groups(given.pop("groups", {}), at["groups"])
     texts = {key: _text(text, at[key]) for key, text in given.items()}
     return Words(**texts, groups=groups)
@@ -76,7 +76,7 @@ def read_words(value: object, at: Location) -> Words:
 
 def _groups(value: object, at: Location) -> Mapping[str, str | Mapping[str, str]]:
     if not isinstance(value, Mapping):
-        at.report(f"must be a table of features, not {shown(value)}")
+        at.report(f"must be a table of features, not {display(value)}")
         return {}
     return {
         str(feature): {str(name): _text(word, at[feature][name]) for name, word in names.items()}
@@ -88,13 +88,13 @@ def _groups(value: object, at: Location) -> Mapping[str, str | Mapping[str, str]
 
 def _text(value: object, at: Location) -> str:
     if not isinstance(value, str):
-        at.report(f"must be text, not {shown(value)}")
+        at.report(f"must be text, not {display(value)}")
         return ""
     seen = "".join(" " if c.isspace() else c for c in value)
     seen = " ".join("".join(c for c in seen if unicodedata.category(c) not in _UNSEEN).split())
     if len(seen) > _LONGEST:
         at.report(
-            f"has {len(seen)} characters, and sentences have room for {_LONGEST}: {shown(seen)}"
+            f"has {len(seen)} characters; sentences have room for {_LONGEST}: {display(seen)}"
         )
     return seen
 
@@ -133,12 +133,12 @@ def read_document(value: object, at: Location) -> Document:
     """Read the table ``[document]``."""
     if isinstance(value, Document):
         return value
-    texts = _read(value, DOCUMENT_KEYS, at)
+    texts = _read_keys(value, DOCUMENT_KEYS, at)
     for key, text in texts.items():
         if key in _DATES and text and not _is_iso_date(str(text)):
-            at[key].report(f"must be a date such as 2026-11-20, not {shown(text)}")
+            at[key].report(f"must be a date such as 2026-11-20, not {display(text)}")
         elif not isinstance(text, str) and key not in _DATES:
-            at[key].report(f"must be text, not {shown(text)}")
+            at[key].report(f"must be text, not {display(text)}")
     return Document(**{key: str(text) for key, text in texts.items()})
 
 

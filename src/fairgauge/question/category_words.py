@@ -9,7 +9,7 @@ from itertools import chain, takewhile
 from pathlib import Path
 
 from fairgauge.start.compiled import toml_table
-from fairgauge.values import Value, is_one_of, matches, name_of, unaccented
+from fairgauge.values import Value, fold_accents, is_one_of, matches, name_of
 
 
 @cache
@@ -35,15 +35,15 @@ def sources(words: Iterable[str], patterns: Iterable[str]) -> dict[str, str]:
 
 
 @lru_cache(maxsize=1_024)
-def _plain(text: str) -> str:
+def _fold(text: str) -> str:
     r"""Return a text as words are listed: without case, accents and brackets, its words parted.
 
-    >>> _plain(" Prefer_NOT  to answer"), _plain("D\xe9sistement"), _plain("De\u0301sist\xe9e")
+    >>> _fold(" Prefer_NOT  to answer"), _fold("D\xe9sistement"), _fold("De\u0301sist\xe9e")
     ('prefer not to answer', 'desistement', 'desistee')
-    >>> _plain("(blank)"), _plain("NotDeclared."), _plain("k. A.")
+    >>> _fold("(blank)"), _fold("NotDeclared."), _fold("k. A.")
     ('blank', 'not declared', 'k. a')
     """
-    return _strip(unaccented(parted(text)))
+    return _strip(fold_accents(parted(text)))
 
 
 @lru_cache(maxsize=1_024)
@@ -86,7 +86,7 @@ def may_be_group(name: str, column: str, names: Collection[str]) -> bool:
     >>> may_be_group("None", "religion", ["None", "Hindu"]), may_be_group("None", "Sex", ["None"])
     (True, False)
     """
-    if any(OF_ALL_PEOPLE.search(_plain(each)) for each in (column, *names)):
+    if any(OF_ALL_PEOPLE.search(_fold(each)) for each in (column, *names)):
         return False
     opposite = len(names) <= _TWO or "+" in names
     return _strip(name) in {"none", "nil"} or (name.strip() == "-" and opposite)
@@ -98,12 +98,12 @@ def is_age(column: str) -> bool:
     >>> [is_age(name) for name in ("applicantAge", "Edad", "Alter (Jahre)", "loan_age", "page")]
     [True, True, True, False, False]
     """
-    return bool(_pattern("age").search(_plain(column)))
+    return bool(_pattern("age").search(_fold(column)))
 
 
 def is_total(category: str) -> bool:
     """Return whether a category is that of all rows."""
-    return bool(_words("total").search(_plain(category)))
+    return bool(_words("total").search(_fold(category)))
 
 
 def is_unknown(category: str) -> bool:
@@ -117,7 +117,7 @@ def is_unknown(category: str) -> bool:
 
 
 def _strip_words(category: str) -> str:
-    return _strip(_BESIDE_OWN_WORDS.sub("", _plain(category)))
+    return _strip(_BESIDE_OWN_WORDS.sub("", _fold(category)))
 
 
 def means_missing(value: object) -> bool:
@@ -133,7 +133,7 @@ def means_no_outcome(value: object) -> bool:
     """Return whether an outcome is a text that usually means that it is missing."""
     return isinstance(value, str) and (
         bool(_pattern("marker").search(_strip(value)))
-        or bool(_words("not_known").search(_plain(value)))
+        or bool(_words("not_known").search(_fold(value)))
     )
 
 
@@ -150,7 +150,7 @@ def missing_words(values: Collection[Value]) -> list[Value]:
     (['NA', 'Exempt'], [])
     """
     names = {value: name_of(value) for value in values if not means_missing(value)}
-    plain = {value: _plain(name) for value, name in names.items()}
+    plain = {value: _fold(name) for value, name in names.items()}
     others = [name for name in plain.values() if not _NO_QUANTITY.fullmatch(name)]
     quantities = 2 * sum(any(map(str.isdigit, name)) for name in others) > len(others)
     return [
@@ -170,7 +170,7 @@ def is_undecided(value: Value) -> bool:
     """
     if not isinstance(value, str):
         return False
-    text = _pattern("declined_offer").sub("offer", _plain(value))
+    text = _pattern("declined_offer").sub("offer", _fold(value))
     named = _pattern("withdrew").search(text) or (
         _words("undecided").search(text) and not is_adverse(value)
     )
@@ -187,7 +187,7 @@ _NEGATED = re.compile(
 
 def is_adverse(name: str) -> bool:
     """Return whether a value is the unfavourable outcome, or a column has it as its 1."""
-    text = _plain(name)
+    text = _fold(name)
     return bool(_pattern("adverse").search(text) or _words("adverse_elsewhere").search(text))
 
 
@@ -197,15 +197,15 @@ def is_harm(value: str, column: str = "") -> bool:
     >>> is_harm("laid off"), is_harm("High", "risk_rating"), is_harm("yes", "not_arrested")
     (True, True, False)
     """
-    text = _plain(value)
+    text = _fold(value)
     if re.fullmatch(r"(very )?high|(muy )?alto|(sehr )?hoch|eleve", text):
-        text = f"{text} {_plain(column)}"
+        text = f"{text} {_fold(column)}"
     return bool(_pattern("harm").search(text))
 
 
 def is_of_risk(score: str) -> bool:
     """Return whether a higher score is more of a harm, by its name."""
-    return is_harm(score) or bool(re.search(r"(?<!low )\brisk\b", _plain(score)))
+    return is_harm(score) or bool(re.search(r"(?<!low )\brisk\b", _fold(score)))
 
 
 def is_of_denials(column: str) -> bool:
@@ -216,7 +216,7 @@ def is_of_denials(column: str) -> bool:
     >>> [is_of_denials(name) for name in ("approved", "not_denied", "pass_fail", "offer_declined")]
     [False, False, False, False]
     """
-    text = _pattern("declined_offer").sub("offer", _plain(column))
+    text = _pattern("declined_offer").sub("offer", _fold(column))
     return is_adverse(text) and not _pattern("favoured").search(_NEGATED.sub(" ", text))
 
 
@@ -245,13 +245,13 @@ def is_stage(name: str, positive: Iterable[Value] = ()) -> bool:
 
     Where a harm is ``positive``, such as being dismissed, who is active has the other outcome.
     """
-    text, harm = _plain(name), any(is_adverse(p) or is_harm(p) for p in map(name_of, positive))
+    text, harm = _fold(name), any(is_adverse(p) or is_harm(p) for p in map(name_of, positive))
     return bool(_words("stage").search(text)) and not (harm and re.match("a[ck]ti[fv]", text))
 
 
 def is_favourable(name: str) -> bool:
     """Return whether an outcome is a plain yes, or named as the better one of a decision."""
-    text = _plain(name)
+    text = _fold(name)
     return is_yes(text) or (bool(_words("favourable").search(text)) and not is_adverse(name))
 
 
@@ -267,7 +267,7 @@ def is_form_of(name: str, other: str) -> bool:
     >>> is_form_of("Retired", "Retained"), is_form_of("Stage B", "Stage A"), is_form_of("A-", "A")
     (False, False, False)
     """
-    one, two = (re.sub(r"^\W+", "", unaccented(each)).rstrip() for each in (name, other))
+    one, two = (re.sub(r"^\W+", "", fold_accents(each)).rstrip() for each in (name, other))
     if sum(map(str.isalpha, two)) < _STEM:
         return False
     words, others = parted(one).split(), parted(two).split()
@@ -380,8 +380,8 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     (['X'], ['?', 'Z'], [])
     >>> no_outcomes([0, 1, 2], [1]), no_outcomes(["Hired", "Rejected", "Interview"], ["Hired"])
     ([2], ['Interview'])
-    >>> no_outcomes(["1st", "2nd"]), no_outcomes(["1", "2", "3", "Denied"])
-    ([], [])
+    >>> no_outcomes(["1st", "2nd"]), no_outcomes(["hired", "not hired", "Total"])
+    ([], ['Total'])
     """
     every = [*values]
     known = [value for value in every if not is_undecided(value)]
@@ -404,9 +404,12 @@ def no_outcomes(values: Iterable[Value], positive: Sequence[Value] = ()) -> list
     refused = [each for each in texts if positive and not is_one_of(each, positive)]
     if len(refused) > 1 and any(map(is_denied, texts.values())):
         codes += [each for each in refused if is_stage(each, positive)]
+    codes += [each for each in texts if is_total(each) and _TOTAL.fullmatch(each.strip())]
     return [value for value in every if value in codes or is_undecided(value)]
 
 
+_TOTAL = re.compile(r"\S+|.*\btotals?|all\b.*", re.IGNORECASE)
+"""A total of all outcomes, and not an outcome such as "total loss"."""
 _ALSO_CLASSES = {"none", "nil"}
 """Names of missing values that are names of classes as often."""
 

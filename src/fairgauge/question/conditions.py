@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TypeAlias
 
 from fairgauge.enums import Closed, Ends
-from fairgauge.errors import Problem, SpecError, form_of, quote, shown
+from fairgauge.errors import Problem, SpecError, display, form_of, quote
 from fairgauge.identity import MissingValue, ValueSet
 from fairgauge.question.category_words import means_missing
 from fairgauge.question.readers import Location, items, read_value
@@ -323,11 +323,11 @@ def read_conditions(value: object, at: Location) -> Conditions:
         elif isinstance(table, str):
             read = [*_read_text(table, at[i])]
         else:
-            at.report(f"{_EXPECTED}, not {shown(table)}")
+            at.report(f"{_EXPECTED}, not {display(table)}")
             continue
         for condition in read:
             column = condition.column
-            both = _joined(found[column], condition) if column in found else condition
+            both = _join_conditions(found[column], condition) if column in found else condition
             if both is None:
                 at[column].report(
                     "is given twice; join its values with or, or give one range; to exclude a code "
@@ -344,7 +344,7 @@ def read_conditions(value: object, at: Location) -> Conditions:
     return conditions
 
 
-def _joined(one: RowCondition, other: RowCondition) -> RowCondition | None:
+def _join_conditions(one: RowCondition, other: RowCondition) -> RowCondition | None:
     # the range between two ends that are stated apart; None of other conditions
     parts = (*one.parts, *other.parts)
     above = [part for part in parts if isinstance(part, Range) and _is_open(part.high)]
@@ -378,7 +378,7 @@ def _read_range(table: Mapping[str, object], at: Location) -> Range:
     low, high = (_read_end(table.get(key)) for key in ("low", "high"))
     closed = table.get("closed")
     if set(table) != _KEYS or low is None or high is None or closed not in list(Ends):
-        at.report(f"{_INTERVAL}; not {shown(table)}")
+        at.report(f"{_INTERVAL}; not {display(table)}")
         return Range(-math.inf, math.inf, Ends.BOTH)
     return Range(low, high, Ends(str(closed)))
 
@@ -399,7 +399,7 @@ def _read_text(text: str, at: Location) -> Iterator[RowCondition]:
         for each in joined:
             yield from _read_text(each, at)
         return
-    if compared := _compared(text):
+    if compared := _split_comparison(text):
         yield compared
         return
     written = re.fullmatch(_VALUES, text.strip())
@@ -419,7 +419,7 @@ def _read_text(text: str, at: Location) -> Iterator[RowCondition]:
     yield RowCondition(written["column"].strip(), parts, negated=written["sign"] == "!=")
 
 
-def _compared(text: str) -> RowCondition | None:
+def _split_comparison(text: str) -> RowCondition | None:
     # read the comparisons of one column; None where the text is something else
     either = re.split(r"\s+or\s+", text)
     read = [_comparison(each) for each in (either if all(map(_SIGN.search, either)) else [text])]

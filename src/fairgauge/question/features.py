@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from fairgauge.enums import Assume, Closed, KnownDrawn
-from fairgauge.errors import Problem, SpecError, quote, refuse, shown
+from fairgauge.errors import Problem, SpecError, display, quote, refuse
 from fairgauge.question.readers import (
     Location,
     escape,
@@ -26,7 +26,7 @@ from fairgauge.question.readers import (
     unescape,
 )
 from fairgauge.start.records import dataclass, replace
-from fairgauge.values import Json, Value, as_double, name_of
+from fairgauge.values import Json, Value, name_of, to_double
 
 QUANTILES = "quantiles"
 KEYS = ("column", "values", "cuts", "closed", "order")
@@ -132,8 +132,8 @@ def above(threshold: float) -> Above:
     Above(threshold=50000.0)
     """
     if not is_finite(threshold):
-        raise SpecError(Problem("above", f"must be a finite number, not {shown(threshold)}"))
-    return Above(as_double(threshold))
+        raise SpecError(Problem("above", f"must be a finite number, not {display(threshold)}"))
+    return Above(to_double(threshold))
 
 
 def read_features(value: object, at: Location) -> tuple[Feature, ...]:
@@ -150,7 +150,7 @@ def read_features(value: object, at: Location) -> tuple[Feature, ...]:
 
 def _read_features(value: object, at: Location) -> tuple[Feature, ...]:
     if not isinstance(value, (str, Feature, Mapping, Sequence)):
-        at.report(f"must be a list of columns, not {shown(value)}")
+        at.report(f"must be a list of columns, not {display(value)}")
         return ()
     features: list[Feature] = []
     for i, item in enumerate(items(value)):
@@ -200,7 +200,7 @@ def _features_of(item: object, at: Location) -> list[Feature]:
     if isinstance(item, str):
         return [Feature(item)]
     if not isinstance(item, Mapping):
-        at.report(f"must be the name of a column, not {shown(item)}")
+        at.report(f"must be the name of a column, not {display(item)}")
         return []
     if not set(KEYS) & set(item):
         return [
@@ -210,7 +210,7 @@ def _features_of(item: object, at: Location) -> list[Feature]:
     at.report_unknown_keys(item, KEYS)
     column, cuts = item.get("column"), item.get("cuts")
     if not isinstance(column, str):
-        message = f"must be the name of a column, not {shown(column)}"
+        message = f"must be the name of a column, not {display(column)}"
         at["column"].report("is missing" if column is None else message)
     if sum(item.get(key) is not None for key in ("values", "cuts", "order")) > 1:
         at.report("takes one of values, cuts and order")
@@ -390,7 +390,7 @@ def read_probabilities(value: object, at: Location) -> tuple[Probabilities, ...]
             made = _read_table(each, at[i])
             read += [made] if made else []
         else:
-            at[i].report(f"must be a table with name and probabilities, not {shown(each)}")
+            at[i].report(f"must be a table with name and probabilities, not {display(each)}")
     names = [each.name for each in read]
     for name in sorted({name for name in names if names.count(name) > 1}):
         at.report(f"has {quote(name)} twice")
@@ -428,15 +428,15 @@ def _read_table(table: Mapping[str, Any], at: Location) -> Probabilities | None:
     if not isinstance(name, str) or not name:
         at["name"].report("must be the name of the feature, such as race")
     if not isinstance(columns, Mapping) or not all(isinstance(c, str) for c in columns.values()):
-        at["probabilities"].report(f"must be {{group: column}}, not {shown(columns)}")
+        at["probabilities"].report(f"must be {{group: column}}, not {display(columns)}")
     elif not 2 <= len(columns) <= _MOST_GROUPS or len(set(columns.values())) < len(columns):
         at["probabilities"].report(
             f"must name 2 to {_MOST_GROUPS} groups, each with a column of its own, not "
-            f"{shown(columns)}; the probabilities of all groups of a row sum to 1"
+            f"{display(columns)}; the probabilities of all groups of a row sum to 1"
         )
     file, on = table.get("table"), read_key(table, "on", read_column, at, None)
     if file is not None and not isinstance(file, str):
-        at["table"].report(f"must be the path of a file, not {shown(file)}")
+        at["table"].report(f"must be the path of a file, not {display(file)}")
     if (file is None) is not (on is None):
         key, what = ("on", "the column of both") if on is None else ("table", "the file of them")
         at[key].report(f"name {what}: a file of probabilities (table) is joined by a column (on)")
@@ -447,7 +447,7 @@ def _read_table(table: Mapping[str, Any], at: Location) -> Probabilities | None:
     assume = read_key(table, "assume", read_word(Assume), at, Assume.GIVEN_GROUP)
     tolerance = table.get("tolerance", TOLERANCE)
     if not is_finite(tolerance) or not 0 <= float(tolerance) < 0.5:
-        at["tolerance"].report(f"must be a number from 0 to below 0.5, not {shown(tolerance)}")
+        at["tolerance"].report(f"must be a number from 0 to below 0.5, not {display(tolerance)}")
     if len(at.problems) > before:
         return None
     assert isinstance(name, str)
@@ -467,7 +467,7 @@ def parse_probabilities(texts: Sequence[str], at: Location) -> list[dict[str, ob
         first, *others = split(text, ";")
         name, *columns = split(first, ":")
         groups = _pairs(split(":".join(columns), ","), at[i])
-        table: dict[str, object] = {"name": _unescaped(name), "probabilities": dict(groups)}
+        table: dict[str, object] = {"name": _unescape(name), "probabilities": dict(groups)}
         for key, value in _pairs(others, at[i]):
             number = re.fullmatch(r"[\d.eE+-]+", value)
             table[key] = float(value) if key == "tolerance" and number else value
@@ -478,7 +478,7 @@ def parse_probabilities(texts: Sequence[str], at: Location) -> list[dict[str, ob
 def _pairs(parts: Sequence[str], at: Location) -> list[tuple[str, str]]:
     pairs = []
     for part in filter(str.strip, parts):
-        key, *value = map(_unescaped, split(part, "="))
+        key, *value = map(_unescape, split(part, "="))
         if len(value) == 1:
             pairs.append((key, value[0]))
         else:
@@ -491,17 +491,17 @@ def write_probabilities(tables: Sequence[Mapping[str, Any]]) -> list[str]:
     """Write the texts that `parse_probabilities` reads."""
     texts = []
     for table in tables:
-        pairs = [f"{_escaped(g)}={_escaped(c)}" for g, c in table["probabilities"].items()]
-        keys = [f"; {k}={_escaped(table[k])}" for k in _KEYS[2:] if table.get(k) is not None]
-        texts.append(f"{_escaped(table['name'])}: {', '.join(pairs)}{''.join(keys)}")
+        pairs = [f"{_escape(g)}={_escape(c)}" for g, c in table["probabilities"].items()]
+        keys = [f"; {k}={_escape(table[k])}" for k in _KEYS[2:] if table.get(k) is not None]
+        texts.append(f"{_escape(table['name'])}: {', '.join(pairs)}{''.join(keys)}")
     return texts
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return unescape(text.strip()).replace("\\;", ";")
 
 
-def _escaped(value: object) -> str:
+def _escape(value: object) -> str:
     return escape(value).replace(";", r"\;")
 
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge import enums
-from fairgauge.errors import SpecError, nearest, quote, shown
+from fairgauge.errors import SpecError, display, quote, suggest
 from fairgauge.question import features, readers
 from fairgauge.question._wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
@@ -29,13 +29,13 @@ Schema = dict[str, Json]
 """A JSON Schema."""
 
 
-def plain(value: object) -> Any:
+def plain_meaning(value: object) -> Any:
     """Return a meaning as a specification file has it: tables, lists, text, numbers."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, StrEnum):
         return str(value)
-    return [plain(each) for each in value] if isinstance(value, tuple) else value
+    return [plain_meaning(each) for each in value] if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,7 +44,7 @@ class OptionType:
 
     read: readers.Reader  # the reader of what is written in Python or in a specification file
     schema: Schema  # the JSON Schema of what a specification file may hold
-    plain: Callable[[Any], Json] = plain  # the inverse of `read`, for a specification file
+    plain: Callable[[Any], Json] = plain_meaning  # the inverse of `read`, for a specification file
     # the reader of the texts of its flag, into what `read` takes
     parse: Callable[[Sequence[str], Location], object] = readers.parse_text
     write: Callable[[Any], list[str]] = readers.write_text  # the inverse of `parse`
@@ -79,7 +79,7 @@ _SCALARS: Schema = {"type": "array", "items": _SCALAR}
 _VALUE_SETS: Schema = {"anyOf": [_SCALAR, _SCALARS, {"type": "array", "items": _SCALARS}]}
 
 
-def _of_columns(each: Json, **more: Json) -> Schema:
+def _schema_by_column(each: Json, **more: Json) -> Schema:
     return {"type": "object", "additionalProperties": each, **more}
 
 
@@ -93,7 +93,7 @@ _FEATURE_KEYS: dict[str, Schema] = {
 _FEATURE_TABLE = _table(_FEATURE_KEYS, "column")
 _PROBABILITIES_TABLE = _table({
     "name": _TEXT,
-    "probabilities": _of_columns(_TEXT, description="The column of the probability of each group."),
+    "probabilities": _schema_by_column(_TEXT, description="The column of the probability of each group."),
     "known": _TEXT | {"description": "Column with the group of those who reported it."},
     "known_drawn": {"enum": list(enums.KnownDrawn), "description": "Whether the rows of known group are a random sample of all rows."},
     "table": _TEXT | {"description": "A file with these columns, by a column of the data."},
@@ -101,7 +101,7 @@ _PROBABILITIES_TABLE = _table({
     "assume": {"enum": list(enums.Assume), "description": "What decides verdicts."},
     "tolerance": _NUMBER | {"description": "How far the probabilities of a row may be from 1 together."},
 }, "name", "probabilities")
-_VALUES_BY_COLUMN = _of_columns(_VALUE_SETS, propertyNames={"not": {"enum": [*_FEATURE_KEYS, "probabilities"]}})
+_VALUES_BY_COLUMN = _schema_by_column(_VALUE_SETS, propertyNames={"not": {"enum": [*_FEATURE_KEYS, "probabilities"]}})
 _END: Schema = {"anyOf": [_NUMBER, _TEXT], "description": "A number, a date, a time, Infinity or -Infinity."}
 _INTERVAL = _table({"low": _END, "high": _END, "closed": {"enum": list(enums.Ends)}}, "low", "high", "closed")
 _LIMIT_KEYS: dict[str, Schema] = {"metric": {"$ref": "#/$defs/Metric"}, "at_least": _NUMBER, "at_most": _NUMBER, "between": _TWO}
@@ -144,7 +144,7 @@ def _read_positive(value: object, at: Location) -> features.Positive:
         return features.Above(float(value["above"]))
     if set(value) <= {"above"}:
         allowed = "values, {COLUMN = VALUE, ...} or {above = NUMBER}"
-        at.report(f"must be {allowed}, not {shown(value)}")
+        at.report(f"must be {allowed}, not {display(value)}")
         return ()
     return features.ByColumn(tuple(
         (str(column), readers.read_values(values, at[column]))
@@ -156,7 +156,7 @@ def _read_threshold(value: object, at: Location) -> tuple[float, ...] | enums.Th
     if isinstance(value, str):
         if value in list(enums.Threshold):
             return enums.Threshold(value)
-        at.report(f"must be numbers or 'median', not {shown(value)}")
+        at.report(f"must be numbers or 'median', not {display(value)}")
         return ()
     return readers.read_numbers(value, at)
 
@@ -195,8 +195,8 @@ def _read_reference(value: object, at: Location) -> enums.ReferenceRule | NamedR
         "a group with its column: COLUMN=VALUE, in Python {'column': value} or of an "
         "intersection {'a*b': [value of a, value of b]}"
     )])  # fmt: skip
-    near = nearest(value, enums.ReferenceRule)
-    at.report(f"{shown(value)} is not allowed.{near} {allowed}")
+    near = suggest(value, enums.ReferenceRule)
+    at.report(f"{display(value)} is not allowed.{near} {allowed}")
     return enums.ReferenceRule.OTHERS
 
 
@@ -217,13 +217,13 @@ def _plain_strata(strata: tuple[features.Feature, ...]) -> Json:
 def read_margins(value: object, at: Location) -> Margins:
     """Read how much worse each rate may be, in the unit of the rate."""
     if not isinstance(value, Mapping):
-        at.report(f"must be {{rate: margin}}, not {shown(value)}")
+        at.report(f"must be {{rate: margin}}, not {display(value)}")
         return ()
     read = readers.read_number(0)
     return tuple((str(name), read(margin, at[name])) for name, margin in value.items())
 
 
-def _any_values(value: object, at: Location) -> tuple[Value, ...]:
+def _read_any_values(value: object, at: Location) -> tuple[Value, ...]:
     return readers.read_values(value, at) if value != [] else ()
 
 
@@ -242,7 +242,7 @@ def _read_accepted(value: object, at: Location) -> tuple[str, ...]:
         code, _, column = name.partition(":")
         code, column = code.strip().replace(" ", "_"), column.strip()
         if code not in enums.DOUBTS:
-            at.report(f"has no doubt {quote(code)}.{nearest(code, sorted(enums.DOUBTS))}")
+            at.report(f"has no doubt {quote(code)}.{suggest(code, sorted(enums.DOUBTS))}")
         elif code in enums.DOUBTS_OF_A_COLUMN and not column:
             at.report(f"name the column, as in {code}:COLUMN")
         found.append(f"{code}:{column}" if column else code)
@@ -261,16 +261,16 @@ RANGE = OptionType(
 COLUMNS = OptionType(read=readers.read_names, schema=_NAMES, parse=readers.parse_names, write=readers.write_names, metavar="COL,...", repeatable=True)
 NAMES = replace(COLUMNS, metavar="NAME,...")
 ACCEPTED = replace(COLUMNS, read=_read_accepted, metavar="CODE[:COLUMN]")
-VALUES = replace(COLUMNS, read=_any_values, schema=one_or_many(_SCALAR), metavar="VALUE,...")
-GROUPS = replace(VALUES, read=lambda *given: tuple(map(name_of, _any_values(*given))), metavar="NAME,...")
+VALUES = replace(COLUMNS, read=_read_any_values, schema=one_or_many(_SCALAR), metavar="VALUE,...")
+GROUPS = replace(VALUES, read=lambda *given: tuple(map(name_of, _read_any_values(*given))), metavar="NAME,...")
 THRESHOLD = replace(COLUMNS, read=_read_threshold, schema=one_or_many(_NUMBER, {"enum": list(enums.Threshold)}), parse=readers.parse_numbers, metavar="T,...")
 METRICS = replace(
     NAMES, read=_read_metrics, schema=one_or_many({"$ref": "#/$defs/Name"}),
     plain=lambda metrics: [each if isinstance(each, str) else each.name for each in metrics])
 POSITIVE = replace(
     VALUES, read=_read_positive, parse=readers.parse_positive, write=readers.write_positive,
-    schema=one_or_many(_SCALAR, _table({"above": _NUMBER}, "above"), _of_columns(one_or_many(_SCALAR), minProperties=1, propertyNames={"not": {"enum": ["above"]}})),
-    plain=lambda value: plain(value) or None)  # no values: they are not asked for
+    schema=one_or_many(_SCALAR, _table({"above": _NUMBER}, "above"), _schema_by_column(one_or_many(_SCALAR), minProperties=1, propertyNames={"not": {"enum": ["above"]}})),
+    plain=lambda value: plain_meaning(value) or None)  # no values: they are not asked for
 FEATURES = OptionType(
     read=features.read_features, parse=readers.parse_sensitive, write=readers.write_sensitive, metavar="COL...", repeatable=True,
     schema=one_or_many({"anyOf": [_TEXT, _FEATURE_TABLE, _PROBABILITIES_TABLE, _VALUES_BY_COLUMN]}))
@@ -285,25 +285,25 @@ INTERSECTIONS = OptionType(
     parse=lambda texts, *_: [[readers.unescape(part) for part in readers.split(text, "*")] for text in texts],
     write=lambda columns: ["*".join(map(readers.escape, each)) for each in columns])
 REFERENCE = OptionType(
-    read=_read_reference, schema={"anyOf": [{"enum": [*enums.ReferenceRule, _SYNONYM]}, _of_columns(one_or_many(_SCALAR))]},
-    plain=lambda value: {name: plain(group) if isinstance(group, tuple) else group for name, group in value} if isinstance(value, tuple) else str(value), parse=readers.parse_reference, write=readers.write_reference, metavar="R", repeatable=True)
+    read=_read_reference, schema={"anyOf": [{"enum": [*enums.ReferenceRule, _SYNONYM]}, _schema_by_column(one_or_many(_SCALAR))]},
+    plain=lambda value: {name: plain_meaning(group) if isinstance(group, tuple) else group for name, group in value} if isinstance(value, tuple) else str(value), parse=readers.parse_reference, write=readers.write_reference, metavar="R", repeatable=True)
 MARGINS = OptionType(
-    read=read_margins, schema=_of_columns({"type": "number", "minimum": 0}), plain=dict, parse=readers.parse_margins,
+    read=read_margins, schema=_schema_by_column({"type": "number", "minimum": 0}), plain=dict, parse=readers.parse_margins,
     write=lambda margins: [f"{name}={margin!r}" for name, margin in margins.items()], metavar="RATE=MARGIN", repeatable=True)
 RULES = OptionType(
     read=read_rules, schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}), parse=lambda texts, _at: [*texts], write=write_rules, metavar="RULE", repeatable=True)
 RECODE = replace(
     RULES, read=read_recodings, plain=plain_recodings, write=write_recodings, metavar="FILE",
-    schema=one_or_many(_TEXT, _of_columns({"anyOf": [_TEXT, _of_columns(one_or_many(_SCALAR))]})))
+    schema=one_or_many(_TEXT, _schema_by_column({"anyOf": [_TEXT, _schema_by_column(one_or_many(_SCALAR))]})))
 CONDITIONS = replace(
     RULES, read=read_conditions, plain=plain_conditions, write=write_conditions, metavar="CONDITION",
-    schema=one_or_many(_TEXT, _of_columns({"anyOf": [one_or_many({"anyOf": [_SCALAR, _NULL, _INTERVAL]}), _table({NOT: one_or_many({"anyOf": [_SCALAR, _NULL]})}, NOT)]})))
-DOCUMENT = OptionType(
-    read=read_document, schema=_table({key: {**_TEXT, "description": f"{text}."} for key, text in DOCUMENT_KEYS.items()}), metavar="TEXT")
-_WORD_SCHEMAS = dict.fromkeys(WORD_KEYS, _TEXT) | {"groups": _of_columns({"anyOf": [_TEXT, _of_columns(_TEXT)]})}
+    schema=one_or_many(_TEXT, _schema_by_column({"anyOf": [one_or_many({"anyOf": [_SCALAR, _NULL, _INTERVAL]}), _table({NOT: one_or_many({"anyOf": [_SCALAR, _NULL]})}, NOT)]})))
+_WORD_SCHEMAS = dict.fromkeys(WORD_KEYS, _TEXT) | {"groups": _schema_by_column({"anyOf": [_TEXT, _schema_by_column(_TEXT)]})}
 WORDS = OptionType(
     read=read_words, schema=_table({key: {**_WORD_SCHEMAS[key], "description": f"{text}."} for key, text in WORD_KEYS.items()}),
     parse=readers.parse_words, write=readers.write_words, metavar="KEY=TEXT", repeatable=True)
+DOCUMENT = replace(
+    WORDS, read=read_document, schema=_table({key: {**_TEXT, "description": f"{text}."} for key, text in DOCUMENT_KEYS.items()}))
 # fmt: on
 
 

@@ -58,9 +58,7 @@ class Option:
     default: object = None  # the meaning where it is not given; None means not asked
     type: types.OptionType  # how its values are read and written
     description: str  # a noun phrase, for help, documentation and JSON Schema
-    # its flags on the command line, each with its description; several only where the option is a
-    # table, whose keys they then give
-    flags: Mapping[str, str]
+    flag: str = ""  # its flag on the command line
     syntax: str = ""  # the forms that the values of its flag have, for help
     counted: bool = False  # whether it decides what is counted, so that a cube must be asked for it
     effect: str = ""  # what follows if two reports differ in it, for their comparison
@@ -74,27 +72,17 @@ class Option:
         asked = bool(value) or isinstance(value, (int, float))
         return " ".join(self.type.write(value)) if asked else ""
 
-    def help(self, flag: str | None = None) -> str:
-        """Return its description, or that of one of its flags, with choices and default."""
+    def help(self, *, flag: bool = False) -> str:
+        """Return its description, with choices and default, and of its ``flag`` with its forms."""
         notes = [f"one of {', '.join(self.type.words)}"] if self.type.words else []
         notes += [f"default {self.usual}"] if self.usual else []
         noted = f" ({'; '.join(notes)})" if notes else ""
-        description = self.description if flag is None else self.flags[flag]
-        return f"{description}{noted}. {self.syntax if flag else ''}".strip()
+        return f"{self.description}{noted}. {self.syntax if flag else ''}".strip()
 
 
-def option(
-    default: Default,
-    type_: types.OptionType,
-    description: str,
-    *,
-    flag: str = "",
-    flags: Mapping[str, str] | None = None,
-    **notes: Any,
-) -> Default:
+def option(default: Default, type_: types.OptionType, description: str, **notes: Any) -> Default:
     """Return the field of an option; its flag is named like the field unless ``flag`` is given."""
-    named = {flag: description} if flags is None else flags
-    row = Option(type=type_, description=description, flags=named, **notes)
+    row = Option(type=type_, description=description, **notes)
     return field(default=default, metadata={"option": row})
 
 
@@ -149,7 +137,7 @@ class Spec:
     accept: tuple[str, ...] = option((), types.ACCEPTED, "Doubts that are accepted, by their code in the JSON report: what a check takes for a mistake is meant, and withholds no pass", syntax="undecided_outcomes, or of one column missing_marker:race. Repeatable.", effect="other doubts are accepted")
     max_groups: int = option(1_000, types.number(1, 100_000, whole=True), "Largest number of values of a column")
     max_classes: int = option(100, types.number(1, whole=True), "Largest number of classes of a multiclass audit")
-    document: Document = option(Document(), types.DOCUMENT, "Title, author and other descriptions of the audit", flags={f"--{key.replace('_', '-')}": text for key, text in DOCUMENT_KEYS.items()}, described=True)
+    document: Document = option(Document(), types.DOCUMENT, "Title, author and other descriptions of the audit", syntax=f"KEY=TEXT; keys are {', '.join(DOCUMENT_KEYS)}. Repeatable.", described=True)
     words: Words = option(Words(), types.WORDS, "What the first page calls rows, people, decisions, outcomes and groups", flag="--word", syntax="positive=approved, noun=applicants, groups.sex.F=women. Repeatable.", described=True)
 # fmt: on
 
@@ -362,9 +350,8 @@ def _options() -> tuple[Option, ...]:
     rows = []
     for each in fields(Spec):
         row: Option = each.metadata["option"]
-        usual = f"--{each.name.replace('_', '-')}"
-        flags = {flag or usual: text for flag, text in row.flags.items()}
-        rows.append(replace(row, name=each.name, default=each.default, flags=flags))
+        flag = row.flag or f"--{each.name.replace('_', '-')}"
+        rows.append(replace(row, name=each.name, default=each.default, flag=flag))
     return tuple(rows)
 
 
@@ -384,8 +371,7 @@ def flag_of(name: str, value: Any, flag: str = "") -> str:
     --reference 'sex\*race=F & Black'
     """
     row = BY_NAME[name]
-    named = flag or next(iter(row.flags))
-    return shlex.join(word for text in row.type.write(value) for word in (named, text))
+    return shlex.join(word for text in row.type.write(value) for word in (flag or row.flag, text))
 
 
 def parse_flag(

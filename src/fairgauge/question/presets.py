@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import Problem, SpecError, listing, quote, suggest
 from fairgauge.question.features import read_features
 from fairgauge.question.readers import Location
 from fairgauge.start.records import MISSING, dataclass, fields
@@ -101,9 +101,7 @@ class Preset:
         ``given``: mapping The specification as plain values, defaults included.
         """
         stated = given.get("document") or {}
-        refused = "probabilities" if given.get("task") == "regression" else None  # of amounts
-        needed = (each for each in self.needs if each != refused)
-        options = (each for each in needed if given.get(each) in (None, [], {}, "others"))
+        options = (each for each in self.needs if given.get(each) in (None, [], {}, "others"))
         return (*options, *(f"document.{key}" for key in self.document if not stated.get(key)))
 
 
@@ -134,9 +132,9 @@ def preset(name: str) -> Preset:
     if folder is None:
         names = preset_names()
         allowed = f"{', '.join(names)}, or a folder with {_KIT} and {_FILING}"
-        message = f"no preset {quote(name)}.{nearest(name, names)} Allowed: {allowed}"
+        message = f"no preset {quote(name)}.{suggest(name, names)} Allowed: {allowed}"
         raise SpecError(Problem("preset", message))
-    found = _read(folder)
+    found = _read_kit(folder)
     about, options = dict(found["kit"]), dict(found["audit"])
     apart = {key: options.pop(key) for key in _NOT_OPTIONS if key in options}
     held: dict[str, Any] = {"terms": {}, "words": {}, "with_score": {}, "with_amounts": {}}
@@ -148,7 +146,7 @@ def preset(name: str) -> Preset:
     return Preset(name=name, options=options, filing=filing, **held | lists)
 
 
-def _read(folder: Path) -> Mapping[str, Any]:
+def _read_kit(folder: Path) -> Mapping[str, Any]:
     # what ``kit.toml`` holds, each key of which is known and none lacking
     import tomllib  # not for --help
 

@@ -22,10 +22,10 @@ from itertools import pairwise
 from typing import Any, SupportsFloat, TypeGuard, TypeVar
 
 from fairgauge.enums import Closed
-from fairgauge.errors import Problem, nearest, quote, shown
+from fairgauge.errors import Problem, display, quote, suggest
 from fairgauge.identity import name_of_values
 from fairgauge.start.records import dataclass
-from fairgauge.values import Value, as_double, canonical, is_number, name_of, sort_key
+from fairgauge.values import Value, canonical, is_number, name_of, sort_key, to_double
 
 Default = TypeVar("Default")
 Meaning = TypeVar("Meaning")
@@ -54,7 +54,7 @@ class Location:
         """Report every key of a table that it does not have, and return whether it has any."""
         unknown = [key for key in table if key not in allowed]
         for key in unknown:
-            near = nearest(key, allowed)
+            near = suggest(key, allowed)
             self[str(key)].report(f"unknown key.{near} Allowed: {', '.join(allowed)}")
         return bool(unknown)
 
@@ -111,7 +111,7 @@ def read_column(value: object, at: Location) -> str | None:
     """Read the name of a column."""
     if isinstance(value, str):
         return value
-    at.report(f"must be the name of a column, not {shown(value)}")
+    at.report(f"must be the name of a column, not {display(value)}")
     return None
 
 
@@ -122,7 +122,7 @@ def read_names(value: object, at: Location) -> tuple[str, ...]:
         if isinstance(name, str):
             names.append(name)
         else:
-            where.report(f"must be a name or a list of names, not {shown(name)}")
+            where.report(f"must be a name or a list of names, not {display(name)}")
     return tuple(names)
 
 
@@ -131,7 +131,7 @@ def read_value(value: object, at: Location) -> Value:
     compound = isinstance(value, Sized) and not isinstance(value, (str, bytes))
     meaning = None if compound else canonical(value)
     if meaning is None:
-        what = "must not be missing" if not compound else f"must be one value, not {shown(value)}"
+        what = "must not be missing" if not compound else f"must be one value, not {display(value)}"
         at.report(what)
     return meaning
 
@@ -150,7 +150,7 @@ def read_word(words: type[Word]) -> Callable[[object, Location], Word]:
     def read(value: object, at: Location) -> Word:
         if isinstance(value, str) and value in list(words):
             return words(value)
-        at.report(f"{shown(value)} is not allowed.{nearest(value, words)} {one_of(words)}")
+        at.report(f"{display(value)} is not allowed.{suggest(value, words)} {one_of(words)}")
         return next(iter(words))
 
     return read
@@ -166,7 +166,7 @@ def read_number(
     low: float = -math.inf, high: float = math.inf, *, inside: bool = False, whole: bool = False
 ) -> Callable[[object, Location], float]:
     """Return the reader of a number between two limits, which are allowed unless ``inside``."""
-    what = f"must be {_allowed(low, high, 'whole number' if whole else 'number')}"
+    what = f"must be {_allowed_range(low, high, 'whole number' if whole else 'number')}"
 
     def fits(number: float) -> bool:
         if whole and not isinstance(number, int):
@@ -178,8 +178,8 @@ def read_number(
     def read(value: object, at: Location) -> float:
         number = value.item() if hasattr(value, "item") and not isinstance(value, Sized) else value
         if is_number(number) and fits(number):
-            return int(number) if whole else as_double(value)
-        at.report(f"{what}, not {shown(value)}")
+            return int(number) if whole else to_double(value)
+        at.report(f"{what}, not {display(value)}")
         return 1 if whole else 0.5
 
     return read
@@ -196,14 +196,14 @@ def read_numbers(value: object, at: Location) -> tuple[float, ...]:
 def read_range(value: object, at: Location) -> tuple[float, float]:
     """Read two ascending finite numbers."""
     every = items(value)
-    ends = [as_double(end) for end in every if is_finite(end)]
+    ends = [to_double(end) for end in every if is_finite(end)]
     if len(every) == len(ends) == 2 and ends[0] < ends[1]:
         return ends[0], ends[1]
-    at.report(f"must be two ascending numbers, [low, high], not {shown(value)}")
+    at.report(f"must be two ascending numbers, [low, high], not {display(value)}")
     return (0.0, 1.0)
 
 
-def _allowed(low: float, high: float, noun: str) -> str:
+def _allowed_range(low: float, high: float, noun: str) -> str:
     if high < math.inf:
         return f"a {noun} between {low:,.10g} and {high:,.10g}"
     return f"a {noun}, {low:g} or greater" if low > -math.inf else f"a finite {noun}"
@@ -252,7 +252,7 @@ def read_replicates(value: object, at: Location) -> ReplicateWeights | None:
     """Read the columns of replicate weights and their rule."""
     named, _, rule = str(value).rpartition(";")
     word, *numbers = rule.replace(",", " ").split() or [""]
-    columns = tuple(name for part in named.split(",") for name in _expanded(part.strip()))
+    columns = tuple(name for part in named.split(",") for name in _expand(part.strip()))
     try:
         found = ReplicateWeights(columns, word.casefold(), tuple(map(float, numbers)), str(value))
     except ValueError:
@@ -265,14 +265,14 @@ def read_replicates(value: object, at: Location) -> ReplicateWeights | None:
         or len(found.numbers) not in wanted
         or not all(0 <= number < below for number in found.numbers)
     ):
-        at.report(f"must be {ALLOWED}, not {shown(value)}")
+        at.report(f"must be {ALLOWED}, not {display(value)}")
         return None
     if not 1 < len(columns) <= _MOST_REPLICATES or len(set(columns)) < len(columns):
         at.report(f"names {len(columns)} columns; name two or more, each once, not {quote(named)}")
     return found
 
 
-def _expanded(name: str) -> list[str]:
+def _expand(name: str) -> list[str]:
     found = _RANGE.fullmatch(name)
     if found is None:
         return [name] if name else []
@@ -516,7 +516,7 @@ def parse_words(texts: Texts, at: Location) -> object:
     for text in texts:
         key, equals, word = text.partition("=")
         if not equals:
-            at.report(f"must be KEY=TEXT, not {shown(text)}")
+            at.report(f"must be KEY=TEXT, not {display(text)}")
         first, *names = key.split(".", 2)
         place = table
         for part, name in pairwise([first, *names]):

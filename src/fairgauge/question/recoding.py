@@ -18,11 +18,11 @@ from fairgauge.errors import (
     MOST_CELLS,
     DataError,
     SpecError,
+    display,
     form_of,
     listing,
     may_name_people,
     quote,
-    shown,
 )
 from fairgauge.question.readers import Location, items, read_value
 from fairgauge.start.records import dataclass
@@ -235,7 +235,7 @@ def _tables(item: object, at: Location) -> Mapping[str, object]:
         at.report(f"{error}; {_FORMS}")
         return {}
     if not isinstance(item, Mapping):
-        at.report(f"{_FORMS}, not {shown(item)}")
+        at.report(f"{_FORMS}, not {display(item)}")
         return {}
     return {str(column): categories for column, categories in item.items()}
 
@@ -251,7 +251,7 @@ def _categories(
             listed += categories.items()
         else:
             message = 'must map categories to their values, such as {"Male": ["M", "male"]}, not '
-            at.report(f"{message}{shown(categories)}")
+            at.report(f"{message}{display(categories)}")
     for key, values in listed:
         name = str(key)
         kept = found.setdefault(name, [])

@@ -10,7 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Decide, Insufficient
-from fairgauge.errors import Problem, SpecError, quote, shown
+from fairgauge.errors import Problem, SpecError, display, quote
 from fairgauge.question.readers import Location, items, read_key, read_names, read_word
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import canonical, is_number, name_of
@@ -260,7 +260,7 @@ def _read_rule(item: object, at: Location) -> Rule | None:
             return None
     if isinstance(item, Mapping):
         return check_rule(item, at)
-    at.report(f"must be a rule, such as 'selection_rate.ratio >= 0.8', not {shown(item)}")
+    at.report(f"must be a rule, such as 'selection_rate.ratio >= 0.8', not {display(item)}")
     return None
 
 
@@ -400,5 +400,5 @@ def _end(value: object, at: Location) -> float:
     with suppress(OverflowError):
         if is_number(value) and not math.isnan(value):
             return float(value)
-    at.report(f"must be a number, not {shown(value)}")
+    at.report(f"must be a number, not {display(value)}")
     return math.nan

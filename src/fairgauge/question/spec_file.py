@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from fairgauge.errors import Problem, SpecError, refuse, shown
+from fairgauge.errors import Problem, SpecError, display, refuse
 from fairgauge.question.file_formats import parse
 from fairgauge.question.option_types import one_or_many
 from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
@@ -61,50 +61,43 @@ def schema() -> dict[str, Json]:
     }
 
 
-def with_config(
-    config: Config, options: Options, *, judges: bool = False, counts: bool = False
-) -> Options:
+def with_config(config: Config, options: Options, *, judges: bool = False) -> Options:
     """Return the options of a specification file, and those given beside it, which override them.
 
-    An option that is None has its default, whatever the file has. See `overridden`.
-
-    An audit of a monitor's file ``judges`` by the rules of the monitor, where it has none of its
-    own: a rule in the file is never passed over. ``counts`` carry those that an audit of them can
-    judge by; see `without_baselines` for the others.
+    An option that is None has its default, whatever the file has. See `overridden`. What ``judges``
+    is refused where the file has rules of a monitor alone: a rule in the file is never passed over.
     """
     if config is None:
         return options
     if not isinstance(config, (str, Path, Mapping)):
         message = "must be the path of a specification file, or a mapping of its keys"
-        raise SpecError(Problem("config", f"{message}, not {shown(config)}"))
+        raise SpecError(Problem("config", f"{message}, not {display(config)}"))
     keys = dict(config) if isinstance(config, Mapping) else read_options(config)
     monitor = keys.pop(MONITOR, None)
     keys = {name: value for name, value in keys.items() if options.get(name, value) is not None}
     given = {name: value for name, value in options.items() if value is not None}
-    rules = monitor.get("rules") if isinstance(monitor, Mapping) else None
-    if rules is not None and keys.get("rules") is None and "rules" not in given:
-        of_baselines = _baseline_rules(rules)
-        if judges:
-            message = (
-                "an audit has no baseline to hold rows against; give the rules that it judges by "
-                "(rules, --rule), or let the monitor judge (fairgauge monitor run)"
-            )
-            refuse([Problem(f"{MONITOR}.rules[{i}].of", message) for i in of_baselines])
-        if judges or counts:
-            keys["rules"] = [rule for i, rule in enumerate(items(rules)) if i not in of_baselines]
+    ruled = isinstance(monitor, Mapping) and monitor.get("rules") is not None
+    if judges and ruled and keys.get("rules") is None and "rules" not in given:
+        message = (
+            "are for periods (fairgauge monitor run); give the rules of this audit (rules, --rule)"
+        )
+        raise SpecError(Problem(f"{MONITOR}.rules", message))
     return cast("Options", overridden(keys, given))
 
 
 def overridden(keys: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of a specification with those given beside it.
 
-    These replace them; recodings and conditions replace those of the same column alone.
+    These replace them; recodings and conditions replace those of the same column alone, and texts
+    of the document those of the same key.
 
     >>> file = {"label": "y", "where": {"year": 2025, "site": "A"}}
     >>> overridden(file, {"label": "z", "where": ["site = B"]})
     {'label': 'z', 'where': [{'year': [2025]}, 'site = B']}
     """
     found = {**keys, **given}
+    if isinstance(keys.get("document"), Mapping) and isinstance(given.get("document"), Mapping):
+        found["document"] = {**keys["document"], **given["document"]}
     for name in ("recode", "where"):
         if keys.get(name) is not None and given.get(name) is not None:
             of, at = BY_NAME[name].type, Location(name)
@@ -116,38 +109,12 @@ def overridden(keys: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
     return found
 
 
-def _split_monitor(config: Config) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    # the keys of a specification, and those of its table of a monitor; empty without it
-    if not isinstance(config, (str, Path, Mapping)):
-        return {}, {}
-    keys = config if isinstance(config, Mapping) else read_options(config)
-    found = keys.get(MONITOR)
-    return keys, found if isinstance(found, Mapping) else {}
-
-
 def labels_come_later(config: Config) -> bool:
     """Return whether a specification is of a monitor whose rows have their labels later."""
-    return _split_monitor(config)[1].get("labels_within") is not None
-
-
-def without_baselines(config: Config) -> str | None:
-    """Return a sentence on the rules of a monitor that counts cannot carry; None without any."""
-    keys, monitor = _split_monitor(config)
-    named = [f"{MONITOR}.rules[{i}]" for i in _baseline_rules(monitor.get("rules"))]
-    if not named or keys.get("rules") is not None:
-        return None
-    return (
-        f"{', '.join(named)}: counts do not carry a rule that holds rows against a baseline; an "
-        "audit of them does not judge by it, a monitor does (fairgauge monitor run)"
-    )
-
-
-def _baseline_rules(rules: object) -> list[int]:
-    return [
-        i
-        for i, rule in enumerate(items(rules))
-        if isinstance(rule, Mapping) and ("of" in rule or "within" in rule)
-    ]
+    if not isinstance(config, (str, Path, Mapping)):
+        return False
+    found = (config if isinstance(config, Mapping) else read_options(config)).get(MONITOR)
+    return isinstance(found, Mapping) and found.get("labels_within") is not None
 
 
 def read_options(path: str | Path) -> dict[str, object]:
@@ -155,7 +122,7 @@ def read_options(path: str | Path) -> dict[str, object]:
     options = parse(Path(path))
     options = {} if options is None else options  # an empty YAML file
     if not isinstance(options, dict):
-        message = f"must be a table of keys such as label and sensitive, not {shown(options)}"
+        message = f"must be a table of keys such as label and sensitive, not {display(options)}"
         raise SpecError(Problem(str(path), message))
     if str(options.get("schema", "")).startswith("fairgauge."):
         message = "is a saved result of fairgauge, not a specification; fairgauge.load reads it"

@@ -18,7 +18,7 @@ from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.errors import Problem, SpecError, alternatives, listing, nearest, quote, refuse
+from fairgauge.errors import Problem, SpecError, alternatives, listing, quote, refuse, suggest
 from fairgauge.identity import ValueSet
 from fairgauge.question.features import Above, ByColumn, separated
 from fairgauge.question.option_types import NamedReferences
@@ -197,7 +197,7 @@ def check_names(options: Mapping[str, object], positional: Sequence[object]) -> 
 def _unknown_option(name: str) -> Problem:
     if name in OTHER_NAMES:
         return Problem(name, f"is called {quote(OTHER_NAMES[name])} here")
-    near = nearest(name, ("config", *BY_NAME))
+    near = suggest(name, ("config", *BY_NAME))
     return Problem(name, f"unknown option.{near} Allowed: {', '.join(BY_NAME)}")
 
 
@@ -333,7 +333,7 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
         *((each.column in names, "probabilities", f"{quote(each.column)} is given by its column and by probabilities, too") for each in spec.sensitive),
         *((True, f"intersections[{i}]", f"{quote(name)} is not recorded, and the joint probabilities with other columns are not given; audit it alone, in the rows of one group of the others at a time (where, --where 'sex = F')")
           for i, columns in enumerate(spec.intersections) for name in sorted(names & set(columns))),
-        (spec.task is enums.Task.REGRESSION, "probabilities", "are for shares of rows: averages of amounts are not estimated from them, because amounts weighted by probabilities make differences too small. Name columns of recorded groups (sensitive), such as those of a random sample who were asked, or add a column that states which amounts are favourable, and name it as the prediction, without task regression"),
+        (spec.task is enums.Task.REGRESSION and spec.strata, "strata", f"{apart}, of amounts; audit one stratum at a time (where)"),
         (spec.of_people, "person", f"{apart}; count each decision (per_person each)"),
         (spec.candidate, "candidate", f"{apart}; audit the decisions of each model by itself"),
         (spec.method is not enums.Method.DEFAULT, "method", f"{apart}; remove it: they have methods of their own"),
@@ -417,7 +417,7 @@ def _unaudited_names(spec: Spec) -> Iterator[Problem]:
     ]  # fmt: skip
     for path, name in named:
         if name not in tables:
-            yield Problem(path, _not_audited(name, tables))
+            yield Problem(path, _unaudited_problem(name, tables))
 
 
 def _wrong_references(
@@ -430,14 +430,14 @@ def _wrong_references(
         if name in columns and name in crossed:
             yield Problem(path, "is a column and an intersection; rename the column")
         elif name not in columns and name not in crossed:
-            yield Problem(path, _not_audited(name, crossed if "*" in name else columns))
+            yield Problem(path, _unaudited_problem(name, crossed if "*" in name else columns))
         elif isinstance(group, tuple) and len(group) != of:
             message = f"has {len(group)} values; name one of each of its columns, of which it has"
             yield Problem(path, f"{message} {of}")
 
 
-def _not_audited(name: str, features: Collection[str]) -> str:
-    hint = nearest(name, features) or f" Audited: {listing(sorted(features))}" if features else ""
+def _unaudited_problem(name: str, features: Collection[str]) -> str:
+    hint = suggest(name, features) or f" Audited: {listing(sorted(features))}" if features else ""
     return f"{quote(name)} is not an audited feature.{hint}"
 
 
@@ -488,7 +488,7 @@ def _suggest_columns(path: str, name: str, columns: Sequence[str]) -> str:
     parts = re.split("[,*]" if path.startswith("strata") else ",", name)  # strata are crossed
     if len(parts) > 1 and all(part.strip() in columns for part in parts):
         return f" Name {listing(part.strip() for part in parts)} one by one"
-    return nearest(name, columns) or f" It has {listing(columns) if columns else 'no columns'}"
+    return suggest(name, columns) or f" It has {listing(columns) if columns else 'no columns'}"
 
 
 _TO_ADD: dict[str, str] = {
@@ -542,7 +542,7 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
             rate = catalogue.rate(name)
             if rate.needs - given_columns(spec):
                 yield Problem(f"margins.{name}", _columns_to_add(rate, spec))
-    no_decisions = _no_decisions(spec)
+    no_decisions = _problem_of_decisions(spec)
     if no_decisions is not None:
         yield no_decisions
     for i, asked in enumerate(spec.metrics):
@@ -553,14 +553,14 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
         for metric in catalogue.expand([asked]):
             reason = unmet_need(metric, spec)
             if reason is not None and reason.code is ReasonCode.NEEDS_COLUMNS:
-                yield Problem(f"metrics[{i}]", _what_to_add(metric, reason, spec))
+                yield Problem(f"metrics[{i}]", _suggest_options(metric, reason, spec))
                 break  # the ratio of a rate needs what its difference needs
     for i, rule in spec.limits:
         metric_or_rate = rule.own or rule.definition or catalogue.rate(rule.metric)
         yield from unmet_needs_of_rule(metric_or_rate, spec, f"rules[{i}]")
 
 
-def _no_decisions(spec: Spec) -> Problem | None:
+def _problem_of_decisions(spec: Spec) -> Problem | None:
     # that a preset compares decisions and none are given; a label may well hold them
     if spec.preset is None or "prediction" in given_columns(spec):
         return None
@@ -582,10 +582,10 @@ def unmet_needs_of_rule(row: Metric | Statistic, spec: Spec, path: str) -> Itera
     """Yield what the metric or rate of a rule needs that the specification does not give it."""
     reason = unmet_need(row, spec)
     if reason is not None:
-        yield Problem(f"{path}.metric", _what_to_add(row, reason, spec))
+        yield Problem(f"{path}.metric", _suggest_options(row, reason, spec))
 
 
-def _what_to_add(row: Metric | Statistic, reason: Reason, spec: Spec) -> str:
+def _suggest_options(row: Metric | Statistic, reason: Reason, spec: Spec) -> str:
     if reason.code is ReasonCode.NEEDS_COLUMNS:
         return _columns_to_add(row, spec)
     low, high = spec.score_range

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from fairgauge.errors import Problem, SpecError, alternatives, nearest, quote, refuse
+from fairgauge.errors import Problem, SpecError, alternatives, quote, refuse, suggest
 from fairgauge.identity import name_of_values
 from fairgauge.question.options import Spec
 from fairgauge.question.readers import Location, read_column, read_key, read_values
@@ -95,7 +95,7 @@ def check_swap_options(given: Collection[str]) -> None:
     allowed = (*COLUMNS, "placebo", *SHARED)
     names = ", ".join(allowed)
     refuse([
-        Problem(name, f"is no option of pairs.{nearest(name, allowed)} Allowed: {names}")
+        Problem(name, f"is no option of pairs.{suggest(name, allowed)} Allowed: {names}")
         for name in given if name not in (*allowed, *_REFUSED)
     ])  # fmt: skip
 
@@ -159,7 +159,7 @@ def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:
     for name, margin in spec.margins:
         path = f"margins.{name}"
         if name != rate:
-            yield Problem(path, f"is not audited.{nearest(name, (rate,))} The margin is of {rate}")
+            yield Problem(path, f"is not audited.{suggest(name, (rate,))} The margin is of {rate}")
         elif margin <= 0 or (margin >= 1 and rate == "selection_rate"):
             yield Problem(path, f"must be above 0, and of a share below 1, not {margin:g}")
     if spec.reference in ("overall", "best"):
@@ -176,7 +176,7 @@ def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:
 def check_swap_columns(question: SwapQuestion, columns: Sequence[str]) -> None:
     """Check that the data have every column."""
     problems = [
-        Problem(option, f"the data have no column {quote(column)}.{nearest(column, columns)}")
+        Problem(option, f"the data have no column {quote(column)}.{suggest(column, columns)}")
         for option, column in question.columns()
         if column not in columns
     ]

@@ -155,11 +155,11 @@ def grid_axes(grid: tree.RuleGrid) -> list[Axis]:
         cells = [cells[i] for _, rows in grid.parts for _, cells in rows]
         marks = [cell.mark for cell in cells if cell is not None]
         axis = _axis(marks, rule.unit, rule.neutral, rule.allowed)
-        found.append(replace(axis, ticks=_apart(axis.ticks, least)))
+        found.append(replace(axis, ticks=_spread_labels(axis.ticks, least)))
     return found
 
 
-def _apart(places: list[Tick], least: float) -> list[Tick]:
+def _spread_labels(places: list[Tick], least: float) -> list[Tick]:
     # ``least`` is how near labels of three characters may be
     def ends(tick: Tick) -> tuple[float, float]:
         half = len(tick.label) * least / 10
@@ -174,7 +174,7 @@ def _apart(places: list[Tick], least: float) -> list[Tick]:
     return places
 
 
-def _allowed(axis: Scale, limits: tuple[float, float]) -> tuple[float, float]:
+def _allowed_band(axis: Scale, limits: tuple[float, float]) -> tuple[float, float]:
     # where the range that a rule allows begins and ends; open ends at the edges
     low, high = limits
     return (
@@ -211,7 +211,7 @@ def _axis(
         axis,
         ticks(axis, unit),
         axis.at(neutral) if neutral is not None else None,
-        _allowed(axis, allowed) if allowed else None,
+        _allowed_band(axis, allowed) if allowed else None,
     )
 
 
@@ -268,11 +268,14 @@ def placed_times(chart: tree.TimeChart) -> PlacedTimes:
     across = [round(2 + 96 * (i / last if last else 0.5), 2) for i in range(last + 1)]
     points = list(zip(across, map(placed, chart.marks), strict=True))
     anchors = {0: "start", last: "end"} if last else {}  # so that the ends stay in the drawing
-    allowed = _allowed(axis, chart.allowed) if chart.allowed else None
+    allowed = _allowed_band(axis, chart.allowed) if chart.allowed else None
     return PlacedTimes(
         chart,
         [Tick(100 - each.at, each.label, each.anchor) for each in ticks(axis, chart.unit)],
-        [Tick(across[i], chart.times[i], anchors.get(i, "middle")) for i in _labelled(chart.times)],
+        [
+            Tick(across[i], chart.times[i], anchors.get(i, "middle"))
+            for i in _choose_labels(chart.times)
+        ],
         points,
         _path(points),
         None if allowed is None else (100 - allowed[1], 100 - allowed[0]),
@@ -281,7 +284,7 @@ def placed_times(chart: tree.TimeChart) -> PlacedTimes:
     )
 
 
-def _labelled(times: Sequence[str]) -> list[int]:
+def _choose_labels(times: Sequence[str]) -> list[int]:
     # the positions of the periods that are named on the axis: ends and some between
     longest = max(map(len, times), default=0)
     most = min(len(times), _MOST_TIMES if longest <= _DATE else _MOST_LONG_TIMES)

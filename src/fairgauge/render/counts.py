@@ -148,13 +148,13 @@ def size_words(interval: tuple[float, float], denominator: int) -> tuple[str, st
 def ends_of(interval: tuple[float, float], denominator: int) -> list[str]:
     """Return both ends as counts, with decimals where they would be the same."""
     low, high = interval
-    ends = [_rounded(end * denominator) for end in interval]
+    ends = [_round_visibly(end * denominator) for end in interval]
     if low < high and ends[0] == ends[1]:
-        ends = [_rounded(end * denominator, 2) for end in interval]
+        ends = [_round_visibly(end * denominator, 2) for end in interval]
     return ends
 
 
-def _rounded(value: float, decimals: int = 0) -> str:
+def _round_visibly(value: float, decimals: int = 0) -> str:
     for digits in range(decimals, 7):
         text = f"{value:,.{digits}f}"
         if float(text.replace(",", "")) != 0 or value == 0:

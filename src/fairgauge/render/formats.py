@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.atomic_files import write_all, write_whole
-from fairgauge.errors import DataError, nearest, quote
+from fairgauge.errors import DataError, quote, suggest
 from fairgauge.render.language import in_language
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.start.records import dataclass
@@ -60,7 +60,6 @@ FORMATS: tuple[Format, ...] = (
     Format("xlsx", "writers.xlsx:write", (".xlsx",), tree=True, full=True, binary=True),
     Format("junit", "writers.junit:write", (".xml",), of=("report", "monitor")),
     Format("openmetrics", "writers.openmetrics:write", (".prom",), of=("monitor",)),
-    Format("cyclonedx", "writers.cyclonedx:write", (".cdx.json",), of=("report",)),
     Format("notebook", "writers.html:write_notebook", tree=True),
 )
 """Every format, in the order in which they are listed."""
@@ -103,8 +102,7 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
         What is shown.
     format : str
         The name of a format of text: text, json, csv, markdown, html, notebook; of reports alone
-        junit and cyclonedx (a machine-learning bill of materials). Files of bytes (pdf, xlsx)
-        are written by `save`.
+        junit. Files of bytes (pdf, xlsx) are written by `save`.
     **options
         ``lang``, the language of the first page ("en", "de"), and ``words``, what groups and
         decisions are called in it. Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one
@@ -136,21 +134,21 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
         raise DataError(
             f"format {format} is no text; save it to a file"
             if binary
-            else f"no format {quote(format)} of a {kind.name}.{nearest(format, offered)} "
+            else f"no format {quote(format)} of a {kind.name}.{suggest(format, offered)} "
             f"Allowed: {', '.join(offered)}"
         )
     with in_language(options.pop("lang", "en"), options.pop("words", None)):
-        text: str = _written(shown, format, options)
+        text: str = _write_formatted(shown, format, options)
     return text
 
 
-def _written(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
+def _write_formatted(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
     found = next(each for each in FORMATS if each.name == format_)
     unknown = sorted(set(options) - set(found.options))
     if unknown:
         allowed = ", ".join(found.options) or "no options"
         raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
-    from fairgauge.results.describers import function_at
+    from fairgauge.results.definitions import function_at
 
     writer = function_at(f"fairgauge.render.{found.writer}")
     if not found.tree:
@@ -221,4 +219,4 @@ def _file_content(shown: ShownResult, path: str | Path, options: Mapping[str, An
     has_summary = any(
         each.name == name and "full" in each.options and not each.binary for each in FORMATS
     )
-    return _written(shown, name, ({"full": True} if has_summary else {}) | dict(options))
+    return _write_formatted(shown, name, ({"full": True} if has_summary else {}) | dict(options))

@@ -44,7 +44,7 @@ from fairgauge.render.words.numbers import amount, decimals_beside, percent, poi
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import plug_in_packages
 from fairgauge.results.statement import Event, Side, Statement
-from fairgauge.start.compiled import compiled
+from fairgauge.start.compiled import compile_once
 from fairgauge.values import is_number, reading, spelling
 
 _BAND = re.compile(r"([(\[])(?!-inf,\sinf)(-inf|-?[\d.]+), (inf|-?[\d.]+)([)\]])")
@@ -67,7 +67,7 @@ class Templates(jinja2.Environment):
     def compile(self, source: Any, name: Any = None, filename: Any = None, *options: Any) -> Any:
         how = f"jinja {jinja2.__version__} {self.autoescape} {self.trim_blocks} {name}"
         make = super().compile
-        return compiled(source, how, lambda text: make(text, name, filename, *options))
+        return compile_once(source, how, lambda text: make(text, name, filename, *options))
 
 
 class Grammar:
@@ -429,7 +429,7 @@ class Grammar:
         texts = self.table.get("diagnostic", {})
         if (part or d.code) not in texts:  # what full documents alone state is in English
             with in_language("en"):  # the metrics that it names, too
-                return plain().note(d, part)
+                return english().note(d, part)
         facts = {"unit": "rows", "d": d, "feature": d.feature, "definition": d.definition}
         said = self.made(texts[part or d.code]).render(facts | dict(d.parameters)).strip()
         if part is None and d.get("accepted"):
@@ -736,7 +736,7 @@ def spoken() -> Grammar:
     return _language(ASKED.get()[0], plug_in_packages())
 
 
-def plain() -> Grammar:
+def english() -> Grammar:
     """Return English without words of the user."""
     return _language("en", plug_in_packages())
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from fairgauge.errors import DataError, nearest, quote
+from fairgauge.errors import DataError, quote, suggest
 
 NAMES = ("en", "de")
 ASKED: ContextVar[tuple[str, Mapping[str, Any]]] = ContextVar("ASKED", default=("en", {}))
@@ -22,7 +22,7 @@ def in_language(language: str, words: Mapping[str, Any] | None = None) -> Iterat
     """
     if language not in NAMES:
         raise DataError(
-            f"no language {quote(language)}.{nearest(language, NAMES)} Allowed: {', '.join(NAMES)}"
+            f"no language {quote(language)}.{suggest(language, NAMES)} Allowed: {', '.join(NAMES)}"
         )
     asked = ASKED.set((language, words or {}))
     try:

@@ -10,10 +10,10 @@ from typing import Any
 
 from fairgauge.enums import Outcome
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.grammar import LANGUAGES, Grammar, plain
+from fairgauge.render.grammar import LANGUAGES, Grammar, english
 from fairgauge.render.language import ASKED
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.results.describers import function_at
+from fairgauge.results.definitions import function_at
 from fairgauge.results.shown_result import Brief, Sentence, ShownResult
 from fairgauge.results.statement import Page, Side, Statement
 from fairgauge.start.records import dataclass, field, replace
@@ -23,7 +23,7 @@ MOST = {"looked": 9, "found": 9, "certain": 9, "limits": 4, "next": 3}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class WordedPage:
     """A page in words: the same for every format; each sentence with its statement."""
 
     language: Grammar
@@ -34,21 +34,21 @@ class Told:
     page: Page = field(repr=False)
 
 
-def tell(page: Page, language: str = "en", words: dict[str, Any] | None = None) -> Told:
+def word_page(page: Page, language: str = "en", words: dict[str, Any] | None = None) -> WordedPage:
     """Return a page in one language, in the words of the user for it."""
     g = LANGUAGES[language](page.words if words is None else page.words | words)
     if not (g.words.get("positive") or g.words.get("negative")):
         g.words |= g.table["page"].get("decision", {}).get(page.kind, {})
     g.env.globals |= {"inf": float("inf")}
 
-    def said(place: str) -> tuple[tuple[str, Statement], ...]:
+    def sentences(place: str) -> tuple[tuple[str, Statement], ...]:
         texts = [(text, s) for s in page.statements if (text := g.say(s.code, place, s))]
         if place == "next":  # a code before the colon names who takes a step
             steps = [(*text.partition(": "), s) for text, s in texts]
             texts = [(f"{g.table['actor'][actor]}: {step}", s) for actor, _, step, s in steps]
         return tuple(dict(texts).items())[: MOST.get(place)]
 
-    headline, headed = next(iter(said("headline")), ("", None))
+    headline, headed = next(iter(sentences("headline")), ("", None))
     titles = g.table["page"]
     compared = [s for s in page.statements if s.code in ("differs", "headline") and s.shown]
     undirected = any(s.code == "state_direction" for s in page.statements)
@@ -57,17 +57,17 @@ def tell(page: Page, language: str = "en", words: dict[str, Any] | None = None) 
         alarms=any(s.code == "alarm" for s in page.statements),
     )
     answers = [
-        (place, asked if place == "found" else titles[place], said(place)) for place in PLACES
+        (place, asked if place == "found" else titles[place], sentences(place)) for place in PLACES
     ]
-    return Told(
-        g, headline, headed, said("verdict"), tuple(each for each in answers if each[2]), page
+    return WordedPage(
+        g, headline, headed, sentences("verdict"), tuple(each for each in answers if each[2]), page
     )
 
 
-def rows_read(told: Told) -> str:
+def rows_read(worded: WordedPage) -> str:
     """Return how many rows a result is of, and how many of them are used, in few words."""
-    s = next(s for s in told.page.statements if s.code == "rows")
-    return (told.language.say("rows", "looked", s) or "").removesuffix(".")
+    s = next(s for s in worded.page.statements if s.code == "rows")
+    return (worded.language.say("rows", "looked", s) or "").removesuffix(".")
 
 
 def counts_of(g: Grammar, s: Statement) -> str:
@@ -82,34 +82,34 @@ def counts_of(g: Grammar, s: Statement) -> str:
     return g.say("cell", "value", s) or ""
 
 
-def brief_of_page(told: Told) -> Brief:
+def brief_of_page(worded: WordedPage) -> Brief:
     """Return a page as the brief that every writer shows."""
     answers = {
-        place: tuple(Sentence(text, s.sources) for text, s in said)
-        for place, _, said in told.answers
+        place: tuple(Sentence(text, s.sources) for text, s in sentences)
+        for place, _, sentences in worded.answers
     }
-    question = next((question for place, question, _ in told.answers if place == "found"), "")
+    question = next((question for place, question, _ in worded.answers if place == "found"), "")
     parts = {place: _PARTS.get(place, place) for place in PLACES} | {"next": "steps"}
-    headed = told.headed
+    headed = worded.headed
     every = () if headed is None else (headed, *headed.parts)  # it states its parts beside
     sources = (source for each in every for source in each.sources)
     return Brief(
-        headline=Sentence(told.headline, tuple(dict.fromkeys(sources))),
-        verdict=tuple(Sentence(text, s.sources) for text, s in told.verdict),
+        headline=Sentence(worded.headline, tuple(dict.fromkeys(sources))),
+        verdict=tuple(Sentence(text, s.sources) for text, s in worded.verdict),
         question=question,
-        language=next(name for name, of in LANGUAGES.items() if type(told.language) is of),
-        headings=tuple(told.language.table["page"][place] for place in PLACES if place != "found"),
+        language=next(name for name, of in LANGUAGES.items() if type(worded.language) is of),
+        headings=tuple(worded.language.table["page"][p] for p in PLACES if p != "found"),
         **{name: answers.get(place, ()) for place, name in parts.items()},
     )
 
 
-def told(result: ShownResult) -> Told:
+def first_page(result: ShownResult) -> WordedPage:
     """Return the first page of a result in the language that is asked for."""
     page: Page = function_at(result.KIND.page)(result)
     language, words = ASKED.get()
     if language != "en":  # words that a result was asked with are English
         page = replace(page, words={key: page.words[key] for key in _KEPT if key in page.words})
-    return tell(page, language, dict(words))
+    return word_page(page, language, dict(words))
 
 
 _KEPT = ("favourable", "values")
@@ -118,17 +118,17 @@ _KEPT = ("favourable", "values")
 
 def brief_of(result: ShownResult) -> Brief:
     """Return the first page of a result as every writer shows it."""
-    return brief_of_page(told(result))
+    return brief_of_page(first_page(result))
 
 
 def placed(result: ShownResult) -> tuple[Statement, ...]:
     """Return what a first page states, each with the parts of the page that state it."""
     page: Page = function_at(result.KIND.page)(result)
-    said = tell(page)
-    stated_in: dict[int, list[str]] = {id(said.headed): ["headline"]}
+    sentences = word_page(page)
+    stated_in: dict[int, list[str]] = {id(sentences.headed): ["headline"]}
     parts = [
-        ("verdict", said.verdict),
-        *((_PARTS.get(p, p), texts) for p, _, texts in said.answers),
+        ("verdict", sentences.verdict),
+        *((_PARTS.get(p, p), texts) for p, _, texts in sentences.answers),
     ]
     for part, texts in parts:
         for _, s in texts:
@@ -145,7 +145,7 @@ _PARTS = {"looked": "looked_at", "certain": "certainty"}
 def stated(stated_by: str, place: str, *parts: Any) -> str:
     """Return what a part of a result states, without words of the user."""
     s: Statement = function_at(stated_by)(*parts)
-    return plain().say(s.code, place, s) or ""
+    return english().say(s.code, place, s) or ""
 
 
 # mypy: disable-error-code="no-any-return"
@@ -155,15 +155,15 @@ def stated(stated_by: str, place: str, *parts: Any) -> str:
 _MOST_STRATA = 14
 
 
-def exhibits(told: Told, elsewhere: str) -> Iterator[tree.Block]:
+def exhibits(worded: WordedPage, elsewhere: str) -> Iterator[tree.Block]:
     """Yield what is drawn of a first page; numbers for which there is no room are ``elsewhere``."""
-    found = next((said for place, _, said in told.answers if place == "found"), ())
+    found = next((sentences for place, _, sentences in worded.answers if place == "found"), ())
     for text, s in found:
-        if (arrays := dots(told.language, text, s)) is not None:
+        if (arrays := dots(worded.language, text, s)) is not None:
             yield arrays
     if (within := next((s for _, s in found if s.code == "adjusted"), None)) is not None:
-        yield from strata_chart(told.language, within, elsewhere)
-    if (drawn := rule_grid(told)) is not None:
+        yield from strata_chart(worded.language, within, elsewhere)
+    if (drawn := rule_grid(worded)) is not None:
         yield drawn
 
 
@@ -240,9 +240,9 @@ def _sides(text: str, numbers: list[str]) -> str:
     return text.format(mine=numbers[0], theirs=numbers[1])
 
 
-def rule_grid(told: Told) -> tree.RuleGrid | None:
+def rule_grid(worded: WordedPage) -> tree.RuleGrid | None:
     """Return the rules with what they come to for each group; None without rules."""
-    table, g = told.page.grid, told.language
+    table, g = worded.page.grid, worded.language
     if table is None:
         return None
     parts: dict[Any, list[Any]] = {}
@@ -260,7 +260,7 @@ def rule_grid(told: Told) -> tree.RuleGrid | None:
              tuple((head, drawn) for head, drawn, _ in lines))
             for feature, lines in parts.items()
         ),
-        tuple(_notes(told, cells)),
+        tuple(_notes(worded, cells)),
         legend=g.table["grid"]["legend"] if any(c.mark.low is not None for c in cells) else "",
     )  # fmt: skip
 
@@ -318,8 +318,8 @@ def _title(g: Grammar, feature: Any, stated: list[Any]) -> str:
     return g.say("grid", code, feature=label, **sides) or ""
 
 
-def _notes(told: Told, cells: list[tree.GridCell]) -> Iterator[str]:
-    g, table = told.language, told.page.grid
+def _notes(worded: WordedPage, cells: list[tree.GridCell]) -> Iterator[str]:
+    g, table = worded.language, worded.page.grid
     assert table is not None
     texts, facts = g.table["grid"], table.facts
     versus = f" {g.terms['versus']} "

@@ -53,18 +53,15 @@ class _Compiler:
         return f"{{{','.join(parts)}}}"
 
     def text(self, text: str) -> str:
-        parts = self.env.parse(text).body
-        if all(isinstance(part, nodes.Output) for part in parts):
-            return f"c=>{self.sum(parts)}"
-        return f'c=>{{let o="";{self.block(parts)}return o}}'
+        return f'c=>{{let o="";{self.block(self.env.parse(text).body)}return o}}'
 
     def block(self, statements: Sequence[nodes.Node]) -> str:
         return "".join(map(self.statement, statements))
 
     def statement(self, node: nodes.Node) -> str:
         match node:
-            case nodes.Output():
-                return f"o+={made};" if (made := self.sum([node])) != '""' else ""
+            case nodes.Output(nodes=parts):
+                return f"o+={self.sum(parts)};"
             case nodes.If(test=test, body=body, elif_=[first, *others], else_=last):
                 rest = nodes.If(first.test, first.body, others, last)
                 return self.statement(nodes.If(test, body, [], [rest]))
@@ -79,15 +76,13 @@ class _Compiler:
                 loop = "c.loop={first:!i,last:i===a.length-1};" if "c.loop" in run else ""
                 return f"L({self.of(iterable)}){kept}.forEach((e,i,a)=>{{{taken}{loop}{run}}});"
             case nodes.Assign(target=target, node=value):
-                if isinstance(target, nodes.Name):
-                    return self.target(target, self.of(value))
                 return f"{{const e={self.of(value)};{self.target(target, 'e')}}}"
             case nodes.AssignBlock(target=nodes.Name(name=name), body=body):
                 return f'c.{name}=(()=>{{let o="";{self.block(body)}return o}})();'
         raise TypeError(f"a text in a page cannot have {node}")
 
-    def sum(self, outputs: Sequence[Any]) -> str:
-        texts = [self.written(part) for output in outputs for part in output.nodes]
+    def sum(self, parts: Sequence[Any]) -> str:
+        texts = map(self.written, parts)
         return "+".join(text for text in texts if text != '""') or '""'
 
     def written(self, node: nodes.Node) -> str:
@@ -97,20 +92,11 @@ class _Compiler:
 
     def test(self, node: Any) -> str:
         """Return a condition as Python decides it: what is empty is false."""
-        match node:
-            case nodes.Not(node=of):
-                return f"!{self.test(of)}" if isinstance(of, nodes.Name) else f"!({self.test(of)})"
-            case nodes.And(left=left, right=right) | nodes.Or(left=left, right=right):
-                mark = "&&" if isinstance(node, nodes.And) else "||"
-                return f"({self.test(left)}{mark}{self.test(right)})"
-            case nodes.Compare() | nodes.Test():
-                return self.of(node)
         return f"T({self.of(node)})"
 
     def target(self, node: nodes.Node, value: str) -> str:
         if isinstance(node, nodes.Tuple):
-            names = (self.target(each, f"{value}[{i}]") for i, each in enumerate(node.items))
-            return "".join(names)
+            return "".join(self.target(e, f"{value}[{i}]") for i, e in enumerate(node.items))
         assert isinstance(node, nodes.Name)
         return f"c.{node.name}={value};"
 
@@ -120,10 +106,6 @@ class _Compiler:
                 return json.dumps(value, ensure_ascii=False)
             case nodes.Name(name=name):
                 return f"c.{name}"
-            case nodes.Getattr(
-                node=nodes.Name(name=("terms" | "table" | "words") as of), attr=name
-            ):
-                return f"c.{of}.{name}"
             case nodes.Getattr(node=of, attr=name):
                 return f"{self.of(of)}?.{name}"
             case nodes.Getitem(node=of, arg=nodes.Slice(start=start, stop=stop)):
@@ -139,8 +121,7 @@ class _Compiler:
                 other = second or nodes.Const("")
                 return f"({self.test(test)}?{self.of(first)}:{self.of(other)})"
             case nodes.Concat(nodes=parts):
-                texts = [text for part in parts if (text := self.written(part)) != '""']
-                return f"({'+'.join(texts)})" if texts else '""'
+                return f"({self.sum(parts)})"
         return self.applied(node)
 
     def applied(self, node: Any) -> str:
@@ -149,12 +130,14 @@ class _Compiler:
                 return f"({self.test(left)}&&{self.of(right)})"
             case nodes.Or(left=left, right=right):
                 return f"O({self.of(left)},()=>{self.of(right)})"
-            case nodes.Not():
-                return self.test(node)
+            case nodes.Not(node=of):
+                return f"!{self.test(of)}"
             case nodes.Neg(node=of):
                 return f"(-{self.of(of)})"
-            case nodes.Compare(expr=first, ops=[operand]):
-                return self.compared(self.of(first), operand.op, self.of(operand.expr))
+            case nodes.Compare(expr=first, ops=[nodes.Operand(op="in" | "notin" as op, expr=of)]):
+                return f"{'!' * (op == 'notin')}I({self.of(first)},{self.of(of)})"
+            case nodes.Compare(expr=first, ops=[nodes.Operand(op=op, expr=of)]):
+                return f"({self.of(first)}{_COMPARED[op]}{self.of(of)})"
             case _ if type(node) in _BINARY:
                 return f"({self.of(node.left)}{_BINARY[type(node)]}{self.of(node.right)})"
             case nodes.Filter(node=of, name=name):
@@ -174,11 +157,6 @@ class _Compiler:
             case nodes.Call(node=of):
                 return f"{self.of(of)}({','.join(self.arguments(node))})"
         raise TypeError(f"a text in a page cannot have {node}")
-
-    def compared(self, first: str, op: str, second: str) -> str:
-        if op in ("in", "notin"):
-            return f"{'!' * (op == 'notin')}I({first},{second})"
-        return f"({first}{_COMPARED[op]}{second})"
 
     def arguments(self, call: Any) -> list[str]:
         named = ",".join(f"{each.key}:{self.of(each.value)}" for each in call.kwargs)

@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from fairgauge.enums import ReferenceKind
-from fairgauge.errors import DataError, MissingExtra, nearest, quote
+from fairgauge.errors import DataError, MissingExtra, quote, suggest
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.results.codec import number, to_dict
@@ -126,7 +126,7 @@ def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:
     name = next(iter(tables)) if name is None else name
     if name not in tables:
         allowed = ", ".join(tables)
-        raise DataError(f"no table {quote(name)}.{nearest(name, list(tables))} Allowed: {allowed}")
+        raise DataError(f"no table {quote(name)}.{suggest(name, list(tables))} Allowed: {allowed}")
     records = list(stream(shown.KIND.name, tables[name].get("rows", name), shown))
     rows = [flat(each) for each in records]
     columns = list(tables[name]["columns"])
@@ -255,7 +255,7 @@ def contrasts(report: Report, by: str) -> Any:
             rows.setdefault(key, {})[rate.name] = each.value
     if not rows:
         raise DataError(f"this report has no native {by}s; audit with metrics={quote('standard')}")
-    return _indexed(pandas, rows)
+    return _index_rows(pandas, rows)
 
 
 def _rate_frame(report: Report, groups: Sequence[Group]) -> Any:
@@ -268,10 +268,10 @@ def _rate_frame(report: Report, groups: Sequence[Group]) -> Any:
             rates = {name: rate.value for name, rate in group.rates.items()}
             size = size_beside_rates(group, report.catalogue)
             rows.setdefault(key, {"n": size}).update(rates)
-    return _indexed(pandas, rows)
+    return _index_rows(pandas, rows)
 
 
-def _indexed(pandas: Any, rows: dict[tuple[Any, ...], dict[str, float | None]]) -> Any:
+def _index_rows(pandas: Any, rows: dict[tuple[Any, ...], dict[str, float | None]]) -> Any:
     names = ["feature", "group", "class", "threshold"]
     kept = [i for i in range(4) if i < 2 or len({key[i] for key in rows}) > 1]
     index = pandas.MultiIndex.from_tuples(

@@ -12,7 +12,7 @@ import numpy as np
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import SUM, Axis
 from fairgauge.enums import ReferenceRule, Role, Task
-from fairgauge.errors import Problem, cells, nearest, quote, refuse, values_held
+from fairgauge.errors import Problem, cells, quote, refuse, suggest, values_held
 from fairgauge.identity import group_names
 from fairgauge.question.options import flag_of
 from fairgauge.question.swap_question import SwapQuestion, named_reference
@@ -89,7 +89,10 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         if lacking := int(rows[kept & lacks].sum()):
             excluded[reason] = lacking
         kept &= ~lacks
-    variant, levels = codes[:, axes[Role.VARIANT]], _names(cube, table.axes[axes[Role.VARIANT]])
+    variant, levels = (
+        codes[:, axes[Role.VARIANT]],
+        _level_names(cube, table.axes[axes[Role.VARIANT]]),
+    )
     problems += _two_groups(variant[kept], group[kept], levels, groups, question)
     family_of = None
     if Role.FAMILY in axes:
@@ -97,7 +100,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         family_of = np.full(len(cube.levels[table.axes[axes[Role.ITEM]]]), -1)
         family_of[item] = family
         if (mixed := family_of[item] != family).any():
-            name = quote(_names(cube, table.axes[axes[Role.ITEM]])[item[mixed][0]])
+            name = quote(_level_names(cube, table.axes[axes[Role.ITEM]])[item[mixed][0]])
             message = f"item {name} is in several families of {quote(question.family or '')}"
             problems.append(Problem("family", f"{message}; an item is made from one text"))
     left_out = [g for g, name in enumerate(groups) if name in question.spec.exclude_groups]
@@ -118,12 +121,12 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     else:
         sums = table.sums[SUM]
     problems += _unknown_groups(question, groups)
-    models = _names(cube, table.axes[axes[Role.MODEL]]) if Role.MODEL in axes else (None,)
+    models = _level_names(cube, table.axes[axes[Role.MODEL]]) if Role.MODEL in axes else (None,)
     model = codes[:, axes[Role.MODEL]] if Role.MODEL in axes else np.zeros(len(codes), np.int64)
     refuse(problems)
 
     keys = np.stack([model, codes[:, axes[Role.ITEM]], variant], axis=1)[kept]
-    cells, cell = _distinct(keys)
+    cells, cell = _distinct_rows(keys)
     there = answered[kept]
 
     def total(values: Array) -> Array:
@@ -139,7 +142,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     names = tuple(groups[g] for g in used)
     answers = Answers(
         models=models,
-        items=_names(cube, table.axes[axes[Role.ITEM]]),
+        items=_level_names(cube, table.axes[axes[Role.ITEM]]),
         variants=levels,
         groups=names,
         group_of=position[group_of],
@@ -154,11 +157,11 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         unfavourable=unfavourable,
         excluded=excluded,
     )
-    refuse([*_not_comparable(answers, question)])
+    refuse([*_reasons_not_comparable(answers, question)])
     return answers
 
 
-def _distinct(codes: Index) -> tuple[Index, Index]:
+def _distinct_rows(codes: Index) -> tuple[Index, Index]:
     # sorting one number for each row is several times as fast as sorting the rows
     width = tuple((codes.max(axis=0, initial=-1) + 2).tolist())
     keys = np.ravel_multi_index(tuple((codes + 1).T), width)
@@ -166,7 +169,7 @@ def _distinct(codes: Index) -> tuple[Index, Index]:
     return codes[first], at
 
 
-def _names(cube: Cube, axis: Axis) -> tuple[str, ...]:
+def _level_names(cube: Cube, axis: Axis) -> tuple[str, ...]:
     return tuple(axis.names(cube.levels[axis]))
 
 
@@ -177,7 +180,7 @@ def _two_groups(
     groups: Sequence[str],
     question: SwapQuestion,
 ) -> Iterator[Problem]:
-    both, _ = _distinct(np.stack([variant, group], axis=1))
+    both, _ = _distinct_rows(np.stack([variant, group], axis=1))
     several, count = np.unique(both[:, 0], return_counts=True)
     for v in several[count > 1].tolist()[:_MOST_NAMED]:
         of = [quote(groups[g]) for g in both[both[:, 0] == v, 1].tolist()]
@@ -197,7 +200,7 @@ def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[P
         asked.append(("reference", reference))
     for option, name in asked:
         if not is_one_of(name, groups):
-            near = nearest(name, groups)
+            near = suggest(name, groups)
             yield Problem(option, f"no {quote(name)} in {feature}.{near} {values_held(groups)}")
     if reference is not None and reference in question.spec.exclude_groups:
         yield Problem("reference", f"{quote(reference)} is an excluded group; name another")
@@ -206,7 +209,7 @@ def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[P
         yield Problem("reference", message)
 
 
-def _not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Problem]:
+def _reasons_not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Problem]:
     # why nothing can be compared: one group alone, or no item under names of two groups
     feature = " * ".join(question.feature)
     named = answers.named
@@ -221,7 +224,7 @@ def _not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Proble
     group = answers.group_of[answers.variant]
     kept = there & np.isin(group, named)
     keys = np.stack([answers.model, answers.item, group], axis=1)[kept]
-    of_item = np.bincount(_distinct(_distinct(keys)[0][:, :2])[1])
+    of_item = np.bincount(_distinct_rows(_distinct_rows(keys)[0][:, :2])[1])
     if not (of_item > 1).any():
         yield Problem(
             "item",

@@ -24,8 +24,8 @@ NO_CLUSTER = f"missing {Role.CLUSTER}"
 """Why rows are in no confidence interval."""
 
 _NAMES_OF_OTHERS = {*map(str, Role), "count", "weight"}
+# the roles of axes that tables of the same outcomes do not share
 _OF_GROUPS = {Role.FEATURE, Role.PROXY, Role.KNOWN, Role.CANDIDATE}
-"""The roles of axes that tables of the same outcomes do not share."""
 _ALL_OUTCOMES = (*OUTCOMES, Role.SCORE)
 MANY_UNCLUSTERED = 0.05
 """The share of the rows from which those without a cluster are warned of."""
@@ -93,7 +93,7 @@ def used_rows(
         for axis, codes in zip(table.axes, table.codes.T, strict=True):
             absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
             if axis.role is Role.FEATURE:
-                in_group[axis.column] = in_a_group(axis, cube, spec)[codes]
+                in_group[axis.column] = compared_codes(axis, cube, spec)[codes]
             elif axis.role in (Role.PROXY, Role.KNOWN):
                 in_any |= ~absent[codes]
             elif axis.role in needed:
@@ -152,7 +152,7 @@ def excluded_rows(
     return reasons
 
 
-def in_a_group(axis: Axis, cube: Cube, spec: Spec) -> Mask:
+def compared_codes(axis: Axis, cube: Cube, spec: Spec) -> Mask:
     """Return which codes of a feature are of a group that is compared; the last is of none."""
     missing = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
     apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)

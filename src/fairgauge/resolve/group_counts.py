@@ -20,9 +20,9 @@ from fairgauge.errors import (
     SpecError,
     alternatives,
     collecting,
-    nearest,
     quote,
     refuse,
+    suggest,
     values_held,
 )
 from fairgauge.identity import (
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 
 OTHER, _DROPPED, EXCLUDED = -1, -2, -3
 """Codes of known values of no group, of missing values, and of groups that are excluded."""
+# cells by two decisions that are held in memory for one feature
 _MOST_JOINT_CELLS = 30_000_000
-"""Cells by two decisions that are held in memory for one feature."""
 _ROUNDING = 1e-9
 
 
@@ -223,7 +223,7 @@ class GroupCounts:
     def every(self, measure: str) -> float:
         """Return the rows or cases that have an outcome, those of no known group included."""
         known = _count_with_outcome(self.counts[measure][:, 0], self)
-        return float(known.sum()) + without_group(self, measure)
+        return float(known.sum()) + ungrouped_rows(self, measure)
 
     def scope(self, slot: int) -> Scope:
         """Return the scope of a slot: overall, or a stratum."""
@@ -239,12 +239,12 @@ class GroupCounts:
         return self.crossing.groups_of(np.stack(codes, axis=-1))
 
 
-def without_group(counts: GroupCounts, measure: str) -> float:
+def ungrouped_rows(counts: GroupCounts, measure: str) -> float:
     """Return the rows or cases in no group that have an outcome."""
-    return float(without_group_by_kind(counts, measure).sum())
+    return float(ungrouped_by_kind(counts, measure).sum())
 
 
-def without_group_by_kind(counts: GroupCounts, measure: str) -> Array:
+def ungrouped_by_kind(counts: GroupCounts, measure: str) -> Array:
     """Return the rows or cases of each kind without a group that have an outcome."""
     if measure not in counts.unknown:
         return np.zeros(len(counts.crossing.unknown))
@@ -265,7 +265,7 @@ def _count_with_outcome(cells: Array, counts: GroupCounts) -> Array:
     return np.asarray(cells.sum(axis=(-2, -1)) - lacking)
 
 
-def named(counts: GroupCounts, group: int) -> Named:
+def group_fields(counts: GroupCounts, group: int) -> Named:
     """Return the fields of a result that state a group."""
     return Named(group=counts.groups[group], group_id=counts.group_ids[group])
 
@@ -289,7 +289,9 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
     features = []
     for name, feature in spec.recorded.items():
         with collecting(problems):
-            crossing = _cross([groupings[column] for column in feature.columns], cube, spec)
+            crossing = _cross_groupings(
+                [groupings[column] for column in feature.columns], cube, spec
+            )
             named = _named_references(spec).get(name)
             counted = _arrange(cube, name, crossing, _reference_group(name, crossing, named))
             features.append(replace(counted, all_decided=spec.profile.as_smclarify))
@@ -319,7 +321,7 @@ def group_columns(cube: Cube, spec: Spec) -> dict[str, Grouping]:
 def cross_groups(cube: Cube, columns: Sequence[str], spec: Spec) -> Crossing:
     """Return the groups of one feature of some columns."""
     groupings = group_columns(cube, spec)
-    return _cross([groupings[column] for column in columns], cube, spec)
+    return _cross_groupings([groupings[column] for column in columns], cube, spec)
 
 
 def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> Index:
@@ -373,7 +375,8 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     every = _dense(joint, crossing, axes)
     unit = {"w": counted.mean_weight, "w2": counted.mean_weight**2}
     counts = {
-        measure: _by_slot(dense)[: len(counted.groups) + 1, ..., :-1, :-1] / unit.get(measure, 1.0)
+        measure: _prepend_total(dense)[: len(counted.groups) + 1, ..., :-1, :-1]
+        / unit.get(measure, 1.0)
         for measure, dense in every.items()
     }
     clusters = _cluster_cells(joint, crossing, axes)
@@ -453,18 +456,18 @@ def _combinations(parts: Sequence[Grouping], codes: Index) -> tuple[Index, Index
     # where the lowest is below 0, the cell is in no group
     combination = np.zeros(len(codes), dtype=np.int64)
     lowest = np.zeros(len(codes), dtype=np.int64)
-    for i, (part, size) in enumerate(zip(parts, _sizes(parts), strict=True)):
+    for i, (part, size) in enumerate(zip(parts, _group_numbers(parts), strict=True)):
         group = part.group_of[codes[:, i]]
         combination = combination * size + group - EXCLUDED
         lowest = np.minimum(lowest, group)
     return combination, lowest
 
 
-def _sizes(parts: Sequence[Grouping]) -> list[int]:
+def _group_numbers(parts: Sequence[Grouping]) -> list[int]:
     return [len(part.groups) - EXCLUDED for part in parts]
 
 
-def _cross(parts: Sequence[Grouping], cube: Cube, spec: Spec) -> Crossing:
+def _cross_groupings(parts: Sequence[Grouping], cube: Cube, spec: Spec) -> Crossing:
     # cross the groups of columns; of an intersection, only combinations that occur are groups
     if len(parts) == 1:
         groups = tuple(map(GroupId.of, parts[0].groups))
@@ -473,10 +476,11 @@ def _cross(parts: Sequence[Grouping], cube: Cube, spec: Spec) -> Crossing:
         missing = np.array([_DROPPED - EXCLUDED])
         return Crossing(tuple(parts), groups, every - EXCLUDED, every, missing, fits)
     held, lowest = _combinations(parts, cube.marginal([part.axis for part in parts]).codes)
-    nothing = np.ravel_multi_index([_DROPPED - EXCLUDED] * len(parts), _sizes(parts))
+    nothing = np.ravel_multi_index([_DROPPED - EXCLUDED] * len(parts), _group_numbers(parts))
     present, unknown = np.unique(held[lowest >= 0]), np.union1d(nothing, held[lowest == _DROPPED])
     positions, values = (
-        np.stack(np.unravel_index(each, _sizes(parts))) + EXCLUDED for each in (present, unknown)
+        np.stack(np.unravel_index(each, _group_numbers(parts))) + EXCLUDED
+        for each in (present, unknown)
     )
     crossed = [
         GroupId.of(*(part.groups[i] for part, i in zip(parts, cell, strict=True)))
@@ -604,7 +608,7 @@ def _find(value: Value, levels: Sequence[Value], column: str, path: str) -> Valu
     except LookupError as error:
         name, known = name_of(value), [name_of(level) for level in levels]
         message = str(error) or (
-            f"column {quote(column)} has no value {quote(name)}.{nearest(name, known)} "
+            f"column {quote(column)} has no value {quote(name)}.{suggest(name, known)} "
             f"{values_held(known)}"
         )
         if path == "reference" and value in list(ReferenceRule):
@@ -616,7 +620,7 @@ def _arrange(cube: Cube, feature: str, crossing: Crossing, reference: int | None
     plan = cube.plan
     outcome = [plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
     every = _dense(cube, crossing, outcome)
-    counts = {measure: _by_slot(dense) for measure, dense in every.items()}
+    counts = {measure: _prepend_total(dense) for measure, dense in every.items()}
     known = len(crossing.groups) + 1
     varied = {m: counts.pop(m)[:known] for m in [*counts] if REPLICATE in m}
     design: SampleDesign | None = None
@@ -644,7 +648,7 @@ def _arrange(cube: Cube, feature: str, crossing: Crossing, reference: int | None
     )
 
 
-def _by_slot(dense: Array) -> Array:
+def _prepend_total(dense: Array) -> Array:
     return np.concatenate([dense.sum(axis=1, keepdims=True), dense[:, :-1]], axis=1)
 
 
@@ -665,7 +669,7 @@ def _reference_group(
             meant = positions_named(str(asked), groups, names)
         text, path = name_of_values(asked), f"reference.{feature}"
         if not meant:
-            message = f"no group of {quote(feature)} is {quote(text)}.{nearest(text, names)}"
+            message = f"no group of {quote(feature)} is {quote(text)}.{suggest(text, names)}"
             raise SpecError(Problem(path, message))
         if len(meant) > 1:
             raise _ambiguous(path, text, [names[at] for at in meant])
@@ -710,11 +714,12 @@ def _cluster_cells(
     kept = (cluster >= 0) & ((group > _DROPPED) if known else (group == _DROPPED))
     kept &= table.cases > 0  # rows of weight 0 are in no cluster either
     others = [
-        _or_last(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster) for a in axes
+        _fill_codes(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster)
+        for a in axes
     ]
     counts = {measure: sums[kept] for measure, sums in table.sums.items()}
     counts.setdefault("n", counts["rows"])
-    group = _or_last(group, len(crossing.groups)) if known else crossing.kinds_of(table.codes)
+    group = _fill_codes(group, len(crossing.groups)) if known else crossing.kinds_of(table.codes)
     values = zip(crossing.parts, table.codes.T[: len(columns)], strict=True)
     levels = tuple(1 + part.known(each[kept]) for part, each in values)  # 0 is missing
     cluster, group, stratum, label, prediction, *more = (c[kept] for c in (cluster, group, *others))
@@ -722,7 +727,7 @@ def _cluster_cells(
     return ClusterCells(cluster, group, stratum, label, prediction, counts, levels, candidate)
 
 
-def _or_last(codes: Index, last: int) -> Index:
+def _fill_codes(codes: Index, last: int) -> Index:
     return np.where(codes < 0, last, codes)
 
 
@@ -741,7 +746,7 @@ def _dense(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> dict[str,
     for axis, size in zip(axes, shape[1:], strict=True):
         index = index * size
         if axis:
-            index += _or_last(table.codes[:, column], size - 1)
+            index += _fill_codes(table.codes[:, column], size - 1)
             column += 1
     cells = int(np.prod(shape))
     counts = {

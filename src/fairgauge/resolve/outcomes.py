@@ -22,10 +22,10 @@ from fairgauge.errors import (
     Problem,
     SpecError,
     cells,
-    if_absent,
-    nearest,
     quote,
     refuse,
+    remedy_if_absent,
+    suggest,
     values_held,
 )
 from fairgauge.question.category_words import is_undecided, may_be_value
@@ -38,8 +38,8 @@ from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Mask
 from fairgauge.values import Value, is_one_of, match, name_of, sort_key
 
-_CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
-"""How files write whether something is so: two of them in one column are two codings."""
+# how files write whether something is so: two of them in one column are two codings
+CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
 _OF_EACH_COLUMN = (
     "if the columns have other words, name the favourable values of each (--positive COLUMN=VALUE, "
     "positive={COLUMN: VALUE}), or use the same in both (recode)"
@@ -65,6 +65,11 @@ class OutcomeMasks:
     open_predictions: Mask | None = None
 
     @property
+    def closed(self) -> OutcomeMasks:
+        """Return it with every value as it is counted, also those that may be no decision."""
+        return replace(self, open_labels=None, open_predictions=None)
+
+    @property
     def of_no_class(self) -> OutcomeMasks:
         """Return the masks of all classes together, of which none is positive."""
         return OutcomeMasks(np.zeros_like(self.labels), np.zeros_like(self.predictions))
@@ -75,10 +80,8 @@ class OutcomeMasks:
 
 
 def decide_task(cube: Cube, spec: Spec) -> Task:
-    """Decide what label and prediction are, if it is not given.
-
-    More than two texts with no positive one are classes; numbers are never guessed to be classes.
-    """
+    """Decide what label and prediction are, if it is not given."""
+    # More than two texts with no positive one are classes; numbers are never guessed to be classes.
     label = cube.plan.axis(Role.LABEL)
     if spec.task is not None or spec.positive or label is None or label.cuts:
         return spec.task or Task.BINARY
@@ -107,17 +110,17 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     present: list[Sequence[Value]] = [
         cube.levels[axis] for axis in cube.plan.outcomes if not axis.bins
     ]
-    wanted = of_predictions = _wanted(spec, present, label or prediction)
+    wanted = of_predictions = _positive_values(spec, present, label or prediction)
     if isinstance(spec.positive, ByColumn):
         own = {
-            axis: _wanted(replace(spec, positive=stated), [cube.levels[axis]], axis)
+            axis: _positive_values(replace(spec, positive=stated), [cube.levels[axis]], axis)
             for axis in cube.plan.outcomes
             if not axis.bins and (stated := spec.positive_of(axis.column))
         }
         wanted, of_predictions = (own.get(each, ()) for each in (label, prediction))  # type: ignore[arg-type]
     labels = _mask(wanted, label_levels) if label and not label.bins else _truth(label_levels)
     if spec.score_of is not None and present and not is_one_of(spec.score_of, present[0]):
-        message = _no_such_value(spec.score_of, present[0], str(spec.label), spec)
+        message = _describe_absent(spec.score_of, present[0], str(spec.label), spec)
         raise SpecError(Problem("score_of", message))
     of_positive = spec.score_of is None or is_one_of(spec.score_of, wanted)
     turned = None if of_positive else sum(spec.score_range)
@@ -194,7 +197,7 @@ def ways_of_writing(levels: Iterable[Value], positive: Iterable[Value] = ()) -> 
     ([{'1'}, {'yes'}], 1)
     """
     texts = {name_of(level).casefold() for level in levels}
-    held = [coding & texts for coding in _CODINGS if coding & texts]
+    held = [coding & texts for coding in CODINGS if coding & texts]
     wanted = {name_of(value).casefold() for value in positive}
     if texts != set().union(*held):
         return []
@@ -231,13 +234,15 @@ def _classes(
     )
 
 
-def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tuple[Value, ...]:
+def _positive_values(
+    spec: Spec, present: list[Sequence[Value]], axis: Axis | None
+) -> tuple[Value, ...]:
     # the positive values: those asked, or 1 and true of labels that are 0 and 1
     if not isinstance(spec.positive, tuple) or axis is None or not any(present):
         return spec.positive if isinstance(spec.positive, tuple) else ()
     if not spec.positive:
         if not all(is_one_of(value, (0, 1)) for value in present[0]):
-            raise SpecError(Problem("positive", _which_is_positive(spec, present)))
+            raise SpecError(Problem("positive", _ask_for_positive(spec, present)))
         _check_predictions(spec, present)
         return (1,)
     every = list(dict.fromkeys(level for levels in present for level in levels))
@@ -250,7 +255,7 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
             except LookupError as error:
                 problems += [Problem("positive", str(error))] if str(error) else []
         if all(not is_one_of(value, levels) for levels in present):
-            message = _no_such_value(value, present[0], axis.column, spec, beside)
+            message = _describe_absent(value, present[0], axis.column, spec, beside)
             problems.append(Problem("positive", message))
     # labels of one outcome alone may be all that there are
     decided = [v for v in present[0] if may_be_value(name_of(v)) or not is_undecided(v)]
@@ -258,7 +263,7 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
     if not problems and absent and len(present) == 2 and len(decided) >= 2:
         problems.append(Problem(
             "positive",
-            f"{_no_such_value(spec.positive[0], present[0], axis.column, spec)}: none of its "
+            f"{_describe_absent(spec.positive[0], present[0], axis.column, spec)}: none of its "
             "outcomes would be favourable, and each favourable prediction wrong; "
             f"{_OF_EACH_COLUMN}",
         ))  # fmt: skip
@@ -266,7 +271,7 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
     all_named = len(every) > 1 and all(is_one_of(level, spec.positive) for level in every)
     if not spec.where and all_named and len(spec.positive) > 1:
         problems.append(Problem("positive", (
-            f"names every value of {quote(axis.column)} ({_some(every)}), so that no outcome is "
+            f"names every value of {quote(axis.column)} ({_sample(every)}), so that no outcome is "
             "unfavourable; name the favourable values alone"
         )))  # fmt: skip
     refuse(problems)
@@ -286,18 +291,18 @@ def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
         strange = [value for value in strange if isinstance(value, float)]
     if strange:
         message = (
-            f"holds {_some(strange)}, which the label {quote(spec.label)} does not (it holds "
-            f"{_some(labels)}); {_OF_EACH_COLUMN}, or give a score as score "
+            f"holds {_sample(strange)}, which the label {quote(spec.label)} does not (it holds "
+            f"{_sample(labels)}); {_OF_EACH_COLUMN}, or give a score as score "
             "(--score COL)"
         )
         raise SpecError(Problem("prediction", message))
 
 
-def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
+def _ask_for_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
     column = spec.label or spec.prediction
     message = (
         f"name the value of {quote(column)} that is positive (--positive VALUE); it holds "
-        f"{_some(present[0])}"
+        f"{_sample(present[0])}"
     )
     if len(present) == 2 and not any(is_one_of(value, present[0]) for value in present[1]):
         return f"{message}; {_OF_EACH_COLUMN}"
@@ -306,18 +311,14 @@ def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
     return f"{message}; {cut}; {classes}" if len(present[0]) > 2 else message
 
 
-def _no_such_value(
-    value: Value,
-    levels: Sequence[Value],
-    column: str,
-    spec: Spec,
-    beside: Sequence[Value] = (),
+def _describe_absent(
+    value: Value, levels: Sequence[Value], column: str, spec: Spec, beside: Sequence[Value] = ()
 ) -> str:
     asked, names = name_of(value), [name_of(level) for level in levels]
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]
-    meant = nearest(asked, names)
+    meant = suggest(asked, names)
     why = f" in the rows with {stated[0].to_text()} (where)." if stated else f".{meant}"
-    leave = if_absent(value, beside, meant)
+    leave = remedy_if_absent(value, beside, meant)
     return f"column {quote(column)} has no value {quote(asked)}{why} {values_held(names)}{leave}"
 
 
@@ -329,7 +330,7 @@ def _truth(levels: Sequence[Value]) -> Mask:
     return np.array([bool(level) for level in levels], dtype=bool)
 
 
-def _some(levels: Sequence[Value]) -> str:
+def _sample(levels: Sequence[Value]) -> str:
     return cells(map(name_of, levels))
 
 
@@ -337,10 +338,10 @@ ALMOST_ALL = 0.95
 """The share of the rows of each outcome from which strata determine it, as a copy with mistakes."""
 ROUNDING = 1e-11
 """The part of a squared mean up to which a variance is that of rounding alone."""
+# rows of a stratum below which all have one outcome often, whatever the stratum
 _FEWEST_DETERMINED = 10
-"""Rows of a stratum below which all have one outcome often, whatever the stratum."""
+# the sums of numbers and of their squares
 _MOMENTS = {Role.LABEL: ("y", "yy"), Role.PREDICTION: ("p", "pp"), Role.SCORE: (SUM, SQUARES)}
-"""The sums of numbers and of their squares."""
 
 ConstantOutcomes = dict[tuple[str, float | None], Reason]
 """Why groups cannot differ in what a metric needs, at a threshold or (None) at any."""
@@ -393,14 +394,14 @@ def constant_outcomes(
     for axis in cube.plan.outcomes if cube.min_cell is None else ():
         of = str(axis.role)
         if task is Task.REGRESSION:
-            if (number := only_number(cube, axis)) is not None:
+            if (number := constant_value(cube, axis)) is not None:
                 found[of, None] = one_value(of, number)
         elif not (cube.cases_by_level[axis][-1] and spec.profile.as_smclarify):
             for each in _outcomes_of_all(cube, axis, outcomes, task):
                 reason = Reason.of(ReasonCode.ONE_VALUE, of=of, **each)
                 found[of, each.get("threshold")] = reason
     score = cube.plan.axis(Role.SCORE)
-    if score and cube.min_cell is None and (number := only_number(cube, score)) is not None:
+    if score and cube.min_cell is None and (number := constant_value(cube, score)) is not None:
         found["score", None] = one_value("score", number)
     return found
 
@@ -410,11 +411,11 @@ def one_value(of: str, number: float) -> Reason:
     return Reason.of(ReasonCode.ONE_VALUE, of=of, value=f"{number:.6g}")
 
 
-def only_number(cube: Cube, axis: Axis) -> float | None:
+def constant_value(cube: Cube, axis: Axis) -> float | None:
     """Return the number that all rows have in a column, None where they differ or are few."""
     rows, sums = sums_of_known(cube, [axis])
     total, squares = _MOMENTS[axis.role]
-    mean, alike = only_value(sums["w"], sums[total], sums[squares])
+    mean, alike = mean_and_constancy(sums["w"], sums[total], sums[squares])
     mean += centre_of(cube.plan) * (total != SUM)
     return mean if alike and rows >= FEWEST_ROWS else None
 
@@ -427,7 +428,7 @@ def sums_of_known(cube: Cube, axes: Sequence[Axis]) -> tuple[int, dict[str, floa
     return int(sums[cube.plan.cases]), {"w": sums.get("n", sums["rows"]), **sums}
 
 
-def only_value(weight: float, total: float, squares: float) -> tuple[float, bool]:
+def mean_and_constancy(weight: float, total: float, squares: float) -> tuple[float, bool]:
     """Return the mean of some rows, and whether they all have it but for rounding."""
     mean = total / weight if weight else math.nan
     return mean, squares - weight * mean**2 <= ROUNDING * squares
@@ -448,8 +449,8 @@ def share_determined(positive: Sums, rows: Sums) -> float:
 
 
 _NEGATIVE, _POSITIVE, _UNKNOWN = 0, 1, 2
+# TP, FP, FN or TN by label and prediction; where one is not known, by the other alone
 _CELL_OF = np.array([[3, 1, 3], [2, 0, 0], [3, 0, 0]])
-"""TP, FP, FN or TN by label and prediction; where one is not known, by the other alone."""
 
 
 def kinds_of_rows(cube: Cube, masks: OutcomeMasks, rate: Rate) -> Index:

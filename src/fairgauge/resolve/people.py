@@ -1,7 +1,7 @@
 """People: the counts of rows by person, made into counts of people.
 
-Rows are counted by person in one scan (`by_person`), by every engine as clusters are; what counts
-of a person is decided here (`count_people`). The counts of people hold no identifier.
+Rows are counted by person in one scan (`plan_by_person`), by every engine as clusters are; what
+counts of a person is decided here (`count_people`). The counts of people hold no identifier.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.stats.arrays import Array, Index, Mask
 
 
-def by_person(plan: Plan, spec: Spec) -> Plan:
+def plan_by_person(plan: Plan, spec: Spec) -> Plan:
     """Return the plan of one table by all axes and the person."""
     person = str(spec.person)
     axes = (*plan.axes, Axis(Role.CLUSTER, person, recoding=spec.recoding(person)))
@@ -57,7 +57,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     known = {axis: code[named] for axis, code in codes.items()}
     people, of = np.unique(person[named], return_inverse=True)
     groups = {
-        axis: only_value(known[axis], of, len(people))
+        axis: consistent_value(known[axis], of, len(people))
         for axis in plan.axes
         if axis.role not in OUTCOMES
     }
@@ -106,15 +106,13 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
         conflicts=tuple((column, n) for column, n in conflicts.items() if n),
         spellings=spellings_of(identifiers),
         placeholders=placeholders(
-            identifiers,
-            np.bincount(of, table.sums["rows"][named]),
-            spec.recoding(str(spec.person)),
+            identifiers, np.bincount(of, table.sums["rows"][named]), spec.recoding(str(spec.person))
         ),
         left_out=rows.left_out,
     )
 
 
-def only_value(code: Index, of: Index, people: int) -> tuple[Index, Mask]:
+def consistent_value(code: Index, of: Index, people: int) -> tuple[Index, Mask]:
     """Return the one known value of every person, -1 where there is none or there are several."""
     low = np.full(people, np.iinfo(np.int64).max)
     high = np.full(people, -1)

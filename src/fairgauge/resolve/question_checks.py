@@ -13,7 +13,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.enums import DiagnosticCode, Favourable, ReferenceRule, Role, Task
-from fairgauge.errors import DataError, Problem, closest, listing, nearest, quote, refuse
+from fairgauge.errors import DataError, Problem, closest, listing, quote, refuse, suggest
 from fairgauge.identity import FeatureId, is_named, texts_of
 from fairgauge.question.presets import preset
 from fairgauge.question.recoding import has_categories, ranges_of
@@ -74,7 +74,7 @@ def idle_recodings(cubes: Sequence[Cube], spec: Spec) -> list[Problem]:
         known = {name_of(v) for cube, axis in axes if not axis.bins for v in cube.levels[axis]}
         if known and known.isdisjoint(recoding.names):
             texts = [name for name in sorted(listed) if not ranges_of(name)]
-            meant = next(filter(None, (nearest(name, known) for name in texts)), "")
+            meant = next(filter(None, (suggest(name, known) for name in texts)), "")
             problems.append(Problem(
                 f"recode.{column}",
                 f"no row has {listing(sorted(listed))} in {quote(column)}.{meant} It holds "
@@ -107,7 +107,7 @@ def unmatched_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     levels = [level for axis in axes for level in cube.levels[axis]]
     for i, value in enumerate(() if spec.where else spec.unknown):  # other rows may have them
         if not is_one_of(value, levels):
-            yield unmatched(f"unknown[{i}]", name_of(value), map(name_of, levels))
+            yield unmatched_name(f"unknown[{i}]", name_of(value), map(name_of, levels))
 
 
 def idle_rules(
@@ -136,7 +136,7 @@ def idle_rules(
                 groups = [each for feature in scope for each in written[feature]]
                 meant = [is_reference for text, is_reference in groups if text == name]
                 if not meant:
-                    yield unmatched(at, name, {text for text, _ in groups})
+                    yield unmatched_name(at, name, {text for text, _ in groups})
                 elif of_groups and all(meant):
                     yield Diagnostic.warning(
                         DiagnosticCode.UNMATCHED, path=at, name=name, reference=True
@@ -196,7 +196,7 @@ def limits_of_the_better_off(spec: Spec, favourable: Favourable) -> Iterator[Dia
         )
 
 
-def unmatched(path: str, name: str, known: Iterable[str]) -> Diagnostic:
+def unmatched_name(path: str, name: str, known: Iterable[str]) -> Diagnostic:
     """Warn of a name in the question that the data do not have."""
     names = sorted(known)
     near, held = closest(name, names), listing(names)
@@ -207,8 +207,8 @@ def unmatched(path: str, name: str, known: Iterable[str]) -> Diagnostic:
 
 FEW_PUBLISHED = 10
 """The rows of a group from which its rate shows nothing about single people."""
+# groups of one row, from which a feature looks like an identifier
 _MANY_SINGLE = 20
-"""Groups of one row, from which a feature looks like an identifier."""
 OTHER_UNIT = 10.0
 """The ratio of means from which one of them may be in another unit: per cent, or a month's."""
 

@@ -78,13 +78,13 @@ class CountsBySide:
         self.others = side_of_others(len(counted.groups))
         self._slots = 1 + len(counted.strata)
         self._centre = counted.centre
-        self._counts = with_others(counts)
+        self._counts = add_others(counts)
         self._outcome, self._profile = outcome, profile
         self._states = _states(self._counts, outcome, profile)
         self._open = counted.counts.get("open")
         # a column that is not given has the place of missing values alone
         known = [slice(-1 if size > 1 else None) for size in counts.shape[2:]]
-        sums = _moments(counted.counts, measure)
+        sums = _moments_by_name(counted.counts, measure)
         self._moments = self._sums_over(sums, *known)
         self._of_columns = {}
         if sums and min(counts.shape[2:]) > 1:
@@ -100,7 +100,7 @@ class CountsBySide:
         self, sums: Mapping[str, Array], labels: slice, predictions: slice
     ) -> dict[str, Array]:
         at = (..., labels, predictions)
-        found = {name: with_others(each[at].sum(axis=(2, 3))) for name, each in sums.items()}
+        found = {name: add_others(each[at].sum(axis=(2, 3))) for name, each in sums.items()}
         return {"n": self._counts[at].sum(axis=(2, 3)), **found}
 
     @property
@@ -121,7 +121,7 @@ class CountsBySide:
             size=states.sum(axis=(1, 2)),
             cells=cells_of_states(states),
             classes={"label": raw.sum(axis=2)[:, :-1], "prediction": raw.sum(axis=1)[:, :-1]},
-            strata=self._by_stratum(which, slots) if pooled else {},
+            strata=self._counts_by_stratum(which, slots) if pooled else {},
             per_class=tuple(each.pick(which, slots) for each in self._per_class),
             moments={name: sums[which, slots] for name, sums in self._moments.items()},
             centre=self._centre,
@@ -144,7 +144,7 @@ class CountsBySide:
             return np.array(self._states[which, slots])
         states = np.array(self._possible[which, slots])
         if self._open is not None:
-            every = _states(with_others(self._open), self._outcome, self._profile, possible=True)
+            every = _states(add_others(self._open), self._outcome, self._profile, possible=True)
             open_ = every[which, slots]
             states -= open_
             states[:, -1, -1] += open_.sum(axis=(1, 2))
@@ -163,7 +163,7 @@ class CountsBySide:
         )
         return np.asarray(labels @ raw[:, :-1, :-1] @ predictions.T)
 
-    def _by_stratum(self, which: Index, slots: Index) -> dict[Need, Array]:
+    def _counts_by_stratum(self, which: Index, slots: Index) -> dict[Need, Array]:
         sides, _, *states_of = self._states.shape
         copies = self._states.reshape(sides, -1, self._slots, *states_of)
         states = copies[which, slots // self._slots, 1:]
@@ -184,7 +184,7 @@ def cells_of_states(states: Array) -> dict[frozenset[Need], Array]:
     }
 
 
-def _moments(counts: Mapping[str, Array], measure: Measure) -> dict[str, Array]:
+def _moments_by_name(counts: Mapping[str, Array], measure: Measure) -> dict[str, Array]:
     moments = {name: sums for name, sums in counts.items() if name not in COUNTS}
     suffixes = tuple(f"_{name}" for name in WEIGHTS[1:])
     own = f"_{measure}"
@@ -193,11 +193,9 @@ def _moments(counts: Mapping[str, Array], measure: Measure) -> dict[str, Array]:
     return {n: sums for n, sums in moments.items() if not n.endswith(suffixes)}
 
 
-def with_others(counts: Array) -> Array:
-    """Append the whole, and for every group the sum of all others.
-
-    The others are added up, not subtracted from the whole, so that weights leave no rounding.
-    """
+def add_others(counts: Array) -> Array:
+    """Append the whole, and for every group the sum of all others."""
+    # The others are added up, not subtracted from the whole, so that weights leave no rounding.
     zero = np.zeros_like(counts[:1])
     before = np.concatenate([zero, np.cumsum(counts, axis=0)])
     after = np.concatenate([np.cumsum(counts[::-1], axis=0)[::-1], zero])
@@ -214,11 +212,11 @@ class Histograms:
         self._histogram = histogram
         if histogram is None:
             return
-        counts = {m: with_others(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
+        counts = {m: add_others(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
         self._centre = histogram.centre
         self._every = counts[measure].sum(axis=1)
         self._total, self._squares = (counts[m].sum(axis=(1, 2)) for m in ("s", "s2"))
-        by_label = {m: _by_label(c, outcome.labels) for m, c in counts.items()}
+        by_label = {m: _split_by_label(c, outcome.labels) for m, c in counts.items()}
         self._counts, self._sums = by_label[measure], by_label["s"]
         self._moments = {m: c.sum(axis=2) for m, c in by_label.items() if m in SCORES}
 
@@ -239,7 +237,7 @@ class Histograms:
         )
 
 
-def _by_label(counts: Array, positive: Mask) -> Array:
+def _split_by_label(counts: Array, positive: Mask) -> Array:
     known = counts[:, :-1]
     stacked: Array = np.stack([known[:, positive].sum(axis=1), known[:, ~positive].sum(axis=1)], 1)
     return stacked
@@ -279,8 +277,8 @@ def score_counts(counted: GroupCounts, outcome: OutcomeMasks) -> Iterator[ScoreC
         counted.in_given_weights(histogram.counts[name])
         for name in ("w" if counted.weighted else "n", "s")
     )
-    by_label = _by_label(of, outcome.labels)
-    total = _by_label(sums, outcome.labels).sum(axis=1)
+    by_label = _split_by_label(of, outcome.labels)
+    total = _split_by_label(sums, outcome.labels).sum(axis=1)
     kinds: list[ReferenceKind | None] = [None] * len(counted.groups)
     kinds += [ReferenceKind.OTHERS] if counted.has_others else []
     names = (*counted.groups, str(ReferenceKind.OTHERS))
@@ -290,17 +288,17 @@ def score_counts(counted: GroupCounts, outcome: OutcomeMasks) -> Iterator[ScoreC
             feature=counted.feature,
             group=names[i],
             reference_kind=kind,
-            low=_listed(histogram.low[held]),
-            high=_listed(histogram.high[held]),
-            positive=_listed(by_label[i, 0, held]),
-            negative=_listed(by_label[i, 1, held]),
-            unlabelled=_listed(of[i, -1, held]),
-            total=_listed(total[i, held]),
+            low=_plain_numbers(histogram.low[held]),
+            high=_plain_numbers(histogram.high[held]),
+            positive=_plain_numbers(by_label[i, 0, held]),
+            negative=_plain_numbers(by_label[i, 1, held]),
+            unlabelled=_plain_numbers(of[i, -1, held]),
+            total=_plain_numbers(total[i, held]),
             turned=outcome.turned,
         )
 
 
-def _listed(numbers: Array) -> tuple[float, ...]:
+def _plain_numbers(numbers: Array) -> tuple[float, ...]:
     return tuple(int(n) if n == int(n) else n for n in numbers.tolist())
 
 
@@ -435,7 +433,7 @@ def _choose(
     # most rows is taken, so that its confidence interval is the narrowest; of several of these the
     # first by name. Values are equal up to rounding errors.
     sizes = group_sizes(counts)
-    large, people = large_groups(counts, spec), of_known_people(counts)
+    large, people = large_groups(counts, spec), groups_of_known_category(counts)
     by_size = np.repeat(sizes[:, None], places, axis=1)
     best = spec.reference is ReferenceRule.BEST
     rate = _favouring(metric, counts) if best and by_rows is None else None
@@ -503,10 +501,10 @@ def admissible_groups(counts: GroupCounts, spec: Spec) -> Mask:
 
     Small groups may not, nor people of unknown category: nobody is to be compared with them alone.
     """
-    return large_groups(counts, spec) & of_known_people(counts)
+    return large_groups(counts, spec) & groups_of_known_category(counts)
 
 
-def of_known_people(counts: GroupCounts) -> Mask:
+def groups_of_known_category(counts: GroupCounts) -> Mask:
     """Return which groups are of people whose category is known in every column."""
     missing = (
         any(isinstance(part, MissingValue) for part in each.parts) for each in counts.group_ids
@@ -516,10 +514,10 @@ def of_known_people(counts: GroupCounts) -> Mask:
 
 def large_groups(counts: GroupCounts, spec: Spec) -> Mask:
     """Return which groups have ``min_n`` rows (by default `FEWEST_ROWS`) and ``min_share``."""
-    return np.asarray(counts.cases >= _fewest(counts, spec))
+    return np.asarray(counts.cases >= _minimum_reference_rows(counts, spec))
 
 
-def _fewest(counts: GroupCounts, spec: Spec) -> float:
+def _minimum_reference_rows(counts: GroupCounts, spec: Spec) -> float:
     minimum = FEWEST_ROWS if spec.min_n is None else spec.min_n
     return max(minimum, (spec.min_share or 0.0) * counts.every_case)
 
@@ -541,7 +539,7 @@ def rivals(counts: GroupCounts, spec: Spec) -> Rivals | None:
     if spec.reference not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
         return None
     best = spec.reference is ReferenceRule.BEST
-    large, people = large_groups(counts, spec), of_known_people(counts)
+    large, people = large_groups(counts, spec), groups_of_known_category(counts)
     able = people | ~people.any()
     ahead = np.zeros(len(able))
     if not best:
@@ -554,7 +552,7 @@ def rivals(counts: GroupCounts, spec: Spec) -> Rivals | None:
             ahead = np.where(ahead <= unknown @ counts.crossing.fits, 0.0, np.inf)
     every = counts.counts["n"][:-1, 0].sum(axis=(1, 2))
     # where no group is large enough, the largest is the reference
-    fewest = min(_fewest(counts, spec), float(counts.cases[able].max(initial=0.0)))
+    fewest = min(_minimum_reference_rows(counts, spec), float(counts.cases[able].max(initial=0.0)))
     alone, decided = (
         np.where(able, np.maximum(np.maximum(fewest - cases, ahead), 0.0), np.inf)
         for cases in (counts.cases, every)

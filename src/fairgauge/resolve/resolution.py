@@ -13,16 +13,11 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import GroupKind, Profile, ReferenceRule, Role, Task
-from fairgauge.errors import Problem, cells, collecting, nearest, quote, refuse
+from fairgauge.errors import Problem, cells, collecting, quote, refuse, suggest
 from fairgauge.identity import texts_of
 from fairgauge.question.specification import Spec, strata_alone, unmet_need
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import (
-    GroupCounts,
-    count_everyone,
-    count_groups,
-    weights_differ,
-)
+from fairgauge.resolve.group_counts import GroupCounts, count_everyone, count_groups, weights_differ
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import name_of
@@ -153,11 +148,9 @@ _CHOSEN = (ReferenceRule.BEST, ReferenceRule.LARGEST)
 
 
 def protection_obstacle(metric: Metric, spec: Spec) -> Reason | None:
-    """Return why a metric has no exact bounds under protected counts, None where it has.
-
-    Bounds are exact for differences and ratios of rates of groups that share no row, where it is
-    known what is compared: counts that are rounded do not show which group is best or largest.
-    """
+    """Return why a metric has no exact bounds under protected counts, None where it has."""
+    # Bounds are exact for differences and ratios of rates of groups that share no row, where it is
+    # known what is compared: counts that are rounded do not show which group is best or largest.
     bounded = isinstance(metric, Contrast) and isinstance(metric.of, Rate)
     if not bounded or metric.scope != "group" or "score" in metric.needs:
         return Reason.of(ReasonCode.PROTECTED)
@@ -200,7 +193,7 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
     Raises ``DataError``: missing values where the specification treats them as errors.
     """
     problems: list[Problem] = []
-    cube, mean_weight = in_mean_weights(cube)
+    cube, mean_weight = normalise_weights(cube)
     task = decide_task(cube, spec)
     with collecting(problems):
         metrics = asked_metrics(cube, spec, task)
@@ -236,7 +229,7 @@ def absent_exclusions(cubes: Sequence[Cube], spec: Spec) -> Iterator[Problem]:
     for i, name in enumerate(spec.exclude_groups):
         if name not in held:
             known = cells(sorted(texts))
-            message = f"no feature has a group {quote(name)}.{nearest(name, texts)} Groups: {known}"
+            message = f"no feature has a group {quote(name)}.{suggest(name, texts)} Groups: {known}"
             yield Problem(f"exclude_groups[{i}]", message)
 
 
@@ -258,7 +251,7 @@ def _excludable(cube: Cube, spec: Spec) -> set[str]:
     return texts.union(*(each.groups for each in spec.probabilities))
 
 
-def in_mean_weights(cube: Cube) -> tuple[Cube, float]:
+def normalise_weights(cube: Cube) -> tuple[Cube, float]:
     """Return the cube with weights in units of their mean, and that mean: 1 without weights.
 
     Weights state how much rows count against each other. Their unit must not matter where a number

@@ -31,8 +31,8 @@ from fairgauge.values import is_number, is_one_of, name_of
 
 Levels = NDArray[np.integer[Any]]
 
+# different numbers of a column up to which each is a value of its own
 _MOST_NUMBERS = 12
-"""Different numbers of a column up to which each is a value of its own."""
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)
 _MOST_VALUES = 50
 OTHER_VALUES = "other values"
@@ -96,10 +96,7 @@ class SearchedRows:
 
 
 def searched_rows(
-    cube: Cube,
-    spec: Spec,
-    rate: Rate,
-    read: Callable[[], Iterable[CodedRows]] | None = None,
+    cube: Cube, spec: Spec, rate: Rate, read: Callable[[], Iterable[CodedRows]] | None = None
 ) -> tuple[SearchedRows, tuple[SearchedFeature, ...]]:
     """Return the rows of a rate by the values of all features, and these values.
 
@@ -111,8 +108,8 @@ def searched_rows(
         have.
     Raises ``CubeError``: the counts do not hold all features together.
     """
-    features = [_values(part, cube) for part in group_columns(cube, spec).values()]
-    axes, outcomes = cube.plan.outcomes, _outcomes(cube, spec, rate)
+    features = [_feature_of_values(part, cube) for part in group_columns(cube, spec).values()]
+    axes, outcomes = cube.plan.outcomes, _binary_outcome_codes(cube, spec, rate)
 
     def part_of(rows: CodedRows) -> OutcomeRows:
         return OutcomeRows(
@@ -122,15 +119,17 @@ def searched_rows(
         )
 
     if read is None:
-        together = _cells(cube, [*dict.fromkeys([*(each.axis for each in features), *axes])])
+        together = _coded_rows_by(
+            cube, [*dict.fromkeys([*(each.axis for each in features), *axes])]
+        )
         cells = part_of(together)
-    alone = _cells(cube, axes)
+    alone = _coded_rows_by(cube, axes)
     absent = [axis for axis in axes if axis.role in rate.needs and (alone.codes[axis] < 0).any()]
     kinds = outcomes[tuple(alone.codes.values())]
     every = SearchedRows(
         sizes=tuple(len(feature.feature.values) for feature in features),
         rows_of=tuple(feature.rows for feature in features),
-        outcomes=_summed(kinds, alone, OUTCOMES),
+        outcomes=_sum_cases(kinds, alone, OUTCOMES),
         parts=(lambda: [cells]) if read is None else (lambda: map(part_of, read())),
         counted=None if read is None else cube.digest,
         lacking=_lacking(features, absent, [together] if read is None else read())
@@ -161,12 +160,12 @@ def _lacking(
     return {str(axis.role): tuple(by_feature) for axis, by_feature in found.items()}
 
 
-def _cells(cube: Cube, axes: Sequence[Axis]) -> CodedRows:
+def _coded_rows_by(cube: Cube, axes: Sequence[Axis]) -> CodedRows:
     table = cube.marginal(axes)
     return CodedRows(dict(zip(axes, table.codes.T, strict=True)), table.cases)
 
 
-def _summed(values: Index, cells: CodedRows, number: int) -> Array:
+def _sum_cases(values: Index, cells: CodedRows, number: int) -> Array:
     return np.bincount(values, cells.cases, number).astype(np.float64)
 
 
@@ -177,7 +176,7 @@ def most_cells(cube: Cube) -> float:
     return float(min(cube.rows, math.prod(sizes)))
 
 
-def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Index:
+def _binary_outcome_codes(cube: Cube, spec: Spec, rate: Rate) -> Index:
     task = decide_task(cube, spec)
     masks = outcome_masks(cube, spec, task)
     if task is not Task.BINARY or len(masks) > 1:
@@ -201,18 +200,18 @@ class _MadeFeature:
     rows: Array  # array: the rows of each value, and of none
 
 
-def _values(part: Grouping, cube: Cube) -> _MadeFeature:
-    cells = _cells(cube, [part.axis])
+def _feature_of_values(part: Grouping, cube: Cube) -> _MadeFeature:
+    cells = _coded_rows_by(cube, [part.axis])
     (codes,) = cells.codes.values()
     levels = len(part.group_of) - 1
-    rows = _summed(np.where(codes < 0, levels, codes), cells, levels + 1)
+    rows = _sum_cases(np.where(codes < 0, levels, codes), cells, levels + 1)
     groups, group_of, made = list(part.groups), part.group_of, SearchedValues.VALUES
     cuts: tuple[float, ...] = part.axis.cuts
     if cuts:
         made = SearchedValues.CUTS
     elif (numbers := _many_numbers(groups)) is not None:
         cuts = _fifths(numbers, group_of, rows)
-        groups, group_of = _cut(groups, numbers, group_of, cuts)
+        groups, group_of = _cut_numbers(groups, numbers, group_of, cuts)
         made = SearchedValues.QUINTILES
     ids = [GroupId.of(group) for group in groups]
     names = list(group_names(ids))
@@ -252,7 +251,7 @@ def _fifths(numbers: Array, group_of: Index, rows: Array) -> tuple[float, ...]:
     return tuple(cuts[cuts < ascending[-1]].tolist())
 
 
-def _cut(
+def _cut_numbers(
     groups: Sequence[Part], numbers: Array, group_of: Index, cuts: tuple[float, ...]
 ) -> tuple[list[Part], Index]:
     # the intervals in place of numbers; missing values stay a group of their own

@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from fairgauge.catalogue.score_statistics import Mean
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import CountTable, Cube
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.plan import WEIGHTS, Axis, centre_of, power_name
 from fairgauge.enums import KnownDrawn, Role
-from fairgauge.errors import Problem, SpecError, cells, listing, nearest, quote
+from fairgauge.errors import Problem, SpecError, cells, listing, quote, suggest
 from fairgauge.question.features import Probabilities
 from fairgauge.resolve.outcomes import OutcomeMasks, kinds_of_rows
 from fairgauge.scan.chosen_rows import WHOLE, digits_of
 from fairgauge.start.records import dataclass
-from fairgauge.stats.arrays import Array, Index
+from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.stats.group_mixture import Clusters
 from fairgauge.stats.significance import homogeneity
 from fairgauge.values import name_of
@@ -25,6 +26,7 @@ from fairgauge.values import name_of
 COUNTED, AMONG, OTHER = range(3)
 """The kinds of rows of a rate: those that it counts, the others among them, and further rows."""
 _UNKNOWN = -1
+_LACKING, _BESIDE = -1, -2
 _HARDLY_CHANCE = 1e-3
 
 
@@ -48,6 +50,28 @@ class RateCells:
     # how many rows have no outcome, or may have none, and their weight
     lacking: tuple[int, float]
     strata: Index | None = None  # array of shape (cells,), the stratum of each; None without strata
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AmountCells:
+    """The rows of an amount by cell and known group, amounts less ``centre``."""
+
+    # array of shape (cells, groups), the mean probabilities; of rows that have none, the group that
+    # they are known to be of
+    p: Array
+    probable: Mask  # array of shape (cells,), whether the rows have probabilities
+    digits: Index  # array of shape (cells, groups), the places on the grid
+    known: Index  # array of shape (cells,), the known group, or -1
+    # array of shape (3, 4, cells): sums of the powers 0 to 3 of the amount, by those of the weight
+    powers: Array
+    fourth: float  # the sum of fourth powers of all
+    weighted: bool
+    centre: float
+    # of every entry of a table by cluster: cluster, cell, weight, amount; None without clusters
+    clusters: tuple[Index, Index, Array, Array] | None
+    unplaced: Array  # number, sum and squares of the amounts of rows that may be of any group
+    unplaced_rows: int
+    lacking: int  # how many rows have no amount
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +167,9 @@ class UnrecordedGroups:
         shape = int(which.max(initial=0)) + 1, len(self.asked.groups)
         some = np.zeros(len(which), dtype=bool) if groups is None else groups >= 0
         at = (which[some], _UNKNOWN if groups is None else groups[some])
-        return _means(_total(shape, which, self._sums(table))), _total(shape, at, table.cases[some])
+        return _means(_add_up(shape, which, self._sums(table))), _add_up(
+            shape, at, table.cases[some]
+        )
 
     def cells(self, rate: Rate, outcome: OutcomeMasks, *, everyone: bool = False) -> RateCells:
         """Return the rows of a rate under an outcome: of those with probabilities, or of all rows.
@@ -162,25 +188,84 @@ class UnrecordedGroups:
         shape, size = (len(unique), kinds), len(self.asked.groups)
         squares = known = None
         if "w2" in table.sums:
-            squares = _total(shape, (which, kind), table.sums["w2"][used])
+            squares = _add_up(shape, (which, kind), table.sums["w2"][used])
         if (groups := self._known_groups(table)) is not None:
             some = groups[used] >= 0
             of = (which[some], kind[some], groups[used][some])
-            known = _total((*shape, size), of, weights[some])
-        n = _total(shape, (which, kind), weights)
-        p = _means(_total((len(unique), size), which, sums))
-        by_kind = _total((kinds, size), kind, sums)
+            known = _add_up((*shape, size), of, weights[some])
+        n = _add_up(shape, (which, kind), weights)
+        p = _means(_add_up((len(unique), size), which, sums))
+        by_kind = _add_up((kinds, size), kind, sums)
         cells = self._cells
         proxies, strata = unique % len(cells), unique // len(cells)
         digits = digits_of([cells[c] for c in proxies.tolist()], size)
         clusters = self._clusters(rate, outcome, unique, everyone=everyone)
         of_strata = strata if self._strata else None
         return RateCells(
-            p, n, squares, by_kind, known, digits, clusters, *self._beside(rate, outcome),
+            p, n, squares, by_kind, known, digits, clusters, *self._counts_unplaced(rate, outcome),
             self._lacking(rate, outcome), of_strata,
         )  # fmt: skip
 
-    def _lacking(self, rate: Rate, outcome: OutcomeMasks) -> tuple[int, float]:
+    def amounts(self, mean: Mean, outcome: OutcomeMasks, *, everyone: bool = False) -> AmountCells:
+        """Return the rows of an amount: those whose group is probable or known, or all rows.
+
+        Of all rows, those without probabilities have the mean of the others, which a random sample
+        corrects.
+        """
+        table, groups = self._every, len(self.groups)
+        codes, place = self._amount_codes(table, mean, outcome, everyone)
+        unique, which = np.unique(codes[codes >= 0], return_inverse=True)
+        cell, known = unique // (groups + 1), unique % (groups + 1) - 1
+        probable = everyone | (cell < len(self._cells) - 1)
+        used = (codes >= 0)[:, None]
+        shares = _add_up((len(self._cells), groups), place, self._sums(table) * used)
+        p = np.where(probable[:, None], _means(shares)[cell], np.eye(groups)[known])
+        letter, weighted = str(mean.of), "w" in table.sums
+        names = letter, letter * 2, f"{letter}3"
+        powers = [
+            [_add_up((len(unique),), which, each[codes >= 0]) for each in (
+                table.sums[WEIGHTS[k]] if weighted else table.cases,
+                *(table.sums[power_name(name, k + 1 if weighted else 1)] for name in names))]
+            for k in range(3)
+        ]  # fmt: skip
+        beside = codes == _BESIDE
+        unplaced = [self._weights(table), *(table.sums[name] for name in names[:2])]
+        return AmountCells(
+            p, probable, digits_of([self._cells[c] for c in cell.tolist()], groups), known,
+            np.array(powers), float(table.sums[f"{letter}4"][codes >= 0].sum()), weighted,
+            centre_of(self.cube.plan), self._amount_clusters(mean, outcome, unique, everyone),
+            np.array([each[beside].sum() for each in unplaced]),
+            round(float(table.cases[beside].sum())), self._lacking(mean, outcome)[0],
+        )  # fmt: skip
+
+    def _amount_codes(
+        self, table: CountTable, mean: Mean, outcome: OutcomeMasks, everyone: bool
+    ) -> tuple[Index, Index]:
+        # the number of the cell and known group of every entry, below 0 of those that are in none;
+        # and of the cell
+        cell, groups = self._cell_codes(table), self._known_groups(table)
+        last = len(self._cells) - 1
+        cell = np.minimum(cell, last)
+        known = np.full(len(cell), _UNKNOWN) if groups is None else groups
+        codes = cell * (len(self.groups) + 1) + known + 1
+        codes[(cell == last) & (known < 0) & (not everyone)] = _BESIDE
+        codes[self._kinds(table, mean, outcome) != COUNTED] = _LACKING
+        return codes, cell
+
+    def _amount_clusters(
+        self, mean: Mean, outcome: OutcomeMasks, unique: Index, everyone: bool
+    ) -> tuple[Index, Index, Array, Array] | None:
+        axis = self.cube.plan.axis(Role.CLUSTER)
+        if axis is None:
+            return None
+        table = self._part(self.cube.marginal([*self._axes(), axis]), [True, False])
+        codes, _ = self._amount_codes(table, mean, outcome, everyone)
+        cluster = table.codes[:, table.axes.index(axis)]
+        used = (codes >= 0) & (cluster >= 0)
+        weights, amounts = self._weights(table)[used], table.sums[str(mean.of)][used]
+        return cluster[used], np.searchsorted(unique, codes[used]), weights, amounts
+
+    def _lacking(self, rate: Rate | Mean, outcome: OutcomeMasks) -> tuple[int, float]:
         table = self._every
         lacks = self._kinds(table, rate, outcome) == _UNKNOWN
         for role, mask in (
@@ -191,13 +276,13 @@ class UnrecordedGroups:
                 lacks |= np.append(mask, False)[table.codes[:, table.axes.index(axis)]]
         return round(float(table.cases[lacks].sum())), float(self._weights(table)[lacks].sum())
 
-    def _beside(self, rate: Rate, outcome: OutcomeMasks) -> tuple[Array, int]:
+    def _counts_unplaced(self, rate: Rate, outcome: OutcomeMasks) -> tuple[Array, int]:
         table = self._part(self._every, [False])
         kind, groups = self._kinds(table, rate, outcome), self._known_groups(table)
         if groups is None:
             groups = np.full(len(kind), _UNKNOWN)
         shape = (OTHER + 2, len(self.groups) + 1)  # the last ones are of none
-        beside = _total(shape, (kind, groups), self._weights(table))
+        beside = _add_up(shape, (kind, groups), self._weights(table))
         open_ = (groups == _UNKNOWN) & ((kind == COUNTED) | (kind == AMONG))
         return beside[:OTHER], round(float(table.cases[open_].sum()))
 
@@ -257,7 +342,7 @@ class UnrecordedGroups:
         if strange:
             message = (
                 f"column {quote(axis.column)} holds {cells(strange)}, which is no group."
-                f"{nearest(strange[0], self.asked.groups)} Groups: "
+                f"{suggest(strange[0], self.asked.groups)} Groups: "
                 f"{listing(self.asked.groups)}; leave it empty where the group is not known, or "
                 "state what that is called (unknown, --unknown)"
             )
@@ -266,7 +351,11 @@ class UnrecordedGroups:
         position = np.array([*(places.get(name, _UNKNOWN) for name in names), _UNKNOWN])
         return np.asarray(position[table.codes[:, table.axes.index(axis)]])
 
-    def _kinds(self, table: CountTable, rate: Rate, outcome: OutcomeMasks) -> Index:
+    def _kinds(self, table: CountTable, rate: Rate | Mean, outcome: OutcomeMasks) -> Index:
+        if isinstance(rate, Mean):
+            needed = (axis for axis in self.cube.plan.outcomes if str(axis.role) in rate.needs)
+            axes = [table.axes.index(axis) for axis in needed]
+            return np.where((table.codes[:, axes] >= 0).all(axis=1), COUNTED, _UNKNOWN)
         kinds = kinds_of_rows(self.cube, outcome, rate)
         codes = (table.codes[:, table.axes.index(axis)] for axis in self.cube.plan.outcomes)
         return np.array([OTHER, AMONG, COUNTED, _UNKNOWN])[kinds[tuple(codes)]]
@@ -288,7 +377,7 @@ class UnrecordedGroups:
         return cluster[used], cell, kind[used], self._weights(table)[used], known[used]
 
 
-def _total(shape: tuple[int, ...], at: Any, values: Array) -> Array:
+def _add_up(shape: tuple[int, ...], at: Any, values: Array) -> Array:
     total = np.zeros(shape)
     np.add.at(total, at, values)
     return total

@@ -167,7 +167,7 @@ def reading(what: str) -> Iterator[None]:
         raise FairgaugeError(f"this is not {what}: {error}") from None
 
 
-def plain(value: object) -> Json:
+def to_plain(value: object) -> Json:
     """Return a value of strict JSON: infinities are words, tuples lists, enums their words."""
     if isinstance(value, float) and not math.isfinite(value):
         return _WORDS_OF_INFINITY.get(value)
@@ -176,11 +176,11 @@ def plain(value: object) -> Json:
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, Sequence):
-        return [plain(item) for item in value]
+        return [to_plain(item) for item in value]
     if isinstance(value, (set, frozenset)):
-        return sorted(map(plain, value), key=str)
+        return sorted(map(to_plain, value), key=str)
     if hasattr(value, "title"):  # a metric or a rate, which its name stands for
         return str(getattr(value, "name", None))
     if is_dataclass(value):
@@ -191,7 +191,7 @@ def plain(value: object) -> Json:
 
 
 def number(value: _Value) -> _Value | float:
-    """Return a number that `plain` wrote."""
+    """Return a number that `to_plain` wrote."""
     return _INFINITIES.get(value, value) if isinstance(value, str) else value
 
 
@@ -240,10 +240,7 @@ _INLINE: dict[type, _Record] = {}
 
 
 def save_inline(
-    kind: type,
-    keys: Mapping[str, Any],
-    write: Callable[[Any], Plain],
-    read: Callable[[Saved], Any],
+    kind: type, keys: Mapping[str, Any], write: Callable[[Any], Plain], read: Callable[[Saved], Any]
 ) -> None:
     """Have the values of a class written `Inline` under keys that are not its fields.
 
@@ -324,7 +321,7 @@ def _part(name: str, hint: Any) -> _Keyed:
     restored = next((mark for mark in marks if isinstance(mark, Restored)), None)
     key = next((mark.name for mark in marks if isinstance(mark, Key)), name.removesuffix("_"))
     if restored is not None:
-        return _restored(name, restored)
+        return _restore(name, restored)
     codec = _codec(hint)
 
     def properties(definitions: Schema) -> Schema:
@@ -333,7 +330,7 @@ def _part(name: str, hint: Any) -> _Keyed:
     return _Keyed(properties, {key: codec.none}, name, codec.write, name, codec)
 
 
-def _restored(name: str, restored: Restored) -> _Keyed:
+def _restore(name: str, restored: Restored) -> _Keyed:
     codec = _codec(restored.type)
 
     def take(values: Saved) -> Any:
@@ -343,7 +340,7 @@ def _restored(name: str, restored: Restored) -> _Keyed:
 
 
 def _inline(name: str, hint: Any) -> _Keyed:
-    kind, nullable = _without_none(_bare(hint))
+    kind, nullable = _split_optional(_strip_annotation(hint))
     record = _record(kind)
     first = next(iter(record.nulls))
 
@@ -366,11 +363,11 @@ def _marks(hint: Any) -> tuple[Any, ...]:
     return hint.__metadata__ if get_origin(hint) is Annotated else ()
 
 
-def _bare(hint: Any) -> Any:
+def _strip_annotation(hint: Any) -> Any:
     return get_args(hint)[0] if get_origin(hint) is Annotated else hint
 
 
-def _without_none(hint: Any) -> tuple[Any, bool]:
+def _split_optional(hint: Any) -> tuple[Any, bool]:
     if get_origin(hint) not in (Union, types.UnionType):
         return hint, False
     others = tuple(each for each in get_args(hint) if each is not type(None))
@@ -379,19 +376,19 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
 
 @cache
 def _codec(hint: Any) -> _Codec:
-    marks, bare = _marks(hint), _bare(hint)
+    marks, bare = _marks(hint), _strip_annotation(hint)
     form = next((mark for mark in marks if isinstance(mark, Form)), None)
     if form is not None:
         return _Codec(form.write, form.read, lambda _: form.schema)
     if _Mark.SHARE in marks or _Mark.FINITE in marks:
         limits: Schema = {"minimum": 0, "maximum": 1} if _Mark.SHARE in marks else {}
         return _Codec(_write_number, _read_number, lambda _: {"type": "number"} | limits)
-    kind, nullable = _without_none(bare)
+    kind, nullable = _split_optional(bare)
     if nullable:
-        return _or_none(_codec(kind))
+        return _optional_codec(_codec(kind))
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
-        return _any_of(get_args(kind))
+        return _union_codec(get_args(kind))
     if origin is Literal:
         return _leaf({"enum": list(get_args(kind))})
     if origin is tuple:
@@ -424,7 +421,7 @@ def _reader_of_words(kind: type[StrEnum]) -> Callable[[Any], Any]:
     return read
 
 
-def _or_none(codec: _Codec) -> _Codec:
+def _optional_codec(codec: _Codec) -> _Codec:
     write_value, read_value = codec.write, codec.read
 
     def read(value: Any) -> Any:
@@ -495,7 +492,7 @@ def _mapping(key: Any, item: Any, keys: tuple[str, ...]) -> _Codec:
     )
 
 
-def _any_of(kinds: tuple[type, ...]) -> _Codec:
+def _union_codec(kinds: tuple[type, ...]) -> _Codec:
     # the codec of several dataclasses; their first field is the word of each
     words = {get_args(get_type_hints(kind)[fields(kind)[0].name])[0]: kind for kind in kinds}
     key = fields(kinds[0])[0].name
@@ -562,7 +559,7 @@ def _read_number(value: Any) -> Any:
 _PLAIN_TYPES: dict[Any, _Codec] = {str: _leaf({"type": "string"}), bool: _leaf({"type": "boolean"}),
     int: _leaf({"type": "integer", "minimum": 0}), float: _Codec(_write_number, _read_number,
         lambda _: {"anyOf": [{"type": "number"}, {"enum": [*_INFINITIES]}]}),
-    object: _Codec(plain, None, lambda _: {}), Any: _Codec(plain, None, lambda _: {})}  # fmt: skip
+    **dict.fromkeys((object, Any), _Codec(to_plain, None, lambda _: {}))}  # fmt: skip
 
 
 # ---- reasons and diagnostics: a code with the parameters it calls for ---------------------------
@@ -586,7 +583,7 @@ def read_parameters(values: Saved) -> tuple[tuple[str, Any], ...]:
 def _write_parameter(value: Any) -> Json:
     if isinstance(value, tuple):
         return [_write_parameter(item) for item in value]
-    return _write_reason(value) if isinstance(value, Reason) else plain(value)
+    return _write_reason(value) if isinstance(value, Reason) else to_plain(value)
 
 
 def _read_parameter(name: str, value: Any) -> Any:
@@ -605,7 +602,7 @@ def _write_reason(reason: Reason) -> Plain:
 def read_reason(values: Saved) -> Reason:
     """Read a reason that was written."""
     parameters = read_parameters(values["parameters"])
-    return Reason(ReasonCode(values["code"]), values.get("side"), parameters)
+    return Reason(ReasonCode(values["code"]), values["side"], parameters)
 
 
 def _reason_schema(definitions: Schema) -> Schema:

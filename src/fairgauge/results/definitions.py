@@ -3,10 +3,16 @@
 What a number is in words follows from its metric's row: its title, its unit, its sign, what it
 compares. A result that holds the row can be described by itself, wherever it is. The row is neither
 saved nor compared: a saved result holds the name, and describes what is not of the catalogue.
+
+A result is described by itself: `print(report)`, ``estimate.says``. Its words and formats are made
+in `render`, which shows results and so imports them; results name its functions as text, so that
+imports run one way.
 """
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from typing import Any, Generic, TypeVar, cast
 
 from fairgauge.catalogue.comparisons import Metric
@@ -49,20 +55,38 @@ def saved_fields(result: Any) -> list[Field[Any]]:
 
 def defined_by(catalogue: Catalogue, result: Result) -> Result:
     """Return a result that was read, with the rows that a catalogue has for the names inside."""
-    return result if catalogue == BUILT_IN else _defined(catalogue, result)
+    return result if catalogue == BUILT_IN else _definition(catalogue, result)
 
 
-def _defined(catalogue: Catalogue, value: Any) -> Any:
+def _definition(catalogue: Catalogue, value: Any) -> Any:
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
-        return tuple(_defined(catalogue, item) for item in value)
+        return tuple(_definition(catalogue, item) for item in value)
     if not is_dataclass(value) or isinstance(value, type):
         return value
     changed = {
         each.name: made
         for each in fields(value)
-        if each.init and (made := _defined(catalogue, old := getattr(value, each.name))) is not old
+        if each.init
+        and (made := _definition(catalogue, old := getattr(value, each.name))) is not old
     }
     if any(each.name == "definition" for each in fields(value)):
         name = _name_of(value)
         changed["definition"] = name and catalogue.row(name)
     return replace(value, **changed) if changed else value
+
+
+@cache
+def function_at(path: str) -> Any:
+    """Return the function of a path ``package.module:function``.
+
+    >>> function_at("fairgauge.render.words.numbers:plural")(1, "row", "rows")
+    'row'
+    """
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+def in_words(path: str, *described: object) -> str:
+    """Return what a function of `fairgauge.render` writes, ``module:function``."""
+    text: str = function_at(f"fairgauge.render.{path}")(*described)
+    return text

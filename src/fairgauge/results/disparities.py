@@ -12,7 +12,11 @@ from typing import NamedTuple, cast
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import Contrast, Imbalance, Metric, RowMetric
-from fairgauge.catalogue.distributions import Distance, OverallStandardisedDifference
+from fairgauge.catalogue.distributions import (
+    Distance,
+    OverallStandardisedDifference,
+    OverallStandardisedMean,
+)
 from fairgauge.catalogue.statistics import Rate, Statistic, tested_as
 from fairgauge.enums import AfterAdjusting, ScopeKind, Status
 from fairgauge.reasons import ReasonCode
@@ -50,6 +54,8 @@ def disparity(row: Metric | Statistic) -> Hashable:
         return tested_as(row)
     if isinstance(row, RowMetric) and (row.q is not None or row.kind == "top"):
         return row.q, row.top, row.percent
+    if isinstance(row, OverallStandardisedMean):
+        return tested_as(row.of)
     if isinstance(row, Distance | OverallStandardisedDifference):
         of_label = isinstance(row, Distance) and row.of == "label"
         parts = (TP + FN, TN + FP) if of_label else (TP + FP, TN + FN)
@@ -186,7 +192,7 @@ def shown_adjusted_alone(estimates: Sequence[Estimate]) -> list[tuple[Estimate, 
     for each in _contrasts(pooled):
         whole = overall.get(replace(each, scope=OVERALL).key)
         if whole is not None and not is_significant(whole):
-            found.setdefault(_compared(each), (whole, each))
+            found.setdefault(_comparison_key(each), (whole, each))
     return sorted(found.values(), key=lambda pair: -abs(gap(pair[1])))
 
 
@@ -195,7 +201,7 @@ def _contrasts(estimates: Iterable[Estimate]) -> list[Estimate]:
     return sorted(compared, key=lambda e: not isinstance(cast(Contrast, e.definition).of, Rate))
 
 
-def _compared(each: Estimate) -> tuple[object, ...]:
+def _comparison_key(each: Estimate) -> tuple[object, ...]:
     assert isinstance(each.definition, Contrast)
     return tested_as(each.definition.of), each.feature, each.group, each.class_scope, each.threshold
 
@@ -227,9 +233,11 @@ def not_shown_over_all(estimates: Iterable[Estimate]) -> list[WithinStrata]:
     found: dict[tuple[object, ...], tuple[Estimate, list[Estimate]]] = {}
     compared = _contrasts(estimates)
     reasons = [(each, each.reason) for each in compared if each.reason is not None]
-    decided = {_compared(e) for e, reason in reasons if reason.code is ReasonCode.STRATA_DECIDE}
+    decided = {
+        _comparison_key(e) for e, reason in reasons if reason.code is ReasonCode.STRATA_DECIDE
+    }
     for each in compared:
-        key = _compared(each)
+        key = _comparison_key(each)
         if each.scope.kind is ScopeKind.OVERALL:
             found.setdefault(key, (each, []))
         elif each.scope.kind is ScopeKind.STRATUM and key in found:

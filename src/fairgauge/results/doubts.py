@@ -8,8 +8,8 @@ from typing import Protocol, Self, TypeAlias
 from fairgauge.reasons import Reason
 from fairgauge.start.records import dataclass
 
-OF_ONE_PERSON = "clear identifier of one person"
-"""What rows lack whose identifier probably stands for unknown people."""
+OF_ONE = "clear identifier of one {}"
+"""What rows lack whose identifier probably stands for unknown people, or clusters."""
 SPELT = "consistent spelling of "
 """What rows lack, of a feature, in a group whose name is another spelling of a larger one."""
 UNSTATED = "stated favourable outcome"

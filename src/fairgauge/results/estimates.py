@@ -21,8 +21,7 @@ from fairgauge.enums import (
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share
-from fairgauge.results.definitions import OfRow
-from fairgauge.results.describers import in_words
+from fairgauge.results.definitions import OfRow, in_words
 from fairgauge.results.scopes import (
     NO_CLASS,
     OVERALL,

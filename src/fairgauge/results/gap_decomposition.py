@@ -214,7 +214,7 @@ class Gap:
             return None
         if not self.adjusted or self.reason in UNADJUSTED:
             return GapVerdict.INCONCLUSIVE
-        verdict = _verdict_by(self.adjusted, self)
+        verdict = verdict_by(self.adjusted, self)
         return GapVerdict.INCONCLUSIVE if self.doubted and verdict.is_pass else verdict
 
     def withheld(self, why: WhyWithheld) -> Gap:
@@ -325,7 +325,7 @@ class Decomposition(ResultOfMetrics):
                 -min(_GRAVITY.index(self._verdict_of(each[1])), gravest),
                 metrics.index(each[1].estimate.metric),
                 not _is_worse_off(each[1], favourable),
-                -round(distance(_what_is_left(each[1])), _DIGITS),
+                -round(distance(_gap_within(each[1])), _DIGITS),
             ),
         )
 
@@ -353,7 +353,8 @@ class Decomposition(ResultOfMetrics):
         )  # fmt: skip
 
 
-def _verdict_by(fit: AdjustedGap, gap: Gap) -> GapVerdict:
+def verdict_by(fit: AdjustedGap, gap: Gap) -> GapVerdict:
+    """Return what becomes of a gap by a regression."""
     low, high = fit.interval
     beyond = gap.margin is not None and max(-low, high) >= gap.margin
     if not fit.is_shown:
@@ -390,7 +391,7 @@ def tested(estimate: Estimate) -> tuple[str | None, str | None, str]:
     return estimate.feature, estimate.group, metric.of.name
 
 
-def _what_is_left(gap: Gap) -> Estimate:
+def _gap_within(gap: Gap) -> Estimate:
     remains = gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES)
     within = gap.part(GapPartKind.WITHIN).value if remains else None
     if within is None:
@@ -399,7 +400,7 @@ def _what_is_left(gap: Gap) -> Estimate:
 
 
 def _is_worse_off(gap: Gap, favourable: Favourable) -> bool:
-    left = _what_is_left(gap)
+    left = _gap_within(gap)
     row = left.definition.of if isinstance(left.definition, Contrast) else left.definition
     if not isinstance(row, (Statistic, RowMetric)):
         return False

@@ -5,6 +5,7 @@ The health of a history is what its counts show of the feed that brings the rows
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from itertools import takewhile
@@ -15,8 +16,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Version
-from fairgauge.results.definitions import OfRow
-from fairgauge.results.describers import in_words
+from fairgauge.results.definitions import OfRow, in_words
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
 from fairgauge.results.verdicts import exit_code
 from fairgauge.start.records import dataclass
@@ -28,6 +28,9 @@ IN_MEMORY = "counts"
 SMALLEST_GROUP = 20
 """Rows below which a group's data are insufficient for a monitor, unless ``min_n`` is given."""
 
+
+_MANY_HIDDEN = 0.05
+"""The share of periods in which rows may be hidden before a monitor passes nothing."""
 
 PERIODS_NOW = (7, 28)
 """The fewest and most periods after an alarm that state what is now, where there are so many."""
@@ -267,8 +270,13 @@ class MonitorReport(ResultOfMetrics):
 
     @property
     def alarms(self) -> tuple[MonitoredComparison, ...]:
-        raised = [each for each in self.comparisons if each.alarm is not None]
-        return tuple(sorted(raised, key=lambda each: each.alarm.period if each.alarm else ""))
+        """Return the comparisons that alarmed: shifts that have passed last, by their evidence."""
+        raised = [(each.alarm, each) for each in self.comparisons if each.alarm is not None]
+        return tuple(
+            each for alarm, each in sorted(raised, key=lambda of: (
+                of[0].currently is Currently.TOLERATED, -(of[1].evidence or 0.0) / of[1].threshold
+            ))
+        )  # fmt: skip
 
     @property
     def gravest(self) -> tuple[MonitoredComparison, ...]:
@@ -307,10 +315,24 @@ class MonitorReport(ResultOfMetrics):
 
     @property
     def faults(self) -> tuple[HistoryFinding, ...]:
-        """Return why nothing passes: rows that may be wrong in the last period, or twice in any."""
+        """Return why nothing passes: rows that may be wrong in the last period, or twice in any.
+
+        Also where a group lost its rows in many periods, or they had no value, or one that cannot
+        be, even if this has passed.
+        """
         always = HistoryProblem.DOUBLED_ROWS, HistoryProblem.SAME_COUNTS
         last = self.concerning(self.periods[-1]) if self.periods else ()
-        return tuple(e for e in self.findings if e.problem in always or e in last)
+        hidden = Counter[tuple[str | None, str | None]]()
+        for each in (e for e in self.findings if e.hides_rows):
+            hidden[each.column, each.value] += sum(map(each.concerns, self.periods))
+        most = _MANY_HIDDEN * len(self.periods)
+        return tuple(
+            each
+            for each in self.findings
+            if each.problem in always
+            or each in last
+            or (each.hides_rows and hidden[each.column, each.value] > most)
+        )
 
     @property
     def exit_code(self) -> int:
@@ -347,6 +369,11 @@ class HistoryProblem(StrEnum):
     DOUBTED_VALUE = "doubted value"
 
 
+_HIDING = (
+    HistoryProblem.VANISHED_VALUE, HistoryProblem.COPIED_LABEL, HistoryProblem.OTHER_SCORES,
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryFinding:
     """Something that may be wrong with one or several periods in a row.
@@ -368,6 +395,14 @@ class HistoryFinding:
     unit: str | None = None
     share: Finite | None = None
     expected: Finite | None = None
+
+    @property
+    def hides_rows(self) -> bool:
+        """Return whether nobody knows how rows of it were decided, or rightly: not of more rows."""
+        more = (self.share or 0.0) > (self.expected or 0.0)
+        if self.problem is HistoryProblem.VOLUME:
+            return self.value is not None and not more
+        return self.problem in _HIDING or (more and self.problem is HistoryProblem.MISSING_VALUES)
 
     def concerns(self, period: str) -> bool:
         """Return whether it is about a period; overdue labels are from theirs on."""

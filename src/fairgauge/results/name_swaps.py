@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from fairgauge.enums import Status
 from fairgauge.results.codec import Finite, Share, Version
-from fairgauge.results.describers import in_words
+from fairgauge.results.definitions import in_words
 from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ShownResult
@@ -37,7 +37,7 @@ class SwapReason(StrEnum):
     IMPRECISE = "imprecise"
 
 
-UNDECIDED = (
+REASONS_WITH_ENOUGH_DATA = (
     None, SwapReason.IMPRECISE, SwapReason.MISSING_ANSWERS, SwapReason.UNCLEAR_ANSWERS
 )  # fmt: skip
 """Reasons, or none, where there are enough names and items for a verdict."""

@@ -7,10 +7,9 @@ from typing import Any, ClassVar, TypeAlias
 
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task, Threshold
-from fairgauge.errors import FairgaugeError, listing, nearest, quote
+from fairgauge.errors import FairgaugeError, listing, quote, suggest
 from fairgauge.results.codec import Finite, Version
-from fairgauge.results.definitions import NOT_SAVED
-from fairgauge.results.describers import function_at, in_words
+from fairgauge.results.definitions import NOT_SAVED, function_at, in_words
 from fairgauge.results.disadvantage import favourable_of, harm_in_words
 from fairgauge.results.estimates import (
     AdverseImpact,
@@ -21,7 +20,7 @@ from fairgauge.results.estimates import (
     GroupPair,
     ScoreCounts,
 )
-from fairgauge.results.scopes import Diagnostic, Scope
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
 from fairgauge.results.verdicts import (
     RuleResult,
@@ -35,7 +34,7 @@ from fairgauge.start.records import dataclass, field
 from fairgauge.values import Saved
 
 Key: TypeAlias = "str | tuple[object, ...]"
-"""A metric; a feature, by its name or its columns; a group, by its name or its values; a scope."""
+"""A metric; a feature; a group, by its name or its value; a stratum; a mapping of choices."""
 
 _SUBJECT = 3
 _NAMED: dict[str, Callable[[Estimate], object]] = {
@@ -55,7 +54,14 @@ def find_estimate(estimates: Sequence[Estimate], key: Key, catalogue: Catalogue)
     """Return the estimate of a report that a key names; see `Report.__getitem__`."""
     parts = (key,) if isinstance(key, str) else tuple(key)
     plain = [part for part in parts if not isinstance(part, Mapping)]
-    choice = _choice(parts, plain[_SUBJECT:])
+    choice = {"stratum": plain[-1]} if len(plain) > _SUBJECT else {}
+    choice |= parts[-1] if isinstance(parts[-1], Mapping) else {}
+    for name in choice:
+        if name not in _CHOICES:
+            allowed = ", ".join(_CHOICES)
+            raise KeyError(
+                f"cannot choose by {quote(name)}.{suggest(name, _CHOICES)} Allowed: {allowed}"
+            )
     try:
         metric = catalogue.metric(str(parts[0])).name
     except LookupError as error:
@@ -63,9 +69,9 @@ def find_estimate(estimates: Sequence[Estimate], key: Key, catalogue: Catalogue)
     subject = metric, *plain[1:_SUBJECT]
     of_metric = [each for each in estimates if each.metric == metric]
     named = [e for e in of_metric if (e.metric, e.feature, e.group)[: len(subject)] == subject]
-    if not named and len(subject) > 1:
-        named = [e for e in of_metric if _is_feature(e, subject[1])]
-        named = [e for e in named if len(subject) < _SUBJECT or _is_group(e, subject[2])]
+    if not named and len(subject) == _SUBJECT:
+        of_feature = [e for e in of_metric if e.feature == subject[1]]
+        named = [e for e in of_feature if e.group_id and e.group_id.has_values(subject[2])]
     found = [e for e in named if all(_CHOICES[name](e) == choice[name] for name in choice)]
     # of all rows and of no class, where nothing else is chosen; the worst class has its name too
     if _OF_SCOPE.isdisjoint(choice):
@@ -89,36 +95,7 @@ def find_estimate(estimates: Sequence[Estimate], key: Key, catalogue: Catalogue)
     if not of_metric:
         raise KeyError(f"the report does not have the metric {quote(metric)} (metrics={[metric]})")
     known = [", ".join(map(str, (e.metric, e.feature, e.group))) for e in of_metric]
-    raise KeyError(f"no estimate {asked}.{nearest(', '.join(map(str, subject)), known)}")
-
-
-def _choice(parts: Sequence[object], scope: Sequence[object]) -> dict[str, object]:
-    choice = dict(parts[-1]) if isinstance(parts[-1], Mapping) else {}
-    for name in choice:
-        if name not in _CHOICES:
-            allowed = ", ".join(_CHOICES)
-            raise KeyError(
-                f"cannot choose by {quote(name)}.{nearest(name, _CHOICES)} Allowed: {allowed}"
-            )
-    for each in scope:
-        if isinstance(each, Scope):
-            choice |= {"scope": each.kind, "stratum": each.stratum}
-        else:
-            choice["stratum"] = each
-    return choice
-
-
-def _is_feature(estimate: Estimate, asked: object) -> bool:
-    if estimate.feature == asked or estimate.feature_id is None:
-        return estimate.feature == asked
-    columns = tuple(asked) if isinstance(asked, (list, tuple)) else None
-    return estimate.feature_id.columns == columns or estimate.feature_id.name() == asked
-
-
-def _is_group(estimate: Estimate, asked: object) -> bool:
-    if estimate.group == asked or estimate.group_id is None:
-        return estimate.group == asked
-    return estimate.group_id.has_values(asked)
+    raise KeyError(f"no estimate {asked}.{suggest(', '.join(map(str, subject)), known)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +166,11 @@ class Report(ResultOfMetrics):
         """Return one estimate: metric, feature, group and, if any, stratum.
 
         A metric of the whole table needs no more than its name. Without a stratum the estimate is
-        that of all rows (with strata pooled where the metric is defined so); `POOLED` as the fourth
-        part is the one adjusted for the strata. Where there are several thresholds or classes, a
-        last part chooses one by the names of the JSON format: ``{"threshold": 0.3}``,
-        ``{"class": "cat"}``, ``{"average": "macro"}``, ``{"class_scope": "worst"}``,
-        ``{"stratum": "A"}``, ``{"scope": "pooled"}``.
+        that of all rows (with strata pooled where the metric is defined so). Where there are
+        several thresholds or classes, a last part chooses one by the names of the JSON format:
+        ``{"threshold": 0.3}``, ``{"class": "cat"}``, ``{"average": "macro"}``,
+        ``{"class_scope": "worst"}``, ``{"stratum": "A"}``; ``{"scope": "pooled"}`` is the one
+        adjusted for the strata.
 
         Raises
         ------

@@ -26,8 +26,7 @@ from fairgauge.enums import (
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Parameter
 from fairgauge.results.codec import Finite, Form, Key, Parameters, Plain, Schema, save_inline
-from fairgauge.results.definitions import OfRow
-from fairgauge.results.describers import in_words
+from fairgauge.results.definitions import OfRow, in_words
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Saved
 

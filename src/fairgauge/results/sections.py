@@ -133,10 +133,10 @@ class FeatureResults:
         return row.of.name if isinstance(row, Contrast) else None
 
     def find(self, metric: str, group: str | None) -> Estimate | None:
-        return self._by_key.get((metric, group))
+        return self._estimates_by_key.get((metric, group))
 
     @cached_property
-    def _by_key(self) -> dict[tuple[str, str | None], Estimate]:
+    def _estimates_by_key(self) -> dict[tuple[str, str | None], Estimate]:
         return {(estimate.metric, estimate.group): estimate for estimate in self.estimates}
 
     def any_of(self, metric: str, group: str | None) -> Estimate | None:
@@ -166,7 +166,7 @@ def reference_group(section: FeatureResults, metric: str) -> str | None:
     return None if only is None else only.group
 
 
-def _of_all_rows(rate: Statistic) -> bool:
+def _counts_all_rows(rate: Statistic) -> bool:
     return isinstance(rate, _OF_ALL_ROWS) or (isinstance(rate, Rate) and rate.among == ALL)
 
 
@@ -177,7 +177,7 @@ def size_beside_rates(group: Group, catalogue: Catalogue) -> float:
     """
     in_order = dict.fromkeys([*(r for r in CENTRAL_RATES if r in group.rates), *group.rates])
     rows = [catalogue.rate_row(name) for name in in_order]
-    rate = next(filter(_of_all_rows, rows), rows[0] if len(rows) == 1 else None)
+    rate = next(filter(_counts_all_rows, rows), rows[0] if len(rows) == 1 else None)
     return group.n if rate is None else size_of_rate(group, rate.name)
 
 
@@ -218,7 +218,9 @@ def sections_of(report: Report) -> list[FeatureResults]:
     totals = {(t.feature, t.threshold, t.class_scope): t for t in report.totals}
     for estimate in report.estimates:
         if estimate.feature is not None:
-            own = section(estimate.feature, estimate.threshold, _ungrouped(estimate.class_scope))
+            own = section(
+                estimate.feature, estimate.threshold, _section_scope(estimate.class_scope)
+            )
             _place(estimate, own)
     for pair in report.pairs:
         section(pair.feature, pair.threshold, pair.class_scope).pairs.append(pair)
@@ -236,12 +238,12 @@ def sections_of(report: Report) -> list[FeatureResults]:
 
 def section_of(sections: Iterable[FeatureResults], each: Estimate) -> FeatureResults:
     """Return the section that an estimate stands in; without a threshold it is the first one."""
-    place = (each.feature, _ungrouped(each.class_scope))
+    place = (each.feature, _section_scope(each.class_scope))
     at_any = (section for section in sections if (section.feature, section.class_scope) == place)
     return next(section for section in at_any if each.threshold in (None, section.threshold))
 
 
-def _ungrouped(scope: ClassScope) -> ClassScope:
+def _section_scope(scope: ClassScope) -> ClassScope:
     # the scope of the section: the worst class of each group stands in one section
     return type(scope)(scope.kind) if scope.kind is ClassKind.WORST else scope
 

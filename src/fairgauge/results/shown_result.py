@@ -21,12 +21,11 @@ from typing import Annotated, Any, ClassVar, Self
 
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue, Facts, own_rates
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.errors import CubeError, quote, shown
+from fairgauge.errors import CubeError, display, quote
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec
 from fairgauge.results.codec import Plain, Schema, Version
-from fairgauge.results.definitions import NOT_SAVED, defined_by
-from fairgauge.results.describers import function_at
+from fairgauge.results.definitions import NOT_SAVED, defined_by, function_at
 from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.statement import Statement
@@ -47,7 +46,7 @@ _CONTROLS = "[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-def _in_lines(value: Json) -> str:
+def _lines_of_records(value: Json) -> str:
     if not isinstance(value, list) or not value or not isinstance(value[0], dict):
         return _json(value)
     return "[\n" + ",\n".join(map(_json, value)) + "\n]"
@@ -116,7 +115,7 @@ class ShownResult(ABC):
         """
         with codec.reading(cls.KIND.called):
             if not isinstance(values, dict):
-                raise TypeError(f"it is {shown(values)}, not an object of JSON")
+                raise TypeError(f"it is {display(values)}, not an object of JSON")
             if values["schema"] != cls.KIND.schema:
                 raise ValueError(f"its schema is not {cls.KIND.schema}")
             result = codec.from_dict(cls, values)
@@ -152,7 +151,9 @@ class ShownResult(ABC):
 
     def to_json(self) -> str:
         """Return strict JSON, each record in a line; infinities are "Infinity" and "-Infinity"."""
-        lines = [f"{_json(key)}: {_in_lines(value)}" for key, value in self.to_dict().items()]
+        lines = [
+            f"{_json(key)}: {_lines_of_records(value)}" for key, value in self.to_dict().items()
+        ]
         text = "{\n" + ",\n".join(lines) + "\n}"
         return re.sub(_CONTROLS, lambda found: f"\\u{ord(found[0]):04x}", text)
 

@@ -84,7 +84,9 @@ def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[Stat
 
     def stated(contrast: Estimate) -> StatedComparison:
         rules = [each for each in report.verdicts if _is_of_same_rate(each, contrast)]
-        return _stated(contrast, favourable, disadvantage.other_group(groups, contrast), rules)
+        return _state_comparison(
+            contrast, favourable, disadvantage.other_group(groups, contrast), rules
+        )
 
     return [_gravest(finding, stated) for finding in findings]
 
@@ -97,16 +99,18 @@ def _gravest(finding: Finding, stated: Callable[[Estimate], StatedComparison]) -
         return stated(finding.estimate)
     failing = [each for each in every if each.fails]
     if all(each.better for each in failing) and any(each.worse for each in every):
-        worst = _worst(every, 1 + len(beside))
+        worst = _choose_worst(every, 1 + len(beside))
         better_off = [*failing, *filter(None, (each.failing_beside for each in every))]
         largest = max(
             better_off, key=lambda each: (each.remains, abs(gap(each.contrast))), default=None
         )
         return replace(worst, failing_beside=worst.failing_beside or largest)
-    return _worst(failing, len(failing)) if failing else _worst(every, 1 + len(beside))
+    return (
+        _choose_worst(failing, len(failing)) if failing else _choose_worst(every, 1 + len(beside))
+    )
 
 
-def _worst(every: Sequence[StatedComparison], first: int) -> StatedComparison:
+def _choose_worst(every: Sequence[StatedComparison], first: int) -> StatedComparison:
     # who is worse off: of so many first ones, else the furthest apart of all others
     chosen = min(every[:first], key=lambda each: not each.worse)
     harmed = [each for each in every if each.worse and not each.turned]
@@ -115,7 +119,7 @@ def _worst(every: Sequence[StatedComparison], first: int) -> StatedComparison:
     return max(harmed, key=lambda each: abs(gap(each.contrast)))
 
 
-def _stated(
+def _state_comparison(
     contrast: Estimate, favourable: Favourable, other: str | None, rules: Sequence[Verdict]
 ) -> StatedComparison:
     row = contrast.definition.of if isinstance(contrast.definition, Contrast) else None
@@ -171,7 +175,7 @@ def is_about(verdict: Verdict, contrast: Estimate) -> bool:
 
     The complement of a rate differs by as much: a rule on either is about both.
     """
-    of_one = len(_compared(verdict)) == 1 and not is_of_all_groups(verdict.definition)
+    of_one = len(_comparison_key(verdict)) == 1 and not is_of_all_groups(verdict.definition)
     return (
         (of_one or verdict.metric == contrast.metric)
         and _is_of_same_rate(verdict, contrast)
@@ -183,13 +187,13 @@ def is_about(verdict: Verdict, contrast: Estimate) -> bool:
 def _is_of_same_rate(verdict: Verdict, contrast: Estimate) -> bool:
     of_all = is_of_all_groups(verdict.definition)
     return (
-        bool(_compared(verdict) & _compared(contrast))
+        bool(_comparison_key(verdict) & _comparison_key(contrast))
         and verdict.feature == contrast.feature
         and (of_all or contrast.group in (verdict.group, verdict.mirror))
     )
 
 
-def _compared(each: Estimate | Verdict) -> set[Hashable]:
+def _comparison_key(each: Estimate | Verdict) -> set[Hashable]:
     # the rates that are compared over all rows, or the metric without any
     row = each.definition
     if isinstance(row, Metric) and row.scope == "pooled":

@@ -8,13 +8,12 @@ from collections.abc import Iterable
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Favourable, Outcome, ScopeKind
-from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
+from fairgauge.errors import FairgaugeError, Problem, SpecError, display
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Parameter, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline
-from fairgauge.results.definitions import OfRow
-from fairgauge.results.describers import in_words
+from fairgauge.results.definitions import OfRow, in_words
 from fairgauge.results.disadvantage import adverse_sign, favourable_in
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.doubts import STRATUM, WhyWithheld
@@ -178,7 +177,7 @@ def reasons_of(verdict: Verdict) -> tuple[Reason, ...]:
 def unmet(verdicts: Iterable[Verdict], inconclusive: str) -> tuple[Verdict, ...]:
     """Return the verdicts that are not a pass, counting the undecided as "fail" or "pass"."""
     if inconclusive not in (Outcome.FAIL, Outcome.PASS):
-        message = f"use 'fail' or 'pass', not {shown(inconclusive)}"
+        message = f"use 'fail' or 'pass', not {display(inconclusive)}"
         raise SpecError(Problem("inconclusive", message))
     every = tuple(verdicts)
     decided = counted_as(every, Outcome.PASS) if inconclusive == Outcome.PASS else every

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from fairgauge.results.describers import in_words
+from fairgauge.results.definitions import in_words
 from fairgauge.results.name_swaps import PairsAudit
 from fairgauge.results.report import Report
 from fairgauge.start.records import dataclass, field

@@ -125,7 +125,7 @@ class RowSlice:
         if metric.kind == "flip":
             return self._flip(sides)
         if metric.kind in ("top", "exposure"):
-            return self._ranked(metric, sides)
+            return self._ranking_answer(metric, sides)
         if metric.kind == "quarter":
             return self._quarter(sides, int(metric.top or 1))
         assert metric.q is not None
@@ -137,8 +137,9 @@ class RowSlice:
             return RowAnswer(math.nan, n, m)
         ours, theirs = label[sides.group], label[sides.reference]
         quantiles = float(np.quantile(ours, q)), float(np.quantile(theirs, q))
-        found = of_rows(
-            lambda: of_quantiles(ours, theirs, q, sides.part, self._spec, ratio=ratio), self._spec
+        found = interval_or_reason(
+            lambda: quantile_interval(ours, theirs, q, sides.part, self._spec, ratio=ratio),
+            self._spec,
         )
         value = quantiles[0] - quantiles[1]
         if ratio:
@@ -160,7 +161,9 @@ class RowSlice:
         held[known] = ranking.within(ends[1]) - ranking.within(ends[0])
         places = ends[1] - ends[0]
         mine, theirs = sides.sum(held) / places, math.fsum(held[sides.reference]) / places
-        found = of_rows(lambda: in_quarter(mine, places, min(n, m), self._spec), self._spec)
+        found = interval_or_reason(
+            lambda: quarter_share_interval(mine, places, min(n, m), self._spec), self._spec
+        )
         return RowAnswer(mine, n, m, (mine, theirs), found)
 
     def _flip(self, sides: RowSides) -> RowAnswer:
@@ -181,10 +184,12 @@ class RowSlice:
         favoured = self._spec.profile.as_smclarify
         more, less = (worse, better) if favoured else (better, worse)
         n, m, apart = len(ours), len(theirs), not sides.part
-        found = of_rows(lambda: flipped(more, less, n, m, self._spec, apart=apart), self._spec)
+        found = interval_or_reason(
+            lambda: flip_interval(more, less, n, m, self._spec, apart=apart), self._spec
+        )
         return RowAnswer((more - less) / n, n, m, (better / n, worse / n), found)
 
-    def _ranked(self, metric: RowMetric, sides: RowSides) -> RowAnswer:
+    def _ranking_answer(self, metric: RowMetric, sides: RowSides) -> RowAnswer:
         score, spec = self._rows.score, self._spec
         known = ~np.isnan(score) & (self._codes >= -1)
         sides = sides.where(known)
@@ -198,7 +203,9 @@ class RowSlice:
             means = sides.sum(held) / n, math.fsum(held[sides.reference]) / m
             value = means[0] / means[1]
             ours, theirs = held[sides.group], held[sides.rest]
-            found = of_rows(lambda: exposed(ours, theirs, sides.part, spec), spec)
+            found = interval_or_reason(
+                lambda: exposure_ratio_interval(ours, theirs, sides.part, spec), spec
+            )
             return RowAnswer(value, n, m, means, found)
         top = metric.top or 0.0
         places = min(math.ceil(total * top / 100) if metric.percent else int(top), total)
@@ -209,7 +216,9 @@ class RowSlice:
         share, rest = mine / n, math.fsum(held[sides.reference]) / m
         value = float(divide(np.array(share), np.array(rest), Profile.DOCUMENTED))
         others, size = math.fsum(held[sides.rest]), int(sides.rest.sum())
-        found = of_rows(lambda: at_top(mine, others, n, size, sides.part, spec), spec)
+        found = interval_or_reason(
+            lambda: top_interval(mine, others, n, size, sides.part, spec), spec
+        )
         reason = Reason.of(ReasonCode.NONE_AT_TOP)
         return RowAnswer(value, n, m, (share, rest), found, reason)
 
@@ -223,7 +232,7 @@ def consistency(metric: RowMetric, rows: Rows, spec: Spec) -> Estimate:
     rng = generator(spec, metric.name)
     away = disagreement(rows.points[usable], rows.selected[usable], NEIGHBOURS, rng)
     off = float(away[0])
-    found = of_rows(lambda: consistent(away, n, spec), spec)
+    found = interval_or_reason(lambda: consistent(away, n, spec), spec)
     answer = RowAnswer(1 - off, n, None, interval=found)
     return row_estimate(metric, None, EVERYONE, None, answer, spec)
 
@@ -302,7 +311,7 @@ def row_estimate(
     return replace(estimate, value=answer.value, **certainty(intervals, 0, spec.confidence))
 
 
-def of_rows(make: Callable[[], Intervals], spec: Spec) -> Intervals:
+def interval_or_reason(make: Callable[[], Intervals], spec: Spec) -> Intervals:
     """Return the interval of one comparison of rows, or the reason why there is none."""
     if spec.cluster is not None or spec.design is not None:
         return no_intervals(1, Reason.of(ReasonCode.ROW_METRIC_WITH_CLUSTERS))
@@ -312,13 +321,13 @@ def of_rows(make: Callable[[], Intervals], spec: Spec) -> Intervals:
         return no_intervals(1, why.reason)
 
 
-def in_quarter(share: float, places: int, rows: int, spec: Spec) -> Intervals:
+def quarter_share_interval(share: float, places: int, rows: int, spec: Spec) -> Intervals:
     """Return the interval of a share of the rows in a quarter, of which there are so many."""
     limits = wilson(share * places, places, critical(spec.confidence))
-    return _one(limits, np.nan, (IntervalMethod.WILSON,), rows)
+    return _single_interval(limits, np.nan, (IntervalMethod.WILSON,), rows)
 
 
-def flipped(better: int, worse: int, n: int, m: int, spec: Spec, *, apart: bool) -> Intervals:
+def flip_interval(better: int, worse: int, n: int, m: int, spec: Spec, *, apart: bool) -> Intervals:
     """Return the interval of the flip test: its rows against what their neighbours would be given.
 
     ``better, worse``: rows that their neighbours would decide better, and worse.
@@ -329,17 +338,17 @@ def flipped(better: int, worse: int, n: int, m: int, spec: Spec, *, apart: bool)
         raise NoInterval(ReasonCode.OWN_NEIGHBOURS)
     limits = paired_difference(better, worse, n, critical(spec.confidence))
     method = (IntervalMethod.SCORE, IntervalMethod.CONDITIONAL)
-    return _one(limits, paired_p(better, worse), method, min(n, m))
+    return _single_interval(limits, paired_p(better, worse), method, min(n, m))
 
 
 def consistent(away: Array, rows: int, spec: Spec) -> Intervals:
     """Return the interval of consistency, from the disagreement of all rows and without blocks."""
     low, high = jackknifed_share(away, rows, spec.confidence)
     method = (IntervalMethod.JACKKNIFE, IntervalMethod.WILSON)
-    return _one((1 - high, 1 - low), np.nan, method, rows)
+    return _single_interval((1 - high, 1 - low), np.nan, method, rows)
 
 
-def of_quantiles(
+def quantile_interval(
     ours: Array, theirs: Array, q: float, part: float, spec: Spec, *, ratio: bool
 ) -> Intervals:
     """Return the interval of the difference or ratio of a quantile of two samples."""
@@ -350,10 +359,10 @@ def of_quantiles(
     if not math.isfinite(found.low) or not math.isfinite(found.high) or (ratio and not found.low):
         raise NoInterval(ReasonCode.UNBOUNDED)
     method = (IntervalMethod.ORDER_STATISTICS, IntervalMethod.MOVER)
-    return _one((found.low, found.high), found.p, method, min(len(ours), len(theirs)))
+    return _single_interval((found.low, found.high), found.p, method, min(len(ours), len(theirs)))
 
 
-def at_top(held: float, others: float, n: int, m: int, part: float, spec: Spec) -> Intervals:
+def top_interval(held: float, others: float, n: int, m: int, part: float, spec: Spec) -> Intervals:
     """Return the interval of the ratio of two shares of rows that are among the top.
 
     ``part`` is the group's share of its reference; ``others`` and ``m`` are of its other rows.
@@ -362,8 +371,8 @@ def at_top(held: float, others: float, n: int, m: int, part: float, spec: Spec) 
         raise NoInterval(ReasonCode.OWN_REFERENCE)
     low, high = top_ratio(held, others, n, m, critical(spec.confidence))
     places = held + others
-    return _one(
-        (_of_the_whole(low, part), _of_the_whole(high, part)),
+    return _single_interval(
+        (_ratio_to_all_rows(low, part), _ratio_to_all_rows(high, part)),
         top_p(held, places, n, n + m),
         (IntervalMethod.WILSON, IntervalMethod.CONDITIONAL),
         min(n, m),
@@ -371,7 +380,7 @@ def at_top(held: float, others: float, n: int, m: int, part: float, spec: Spec) 
     )
 
 
-def exposed(ours: Array, theirs: Array, part: float, spec: Spec) -> Intervals:
+def exposure_ratio_interval(ours: Array, theirs: Array, part: float, spec: Spec) -> Intervals:
     """Return the interval of the ratio of mean exposures of two sides that share no row.
 
     ``part`` is the group's share of its reference; ``theirs`` are of the other rows of it.
@@ -381,18 +390,18 @@ def exposed(ours: Array, theirs: Array, part: float, spec: Spec) -> Intervals:
     low, high, p = exposure_interval(ours, theirs, critical(spec.confidence))
     if np.isnan(low):
         raise NoInterval(ReasonCode.ONE_RANK)
-    limits = _of_the_whole(np.asarray(low), part), _of_the_whole(np.asarray(high), part)
+    limits = _ratio_to_all_rows(np.asarray(low), part), _ratio_to_all_rows(np.asarray(high), part)
     method = (IntervalMethod.MOVER, IntervalMethod.STUDENT_T)
-    return _one(limits, p, method, min(len(ours), len(theirs)))
+    return _single_interval(limits, p, method, min(len(ours), len(theirs)))
 
 
-def _of_the_whole(ratio: Array, part: float) -> Array:
+def _ratio_to_all_rows(ratio: Array, part: float) -> Array:
     # carry a ratio to the other rows over to all rows, of which the group is a part
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(1 / (part + (1 - part) / ratio))
 
 
-def _one(
+def _single_interval(
     limits: tuple[ArrayLike, ArrayLike],
     p: ArrayLike,
     method: Methods,
@@ -405,7 +414,7 @@ def _one(
     return Intervals(low, high, chance, [method], too_few, expected=np.array([np.nan]))
 
 
-def repeated(columns: Mapping[str, Sequence[Value]], count: str) -> dict[str, list[Value]]:
+def repeat_by_count(columns: Mapping[str, Sequence[Value]], count: str) -> dict[str, list[Value]]:
     """Repeat every row as often as its count; rows without a count are excluded."""
     times = np.nan_to_num(numbers_of(columns[count])).astype(int)
     return {
@@ -414,7 +423,7 @@ def repeated(columns: Mapping[str, Sequence[Value]], count: str) -> dict[str, li
     }
 
 
-def as_arrays(
+def convert_to_arrays(
     columns: Mapping[str, Sequence[Value]], cube: Cube, spec: Spec, outcome: OutcomeMasks
 ) -> tuple[Rows, tuple[str, ...]]:
     """Turn columns into arrays; with how each feature that rows are compared by is scaled."""
@@ -442,18 +451,18 @@ def as_arrays(
         [columns[name] for name in spec.features], scaled=not spec.profile.as_smclarify
     )
     scalings = tuple(f"{name} {way}" for name, way in zip(spec.features, how, strict=True))
-    score = _numbers(columns, spec.score, count)
+    score = _numbers_or_nan(columns, spec.score, count)
     rows = Rows(
         selected=selected,
-        prediction=_numbers(columns, spec.prediction, count),
-        label=_numbers(columns, spec.label, count),
+        prediction=_numbers_or_nan(columns, spec.prediction, count),
+        label=_numbers_or_nan(columns, spec.label, count),
         score=score if outcome.turned is None else outcome.turned - score,
         points=points if len(points) else np.zeros((count, 0)),
     )
     return rows, scalings
 
 
-def _numbers(columns: Mapping[str, Sequence[Value]], name: str | None, count: int) -> Array:
+def _numbers_or_nan(columns: Mapping[str, Sequence[Value]], name: str | None, count: int) -> Array:
     return np.full(count, np.nan) if name is None else numbers_of(columns[name])
 
 
@@ -475,7 +484,7 @@ def exact_histograms(
     values = np.unique(scores[~np.isnan(scores)])
     most_groups = max((len(each.groups) for each in features), default=0) + 1
     mean_weight = features[0].mean_weight if features else 1.0
-    factors = _factors(columns, spec, len(scores), mean_weight)
+    factors = _cases_and_weights(columns, spec, len(scores), mean_weight)
     label = cube.plan.axis(Role.LABEL)
     labels = 0 if label is None else len(cube.levels[label])
     label_of = (
@@ -499,12 +508,12 @@ def exact_histograms(
             for name, factor in factors.items()
         }
         weights = counts.get("w", counts["n"])
-        counts |= {name: weights * of for name, of in _moments(values).items()}
+        counts |= {name: weights * of for name, of in _score_moments(values).items()}
         exact.append(replace(each, histogram=Histogram(values, values, counts)))
     return tuple(exact)
 
 
-def _factors(
+def _cases_and_weights(
     columns: Mapping[str, Sequence[Value]], spec: Spec, rows: int, mean_weight: float
 ) -> dict[str, Array]:
     # the cases and the weight of every row, 0 where it cannot be counted
@@ -521,7 +530,7 @@ def _factors(
     return factors
 
 
-def _moments(values: Array) -> dict[str, Array]:
+def _score_moments(values: Array) -> dict[str, Array]:
     return {
         "s": values,
         "s2": values**2,
@@ -546,8 +555,8 @@ class RowReader:
         spec, cube, outcome = resolution.spec, self.cube, resolution.outcomes[0]
         wanted = [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
         wanted += [c for c in (spec.label, spec.prediction, spec.score, *spec.features) if c]
-        columns = self._read(wanted, spec.count)
-        rows, scalings = as_arrays(columns, cube, spec, outcome)
+        columns = self._read_columns(wanted, spec.count)
+        rows, scalings = convert_to_arrays(columns, cube, spec, outcome)
         notes = []
         if scalings:
             notes.append(Diagnostic.note(DiagnosticCode.FEATURE_DISTANCE, scalings=scalings))
@@ -573,10 +582,10 @@ class RowReader:
             self._exact.append(exact_histograms(self.source, self.cube, resolution.spec, features))
         return self._exact[0]
 
-    def _read(self, names: Sequence[str], count: str | None) -> dict[str, list[Value]]:
+    def _read_columns(self, names: Sequence[str], count: str | None) -> dict[str, list[Value]]:
         # some columns of all rows, each row as often as it counts; read once
         key = (*names, *((count,) if count else ()))
         if key not in self._columns:
             columns = read_rows(self.source, key, recode=self.cube.asked.recode)
-            self._columns[key] = columns if count is None else repeated(columns, count)
+            self._columns[key] = columns if count is None else repeat_by_count(columns, count)
         return self._columns[key]

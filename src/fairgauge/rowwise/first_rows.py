@@ -19,7 +19,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.scan.input_files import opened_files
 from fairgauge.scan.row_codes import numbers_of, read_rows
-from fairgauge.scan.source import Readable, Source, at_hand
+from fairgauge.scan.source import Readable, Source, can_look_at_rows
 from fairgauge.stats.arrays import Index
 from fairgauge.values import Value, is_number, name_of
 
@@ -32,32 +32,31 @@ _IDENTIFIER = (
     rf"(?i)(.*[_\s])?(id|uuid|guid|{_PEOPLE.pattern})([_\s]?(id|no|nr|number|ref|key)\.?)?"
 )
 _MOST_IDENTIFIERS = 3
+# different numbers of a label up to which they may be codes of classes
 _FEW_AMOUNTS = 20
-"""Different numbers of a label up to which they may be codes of classes."""
 _MOST_COMPARED = 1_000_000
 FEWEST_ROWS = 30
 """Different rows, all of them of an even number by coincidence in one table of a billion."""
 _LIKELY_ROUNDED, _MOST_EVEN = 5, 0.25
 """What numbers of a few combinations are rounded to, rather than copies; and the greatest ratio of
 the variance of times to their mean in copies of these: of a design with two outcomes it is more."""
+# values up to which rows are compared though not every one can be a copy
 _MOST_READ = 200_000
-"""Values up to which rows are compared though not every one can be a copy."""
 _FEWEST_COMPARED, _REPEATED, _SURELY = 100, 1.2, 6.0
 """Different rows, times that they stand on average, and standard errors, from which rows are taken
 for copies."""
 _UNSORTED, _FEWEST_IN_PLACE = 1.1, 3
 """Runs of equal rows beside different rows of a table that is not sorted, and their mean length."""
+# of different rows with a value of their own, the share from which those that stand again are many.
 _COPIED = 0.01
-"""Of different rows with a value of their own, the share from which those that stand again are
-many."""
+# a column with fewer distinct values than this share of its rows is no identifier, unless its name
+# is one of people or sessions, and it has more values than the next.
 _FEWEST_DIFFERENT = 0.1
-"""A column with fewer distinct values than this share of its rows is no identifier, unless its name
-is one of people or sessions, and it has more values than the next."""
+# distinct values, above which a column that is named for people or sessions is an identifier.
 _FEW_PEOPLE = 10
-"""Distinct values, above which a column that is named for people or sessions is an identifier."""
 
 
-def with_task(source: Source, spec: Spec) -> Spec:
+def infer_regression(source: Source, spec: Spec) -> Spec:
     """Treat labels or predictions with fractions as a regression, unless a task is stated.
 
     What is counted depends on the task, so the first rows are read before the scan. This is done
@@ -65,7 +64,7 @@ def with_task(source: Source, spec: Spec) -> Spec:
     """
     if spec.task or spec.positive or spec.score or not (spec.label and spec.prediction):
         return spec
-    if not at_hand(source):
+    if not can_look_at_rows(source):
         return spec
     first = read_rows(source, (spec.label, spec.prediction), _FIRST_ROWS, spec.recode)
     kinds = {kind for each in first.values() for kind in map(type, each)} - {type(None)}
@@ -98,7 +97,7 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
     so that rows of one person that are far apart are missed. What is advised depends on the verb,
     and on whether all that is counted is alike in them, as where a part of a file stands twice.
     """
-    if spec.cluster or spec.design or spec.person or spec.count or not at_hand(source):
+    if spec.cluster or spec.design or spec.person or spec.count or not can_look_at_rows(source):
         return
     used = {column for _, column in spec.columns()}
     named = [c for c in source.columns if c not in used and re.fullmatch(_IDENTIFIER, c)]
@@ -120,16 +119,14 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
 
 
 def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[str, int], ...]:
-    """Return what shows that rows are copies, as in a file that was appended twice; by name.
-
-    Where every row stands several times, the cells of the counts have a common divisor. Counts of
-    other rows hardly ever have one, so that rows are read only then, or where they are few. Where
-    most do, the numbers of times differ less than they would by coincidence; where few do, a column
-    whose values are of one row each shows it. Where combinations of values are few, all are
-    repeated, and their numbers may be rounded or balanced ones, unless the rows stand in the same
-    order again. Of people only those without an identifier count several times, and a cell may be
-    odd.
-    """
+    """Return what shows that rows are copies, as in a file that was appended twice; by name."""
+    # Where every row stands several times, the cells of the counts have a common divisor. Counts of
+    # other rows hardly ever have one, so that rows are read only then, or where they are few. Where
+    # most do, the numbers of times differ less than they would by coincidence; where few do, a
+    # column whose values are of one row each shows it. Where combinations of values are few, all
+    # are repeated, and their numbers may be rounded or balanced ones, unless the rows stand in the
+    # same order again. Of people only those without an identifier count several times, and a cell
+    # may be odd.
     if spec.count or cube.min_cell is not None or cube.rows == 0:
         return ()
     first = cube.tables[0]
@@ -145,7 +142,7 @@ def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[st
     if source is not None and not _is_lazy(source):
         others = 0 if spec.of_people else _MOST_READ // max(1, len(source.columns))
         most = _MOST_COMPARED if times > 1 else others
-    columns = _every_value(source) if cube.rows <= most else []
+    columns = _values_of_columns(source) if cube.rows <= most else []
     again = in_place = numbered = False
     if columns:
         held: dict[tuple[object, ...], int] = {}
@@ -186,9 +183,9 @@ def _is_lazy(source: Source) -> bool:
     return type(getattr(source, "frame", None)).__name__ == "LazyFrame"
 
 
-def _every_value(source: Source | None) -> list[Sequence[object]]:
+def _values_of_columns(source: Source | None) -> list[Sequence[object]]:
     # the values of all columns; none where one of them, asked for or not, is unreadable
-    if not isinstance(source, Readable) or not at_hand(source):
+    if not isinstance(source, Readable) or not can_look_at_rows(source):
         return []
     try:
         columns = source.fetch([*source.columns], None)[0]

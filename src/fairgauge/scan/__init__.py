@@ -11,14 +11,15 @@ from fairgauge.errors import DataError, quote
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import OPTIONS
 from fairgauge.scan._file_listing import is_lake_table, open_lake_table
+from fairgauge.scan._frames import open_frame
 from fairgauge.scan._sql import QUESTION
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
 from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source
 
+# the options whose values name columns, or are arrays
 _OF_COLUMNS = frozenset(
     option.name for option in OPTIONS if option.type in (COLUMN, COLUMNS, FEATURES, STRATA)
 )
-"""The options whose values name columns, or are arrays."""
 
 
 def open_source(data: object) -> Source:
@@ -28,9 +29,9 @@ def open_source(data: object) -> Source:
     if isinstance(data, str) and is_lake_table(data):
         return open_lake_table(data)
     if _are_paths(data):
-        return _of_rows(open_files(data))
+        return _refuse_warehouse_answer(open_files(data))
     if isinstance(data, StandardInput):
-        return _of_rows(open_standard_input(data))
+        return _refuse_warehouse_answer(open_standard_input(data))
     if isinstance(data, Query):
         from fairgauge.scan._database import open_database
 
@@ -39,12 +40,10 @@ def open_source(data: object) -> Source:
         raise DataError(f"there are no data; {ALLOWED_DATA}")
     if isinstance(data, (int, float, bytes)):
         raise DataError(f"cannot audit data of type {type(data).__name__}; {ALLOWED_DATA}")
-    from fairgauge.scan._frames import open_frame
-
     return open_frame(data)
 
 
-def _of_rows(source: Source) -> Source:
+def _refuse_warehouse_answer(source: Source) -> Source:
     if QUESTION in map(str.lower, source.columns):
         raise DataError(
             f"{quote(source.name)} is the answer of a warehouse to a query of fairgauge: cells, "

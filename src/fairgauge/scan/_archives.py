@@ -1,7 +1,7 @@
 """Archives: of one table, unpacked beside the run and read there; and logs of Inspect.
 
-A log is an archive of one JSON object a sample, or a JSON file of all; it is made JSON lines.
-Messages and events of a sample are excluded: what is asked are its metadata and scores.
+A log (``.eval``) is an archive of one JSON object a sample; it is made JSON lines. Messages and
+events of a sample are excluded: what is asked are its metadata and scores.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
@@ -24,13 +24,13 @@ from fairgauge.object_stores import Place
 _PIECE = 1 << 20
 
 
-def unpacked(path: Place, known: Collection[str]) -> Place:
+def unpack_table(path: Place, known: Collection[str]) -> Place:
     """Return a copy of the one table of an archive, which has one of these suffixes."""
     room = shutil.disk_usage(folder := Path(tempfile.mkdtemp(dir=folder_of_process()))).free
     try:
         with (
             path.open("rb") as packed,
-            _member(cast("IO[bytes]", packed), path, known) as (held, name),
+            _open_member(cast("IO[bytes]", packed), path, known) as (held, name),
         ):
             copy = folder / name
             with copy.open("wb") as target:
@@ -46,14 +46,14 @@ def unpacked(path: Place, known: Collection[str]) -> Place:
 
 
 @contextmanager
-def _member(
+def _open_member(
     packed: IO[bytes], path: Place, known: Collection[str]
 ) -> Iterator[tuple[IO[bytes], str]]:
     kind = path.suffix.lower()
     if kind == ".zip":
         with zipfile.ZipFile(packed) as archive:
             yield (
-                (opened := archive.open(_only_table(archive, path, known))),
+                (opened := archive.open(_name_of_only_table(archive, path, known))),
                 Path(opened.name or "").name,
             )
     elif kind == ".bz2":
@@ -68,7 +68,7 @@ def _member(
             yield held, PurePosixPath(str(path)).stem
 
 
-def _only_table(archive: zipfile.ZipFile, path: Place, known: Collection[str]) -> str:
+def _name_of_only_table(archive: zipfile.ZipFile, path: Place, known: Collection[str]) -> str:
     names = [each.filename for each in archive.infolist() if not each.is_dir()]
     tables = [
         name
@@ -90,12 +90,6 @@ _DEFLATED, _ZSTANDARD = 8, 93
 _LOCAL_HEADER, _NAME_AT = 30, 26
 
 
-def is_log(head: bytes) -> bool:
-    """Return whether a JSON file is a log of Inspect, from its first bytes."""
-    start = head.lstrip()
-    return start[:1] == b"{" and b'"version"' in start[:64] and b'"eval"' in start[:256]
-
-
 def samples_of_log(path: Place) -> Place:
     """Return a copy of the samples of a log as JSON lines."""
     copy = (
@@ -115,21 +109,13 @@ def samples_of_log(path: Place) -> Place:
 
 
 def _samples(log: IO[bytes]) -> Iterator[dict[str, Any]]:
-    if not zipfile.is_zipfile(log):
-        log.seek(0)
-        whole = json.load(log)
-        yield from (_row(sample, whole["eval"]) for sample in whole.get("samples") or ())
-        return
     with zipfile.ZipFile(log) as archive:
         started = json.loads(_member_of_log(log, archive.getinfo("_journal/start.json")))["eval"]
         for member in archive.infolist():
             if member.filename.startswith("samples/") and member.filename.endswith(".json"):
-                yield _row(json.loads(_member_of_log(log, member)), started)
-
-
-def _row(sample: Mapping[str, Any], of: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: sample[name] for name in _KEPT if sample.get(name) is not None}
-    return {"task": of.get("task"), "model": of.get("model"), **kept}
+                sample = json.loads(_member_of_log(log, member))
+                kept = {name: sample[name] for name in _KEPT if sample.get(name) is not None}
+                yield {"task": started.get("task"), "model": started.get("model"), **kept}
 
 
 def _member_of_log(log: IO[bytes], member: zipfile.ZipInfo) -> bytes:

@@ -37,14 +37,14 @@ Codes: TypeAlias = NDArray[np.integer[Any]]
 Floats: TypeAlias = NDArray[np.float64]
 Cells: TypeAlias = NDArray[np.int64]
 
+# cells that there may be, up to which a table holds the number of each
 _MOST_DENSE = 1 << 24
-"""Cells that there may be, up to which a table holds the number of each."""
+# cells of all axes that there may be, up to which they are summed in place of several tables.
 _MOST_JOINT = 1 << 20
-"""Cells of all axes that there may be, up to which they are summed in place of several tables."""
 _MOST_SPARSE = 1 << 62
+# bytes of an array after which the C library keeps the memory of smaller ones for the next batch;
+# it would hand each back, and the system would clear it anew.
 _KEPT = 1 << 24
-"""Bytes of an array after which the C library keeps the memory of smaller ones for the next batch;
-it would hand each back, and the system would clear it anew."""
 
 
 @dataclass
@@ -108,7 +108,7 @@ class Totals:
             for name in WEIGHTS:
                 measures[name] = times = times * factors[-1]
         for moment in plan.moments:
-            value = _moment(moment, numbers) if moment.columns else 1.0
+            value = _moment_values(moment, numbers) if moment.columns else 1.0
             factor: Any = measures[WEIGHTS[moment.power - 1]] if plan.weight else times
             if moment.by:
                 cases_of = measures[plan.cases]
@@ -120,15 +120,17 @@ class Totals:
         return measures
 
 
-def _moment(moment: Moment, numbers: Mapping[str, Floats]) -> Floats:
+def _moment_values(moment: Moment, numbers: Mapping[str, Floats]) -> Floats:
     x, y = (numbers[column] for column in (moment.columns * 2)[:2])
     if moment.limited:
         x, y = (np.clip(each, -LARGEST, LARGEST) for each in (x, y))
     about = x - moment.centre if moment.centre else x
-    return reduce(mul, (about if each == "x" else _factor(each, x, y) for each in moment.factors))
+    return reduce(
+        mul, (about if each == "x" else _factor_values(each, x, y) for each in moment.factors)
+    )
 
 
-def _factor(factor: MomentFactor, x: Floats, y: Floats) -> Floats:
+def _factor_values(factor: MomentFactor, x: Floats, y: Floats) -> Floats:
     if factor == "gap":
         return y - x
     if factor == "distance":
@@ -144,7 +146,7 @@ class Scanned:
     tables: list[Counted]
 
 
-def scanned(plan: Plan, batches: Iterable[Batch], limit: int) -> Scanned:
+def scan_batches(plan: Plan, batches: Iterable[Batch], limit: int) -> Scanned:
     """Count rows in batches; at most ``limit`` values on an axis."""
     sums = CellSums(plan, limit)
     for batch in batches:
@@ -154,10 +156,12 @@ def scanned(plan: Plan, batches: Iterable[Batch], limit: int) -> Scanned:
 
 def count_batches(plan: Plan, batches: Iterable[Batch], limit: int) -> Cube:
     """Make the cube of rows in batches."""
-    return joined(plan, [scanned(plan, batches, limit)], limit)
+    return join_parts(plan, [scan_batches(plan, batches, limit)], limit)
 
 
-def joined(plan: Plan, parts: Sequence[Scanned], limit: int, texts: Collection[str] = ()) -> Cube:
+def join_parts(
+    plan: Plan, parts: Sequence[Scanned], limit: int, texts: Collection[str] = ()
+) -> Cube:
     """Make one cube of what was counted of the parts of the data."""
     totals = Totals()
     for part in parts:
@@ -204,7 +208,7 @@ class CellSums:
     def add(self, batch: Batch) -> None:
         """Add rows."""
         plan = self._plan
-        seen = [_seen(*each) for each in batch.numbers.items()]
+        seen = [_range_seen(*each) for each in batch.numbers.items()]
         ranged = [each for each, _ in seen if each.column in self._ranged]
         check_numbers(plan, ranged)
         self._totals.see(ranged)
@@ -246,7 +250,7 @@ class CellSums:
         return Scanned(self._totals, [table.counted(values) for table in self._tables])
 
 
-def _seen(column: str, values: Floats) -> tuple[Seen, bool]:
+def _range_seen(column: str, values: Floats) -> tuple[Seen, bool]:
     low, high = float(values.min(initial=math.inf)), float(values.max(initial=-math.inf))
     whole = low <= high
     if not whole:
@@ -324,7 +328,7 @@ class _TableSums:
             # as narrow as it may be: most of the axes have few values
             cells = np.multiply(cells, size, dtype=np.min_scalar_type(-1 - many))
             np.add(cells, codes[axis], out=cells, casting="unsafe")
-        before, at = self._numbered(cells)
+        before, at = self._number_cells(cells)
         for measure, held in self._sums.items():
             sums = np.bincount(at, measures[measure], len(self._cells)).astype(float, copy=False)
             sums[before] += held
@@ -353,7 +357,7 @@ class _TableSums:
         self._sizes = room
         return room
 
-    def _numbered(self, cells: Codes) -> tuple[slice | Codes, Codes]:
+    def _number_cells(self, cells: Codes) -> tuple[slice | Codes, Codes]:
         known = len(self._cells)
         if self._numbers is None:
             self._cells, at = np.unique(np.concatenate([self._cells, cells]), return_inverse=True)

@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.cube import Cube, in_stated_order
+from fairgauge.cube.cube import Cube, reorder_levels
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.features import KEYS, MOST_STRATA
@@ -20,7 +20,7 @@ from fairgauge.question.readers import items
 from fairgauge.scan._cell_sums import count_batches
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan._narwhals import own_names
-from fairgauge.scan.row_codes import Batch, coded_whole, doubles, numbers_of_texts, without_listed
+from fairgauge.scan.row_codes import Batch, coded_whole, doubles, drop_codes, numbers_of_texts
 from fairgauge.scan.source import Fetched, NotNumeric, Source, check_unique_names
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, canonical, name_of
@@ -56,11 +56,11 @@ class Arrays:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows at once."""
-        return in_stated_order(count_batches(plan, self.batches(plan), limit), self.stated_order)
+        return reorder_levels(count_batches(plan, self.batches(plan), limit), self.stated_order)
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows, all of them: they are in memory already."""
-        coded = {a.column: _coded(self.held[a.column]) for a in plan.axes if not a.bins}
+        coded = {a.column: _code_array(self.held[a.column]) for a in plan.axes if not a.bins}
         yield Batch(
             {axis: coded[axis.column] for axis in plan.axes if not axis.bins},
             {column: self._numbers(column, plan) for column in plan.numeric_columns},
@@ -69,8 +69,8 @@ class Arrays:
     def _numbers(self, column: str, plan: Plan) -> NDArray[np.float64]:
         values = self.held[column]
         if values.dtype.kind != "O":
-            return without_listed(values.astype(np.float64), plan, column)
-        texts, positions = _coded(values)
+            return drop_codes(values.astype(np.float64), plan, column)
+        texts, positions = _code_array(values)
         if column in plan.no_numbers and texts and isinstance(texts[0], str):
             numbers = numbers_of_texts(texts, plan, column)
         elif kinds := {type(each) for each in texts} - {int}:
@@ -81,7 +81,7 @@ class Arrays:
         return np.take(np.append(numbers, np.nan), positions)
 
 
-def _coded(values: NDArray[Any]) -> tuple[Sequence[object], NDArray[np.integer[Any]]]:
+def _code_array(values: NDArray[Any]) -> tuple[Sequence[object], NDArray[np.integer[Any]]]:
     # the different values, and the position of each row among them; -1 is missing
     if whole := coded_whole(values):
         return whole
@@ -102,8 +102,8 @@ Series = nw.Series[Any]
 Frame = nw.DataFrame[Any]
 Values = Series | NDArray[Any]
 
+# every array, Series and frame has one of them
 _PROTOCOLS = ("__array__", "__arrow_c_array__", "__arrow_c_stream__")
-"""Every array, Series and frame has one of them."""
 _LARGEST_WHOLE = 2**62
 
 
@@ -146,10 +146,10 @@ def open_arrays(
             )
         frame = given
     _check_rows(collector.arrays, frame)
-    names = _names(collector.arrays, frame)
+    names = _name_arrays(collector.arrays, frame)
     columns = {name: given.values for given, name in names.items()}
-    placed = {option: _with_names(value, names) for option, value in written.items()}
-    return _source(columns, frame), placed
+    placed = {option: _replace_arrays_by_names(value, names) for option, value in written.items()}
+    return _columns_source(columns, frame), placed
 
 
 class _Collector:
@@ -239,17 +239,17 @@ def _plain_array(value: object, path: str) -> NDArray[Any]:
         value = [*array] if array.dtype.kind == "M" else array  # tolist() makes nanoseconds numbers
     listed = value.tolist() if isinstance(value, np.ndarray) else value
     if _is_list(listed) and set(map(type, listed)) <= _CANONICAL:  # of millions of values at once
-        return _of_one_type(cast("list[Value]", [*listed]), path)
+        return _single_type_array(cast("list[Value]", [*listed]), path)
     if not _is_list(listed) or any(_is_list(each) or _is_array(each) for each in listed):
         features = path.startswith(("sensitive", "strata"))
         raise SpecError(
             Problem(path, _ONE_DIMENSION + (_OF_FEATURES if features else _OF_OUTCOMES))
         )
-    return _of_one_type([canonical(each) for each in listed], path)
+    return _single_type_array([canonical(each) for each in listed], path)
 
 
+# types whose values are in their one form
 _CANONICAL = {str, bool, int, type(None)}
-"""Types whose values are in their one form."""
 _ONE_DIMENSION = "must have one dimension, with one value for each row; "
 _OF_FEATURES = "name the columns of a table: sensitive={'NAME': table[:, 0]}"
 _OF_OUTCOMES = (
@@ -258,10 +258,10 @@ _OF_OUTCOMES = (
 )
 
 
-def _of_one_type(values: list[Value], path: str) -> NDArray[Any]:
+def _single_type_array(values: list[Value], path: str) -> NDArray[Any]:
     known = [each for each in values if each is not None]
     types = {type(each): each for each in known}
-    examples = {_kind(each): each for each in types.values()}
+    examples = {_value_kind(each): each for each in types.values()}
     if len(examples) > 1:
         listed = " and ".join(f"{kind} ({quote(examples[kind])})" for kind in sorted(examples))
         raise DataError(f"{path} holds values of several types, {listed}; convert them to one type")
@@ -275,7 +275,7 @@ def _of_one_type(values: list[Value], path: str) -> NDArray[Any]:
     return array
 
 
-def _kind(value: Value) -> str:
+def _value_kind(value: Value) -> str:
     if isinstance(value, bool):
         return "true/false"
     return "text" if isinstance(value, str) else "number"
@@ -311,7 +311,7 @@ def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:
         )
 
 
-def _names(arrays: Sequence[GivenArray], frame: Frame | None) -> dict[GivenArray, str]:
+def _name_arrays(arrays: Sequence[GivenArray], frame: Frame | None) -> dict[GivenArray, str]:
     # where there is another array or column of its own name, as pandas gives to what it computes
     # from a column, the option's is taken; the name of a feature is the name of the feature
     names: dict[GivenArray, str] = {}
@@ -319,7 +319,7 @@ def _names(arrays: Sequence[GivenArray], frame: Frame | None) -> dict[GivenArray
         option = given.path.partition("[")[0]
         taken = set(names.values())
         if frame is not None:
-            same = given.name in frame.columns and _plain_values(given.values) == _plain_values(
+            same = given.name in frame.columns and _canonical_list(given.values) == _canonical_list(
                 frame[str(given.name)]
             )
             taken |= {each for each in frame.columns if each != given.name or not same}
@@ -336,22 +336,22 @@ def _names(arrays: Sequence[GivenArray], frame: Frame | None) -> dict[GivenArray
     return names
 
 
-def _plain_values(values: Values) -> list[Value]:
+def _canonical_list(values: Values) -> list[Value]:
     return [*map(canonical, values.to_list() if isinstance(values, nw.Series) else values)]
 
 
-def _with_names(value: object, names: Mapping[GivenArray, str]) -> object:
+def _replace_arrays_by_names(value: object, names: Mapping[GivenArray, str]) -> object:
     if isinstance(value, list):
-        return [_with_names(each, names) for each in value]
+        return [_replace_arrays_by_names(each, names) for each in value]
     return names[value] if isinstance(value, GivenArray) else value
 
 
-def _source(columns: Mapping[str, Values], frame: Frame | None) -> Source:
+def _columns_source(columns: Mapping[str, Values], frame: Frame | None) -> Source:
     series = [each for each in columns.values() if isinstance(each, nw.Series)]
     if frame is None and not series:
         return Arrays(cast("Mapping[str, NDArray[Any]]", columns))
     engine = series[0].implementation if frame is None else frame.implementation
-    held = {name: _of_engine(name, values, engine) for name, values in columns.items()}
+    held = {name: _series_of_engine(name, values, engine) for name, values in columns.items()}
     if frame is None:
         table: Frame = nw.from_dict(held)
     else:
@@ -359,11 +359,11 @@ def _source(columns: Mapping[str, Values], frame: Frame | None) -> Source:
     return open_frame(table.to_native())
 
 
-def _of_engine(name: str, values: Values, engine: Any) -> Series:
+def _series_of_engine(name: str, values: Values, engine: Any) -> Series:
     if isinstance(values, nw.Series):
         if values.implementation is engine:
             return nw.maybe_reset_index(values).alias(name)
-        values = _of_one_type([canonical(each) for each in values.to_list()], name)
+        values = _single_type_array([canonical(each) for each in values.to_list()], name)
     plain = values.tolist() if values.dtype.kind == "O" else values
     return nw.new_series(name, plain, backend=engine)
 
@@ -377,8 +377,8 @@ def open_columns(
     arrays = {}
     for column, values in columns.items():
         plain = [canonical(each) for each in values]
-        if len({_kind(each) for each in plain if each is not None}) > 1:
+        if len({_value_kind(each) for each in plain if each is not None}) > 1:
             plain = [None if each is None else name_of(each) for each in plain]
-        arrays[column] = _of_one_type(plain, column)
+        arrays[column] = _single_type_array(plain, column)
     codes = codes or {}
     return Arrays(arrays, name, {c: [*of.values()] for c, of in codes.items()}, codes)

@@ -16,9 +16,9 @@ from fairgauge.errors import (
     failed_import,
     is_clear,
     listing,
-    nearest,
     quote,
     shown_address,
+    suggest,
 )
 from fairgauge.scan._duckdb_relation import FETCHED, reason, spilling
 from fairgauge.scan._sql import (
@@ -29,11 +29,11 @@ from fairgauge.scan._sql import (
     Columns,
     count_by_sql,
     identifier,
-    in_dialect,
     is_query,
-    marked,
+    mark_text,
     select,
     select_rows,
+    translate,
 )
 from fairgauge.scan.row_codes import Batch, record_batches, sql_double
 from fairgauge.scan.source import NotNumeric, Record, Source, check_unique_names
@@ -50,19 +50,19 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Plan
 
 _DOUBLE = {"postgres": "DOUBLE PRECISION", "sqlite": "REAL", "mysql": "DOUBLE"}
+# whether a text is a number, in PostgreSQL, and in SQLite, MySQL and MariaDB
 _IS_NUMBER = {
     "postgres": r"{} ~ '^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$'",
     # without regular expressions, or with others in each: JSON that is a number
     "": "json_valid({0}) AND substr(trim({0}), 1, 1) IN "
     "('-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9')",
 }
-"""Whether a text is a number, in PostgreSQL, and in SQLite, MySQL and MariaDB."""
+# a view in a DuckDB file may name the web, which an extension would read
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = dict.fromkeys(
     ("autoinstall_known_extensions", "autoload_known_extensions"), "false"
 )
-"""A view in a DuckDB file may name the web, which an extension would read."""
+# the longest value of a parameter that an error repeats: ``verify-full`` is no secret
 _LONGEST_PLAIN = 12
-"""The longest value of a parameter that an error repeats: ``verify-full`` is no secret."""
 _UTC = "CONCAT(replace(strftime({}, '%Y-%m-%dT%H:%M:%S.%f'), '.000000', ''), '+00:00')"
 
 
@@ -95,12 +95,12 @@ def open_database(url: str, rows: str) -> Source:
     try:
         import ibis
     except ImportError as error:
-        raise MissingExtra("reading databases", _extra(url), error) from None
-    with _as_data_error(shown, url):
+        raise MissingExtra("reading databases", _extra_for_url(url), error) from None
+    with _explain_database_errors(shown, url):
         file = scheme == "sqlite"
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Unable to set session timezone")
-            backend = ibis.sqlite.connect(_file(url)) if file else ibis.connect(url)
+            backend = ibis.sqlite.connect(_sqlite_file(url)) if file else ibis.connect(url)
         try:
             if backend.name == "mysql":
                 backend.con.query("SET time_zone = '+00:00'")  # which it knows without its tables
@@ -152,30 +152,32 @@ class Database:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one query."""
-        return count_by_sql(plan, self._from, self._written(), self._run, limit)
+        return count_by_sql(plan, self._source_sql, self._column_sql(), self._run, limit)
 
     streams: ClassVar[bool] = True
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows of the columns of a plan."""
-        yield from record_batches(plan, self._run(select_rows(plan, self._from, self._written())))
+        yield from record_batches(
+            plan, self._run(select_rows(plan, self._source_sql, self._column_sql()))
+        )
 
     def query(self, plan: Plan) -> str:
         """Return the query that counts."""
-        return self._in_dialect(select(plan, self._from, self._written()))
+        return self._translate(select(plan, self._source_sql, self._column_sql()))
 
     @property
-    def _from(self) -> str:
+    def _source_sql(self) -> str:
         return ROWS if self._engine == "mysql" else f"({self.rows}) AS {ROWS}"
 
-    def _in_dialect(self, query: str) -> str:
-        return in_dialect(query, self.rows, "mysql") if self._engine == "mysql" else query
+    def _translate(self, query: str) -> str:
+        return translate(query, self.rows, "mysql") if self._engine == "mysql" else query
 
     @property
     def _engine(self) -> str:
         return str(self.table.get_backend().name)
 
-    def _written(self) -> Columns:
+    def _column_sql(self) -> Columns:
         kinds = dict(self.table.schema().items())
         double = _DOUBLE[self._engine]
         names = {
@@ -209,7 +211,7 @@ class Database:
             name, kind = names[column], kinds[column]
             if kind.is_timestamp() and kind.timezone:  # an instant, which is sent without a zone
                 return f"CASE WHEN {name} IS NOT NULL THEN {_UTC.format(name)} END"
-            return marked(name, "mysql") if kind.is_string() else name
+            return mark_text(name, "mysql") if kind.is_string() else name
 
         # a look at the first rows could run a costly query twice, so the database only counts
         return Columns(
@@ -219,14 +221,14 @@ class Database:
 
     def _run(self, query: str) -> Iterator[Record]:
         connection = self.table.get_backend().con
-        with _as_data_error(self.name, self.name):
+        with _explain_database_errors(self.name, self.name):
             if self._engine == "sqlite":
                 yield from connection.execute(query)
                 return
             if self._engine == "mysql":
                 with closing(connection.cursor()) as cursor:
-                    cursor.execute(self._in_dialect(query))
-                    yield from (tuple(map(_unmarked, record)) for record in cursor)
+                    cursor.execute(self._translate(query))
+                    yield from (tuple(map(_remove_mark, record)) for record in cursor)
                 return
             with connection.transaction(), connection.cursor("fairgauge") as cursor:
                 cursor.execute(query)  # a named cursor sends its records in parts
@@ -234,7 +236,7 @@ class Database:
                     yield from records
 
 
-def _unmarked(value: object) -> object:
+def _remove_mark(value: object) -> object:
     return value.removesuffix(MARK) if isinstance(value, str) else value
 
 
@@ -249,7 +251,7 @@ def _rows_of(backend: BaseBackend, rows: str, shown: str) -> Table:
     try:
         return backend.table(table, database=database or None)
     except TableNotFound:
-        raise _no_table(rows, shown, backend.list_tables()) from None
+        raise _missing_table_error(rows, shown, backend.list_tables()) from None
 
 
 def _postgres_schema(backend: BaseBackend, query: str) -> dict[str, DataType]:
@@ -268,10 +270,10 @@ def _postgres_schema(backend: BaseBackend, query: str) -> dict[str, DataType]:
     return schema
 
 
-def _no_table(name: str, shown: str, tables: Iterable[str]) -> DataError:
+def _missing_table_error(name: str, shown: str, tables: Iterable[str]) -> DataError:
     known = sorted(tables)
     holds = f"It has {listing(known)}" if known else "It has none"
-    return DataError(f"no table {quote(name)} in {quote(shown)}.{nearest(name, known)} {holds}")
+    return DataError(f"no table {quote(name)} in {quote(shown)}.{suggest(name, known)} {holds}")
 
 
 def _open_duckdb(url: str, rows: str, shown: str) -> Source:
@@ -279,8 +281,10 @@ def _open_duckdb(url: str, rows: str, shown: str) -> Source:
 
     from fairgauge.scan._duckdb_relation import open_relation
 
-    with _as_data_error(shown, url):
-        connection = duckdb.connect(_file(url), read_only=True, config=_SETTINGS | spilling())
+    with _explain_database_errors(shown, url):
+        connection = duckdb.connect(
+            _sqlite_file(url), read_only=True, config=_SETTINGS | spilling()
+        )
         if is_query(rows):
             return open_relation(connection.sql(rows), shown)
         try:
@@ -290,10 +294,10 @@ def _open_duckdb(url: str, rows: str, shown: str) -> Source:
                 "SELECT CASE WHEN table_schema = current_schema() THEN table_name "
                 "ELSE table_schema || '.' || table_name END FROM information_schema.tables"
             ).fetchall()
-            raise _no_table(rows, shown, [name for (name,) in tables]) from None
+            raise _missing_table_error(rows, shown, [name for (name,) in tables]) from None
 
 
-def _file(url: str) -> Path:
+def _sqlite_file(url: str) -> Path:
     # the file of a URL: ``sqlite:///here.db``, ``sqlite:////else/where.db``
     path = url.partition("://")[2].partition("?")[0]
     relative = Path(path.removeprefix("/"))
@@ -307,14 +311,14 @@ def _file(url: str) -> Path:
     raise DataError(f"no file {quote(relative)}{'' if relative.is_absolute() else slashes}")
 
 
-def _extra(url: str) -> str:
+def _extra_for_url(url: str) -> str:
     scheme = url.partition(":")[0].partition("+")[0]
     extras = {"postgres": "postgres", "postgresql": "postgres", "sqlite": "sql"}
     return extras.get(scheme, f"ibis-framework[{scheme}]")
 
 
 @contextmanager
-def _as_data_error(shown: str, url: str) -> Iterator[None]:
+def _explain_database_errors(shown: str, url: str) -> Iterator[None]:
     try:
         yield
     except (DataError, MissingExtra):
@@ -322,8 +326,8 @@ def _as_data_error(shown: str, url: str) -> Iterator[None]:
     except Exception as error:
         missing = failed_import(error)  # which ibis may turn into an error of an attribute
         if missing is not None:
-            raise MissingExtra(f"reading {quote(shown)}", _extra(url), missing) from None
-        message = reason(Exception(_without(_secrets(url), str(error).replace(url, shown))))
+            raise MissingExtra(f"reading {quote(shown)}", _extra_for_url(url), missing) from None
+        message = reason(Exception(_hide_passwords(_secrets(url), str(error).replace(url, shown))))
         raise DataError(f"cannot read {quote(shown)}: {message}") from None
 
 
@@ -335,7 +339,7 @@ def _secrets(url: str) -> set[str]:
     return {form for each in (password, *secret) for form in (each, unquote(each))} - {""}
 
 
-def _without(secrets: set[str], text: str) -> str:
+def _hide_passwords(secrets: set[str], text: str) -> str:
     for each in sorted(secrets, key=len, reverse=True):
         text = text.replace(each, "***")
     return text

@@ -33,8 +33,8 @@ from fairgauge.values import NANOSECONDS
 FETCHED = 65_536
 """How many records are fetched at a time."""
 
+# an error of ours that passed through DuckDB, which called us to read an object
 _OURS = re.compile(r"\bDataError: (.*?)\s*(?:\n\s*At:|\Z)", re.DOTALL)
-"""An error of ours that passed through DuckDB, which called us to read an object."""
 
 _CSV_ERRORS = {
     r"Expected Number of Columns: (\d+) Found: (\d+)": r"the header has \1 columns, this line \2",
@@ -150,8 +150,8 @@ _WHOLE = {
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
 }
+# types whose values come by Arrow as they are fetched
 _BATCHED = {"VARCHAR", "DOUBLE", *(_WHOLE - {"HUGEINT", "UHUGEINT"})}
-"""Types whose values come by Arrow as they are fetched."""
 _UTC = "TIMESTAMP WITH TIME ZONE"
 
 
@@ -164,7 +164,7 @@ def open_relation(relation: DuckDBPyRelation, name: str | None = None) -> Source
     return DuckRows(name or "DuckDB relation", columns, _VIEW, written, own=relation)
 
 
-def without_nan(double: str) -> str:
+def null_where_nan(double: str) -> str:
     """Write a double, NULL where it is NaN.
 
     DuckDB trusts Parquet's statistics, which leave NaN out: 1.5 in ``nullif(..., 'NaN')``, 2.0 in
@@ -175,15 +175,15 @@ def without_nan(double: str) -> str:
 
 def text_as_number(text: str) -> str:
     """Write a text as a double: NULL where it is missing, NaN or not a number."""
-    return without_nan(_read(text))
+    return null_where_nan(_cast_to_double(text))
 
 
-def not_a_number(text: str) -> str:
+def text_unless_number(text: str) -> str:
     """Write a text where it is not a number, else NULL."""
-    return f"CASE WHEN {_read(text)} IS NULL THEN {text} END"
+    return f"CASE WHEN {_cast_to_double(text)} IS NULL THEN {text} END"
 
 
-def _read(text: str) -> str:
+def _cast_to_double(text: str) -> str:
     return f"TRY_CAST(replace({text}, '_', ' ') AS DOUBLE)"  # DuckDB would read 1_0 as 10
 
 
@@ -244,13 +244,13 @@ def typed_columns(
         double = double_or_nan(column)
         if column in texts or written[column][1] != "DOUBLE":
             return double
-        return without_nan(double)
+        return null_where_nan(double)
 
     def of_texts(column: str) -> tuple[str, str] | None:
         expression, kind = written[column]
         text = f"CAST({expression} AS VARCHAR)"
         is_text = kind == "VARCHAR" or kind.startswith("ENUM")
-        return (text_as_number(text), not_a_number(text)) if is_text else None
+        return (text_as_number(text), text_unless_number(text)) if is_text else None
 
     batched = frozenset(c for c, (_, kind) in written.items() if kind in _BATCHED)
     return Columns(
@@ -264,17 +264,17 @@ def typed_columns(
     )
 
 
-def listed(paths: Iterable[Place]) -> str:
+def list_paths_in_sql(paths: Iterable[Place]) -> str:
     """Write paths as a list in SQL, so that ``*``, ``?`` and ``[`` in them mean themselves."""
     return f"[{', '.join(literal(glob.escape(address(path))) for path in paths)}]"
 
 
 _LONGEST_LINE = 1 << 22
 _BUFFER = 1 << 23
+# bytes of Parquet from which counting by numpy saves more than importing Arrow costs
 _LARGE = 1 << 24
-"""Bytes of Parquet from which counting by numpy saves more than importing Arrow costs."""
+# rows that are counted at a time
 _ROWS = 98_304
-"""Rows that are counted at a time."""
 
 
 def csv_rows(
@@ -289,7 +289,7 @@ def csv_rows(
     ends = known if line_end else "strict_mode=true"
     types = ", ".join(f"'{column}': 'VARCHAR'" for column in columns)
     return (
-        f"read_csv({listed(paths)}, delim={literal(delimiter)}, quote='\"', "
+        f"read_csv({list_paths_in_sql(paths)}, delim={literal(delimiter)}, quote='\"', "
         f"escape='\"', header=true, nullstr='', auto_detect=false, "
         f"{ends}, null_padding=false, max_line_size={_LONGEST_LINE}, "
         f"buffer_size={_BUFFER}, columns={{{types}}})"
@@ -340,21 +340,21 @@ class DuckRows:
         )
         fine = any(axis.grid for axis in plan.axes)
         if self.size >= _LARGE and fine and alike and has_arrow():
-            cube = self._summed(plan, limit)
+            cube = self._count_in_batches(plan, limit)
             if cube is not None:
                 return cube
         return count_by_sql(plan, self.relation, self.written, self._run, limit)
 
-    def _summed(self, plan: Plan, limit: int) -> Cube | None:
+    def _count_in_batches(self, plan: Plan, limit: int) -> Cube | None:
         # none where they are too many to have a place each
-        from fairgauge.scan._cell_sums import CellSums, joined
+        from fairgauge.scan._cell_sums import CellSums, join_parts
 
         sums = CellSums(plan, limit)
         for batch in self.batches(plan, _ROWS):
             sums.add(batch)
             if not sums.dense:
                 return None
-        return joined(plan, [sums.scanned()], limit, self.written.texts)
+        return join_parts(plan, [sums.scanned()], limit, self.written.texts)
 
     @property
     def plain(self) -> bool:

@@ -27,17 +27,18 @@ from fairgauge.errors import (
 from fairgauge.object_stores import (
     Place,
     address,
-    explained,
+    explain_store_errors,
     find_objects,
     is_object,
     local_path,
     names_in,
 )
+from fairgauge.scan._frames import open_frame
 from fairgauge.scan.source import Source
 from fairgauge.start.records import dataclass
 
+# folders of a store that are looked into, as each takes some requests
 _MOST_FOLDERS = 32
-"""Folders of a store that are looked into, as each takes some requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,8 @@ class LakeTable:
 
     def opened_by(self, asked: str) -> str | None:
         """Return the address that opens the table that is named by its folder, if it is read."""
-        whole = _absolute(asked.rstrip("/")) == self.folder and self.kind in ("delta", "iceberg")
-        return f"{self.kind}:{asked.rstrip('/')}" if whole else None
+        whole = _absolute(asked.rstrip("/")) == self.folder and self.kind == "delta"
+        return f"delta:{asked.rstrip('/')}" if whole else None
 
     def error(self) -> DataError:
         """Return the error where some of its files are named in place of the table."""
@@ -124,13 +125,13 @@ def _is_left_over(name: str, asked: str) -> bool:
     )
 
 
+# what a file of each kind of table is called, after the folder of the table
 _MARKS = {
     "delta": re.compile(r"(.*?)/_delta_log/[^/]+"),
     "hudi": re.compile(r"(.*?)/\.hoodie/[^/]+"),
     "iceberg": re.compile(r"(.*?)/metadata/[^/]+\.metadata\.json"),
     "ducklake": re.compile(r"(.*)/ducklake-[^/]+\.parquet"),
 }
-"""What a file of each kind of table is called, after the folder of the table."""
 _BESIDE = ("_delta_log", ".hoodie", "metadata")
 
 
@@ -140,7 +141,7 @@ def _table_of(
     if not (below or any(file.suffix.lower() == ".parquet" for file in files)):
         return None
     if asked.lower().startswith("http"):  # which list nothing
-        return _marked(map(address, files))
+        return _find_lake_table(map(address, files))
     names = [_absolute(address(each)) for each in every]
     folder = [_absolute(asked.rstrip("/") or "/")] if below and not glob.has_magic(asked) else []
     folders = {above for name in folder or names for above in (*folder, *_above(name))}
@@ -151,10 +152,10 @@ def _table_of(
         for mark in _BESIDE
         for name in names_in(f"{folder}/{mark}")
     )
-    return _marked(names) or _marked(beside)
+    return _find_lake_table(names) or _find_lake_table(beside)
 
 
-def _marked(names: Iterable[str]) -> LakeTable | None:
+def _find_lake_table(names: Iterable[str]) -> LakeTable | None:
     found = ((kind, mark.fullmatch(name)) for name in names for kind, mark in _MARKS.items())
     return next((LakeTable(kind, at[1]) for kind, at in found if at), None)
 
@@ -170,16 +171,13 @@ def _above(name: str) -> Iterator[str]:
 
 
 _CHOOSE = "choose rows of it by conditions (where), and name the table"
+# what each kind is called, and what to do
 _KINDS = {
     "delta": ("a Delta", f"{_CHOOSE}: delta:{{folder}}"),
-    "iceberg": (
-        "an Iceberg",
-        f"{_CHOOSE}: iceberg:{{folder}}, or in its catalogue iceberg:CATALOG.NAMESPACE.TABLE",
-    ),
+    "iceberg": ("an Iceberg", f"{_CHOOSE} in its catalogue: iceberg:CATALOG.NAMESPACE.TABLE"),
     "hudi": ("a Hudi", "give the frame of an engine that knows Hudi, such as Spark"),
     "ducklake": ("a DuckLake", "attach its catalogue in DuckDB, and give the relation"),
 }
-"""What each kind is called, and what to do."""
 
 
 _ADDRESS = re.compile(r"(?P<kind>delta|iceberg):(?P<where>.+?)(?:@(?P<version>\d+))?")
@@ -197,12 +195,8 @@ def is_lake_table(address: object) -> bool:
 
 
 def open_lake_table(address: str) -> Source:
-    """Open ``delta:FOLDER``, ``iceberg:FOLDER`` or ``iceberg:CATALOG.NAMESPACE.TABLE``.
-
-    ``@VERSION`` may follow.
-    """
+    """Open ``delta:FOLDER`` or ``iceberg:CATALOG.NAMESPACE.TABLE``; ``@VERSION`` may follow."""
     from fairgauge.scan._duckdb_relation import reason
-    from fairgauge.scan._frames import open_frame
 
     parts = _ADDRESS.fullmatch(address)
     assert parts is not None
@@ -225,7 +219,7 @@ def _delta(where: str, version: int | None) -> tuple[Any, str]:
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError, TableNotFoundError
 
-    with explained(where) if is_object(where) else nullcontext():
+    with explain_store_errors(where) if is_object(where) else nullcontext():
         try:
             table = DeltaTable(where, storage_options=_storage_options(where))
         except TableNotFoundError:
@@ -274,54 +268,14 @@ def _iceberg(where: str, version: int | None) -> tuple[Any, str]:
     from pyiceberg.catalog import load_catalog
 
     os.environ.setdefault("POLARS_ICEBERG_PLANNER", "pyiceberg")  # or polars warns that it is slow
-    if is_object(where) or Path(where).is_dir():
-        table: Any = _iceberg_folder(where)
-    else:
-        catalog, _, name = where.partition(".")
-        table = load_catalog(catalog).load_table(name)
+    catalog, _, name = where.partition(".")
+    table = load_catalog(catalog).load_table(name)
     found = table.current_snapshot() if version is None else table.snapshot_by_id(version)
     if found is None:
         what = "rows" if version is None else f"snapshot {version}"
         raise DataError(f"the table {quote(where)} has no {what}")
     number = found.snapshot_id
     return pl.scan_iceberg(table, snapshot_id=number), f"snapshot {number}"
-
-
-_NUMBERED = re.compile(r"v?(\d+)(-.*)?(\.gz)?\.metadata\.json")
-
-
-def _iceberg_folder(where: str) -> Any:
-    from pyiceberg.table import StaticTable
-
-    names = {name.rpartition("/")[2] for name in names_in(f"{where}/metadata")}
-    numbers = {name: int(of[1]) for name in names if (of := _NUMBERED.fullmatch(name))}
-    newest = [name for name, n in numbers.items() if n == max(numbers.values())]
-    if len(newest) != 1:
-        raise DataError(
-            f"{quote(where)} holds {f'{len(newest)} newest' if newest else 'no'} metadata of an "
-            "Iceberg table; name it in its catalogue: iceberg:CATALOG.NAMESPACE.TABLE"
-        )
-    options = {
-        _ICEBERG_NAMES[name]: value
-        for name, value in _storage_options(where).items()
-        if name in _ICEBERG_NAMES
-    }
-    file = f"{where}/metadata/{newest[0]}"
-    table = StaticTable.from_metadata(file if is_object(where) else os.path.abspath(file), options)  # noqa: PTH100 - links stay
-    held, asked = (each.rstrip("/").rpartition("://")[2] for each in (table.location(), where))
-    if held not in (asked, os.path.abspath(asked)):  # noqa: PTH100
-        raise DataError(
-            f"{quote(where)} is a copy: its metadata name the files of the Iceberg table at "
-            f"{quote(table.location())}; name that"
-        )
-    return table
-
-
-_ICEBERG_NAMES = {
-    "AWS_ENDPOINT_URL": "s3.endpoint", "AWS_ACCESS_KEY_ID": "s3.access-key-id",
-    "AWS_SECRET_ACCESS_KEY": "s3.secret-access-key", "AWS_SESSION_TOKEN": "s3.session-token",
-    "AWS_REGION": "s3.region",
-}  # fmt: skip
 
 
 _OPEN = {"delta": _delta, "iceberg": _iceberg}

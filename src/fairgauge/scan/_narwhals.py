@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
-from fairgauge.cube.cube import in_stated_order
+from fairgauge.cube.cube import reorder_levels
 from fairgauge.errors import DataError, FairgaugeError
 from fairgauge.scan._cell_sums import count_batches
 from fairgauge.scan.row_codes import BATCH, doubles, has_arrow, record_batches, sql_batches
@@ -38,7 +38,7 @@ class NarwhalsFrame:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        with _as_data_error(self.name):
+        with _explain_frame_errors(self.name):
             return tuple(self.frame.collect_schema().names())
 
     @property
@@ -53,13 +53,13 @@ class NarwhalsFrame:
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         frame = self.frame.select(*columns)
-        frame = _plain(frame if most is None else frame.head(most))
+        frame = _decode_frame(frame if most is None else frame.head(most))
         whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        return [_values(whole[name]) for name in columns], False
+        return [_python_values(whole[name]) for name in columns], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
-        return in_stated_order(count_batches(plan, self.batches(plan), limit), self.stated_order)
+        return reorder_levels(count_batches(plan, self.batches(plan), limit), self.stated_order)
 
     @property
     def stated_order(self) -> dict[str, list[Any]]:
@@ -83,7 +83,7 @@ class NarwhalsFrame:
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows."""
-        with _as_data_error(self.name):
+        with _explain_frame_errors(self.name):
             frame = ready(self.frame, plan.columns)
             schema = frame.collect_schema()
             place = {column: f"fg_c{i}" for i, column in enumerate(plan.columns)}
@@ -93,30 +93,30 @@ class NarwhalsFrame:
             wanted = [*keys, *(place[column] for column in plan.numeric_columns)]
             if not has_arrow():
                 whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-                values = [_values(whole[name]) for name in wanted]
+                values = [_python_values(whole[name]) for name in wanted]
                 yield from record_batches(plan, zip(*values, strict=True))
                 return
             from fairgauge.scan._plain_arrow import plain_arrow
 
             chosen = (nw.col(name).alias(f"fg_r{i}") for i, name in enumerate(wanted))
-            for part in _parts(frame.select(*chosen)):
+            for part in _frame_batches(frame.select(*chosen)):
                 table = part.to_arrow()
                 table = table if frame.implementation.is_pyarrow() else plain_arrow(table)
                 yield from sql_batches(plan, table.to_batches(max_chunksize=BATCH))
 
 
-def _values(column: nw.Series[Any]) -> list[Any]:
+def _python_values(column: nw.Series[Any]) -> list[Any]:
     if column.dtype in _SHORT:
         short: list[Any] = doubles(column.to_numpy()).tolist()
         return short
     return column.to_list()
 
 
+# the method of newer polars that reads a scan in batches
 _COLLECT = "collect_batches"
-"""The method of newer polars that reads a scan in batches."""
 
 
-def _parts(frame: Frame) -> Iterator[Any]:
+def _frame_batches(frame: Frame) -> Iterator[Any]:
     native = frame.to_native()
     if frame.implementation.is_polars() and hasattr(native, _COLLECT):
         return iter(native.collect_batches(chunk_size=BATCH, maintain_order=False))
@@ -152,7 +152,7 @@ def own_names(data: object) -> list[str]:
 
 
 @contextmanager
-def _as_data_error(name: str) -> Iterator[None]:
+def _explain_frame_errors(name: str) -> Iterator[None]:
     try:
         yield
     except FairgaugeError:
@@ -167,13 +167,13 @@ def ready(frame: Frame, columns: Sequence[str]) -> Frame:
     """Return the columns by number (names may hold wildcards), in a form that groups well."""
     names = frame.collect_schema().names()
     chosen = (nw.nth(names.index(column)).alias(f"fg_c{i}") for i, column in enumerate(columns))
-    return _plain(frame.select(*chosen))
+    return _decode_frame(frame.select(*chosen))
 
 
 _SHORT = (nw.Float32, getattr(nw, "Float16", nw.Float32))  # which newer versions know
 
 
-def _plain(frame: Frame) -> Frame:
+def _decode_frame(frame: Frame) -> Frame:
     if frame.implementation.is_pyarrow():
         from fairgauge.scan._plain_arrow import plain_arrow
 

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 import pandas as pd
 
-from fairgauge.cube.cube import in_stated_order
-from fairgauge.cube.levels import not_plain
-from fairgauge.scan._cell_sums import Scanned, count_batches, joined, scanned
+from fairgauge.cube.cube import reorder_levels
+from fairgauge.cube.levels import nested_value_error
+from fairgauge.scan._cell_sums import Scanned, count_batches, join_parts, scan_batches
 from fairgauge.scan.row_codes import (
     BATCH,
     WIDEST,
     Batch,
     coded_whole,
     doubles,
+    drop_codes,
     numbers_of,
     numbers_of_texts,
-    without_listed,
 )
 from fairgauge.scan.source import MOST_UNREADABLE, NotNumeric, UnreadableNumbers, check_values
 from fairgauge.start.records import dataclass, replace
@@ -62,12 +62,14 @@ class PandasFrame:
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         positions = [self.columns.index(name) for name in columns]
-        return [_as_doubles(_plain(self.frame.iloc[:most, at])).tolist() for at in positions], False
+        return [
+            _widen_floats(_decode(self.frame.iloc[:most, at])).tolist() for at in positions
+        ], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         cube = count_batches(plan, self.in_parts(plan, limit), limit)
-        return in_stated_order(cube, self.stated_order)
+        return reorder_levels(cube, self.stated_order)
 
     @property
     def stated_order(self) -> dict[str, list[object]]:
@@ -82,20 +84,23 @@ class PandasFrame:
 
     def in_parts(self, plan: Plan, limit: int) -> Iterator[Batch]:
         """Yield the rows; at most ``limit`` values on an axis."""
-        column = {c: _plain(self.frame.iloc[:, self.columns.index(c)]) for c in plan.columns}
+        column = {c: _decode(self.frame.iloc[:, self.columns.index(c)]) for c in plan.columns}
         plain = {
-            axis: factor(_as_doubles(column[axis.column]), axis, limit)
+            axis: factor(_widen_floats(column[axis.column]), axis, limit)
             for axis in plan.axes
             if not axis.bins
         }
         for part in parts(len(self.frame)):
             yield Batch(
                 {axis: (values, codes[part]) for axis, (values, codes) in plain.items()},
-                {c: _numbers(column[c].iloc[part], c, plan) for c in plan.numeric_columns},
+                {
+                    c: _numbers_of_column(column[c].iloc[part], c, plan)
+                    for c in plan.numeric_columns
+                },
             )
 
 
-def _plain(column: pd.Series[Any]) -> pd.Series[Any]:
+def _decode(column: pd.Series[Any]) -> pd.Series[Any]:
     if not isinstance(column.dtype, pd.ArrowDtype):
         return column
     from fairgauge.scan._plain_arrow import plain_column
@@ -114,14 +119,14 @@ def _stated_order(frame: pd.DataFrame | dd.DataFrame) -> dict[str, list[object]]
     }
 
 
-def _as_doubles(column: pd.Series[Any]) -> pd.Series[Any]:
+def _widen_floats(column: pd.Series[Any]) -> pd.Series[Any]:
     own = getattr(column.dtype, "numpy_dtype", column.dtype)  # of nullable columns, and of Arrow's
     if own not in (np.float32, np.float16):
         return column
     return pd.Series(doubles(column.to_numpy(dtype=own, na_value=np.nan)))
 
 
-def _numbers(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
+def _numbers_of_column(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
     listed = plan.no_numbers.get(name, ())
     if isinstance(column.dtype, pd.CategoricalDtype):
         categories = pd.Series(column.cat.categories)
@@ -134,14 +139,14 @@ def _numbers(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
         found = np.append(numbers_of_texts(texts.tolist(), plan, name), np.nan)[codes]
     else:
         if column.dtype == object:
-            column = _of_objects(column, name, plan)
+            column = _numbers_of_objects(column, name, plan)
         elif not numeric:
             raise NotNumeric(name, column.dtype)
-        found = _as_doubles(column).to_numpy(dtype=np.float64, na_value=np.nan)
-    return without_listed(found, plan, name)
+        found = _widen_floats(column).to_numpy(dtype=np.float64, na_value=np.nan)
+    return drop_codes(found, plan, name)
 
 
-def _of_objects(column: pd.Series[Any], name: str, plan: Plan) -> pd.Series[Any]:
+def _numbers_of_objects(column: pd.Series[Any], name: str, plan: Plan) -> pd.Series[Any]:
     numbers = pd.to_numeric(column, errors="coerce")
     texts = {value for value in column if isinstance(value, str)}
     unread = {text for text in texts if np.isnan(numbers_of([text])[0])}
@@ -161,7 +166,7 @@ def factor(column: pd.Series[Any], axis: Axis, limit: int) -> Coded:
     """Give every value of a column its position, the fastest way that its type allows."""
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        return [*_as_doubles(pd.Series(dtype.categories))], column.cat.codes.to_numpy()
+        return [*_widen_floats(pd.Series(dtype.categories))], column.cat.codes.to_numpy()
     objects = isinstance(dtype, np.dtype) and dtype.kind == "O"
     plain = isinstance(dtype, np.dtype) and dtype.kind in "biufO"
     values: Any = np.ascontiguousarray(column.to_numpy()) if plain else column.array
@@ -191,8 +196,8 @@ class _Levels:
         try:
             found, unique = pd.factorize(values)
         except NotImplementedError:  # Arrow's, of lists and structs
-            raise not_plain(self._axis) from None
-        return np.append(self._coded(unique), np.int32(-1))[found]
+            raise nested_value_error(self._axis) from None
+        return np.append(self._codes_of(unique), np.int32(-1))[found]
 
     def of_objects(self, values: NDArray[np.object_]) -> Codes:
         """Return the positions of objects by their addresses: rows mostly share those of values."""
@@ -208,9 +213,9 @@ class _Levels:
             return np.array([*map(self._known.__getitem__, unique.tolist())], np.int32)[found]
         if pd.api.types.infer_dtype(values, skipna=True) == "string":  # every row has its own
             return self.of(values)
-        return self._coded(values)  # 1 and True are equal in Python, not in data
+        return self._codes_of(values)  # 1 and True are equal in Python, not in data
 
-    def _coded(self, raw: Iterable[object]) -> NDArray[np.int32]:
+    def _codes_of(self, raw: Iterable[object]) -> NDArray[np.int32]:
         found = np.fromiter(map(self._code, raw), dtype=np.int32)
         self._check()
         return found
@@ -219,7 +224,7 @@ class _Levels:
         try:
             hash(raw)
         except TypeError:
-            raise not_plain(self._axis) from None
+            raise nested_value_error(self._axis) from None
         value = canonical(raw)
         if value is None:
             return -1
@@ -249,9 +254,9 @@ class DaskFrame:
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan, all parts at once."""
         dask = import_module("dask")
-        count = dask.delayed(_scanned)
+        count = dask.delayed(_scan_partition)
         parts = [count(part, plan, limit) for part in self._parts(plan)]
-        return in_stated_order(joined(plan, dask.compute(*parts), limit), self.stated_order)
+        return reorder_levels(join_parts(plan, dask.compute(*parts), limit), self.stated_order)
 
     @property
     def stated_order(self) -> dict[str, list[object]]:
@@ -269,5 +274,5 @@ class DaskFrame:
         return list(self.frame[wanted].to_delayed())
 
 
-def _scanned(part: pd.DataFrame, plan: Plan, limit: int) -> Scanned:
-    return scanned(plan, PandasFrame("Dask frame", part).in_parts(plan, limit), limit)
+def _scan_partition(part: pd.DataFrame, plan: Plan, limit: int) -> Scanned:
+    return scan_batches(plan, PandasFrame("Dask frame", part).in_parts(plan, limit), limit)

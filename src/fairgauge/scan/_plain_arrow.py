@@ -53,7 +53,7 @@ def plain_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if str(kind).startswith(("decimal32", "decimal64")):  # which pyarrow 18 lacks
         return column.cast(pa.decimal128(kind.precision, kind.scale))
     if pa.types.is_timestamp(kind) and kind.unit == "ns":
-        return _moments(column)
+        return _whole_microseconds(column)
     return column.cast(_INSTEAD[kind]) if kind in _INSTEAD else column
 
 
@@ -80,7 +80,7 @@ def _doubles(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
-def _moments(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _whole_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     whole = pc.floor_temporal(column, unit="microsecond")
     # DuckDB and Spark have instants of microseconds alone

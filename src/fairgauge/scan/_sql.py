@@ -125,12 +125,12 @@ def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: i
     """Count a relation (what follows FROM): a look at its first rows, then one scan."""
 
     def head(axes: Sequence[Axis], rows: int) -> list[list[object]]:
-        return _head(axes, rows, relation, columns, run)
+        return _first_values(axes, rows, relation, columns, run)
 
     if columns.looks:
         check_head(plan, head, columns.texts, limit)
     records = run(select(plan, relation, columns))
-    cells = _fetched(plan, records, columns, limit)
+    cells = _fetch_cells(plan, records, columns, limit)
     try:
         return cube_of_records(plan, cells, columns, limit)
     except UnreadableNumbers as error:  # a cell has one of them
@@ -151,16 +151,16 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     keys = [f"k{i}" for i in range(len(plan.axes))]
     for i, axis in enumerate(plan.axes):
         if axis.bins:
-            keys[i] = f"{_code(f'v{numbers.index(axis.column)}', axis, columns)} AS k{i}"
+            keys[i] = f"{_bin_number(f'v{numbers.index(axis.column)}', axis, columns)} AS k{i}"
     values = [f"v{i}" for i in range(len(numbers))]
     values += [name for name, _ in texts]
     limited = [i for i, c in enumerate(numbers) if c in limited_columns(plan)]
-    values += [f"{_within(f'v{i}', columns)} AS l{i}" for i in limited]
-    values += [f"{value} AS {name}" for name, value in _factors(plan, columns).items()]
+    values += [f"{_clamp(f'v{i}', columns)} AS l{i}" for i in limited]
+    values += [f"{value} AS {name}" for name, value in _sql_factors(plan, columns).items()]
     names = [f"k{i}" for i in range(len(plan.axes))]
     sets = [", ".join(f"k{i}" for i in table) for table in plan.tables]
     which, by = "0", ", ".join(names) or "()"
-    if _in_sets(plan, columns):
+    if _uses_grouping_sets(plan, columns):
         which = " + ".join(f"grouping({name}) * {1 << i}" for i, name in enumerate(names))
         by = f"GROUPING SETS ({', '.join(f'({each})' for each in sets)})"
     sums = ", ".join(
@@ -181,12 +181,12 @@ def select_rows(plan: Plan, relation: str, columns: Columns) -> str:
     return f"SELECT {', '.join([*keys, *numbers])} FROM {relation}"
 
 
-def _in_sets(plan: Plan, columns: Columns) -> bool:
+def _uses_grouping_sets(plan: Plan, columns: Columns) -> bool:
     # whether each table is a grouping set; else the cells of all axes make every table
     return len(plan.tables) > 1 and columns.sets and not plan.joint
 
 
-def _factors(plan: Plan, columns: Columns) -> dict[str, str]:
+def _sql_factors(plan: Plan, columns: Columns) -> dict[str, str]:
     # where a row has both, also which of them is known
     most = columns.constant(sys.float_info.max)
     value = {c: f"v{plan.numeric_columns.index(c)}" for c in (plan.count, plan.weight) if c}
@@ -226,7 +226,7 @@ def _sums(plan: Plan, columns: Columns) -> list[str]:
             replicate = f"v{plan.numeric_columns.index(moment.by)}"
             product = [*(["n"] if plan.count else []), "CASE WHEN w >= 0 THEN 1 END", replicate]
         if moment.columns:
-            product.append(_moment(moment, plan.numeric_columns, columns))
+            product.append(_sql_moment(moment, plan.numeric_columns, columns))
         sums.append(f"sum({' * '.join(product)})")
     sums.append("max(CASE WHEN n <> floor(n) THEN n END)" if plan.count else "NULL")
     if plan.count and plan.weight:
@@ -243,7 +243,7 @@ def _sums(plan: Plan, columns: Columns) -> list[str]:
     return sums
 
 
-def _code(value: str, axis: Axis, columns: Columns) -> str:
+def _bin_number(value: str, axis: Axis, columns: Columns) -> str:
     # write the number of the bin that a value falls in: of cut points by a search tree
     if axis.grid:
         return _grid_code(value, axis, columns)
@@ -271,15 +271,17 @@ def _grid_code(value: str, axis: Axis, columns: Columns) -> str:
     return f"CASE WHEN {inside} THEN CAST(2 * {nearest} + 1 + sign({value} - {edge}) AS BIGINT) END"
 
 
-def _moment(moment: Moment, numbers: Sequence[str], columns: Columns) -> str:
+def _sql_moment(moment: Moment, numbers: Sequence[str], columns: Columns) -> str:
     held = "l" if moment.limited else "v"
     x, y = (f"{held}{numbers.index(c)}" for c in (moment.columns * 2)[:2])
     about = f"({x} - {columns.constant(moment.centre)})" if moment.centre else x
-    factors = (about if each == "x" else _factor(each, x, y, columns) for each in moment.factors)
+    factors = (
+        about if each == "x" else _sql_factor(each, x, y, columns) for each in moment.factors
+    )
     return " * ".join(factors)
 
 
-def _factor(factor: Factor, x: str, y: str, columns: Columns) -> str:
+def _sql_factor(factor: Factor, x: str, y: str, columns: Columns) -> str:
     if factor == "gap":
         return f"({y} - {x})"
     if factor == "distance":
@@ -288,13 +290,13 @@ def _factor(factor: Factor, x: str, y: str, columns: Columns) -> str:
     return f"ln(CASE WHEN {p} < {least} THEN {least} ELSE {p} END)"
 
 
-def _within(value: str, columns: Columns) -> str:
+def _clamp(value: str, columns: Columns) -> str:
     least, most = columns.constant(-LARGEST), columns.constant(LARGEST)
     below = f"WHEN {value} < {least} THEN {least}"
     return f"CASE WHEN {value} > {most} THEN {most} {below} ELSE {value} END"
 
 
-def _head(
+def _first_values(
     axes: Sequence[Axis], rows: int, relation: str, columns: Columns, run: Run
 ) -> list[list[object]]:
     keys = ", ".join(f"{columns.key(axis.column)} AS k{i}" for i, axis in enumerate(axes))
@@ -305,18 +307,20 @@ def _head(
     for i, count in enumerate(many):
         query = f"SELECT DISTINCT k{i} FROM {head}"
         several = run(query) if count > rows // ROWS_PER_VALUE else ()
-        found.append(_keys(axes[i], [record[0] for record in several], columns))
+        found.append(_decode_keys(axes[i], [record[0] for record in several], columns))
     return found
 
 
-def _fetched(plan: Plan, records: Iterator[Record], columns: Columns, limit: int) -> list[Record]:
+def _fetch_cells(
+    plan: Plan, records: Iterator[Record], columns: Columns, limit: int
+) -> list[Record]:
     # fetch the cells; a column of too many values is reported before they fill the memory
     cells: list[Record] = []
     while more := list(islice(records, max(len(cells), _FEW_CELLS))):
         cells += more
         if len(cells) > _FEW_CELLS:
             found = {
-                axis: list(set(_keys(axis, [cell[i] for cell in cells], columns)))
+                axis: list(set(_decode_keys(axis, [cell[i] for cell in cells], columns)))
                 for i, axis in enumerate(plan.axes)
                 if axis.limited
             }
@@ -329,17 +333,17 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
     axes = len(plan.axes)
     after = axes + 2 + len(plan.measures)
     fields = list(zip(*records, strict=True)) or [()] * (after + 3 + 3 * len(plan.numeric_columns))
-    sums = {m: _numbers(fields[axes + 2 + i]) for i, m in enumerate(plan.measures)}
+    sums = {m: _zero_for_nan(fields[axes + 2 + i]) for i, m in enumerate(plan.measures)}
     tables, cells = [tuple(range(axes))], [np.arange(len(records))]
-    if _in_sets(plan, columns):
+    if _uses_grouping_sets(plan, columns):
         tables, which = list(plan.tables), np.array(fields[axes], dtype=np.int64)
         masks = [sum(1 << i for i in range(axes) if i not in table) for table in tables]
         cells = [np.flatnonzero(which == mask) for mask in masks]
-    seen = list(_seen(plan, fields[after + 3 :]))
+    seen = list(_ranges_seen(plan, fields[after + 3 :]))
     check_numbers(plan, seen)
     # what is of all rows is the sum over the cells of any one table
     rows, without_count, without_weight = (
-        int(_numbers(fields[i])[cells[0]].sum()) for i in (axes + 1, after + 1, after + 2)
+        int(_zero_for_nan(fields[i])[cells[0]].sum()) for i in (axes + 1, after + 1, after + 2)
     )
     cases, weight = (
         float(sums[m][cells[0]].sum()) if m in sums else 0.0 for m in (plan.cases, "w")
@@ -349,7 +353,10 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
     excluded = {Uncounted.NO_COUNT: without_count, Uncounted.NO_WEIGHT: without_weight}
     counted = [
         Counted(
-            [_keys(plan.axes[i], [fields[i][j] for j in at.tolist()], columns) for i in table],
+            [
+                _decode_keys(plan.axes[i], [fields[i][j] for j in at.tolist()], columns)
+                for i in table
+            ],
             {m: each[at] for m, each in sums.items()},
         )
         for table, at in zip(tables, cells, strict=True)
@@ -357,12 +364,12 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
     return build(plan, counted, rows=rows, excluded=excluded, texts=columns.texts, limit=limit)
 
 
-def _numbers(column: Sequence[Any]) -> NDArray[np.float64]:
+def _zero_for_nan(column: Sequence[Any]) -> NDArray[np.float64]:
     numbers = np.array(column, dtype=np.float64)
     return np.where(np.isnan(numbers), 0.0, numbers)
 
 
-def _seen(plan: Plan, ranges: Sequence[Sequence[Any]]) -> Iterator[Seen]:
+def _ranges_seen(plan: Plan, ranges: Sequence[Sequence[Any]]) -> Iterator[Seen]:
     for i, column in enumerate(plan.numeric_columns):
         low, high, wrong = (
             [v for v in each if v is not None] for each in ranges[3 * i : 3 * i + 3]
@@ -375,7 +382,7 @@ def _seen(plan: Plan, ranges: Sequence[Sequence[Any]]) -> Iterator[Seen]:
         )
 
 
-def _keys(axis: Axis, fetched: list[object], columns: Columns) -> list[object]:
+def _decode_keys(axis: Axis, fetched: list[object], columns: Columns) -> list[object]:
     if axis.bins or columns.decode is None:
         return fetched
     return [columns.decode(value) for value in fetched]
@@ -392,7 +399,7 @@ FOLDED = "mysql"
 """The dialect that takes texts for equal which differ in case alone."""
 
 
-def marked(name: str, dialect: str) -> str:
+def mark_text(name: str, dialect: str) -> str:
     """Write a text with its mark, letter by letter in the dialect that folds case."""
     text = f"CONCAT({name}, {literal(MARK)})"
     if dialect == FOLDED:  # whose tables may be in another character set
@@ -400,7 +407,7 @@ def marked(name: str, dialect: str) -> str:
     return f"CASE WHEN {name} IS NOT NULL THEN {text} END"
 
 
-def in_dialect(sql: str, rows: str, dialect: str) -> str:
+def translate(sql: str, rows: str, dialect: str) -> str:
     """Write a query of the table `ROWS` in a dialect, of rows that are named in it."""
     import sqlglot
     from sqlglot import exp
@@ -408,14 +415,14 @@ def in_dialect(sql: str, rows: str, dialect: str) -> str:
     tree = sqlglot.parse_one(sql, read="duckdb")
     for table in list(tree.find_all(exp.Table)):
         if table.name == ROWS:
-            table.replace(_source(rows, dialect))
+            table.replace(_parse_source(rows, dialect))
     return tree.sql(dialect=dialect, pretty=True)
 
 
+# how a query begins; whatever else is the name of a table, which may have spaces
 _QUERY = re.compile(
     r"\s*(?:--|/\*|\(|(?:SELECT|WITH|FROM|VALUES|TABLE|PIVOT|UNPIVOT)\b)", re.IGNORECASE
 )
-"""How a query begins; whatever else is the name of a table, which may have spaces."""
 
 
 def is_query(rows: str) -> bool:
@@ -423,7 +430,7 @@ def is_query(rows: str) -> bool:
     return len(rows.split()) > 1 and _QUERY.match(rows) is not None
 
 
-def _source(rows: str, dialect: str) -> Any:
+def _parse_source(rows: str, dialect: str) -> Any:
     from sqlglot import exp, parse_one
     from sqlglot.errors import SqlglotError
 

@@ -26,11 +26,11 @@ from fairgauge.scan._duckdb_relation import (
     check_same_columns,
     csv_rows,
     last_of_times,
-    listed,
-    not_a_number,
+    list_paths_in_sql,
     reason,
     run,
     text_as_number,
+    text_unless_number,
     typed_columns,
 )
 from fairgauge.scan._frames import open_frame
@@ -58,16 +58,16 @@ def open_csv(paths: list[Place], name: str, header_row: int = 0) -> Source:
     parts = [_read_csv(found, *dialect, columns) for dialect, found in alike.items()]
     # columns are named by position: DuckDB takes names that differ in case alone for the same
     position = {column: f"c{i}" for i, column in enumerate(columns)}
-    written = replace(_untyped(position, position), moment=last_of_times)
+    written = replace(_text_columns(position, position), moment=last_of_times)
     return DuckRows(name, columns, f"({' UNION ALL '.join(parts)})", written)
 
 
-def _untyped(keys: Mapping[str, str], texts: Mapping[str, str]) -> Columns:
+def _text_columns(keys: Mapping[str, str], texts: Mapping[str, str]) -> Columns:
     # how columns of text are written: as they are grouped by, and as texts that may be numbers
     return Columns(
         keys.__getitem__,
         number=lambda column: text_as_number(texts[column]),
-        wrong=lambda column: not_a_number(texts[column]),
+        wrong=lambda column: text_unless_number(texts[column]),
         texts=frozenset(keys),
     )
 
@@ -224,7 +224,7 @@ def open_parquet(paths: list[Place], name: str) -> Source:
     check_same_columns({path: schema.names for path, schema in schemas.items()})
     for path, schema in schemas.items():
         alike.setdefault(schema, []).append(path)
-    parts = [_read(found, schema, first.names) for schema, found in alike.items()]
+    parts = [_select_columns(found, schema, first.names) for schema, found in alike.items()]
     relation = f"({' UNION ALL '.join(parts)})"
     kinds = [str(record[1]) for record in run(f"DESCRIBE SELECT * FROM {relation}", name)]
     written = {
@@ -234,15 +234,15 @@ def open_parquet(paths: list[Place], name: str) -> Source:
     return DuckRows(name, first.names, relation, columns, size)
 
 
-def _read(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:
+def _select_columns(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:
     # floats become the decimals that they stand for before files of other schemas join them
     names = ", ".join(f"h{i}" for i in range(len(schema.names)))
     held = ((column, schema.names.index(column)) for column in columns)
-    chosen = (f"{_value(schema, c, at)} AS c{i}" for i, (c, at) in enumerate(held))
-    return f"SELECT {', '.join(chosen)} FROM {_rows(paths)} AS held({names})"
+    chosen = (f"{_value_sql(schema, c, at)} AS c{i}" for i, (c, at) in enumerate(held))
+    return f"SELECT {', '.join(chosen)} FROM {_read_parquet_sql(paths)} AS held({names})"
 
 
-def _value(schema: _Schema, column: str, at: int) -> str:
+def _value_sql(schema: _Schema, column: str, at: int) -> str:
     value, kind = f"h{at}", schema.kinds[at]
     if column in schema.partitions:
         missing = ", ".join(map(literal, _MISSING_PARTITIONS))
@@ -260,13 +260,13 @@ def _value(schema: _Schema, column: str, at: int) -> str:
 _HALF, _WIDE, _MOST_DIGITS = "FLOAT16", "decimals of ", 38
 _DECIMALS = {"FLOAT": sql_double, _HALF: sql_double_of_half}
 MISSING_PARTITION = "NULL"
+# what DuckDB, and Hive and Spark, name the folder of the rows without a value
 _MISSING_PARTITIONS = (MISSING_PARTITION, "__HIVE_DEFAULT_PARTITION__")
-"""What DuckDB, and Hive and Spark, name the folder of the rows without a value."""
 
 
-def _rows(paths: list[Place]) -> str:
+def _read_parquet_sql(paths: list[Place]) -> str:
     options = "hive_partitioning=true, hive_types_autocast=false"
-    return f"read_parquet({listed(paths)}, {options})"
+    return f"read_parquet({list_paths_in_sql(paths)}, {options})"
 
 
 def _whole_size(path: Place) -> int:
@@ -291,10 +291,10 @@ class _Schema:
 
 def _schema(path: Place) -> _Schema:
     query = "SELECT name, num_children, logical_type, precision FROM parquet_schema"
-    tree = _top_level(list(run(f"{query}({listed([path])})", str(path))))
+    tree = _top_level(list(run(f"{query}({list_paths_in_sql([path])})", str(path))))
     names = [str(name) for name, *_ in tree]
     check_unique_names(names, quote(path))
-    described = list(run(f"DESCRIBE SELECT * FROM {_rows([path])}", str(path)))
+    described = list(run(f"DESCRIBE SELECT * FROM {_read_parquet_sql([path])}", str(path)))
     partitions = [str(record[0]) for record in described[len(names) :]]
     kinds = [str(record[1]) for record in described]
     for i, (_, _, logical, precision) in enumerate(tree):
@@ -356,20 +356,19 @@ Keys = tuple[str, ...]
 
 _OF_BBQ = {"amb_bias_score", "doc.context_condition", "doc.category", "doc.question_index"}
 _BIASED, _ANSWERED = (f"CAST(json ->> '/amb_bias_score/{i}' AS DOUBLE)" for i in (1, 2))
+# Columns that samples of lm-eval's BBQ have beside their own: whose means are the scores of Parrish
+# et al. (2022), 1 for a biased answer, -1 for the other, in ambiguous contexts 0 for unknown; and
+# the template of the question.
 _BBQ = {
     "bbq.score": f"CASE WHEN {_ANSWERED} = 1 THEN 2 * {_BIASED} - 1 "
     "WHEN (json ->> '/doc/context_condition') LIKE 'amb%' THEN 0 END",
     "bbq.template": "concat_ws(' ', json ->> '/doc/category', json ->> '/doc/question_index')",
 }
-"""Columns that samples of lm-eval's BBQ have beside their own: whose means are the scores of
-Parrish et al. (2022), 1 for a biased answer, -1 for the other, in ambiguous contexts 0 for unknown;
-and the template of the question.
-"""
 
 
 def open_json(paths: list[Place], name: str) -> Source:
     """Open JSON files; the columns are the keys of the first objects of each."""
-    held = {path: _columns(path) for path in paths}
+    held = {path: _keys_of_columns(path) for path in paths}
     pointers = {column: keys for found in held.values() for column, keys in found.items()}
     written_as = {c: f"json -> {_pointer(keys)}" for c, keys in pointers.items()}
     as_text = {c: f"(json ->> {_pointer(keys)})" for c, keys in pointers.items()}
@@ -378,11 +377,11 @@ def open_json(paths: list[Place], name: str) -> Source:
         as_text |= {column: f"CAST({value} AS VARCHAR)" for column, value in _BBQ.items()}
     columns = tuple(written_as)
     parts = [
-        f"SELECT json FROM read_json_objects({listed([path])}, format={literal(shape)})"
+        f"SELECT json FROM read_json_objects({list_paths_in_sql([path])}, format={literal(shape)})"
         for path in paths
         for shape in [_shape(path)]
     ]
-    written = replace(_untyped(written_as, as_text), decode=_decoded)
+    written = replace(_text_columns(written_as, as_text), decode=_decode_json_value)
     absent = {c: path for path, found in held.items() for c in pointers if c not in found}
     relation = f"({' UNION ALL '.join(parts)})"
     return DuckRows(name, columns, relation, written, absent=absent)
@@ -394,12 +393,12 @@ def _pointer(keys: Keys) -> str:
 
 
 def _shape(path: Place) -> str:
-    if _head(path, 1 << 10).lstrip()[:1] == "[":
+    if _first_text(path, 1 << 10).lstrip()[:1] == "[":
         return "array"
     return "unstructured" if ".json" in path.suffixes else "newline_delimited"
 
 
-def _head(path: Place, length: int) -> str:
+def _first_text(path: Place, length: int) -> str:
     try:
         with open_unzipped(path) as found, io.TextIOWrapper(found, "utf-8-sig") as text:
             return text.read(length)
@@ -407,27 +406,29 @@ def _head(path: Place, length: int) -> str:
         raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
 
 
-def _columns(path: Place) -> dict[str, Keys]:
+def _keys_of_columns(path: Place) -> dict[str, Keys]:
     # the columns with their keys: ``doc.category`` is that of the object ``doc``
-    found = [*_objects(_head(path, _SNIFFED_OF_JSON))] or [*_objects(_head(path, _LARGEST_OBJECT))]
+    found = [*_objects(_first_text(path, _SNIFFED_OF_JSON))] or [
+        *_objects(_first_text(path, _LARGEST_OBJECT))
+    ]
     columns: dict[str, Keys] = {}
     for pairs in found:
         if not isinstance(pairs, _Pairs):
             raise DataError(f"{quote(path)} must hold objects, each a row, not {quote(pairs)}")
-        columns |= _within(pairs, path)
+        columns |= _nested_keys(pairs, path)
     if not columns:
         raise DataError(f"{quote(path)} holds no JSON objects with columns, or is truncated")
     return columns
 
 
-def _within(pairs: _Pairs, path: Place) -> dict[str, Keys]:
+def _nested_keys(pairs: _Pairs, path: Place) -> dict[str, Keys]:
     # the keys of an object, and those of objects in it unless it has one of their name
     check_unique_names([name for name, _ in pairs], quote(path), _MOST_KEYS)
     inside = {
         f"{name}.{column}": (name, *keys)
         for name, value in pairs
         if isinstance(value, _Pairs)
-        for column, keys in _within(value, path).items()
+        for column, keys in _nested_keys(value, path).items()
     }
     return {name: (name,) for name, _ in pairs} | {
         column: keys for column, keys in inside.items() if column not in dict(pairs)
@@ -453,7 +454,7 @@ def _objects(head: str) -> Iterator[object]:
         yield found
 
 
-def _decoded(text: str | None) -> object:
+def _decode_json_value(text: str | None) -> object:
     if text is None or text == "null":
         return None
     if text[:1] in ('"', "[", "{"):

@@ -31,14 +31,14 @@ Columns = dict[str, list[object]]
 
 def open_statistical(paths: Sequence[Place], name: str) -> Source:
     """Open files of a statistics package that have the same columns."""
-    tables = {path: _read(path) for path in paths}
+    tables = {path: _read_with_pyreadstat(path) for path in paths}
     check_same_columns(tables)
     whole = {c: [v for table in tables.values() for v in table[c]] for c in tables[paths[0]]}
     named = {c: codes for path in paths for c, codes in RECORDS[str(path)].named_values.items()}
     return open_columns(whole, name, named)
 
 
-def _read(path: Place) -> Columns:
+def _read_with_pyreadstat(path: Place) -> Columns:
     if not isinstance(path, Path):
         raise DataError(f"{quote(path)} is read from this machine alone; copy it here")
     try:
@@ -59,19 +59,24 @@ def _read(path: Place) -> Columns:
     labels = about.column_names_to_labels
     record = RECORDS[str(path)] = FileRecord(labels={c: of for c, of in labels.items() if of})
     record.weights += filter(_WEIGHT.fullmatch, about.column_names)
-    return {name: _values(name, list(columns[name]), about, record) for name in about.column_names}
+    return {
+        name: _label_values(name, list(columns[name]), about, record) for name in about.column_names
+    }
 
 
-def _values(name: str, values: list[Any], about: Any, record: FileRecord) -> list[object]:
-    labels = {_code(k): str(v) for k, v in about.variable_value_labels.get(name, {}).items()}
+def _label_values(name: str, values: list[Any], about: Any, record: FileRecord) -> list[object]:
+    labels = {
+        _whole_as_int(k): str(v) for k, v in about.variable_value_labels.get(name, {}).items()
+    }
     ranges = about.missing_ranges.get(name, ()) if about.missing_ranges else ()
     letters = set(about.missing_user_values.get(name, ()) if about.missing_user_values else ())
     known: list[Any] = [
-        None if value is None or value != value or value == "" else _code(value) for value in values
+        None if value is None or value != value or value == "" else _whole_as_int(value)
+        for value in values
     ]
     reasons: Counter[str] = Counter()
     for i, value in enumerate(known):
-        if value is not None and (value in letters or any(_within(value, e) for e in ranges)):
+        if value is not None and (value in letters or any(_is_in_range(value, e) for e in ranges)):
             reasons[labels.get(value, str(value))] += 1
             known[i] = None
     if reasons:
@@ -86,18 +91,18 @@ def _values(name: str, values: list[Any], about: Any, record: FileRecord) -> lis
     return [None if value is None else shown.get(value, str(value)) for value in known]
 
 
-def _code(value: Any) -> Any:
+def _whole_as_int(value: Any) -> Any:
     # a whole number as one, so that a code is written as its codebook has it
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _within(value: Any, limits: Mapping[str, Any]) -> bool:
+def _is_in_range(value: Any, limits: Mapping[str, Any]) -> bool:
     low, high = limits["lo"], limits["hi"]
     return isinstance(value, str) == isinstance(low, str) and bool(low <= value <= high)
 
 
+# rows above the header that are looked at
 _MOST_ABOVE = 50
-"""Rows above the header that are looked at."""
 
 
 def open_workbook(path: Place, name: str, sheet: str = "") -> Source:
@@ -111,10 +116,10 @@ def open_workbook(path: Place, name: str, sheet: str = "") -> Source:
     try:
         with path.open("rb") as file:
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-            sheets = {each.title: _rows(each) for each in book.worksheets}
+            sheets = {each.title: _sheet_rows(each) for each in book.worksheets}
     except (OSError, ValueError, KeyError, SyntaxError, BadZipFile) as error:
         raise DataError(f"cannot read {quote(path)}: {type(error).__name__}") from None
-    with_rows = {title: rows for title, rows in sheets.items() if any(map(_filled, rows))}
+    with_rows = {title: rows for title, rows in sheets.items() if any(map(_filled_cells, rows))}
     if sheet and sheet not in sheets:
         raise DataError(f"{quote(path)} has no sheet {quote(sheet)}; it has {listing(sheets)}")
     if not sheet and len(with_rows) > 1:
@@ -123,10 +128,10 @@ def open_workbook(path: Place, name: str, sheet: str = "") -> Source:
             f"(--sheet {quote(next(iter(with_rows)))}, or {quote(f'{path}#SHEET')} in Python)"
         )
     rows = sheets[sheet] if sheet else next(iter(with_rows.values()), [])
-    return open_columns(_columns(rows, quote(path)), name)
+    return open_columns(_sheet_columns(rows, quote(path)), name)
 
 
-def _rows(sheet: Any) -> list[list[Any]]:
+def _sheet_rows(sheet: Any) -> list[list[Any]]:
     sheet.reset_dimensions()  # programs state A1 alone, and openpyxl would read no more
     return [
         [None if value in _FAILED else value for value in row]
@@ -137,20 +142,22 @@ def _rows(sheet: Any) -> list[list[Any]]:
 _FAILED = ("#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 
 
-def _filled(row: Sequence[Any]) -> list[Any]:
+def _filled_cells(row: Sequence[Any]) -> list[Any]:
     return [value for value in row if value not in (None, "")]
 
 
-def _columns(rows: Sequence[Sequence[Any]], where: str) -> dict[str, list[Any]]:
+def _sheet_columns(rows: Sequence[Sequence[Any]], where: str) -> dict[str, list[Any]]:
     # the last cell that is filled; a row of a sheet may go on with empty ones
     filled = (i for row in rows for i, value in enumerate(row, 1) if value not in (None, ""))
     width = max(filled, default=0)
-    at = next((i for i, row in enumerate(rows[:_MOST_ABOVE]) if len(_filled(row)) == width), None)
+    at = next(
+        (i for i, row in enumerate(rows[:_MOST_ABOVE]) if len(_filled_cells(row)) == width), None
+    )
     if not width or at is None or width > MOST_COLUMNS:
         raise DataError(f"{where} has no row that names every column; name each column in one row")
     names = [str(value).strip() for value in rows[at][:width]]
     check_unique_names(names, where)
-    below = [row for row in rows[at + 1 :] if _filled(row)]
+    below = [row for row in rows[at + 1 :] if _filled_cells(row)]
     if not below:
         raise DataError(f"{where} has no rows below its header, {listing(names)}")
     return dict(zip(names, map(list, zip_longest(*(row[:width] for row in below))), strict=True))

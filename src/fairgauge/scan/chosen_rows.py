@@ -24,11 +24,11 @@ from fairgauge.cube.cube import (
     CountTable,
     Cube,
     aggregate,
-    in_stated_order,
-    settled,
+    reorder_levels,
+    round_sums,
     values_together,
 )
-from fairgauge.cube.plan import LARGEST, OUTCOMES, Axis, Moment, Plan, centred, read_as
+from fairgauge.cube.plan import LARGEST, OUTCOMES, Axis, Moment, Plan, centre_moments, read_as
 from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import (
     DataError,
@@ -36,19 +36,19 @@ from fairgauge.errors import (
     Problem,
     SpecError,
     cells,
-    if_absent,
     listing,
-    nearest,
     quote,
     refuse,
+    remedy_if_absent,
+    suggest,
 )
 from fairgauge.identity import Bin
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec
-from fairgauge.scan._cell_sums import joined, scanned
+from fairgauge.scan._cell_sums import join_parts, scan_batches
 from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed, numbers_of, read_rows
-from fairgauge.scan.source import Fetched, Readable, Source, at_hand
+from fairgauge.scan.source import Fetched, Readable, Source, can_look_at_rows
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, is_one_of, matches, name_of
 
@@ -65,7 +65,7 @@ def chosen_rows(source: Source, spec: Spec) -> Source:
 def count_by(source: Source, plan: Plan, column: str, limit: int) -> dict[str, Cube]:
     """Count the rows of every value of a column apart, in one scan."""
     axis = Axis(Role.CONDITION, column)
-    cube = source.count(_with_axes(plan, (axis,)), limit)
+    cube = source.count(_append_axes(plan, (axis,)), limit)
     levels = cube.levels[axis]
     if len(levels) > _MOST_PERIODS:
         raise DataError(
@@ -91,17 +91,17 @@ def count_by(source: Source, plan: Plan, column: str, limit: int) -> dict[str, C
     found = {}
     for i, level in enumerate(levels):
         kept = np.arange(len(levels) + 1) == i
-        tables = tuple(settled(plan, _chosen(table, [kept], 1)) for table in cube.tables)
+        tables = tuple(round_sums(plan, _select_cells(table, [kept], 1)) for table in cube.tables)
         rows = int(tables[0].sums["rows"].sum())
         # rows that are excluded are of no period; groups without a row are stated with the last
         last = i + 1 == len(levels)
         left_out = tuple(each for each in cube.left_out if last and each[:2] in gone)
         period = replace(cube, plan=plan, tables=tables, rows=rows, left_out=left_out)
-        found[name_of(level)] = _without_absent(period)
+        found[name_of(level)] = _drop_absent_levels(period)
     return found
 
 
-def _with_axes(plan: Plan, axes: tuple[Axis, ...]) -> Plan:
+def _append_axes(plan: Plan, axes: tuple[Axis, ...]) -> Plan:
     places = tuple(range(len(plan.axes), len(plan.axes) + len(axes)))
     return replace(
         plan, axes=(*plan.axes, *axes), tables=tuple((*table, *places) for table in plan.tables)
@@ -135,11 +135,13 @@ class _ChosenRows:
         return tuple(read_as(self.spec, axis) for axis in axes)
 
     def count(self, plan: Plan, limit: int) -> Cube:
-        cube = self.source.count(_with_axes(plan, self.axes), limit)
-        apart = dict(self._uncounted(cube))
+        cube = self.source.count(_append_axes(plan, self.axes), limit)
+        apart = dict(self._uncounted_cubes(cube))
         every = [cube, *apart.values()][-1].levels
-        kept = self._kept(cube, every)
-        tables = tuple(settled(plan, _chosen(table, kept, len(kept))) for table in cube.tables)
+        kept = self._masks_kept(cube, every)
+        tables = tuple(
+            round_sums(plan, _select_cells(table, kept, len(kept))) for table in cube.tables
+        )
         rows = int(tables[0].sums["rows"].sum())
         if not rows:
             numbers = " and ".join(quote(each) for each in (plan.count, plan.weight) if each)
@@ -148,15 +150,15 @@ class _ChosenRows:
             raise EmptyDataError(f"no {of} meets the conditions (where): {conditions}")
         left_out, excluded = [[*self._left_out(cube, kept, tables)]], {}
         for reason, part in apart.items():
-            kept = self._kept(part, every)
-            sums = _chosen(part.tables[0], kept, len(kept)).sums
-            lacking, unknown = [*self._undecided(part, kept)], 0
+            kept = self._masks_kept(part, every)
+            sums = _select_cells(part.tables[0], kept, len(kept)).sums
+            lacking, unknown = [*self._undecided_rows(part, kept)], 0
             if reason is Uncounted.NO_COUNT:  # rows, as nobody knows how many cases they are
                 lacking, unknown = [], sum(rows for _, _, rows, _ in lacking)
             excluded[reason] = int(sums[part.plan.cases].sum()) + unknown
             rows += int(sums["rows"].sum()) + unknown
             left_out.append(lacking)
-        return _without_absent(
+        return _drop_absent_levels(
             replace(
                 cube,
                 plan=plan,
@@ -168,13 +170,15 @@ class _ChosenRows:
             self.spec,
         )
 
-    def _kept(self, cube: Cube, every: Mapping[Axis, tuple[Value, ...]]) -> list[NDArray[np.bool_]]:
+    def _masks_kept(
+        self, cube: Cube, every: Mapping[Axis, tuple[Value, ...]]
+    ) -> list[NDArray[np.bool_]]:
         return [
-            _kept(axis, each, cube.levels[axis], every[axis], self.spec)
+            _levels_that_meet(axis, each, cube.levels[axis], every[axis], self.spec)
             for axis, each in zip(self.axes, self.spec.where, strict=True)
         ]
 
-    def _uncounted(self, cube: Cube) -> Iterator[tuple[Uncounted, Cube]]:
+    def _uncounted_cubes(self, cube: Cube) -> Iterator[tuple[Uncounted, Cube]]:
         # by reason the counts, by the conditions alone, of the rows that are in no cell
         asked = cube.plan.asked
         unweighted = replace(asked, weight=None)
@@ -194,14 +198,14 @@ class _ChosenRows:
                 missing = aggregate(self.axes, table.codes[lacking, :own], sums)
                 yield reason, replace(every, tables=(missing,))
 
-    def _undecided(
+    def _undecided_rows(
         self, cube: Cube, kept: list[NDArray[np.bool_]]
     ) -> Iterator[tuple[str, str, int, int]]:
         # of several such conditions a row is stated under the first
         table = cube.tables[0]
         codes = table.codes.T[-len(kept) :]
         missing = [
-            _missing(each, cube.levels[axis], mask, self.spec)
+            _missing_codes(each, cube.levels[axis], mask, self.spec)
             for axis, each, mask in zip(self.axes, self.spec.where, kept, strict=True)
         ]
         left = np.ones(len(table.codes), dtype=bool)
@@ -217,7 +221,7 @@ class _ChosenRows:
     def _left_out(
         self, cube: Cube, kept: list[NDArray[np.bool_]], tables: Sequence[CountTable]
     ) -> Iterator[tuple[str, str, int, int]]:
-        undecided, measures = [*self._undecided(cube, kept)], ("rows", cube.plan.cases)
+        undecided, measures = [*self._undecided_rows(cube, kept)], ("rows", cube.plan.cases)
         yield from undecided
         of_all, of_kept = cube.tables[0].sums, tables[0].sums
         rows, cases = (int(of_all[m].sum() - of_kept[m].sum()) for m in measures)
@@ -254,11 +258,11 @@ class _ChosenRows:
             self.known.update(counts.levels)
         found = self.known
         kept = {
-            axis: _kept(axis, each, found[axis], found[axis], self.spec)
+            axis: _levels_that_meet(axis, each, found[axis], found[axis], self.spec)
             for axis, each in zip(axes, self.spec.where, strict=True)
         }
         places = {axis: PositionsInLevels(axis, found[axis]) for axis in axes if not axis.bins}
-        for batch in self.source.batches(_with_axes(plan, axes)):
+        for batch in self.source.batches(_append_axes(plan, axes)):
             codes: dict[Axis, NDArray[np.integer[Any]]] = {
                 axis: each.of(*batch.keys[axis]) for axis, each in places.items()
             }
@@ -285,7 +289,7 @@ class _ReadableRows(_ChosenRows):
         assert isinstance(self.source, Readable)
         named = [each.column for each in self.spec.where]
         values = read_rows(self.source, named, most, self.spec.recode)
-        outcomes = _outcomes(self.spec)
+        outcomes = _outcome_columns(self.spec)
 
         def meets(condition: RowCondition, value: Value) -> bool:
             return condition.keeps_missing(outcomes) if value is None else condition.holds(value)
@@ -296,11 +300,11 @@ class _ReadableRows(_ChosenRows):
         return [[*compress(column, meet)] for column in found], texts
 
 
-def _outcomes(spec: Spec) -> tuple[str | None, ...]:
+def _outcome_columns(spec: Spec) -> tuple[str | None, ...]:
     return spec.label, spec.prediction, spec.score, *spec.candidate
 
 
-def _kept(
+def _levels_that_meet(
     axis: Axis,
     condition: RowCondition,
     levels: tuple[Value, ...],
@@ -325,17 +329,17 @@ def _kept(
         if not (found or any(matches(value, level) for level in every)):
             # one that no row has may be excluded beside another, unless it is nearly a value's name
             others = any(matches(each, level) for each in condition.values for level in every)
-            if condition.negated and others and not nearest(name_of(value), map(name_of, every)):
+            if condition.negated and others and not suggest(name_of(value), map(name_of, every)):
                 continue
-            message = _no_such_value(value, condition, every, spec)
+            message = _explain_absent_value(value, condition, every, spec)
             raise SpecError(Problem(f"where.{axis.column}", message))
         kept[found] = True
     kept = ~kept if condition.negated else kept
-    kept[-1] = condition.keeps_missing(_outcomes(spec))
+    kept[-1] = condition.keeps_missing(_outcome_columns(spec))
     return kept
 
 
-def _no_such_value(
+def _explain_absent_value(
     value: Value, condition: RowCondition, levels: Sequence[Value], spec: Spec
 ) -> str:
     # that no row has a value of a condition, and which ones there are
@@ -344,12 +348,12 @@ def _no_such_value(
     category = (recoding.categories_of([value])[0] if recoding else None) or name
     known = [name_of(level) for level in levels]
     meant = f" It is recoded to {quote(category)} (recode)." if category != name else ""
-    meant = meant or nearest(name, known)
-    leave = if_absent(value, condition.values, meant)
+    meant = meant or suggest(name, known)
+    leave = remedy_if_absent(value, condition.values, meant)
     return f"column {quote(column)} has no value {quote(name)}.{meant} It has {cells(known)}{leave}"
 
 
-def _missing(
+def _missing_codes(
     condition: RowCondition, levels: tuple[Value, ...], kept: NDArray[np.bool_], spec: Spec
 ) -> list[int]:
     none = condition.negated or kept[-1] or None in condition.values
@@ -357,7 +361,7 @@ def _missing(
     return [*([] if none else [-1]), *(i for i in stated if not kept[i])]
 
 
-def _chosen(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -> CountTable:
+def _select_cells(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -> CountTable:
     meet = np.ones(len(table.codes), dtype=bool)
     for mask, codes in zip(kept, table.codes.T[-conditions:], strict=True):
         meet &= mask[codes]  # code -1 reads the last entry
@@ -365,7 +369,7 @@ def _chosen(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -
     return aggregate(table.axes[:-conditions], table.codes[meet, :-conditions], sums)
 
 
-def _without_absent(cube: Cube, spec: Spec | None = None) -> Cube:
+def _drop_absent_levels(cube: Cube, spec: Spec | None = None) -> Cube:
     # the favourable outcomes of a specification stay, which other rows have: no one here does
     tables, levels = list(cube.tables), dict(cube.levels)
     for axis in (axis for axis in cube.plan.axes if not axis.bins):
@@ -410,7 +414,7 @@ class ProbabilityTable:
 
     def of(self, keys: Sequence[object], positions: NDArray[np.integer[Any]]) -> Floats:
         """Return the probabilities of rows, from the positions of their keys; of -1 none."""
-        at = [*(self.rows.get(_key(value), -1) for value in keys), -1]
+        at = [*(self.rows.get(_cell_key(value), -1) for value in keys), -1]
         found: Floats = np.append(self.p, np.full((1, self.p.shape[1]), np.nan), axis=0)[at]
         return np.take(found, positions, axis=0)
 
@@ -424,12 +428,12 @@ def read_table(feature: Probabilities, path: str) -> ProbabilityTable:
     source, columns = open_files(feature.table), tuple(column for _, column in feature.columns)
     absent = [name for name in (feature.on, *columns) if name not in source.columns]
     if absent:
-        has = nearest(absent[0], source.columns) or f" It has {listing(source.columns)}"
+        has = suggest(absent[0], source.columns) or f" It has {listing(source.columns)}"
         message = f"{quote(feature.table)} has no column {listing(absent)}.{has}"
         raise SpecError(Problem(f"{path}.table", message))
     assert isinstance(source, Readable)  # as every file is
     (raw,), _ = source.fetch([feature.on], None)
-    keys = [None if value is None else _key(value) for value in raw]
+    keys = [None if value is None else _cell_key(value) for value in raw]
     rows: dict[str, int] = {}
     twice = []
     for row, key in enumerate(keys):
@@ -479,16 +483,16 @@ def wrong_probabilities(kind: int, rows: int, feature: Probabilities) -> str:
     return f"{quote(feature.name)}: {rows:,} {have} {wrong[kind]}"
 
 
-def _key(value: object) -> str:
+def _cell_key(value: object) -> str:
     return re.sub(_INTEGER, r"\1", str(value))
 
 
-def with_probabilities(source: Source, spec: Spec) -> Source:
+def add_probability_columns(source: Source, spec: Spec) -> Source:
     """Return a source with the columns that are counted of probabilities."""
     if not spec.probabilities:
         return source
     for i, feature in enumerate(spec.probabilities):
-        for name in _names(feature):
+        for name in _made_columns(feature):
             if name in source.columns:
                 message = f"there is a column {quote(name)} already; rename it"
                 raise SpecError(Problem(f"probabilities[{i}].name", message))
@@ -540,8 +544,8 @@ class _Made:
         return np.where(empty, _EMPTY, state), sums
 
 
+# the cell of a row without probabilities
 _EMPTY = -(2**62)
-"""The cell of a row without probabilities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -563,7 +567,7 @@ class WithProbabilities:
 
     @property
     def at_hand(self) -> bool:
-        return at_hand(self.source)
+        return can_look_at_rows(self.source)
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of the columns that the source has."""
@@ -572,7 +576,7 @@ class WithProbabilities:
 
     def read(self, plan: Plan) -> Plan:
         """Return the plan of what the source has: the probabilities in place of what they make."""
-        made = {name for each in self.made for name in _names(each.feature)}
+        made = {name for each in self.made for name in _made_columns(each.feature)}
         axes = tuple(axis for axis in plan.axes if axis.column not in made)
         given = (c for e in self.made if e.table is None for _, c in e.feature.columns)
         moments = (
@@ -588,8 +592,8 @@ class WithProbabilities:
         texts = self.source.written.texts if isinstance(self.source, DuckRows) else frozenset()
         if texts:
             self.source.count(self.read(plan), limit)
-        cube = joined(plan, [scanned(plan, self.batches(plan), limit)], limit, texts)
-        return in_stated_order(cube, getattr(self.source, "stated_order", {}))
+        cube = join_parts(plan, [scan_batches(plan, self.batches(plan), limit)], limit, texts)
+        return reorder_levels(cube, getattr(self.source, "stated_order", {}))
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows."""
@@ -610,7 +614,7 @@ class WithProbabilities:
             yield Batch(kept, {column: numbers[column] for column in plan.numeric_columns})
 
 
-def _names(feature: Probabilities) -> list[str]:
+def _made_columns(feature: Probabilities) -> list[str]:
     return [*feature.summed, feature.cell]
 
 
@@ -623,7 +627,7 @@ def check_cells(cube: Cube, source: Source, spec: Spec) -> None:
         table = cube.marginal([axis])
         if feature.table and not (table.codes >= 0).any() and isinstance(source, Readable):
             keys = read_rows(source, [str(feature.on)], _FIRST_ROWS)[str(feature.on)]
-            ours = cells(_key(value) for value in keys if value is not None)
+            ours = cells(_cell_key(value) for value in keys if value is not None)
             message = (
                 f"no row has a value of {quote(feature.on)} that is in {quote(feature.table)}: the "
                 f"data have {ours}, the table {cells(read_table(feature, '').rows)}; keys are "
@@ -644,12 +648,12 @@ def digits_of(cells: list[int], groups: int) -> NDArray[np.int64]:
     return places % BASE
 
 
+# the mean in standard deviations beyond which the fourth powers lose most of their digits
 _FAR = 1e3
-"""The mean in standard deviations beyond which the fourth powers lose most of their digits."""
 _SUMS = {Role.LABEL: ("y", "yy"), Role.PREDICTION: ("p", "pp")}
 
 
-def about_centre(
+def recount_about_mean(
     cubes: Mapping[str, Cube], count: Callable[[Plan], Mapping[str, Cube]]
 ) -> Mapping[str, Cube]:
     """Return cubes of one plan, counted again where labels or predictions are far from 0."""
@@ -670,4 +674,4 @@ def about_centre(
     # rounded: the last digits depend on the order of rows
     centre = float(f"{max(far, key=abs, default=0.0):.8g}")
     nearer = all(abs(mean - centre) <= abs(mean) for mean in means)
-    return count(centred(plan, centre)) if 0 < abs(centre) < LARGEST and nearer else cubes
+    return count(centre_moments(plan, centre)) if 0 < abs(centre) < LARGEST and nearer else cubes

@@ -56,10 +56,10 @@ _SIGNATURES = {
 ARCHIVES = (".zip", ".bz2", ".zst")
 _COPY = "stdin-"
 _HEAD, _SIGNATURE = 1 << 16, 1 << 8
+# the files that were opened last for what was asked, and those that were skipped
 _opened: dict[tuple[str, ...], tuple[list[Place], list[Place]]] = {}
-"""The files that were opened last for what was asked, and those that were skipped."""
+# a workbook with the name of a sheet, or a text file with the line of its header
 _SHEET = re.compile(r"\.xls[xm]#.|\.(csv|tsv|txt)(\.gz)?#[1-9]\d*$", re.IGNORECASE)
-"""A workbook with the name of a sheet, or a text file with the line of its header."""
 _SAVED = re.compile(rb'\s*\{\s*"schema":\s*"fairgauge\.(cube|report|comparison)/')
 
 
@@ -91,10 +91,10 @@ def read_standard_input() -> StandardInput:
     with os.fdopen(descriptor, "wb") as handle:
         handle.write(head)
         shutil.copyfileobj(stream, handle)
-    return StandardInput(Path(name), _saved(head))
+    return StandardInput(Path(name), _saved_format(head))
 
 
-def _saved(head: bytes) -> str | None:
+def _saved_format(head: bytes) -> str | None:
     found = _SAVED.match(head)
     return found[1].decode() if found else None
 
@@ -103,7 +103,7 @@ def open_standard_input(copied: StandardInput) -> Source:
     """Open a copy of standard input."""
     kind = _format(copied.path)
     check_readable(copied.path, kind)
-    return _open(kind, [copied.path], "-")
+    return _open_kind(kind, [copied.path], "-")
 
 
 def open_files(data: str | Path | Sequence[str | Path]) -> Source:
@@ -117,9 +117,9 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
     skipped: list[Place] = []
     sheet = ""
     for each in asked:
-        name, named = _with_sheet(str(each))
+        name, named = _split_sheet(str(each))
         sheet = sheet or named
-        found = _listed(name)
+        found = _list_asked(name)
         if found.table is not None:
             whole = found.table.opened_by(str(each))
             if whole is None or len(asked) > 1:
@@ -130,12 +130,13 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
             read.setdefault(path.resolve(), path)  # a file with two names is read once
     paths = list(read.values())
     if any(path.suffix.lower() in ARCHIVES for path in paths):
-        from fairgauge.scan._archives import unpacked
+        from fairgauge.scan._archives import unpack_table
 
         paths = [
-            unpacked(path, FORMATS) if path.suffix.lower() in ARCHIVES else path for path in paths
+            unpack_table(path, FORMATS) if path.suffix.lower() in ARCHIVES else path
+            for path in paths
         ]
-    _opened[_named(asked)] = paths, skipped
+    _opened[_file_names(asked)] = paths, skipped
     paths = [_samples_of(path) for path in paths]
     formats = {_format(path) for path in paths}
     if len(formats) > 1:
@@ -153,38 +154,37 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
         if len(paths) > 1:
             raise DataError(f"workbooks are read one at a time: {listing(paths)}")
         return open_workbook(paths[0], str(asked[0]), sheet)
-    return _open(kind, paths, ", ".join(shown_address(str(each)) for each in asked), sheet)
+    return _open_kind(kind, paths, ", ".join(shown_address(str(each)) for each in asked), sheet)
 
 
 def _samples_of(path: Place) -> Place:
-    suffix = path.suffix.lower()
-    if suffix not in (".eval", ".json"):
+    if path.suffix.lower() != ".eval":
         return path
-    from fairgauge.scan._archives import is_log, samples_of_log
+    from fairgauge.scan._archives import samples_of_log
 
-    return samples_of_log(path) if suffix == ".eval" or is_log(_head(path, _HEAD)) else path
+    return samples_of_log(path)
 
 
 def opened_files(data: object) -> tuple[dict[Place, FileRecord], list[Place]]:
     """Return the files that were opened of data with their records, and those that were skipped."""
-    read, skipped = _opened.get(_named(data), ([], []))
+    read, skipped = _opened.get(_file_names(data), ([], []))
     return {path: RECORDS[str(path)] for path in read}, skipped
 
 
-def _named(data: object) -> tuple[str, ...]:
+def _file_names(data: object) -> tuple[str, ...]:
     asked = [data] if isinstance(data, (str, Path)) else data
     if not isinstance(asked, (list, tuple)) or any(not isinstance(e, (str, Path)) for e in asked):
         return ()
-    names = (_with_sheet(str(each))[0] for each in asked)
+    names = (_split_sheet(str(each))[0] for each in asked)
     return tuple(name for name in names if name != "-" and not is_lake_table(name))
 
 
-def _with_sheet(name: str) -> tuple[str, str]:
+def _split_sheet(name: str) -> tuple[str, str]:
     path, _, sheet = name.partition("#") if _SHEET.search(name) else (name, "", "")
     return path, sheet
 
 
-def _open(kind: str, paths: list[Place], name: str, part: str = "") -> Source:
+def _open_kind(kind: str, paths: list[Place], name: str, part: str = "") -> Source:
     if kind == "json":
         from fairgauge.scan._tabular_files import open_json
 
@@ -200,7 +200,7 @@ def _open(kind: str, paths: list[Place], name: str, part: str = "") -> Source:
     return {"parquet": open_parquet, "arrow": open_arrow}[kind](paths, name)
 
 
-def _listed(asked: str) -> Listing:
+def _list_asked(asked: str) -> Listing:
     if asked != "-":
         return list_files(asked)
     copied = read_standard_input()
@@ -234,10 +234,10 @@ def refuse_database(path: str | Path) -> None:
 
 def check_readable(path: Place, kind: str) -> None:
     """Check that a file can be read, is not empty, holds rows and, where compressed, is whole."""
-    head = _head(path, _HEAD if kind in _COMPRESSED else _SIGNATURE)
+    head = _first_bytes(path, _HEAD if kind in _COMPRESSED else _SIGNATURE)
     if not head:
         raise DataError(f"{quote(path)} is empty")
-    _refuse_saved(path, _saved(head))
+    _refuse_saved(path, _saved_format(head))
     _refuse_other_formats(path, head, kind)
     if kind in _COMPRESSED and path.suffix.lower() == ".gz":
         try:  # to its end: a truncated one would otherwise pass as a shorter one
@@ -248,7 +248,7 @@ def check_readable(path: Place, kind: str) -> None:
             raise DataError(f"{quote(path)} is truncated, or not a gzip file") from None
 
 
-def _head(path: Place, size: int) -> bytes:
+def _first_bytes(path: Place, size: int) -> bytes:
     try:
         with path.open("rb") as handle:
             return handle.read(size)

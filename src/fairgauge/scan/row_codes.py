@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.levels import not_plain
+from fairgauge.cube.levels import nested_value_error
 from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
@@ -98,10 +98,10 @@ def numbers_of(values: Sequence[Value]) -> Array:
     >>> numbers_of([1, "+0.5", " .5", "NaN", "a", None]).tolist()
     [1.0, 0.5, 0.5, nan, nan, nan]
     """
-    return np.array([_number(value) for value in values], dtype=np.float64)
+    return np.array([_parse_number(value) for value in values], dtype=np.float64)
 
 
-def _number(value: Value) -> float:
+def _parse_number(value: Value) -> float:
     if isinstance(value, str) and "_" in value:  # 1_0 is no number in a file
         return np.nan
     try:
@@ -111,11 +111,9 @@ def _number(value: Value) -> float:
 
 
 def feature_matrix(columns: Sequence[Sequence[Value]], *, scaled: bool) -> tuple[Array, list[str]]:
-    """Turn columns into points: numbers divided by their standard deviation, texts by category.
-
-    Two rows of different categories lie 1 apart in that column. Rows that miss a value are NaN.
-    Unscaled, numbers are taken as they are. Also what was done with each column, in words.
-    """
+    """Turn columns into points: numbers divided by their standard deviation, texts by category."""
+    # Two rows of different categories lie 1 apart in that column. Rows that miss a value are NaN.
+    # Unscaled, numbers are taken as they are. Also what was done with each column, in words.
     parts: list[Array] = []
     how = []
     for values in columns:
@@ -136,17 +134,17 @@ def feature_matrix(columns: Sequence[Sequence[Value]], *, scaled: bool) -> tuple
     return points, how
 
 
+# the place of a value that no row may have
 _ABSENT = -2
-"""The place of a value that no row may have."""
 BATCH = 524_288
 """Rows of a batch, over which what is done once for each is spread."""
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+# types of Arrow that numpy has too, with its names
 _FLAT = {kind: kind for kind in _WHOLE} | {"float": "float32", "double": "float64"}
-"""Types of Arrow that numpy has too, with its names."""
 WIDEST = 4_096
 """Whole numbers this far apart are positions as they are."""
+# the same of records that are objects of Python
 _RECORDS = 65_536
-"""The same of records that are objects of Python."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -294,7 +292,7 @@ def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batc
         try:
             held = array if hasattr(array, "dictionary") else array.dictionary_encode()
         except NotImplementedError:  # Arrow's, of lists and structs
-            raise not_plain(axis) from None
+            raise nested_value_error(axis) from None
         positions, known = _flat(held.indices)
         positions = positions.astype(np.int32, copy=False)  # of polars unsigned
         positions = positions if known is None else np.where(known, positions, -1)
@@ -330,7 +328,7 @@ def _doubles(array: Any, plan: Plan, column: str) -> NDArray[np.float64]:
         values, known = _flat(array)
         found = doubles(values)
         found = found if known is None else np.where(known, found, np.nan)
-    return without_listed(found, plan, column)
+    return drop_codes(found, plan, column)
 
 
 def numbers_of_texts(texts: Sequence[Any], plan: Plan, column: str) -> NDArray[np.float64]:
@@ -348,7 +346,7 @@ def numbers_of_texts(texts: Sequence[Any], plan: Plan, column: str) -> NDArray[n
     return numbers
 
 
-def without_listed(numbers: NDArray[np.float64], plan: Plan, column: str) -> NDArray[np.float64]:
+def drop_codes(numbers: NDArray[np.float64], plan: Plan, column: str) -> NDArray[np.float64]:
     """Return numbers, NaN where they are listed as none."""
     known = (plain_number(name_of(value)) for value in plan.no_numbers.get(column, ()))
     codes = [number for number in known if number is not None]
@@ -392,15 +390,15 @@ def record_batches(plan: Plan, records: Iterator[Sequence[Any]]) -> Iterator[Bat
             known.extend(list(place)[len(known) :])
             keys[axis] = known, np.array(positions, dtype=np.int32)
         numbers = {
-            name: _of_records(column, plan, name)
+            name: _numbers_of_records(column, plan, name)
             for name, column in zip(plan.numeric_columns, columns[len(plain) :], strict=True)
         }
         yield Batch(keys, numbers)
 
 
-def _of_records(values: Sequence[Any], plan: Plan, column: str) -> NDArray[np.float64]:
+def _numbers_of_records(values: Sequence[Any], plan: Plan, column: str) -> NDArray[np.float64]:
     if not any(isinstance(each, str) for each in values):
-        return without_listed(np.array(values, dtype=np.float64), plan, column)
+        return drop_codes(np.array(values, dtype=np.float64), plan, column)
     place = {each: i for i, each in enumerate(dict.fromkeys(values))}
     found = numbers_of_texts([*place], plan, column)[[place[each] for each in values]]
-    return without_listed(found, plan, column)
+    return drop_codes(found, plan, column)

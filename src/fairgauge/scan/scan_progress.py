@@ -15,11 +15,11 @@ from contextlib import contextmanager
 Share = Callable[[], float]
 
 ERASE = "\r\x1b[2K"
+# seconds before anything is shown
 _PATIENCE = 1.0
-"""Seconds before anything is shown."""
 _STEP = 0.1
+# the shares that are done of the work in progress, the innermost last
 _shares: list[Share | None] = []
-"""The shares that are done of the work in progress, the innermost last."""
 
 
 @contextmanager

@@ -73,7 +73,7 @@ class Opened:
     source: Source
 
 
-def at_hand(source: Source) -> bool:
+def can_look_at_rows(source: Source) -> bool:
     """Return whether the first rows can be looked at without a query elsewhere."""
     return isinstance(source, Readable) and source.at_hand
 
@@ -109,8 +109,8 @@ LEAST_LOG = 2.0**-52
 
 
 _LARGEST_SQUARED = 1e140
+# between which the largest weight must lie, so that sums of cubes neither overflow nor vanish.
 _WEIGHTS = (1e-50, 1e50)
-"""Between which the largest weight must lie, so that sums of cubes neither overflow nor vanish."""
 
 
 class NotNumeric(DataError):  # noqa: N818 - named for what there is
@@ -239,8 +239,8 @@ def check_counts(plan: Plan, fractional: object, cases: float, weight: float, ro
         raise DataError(f"column {quote(plan.weight)} is the weight, and the weights sum to 0")
 
 
+# where the signature of a file of a database begins, and what it is
 _SIGNATURES = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}
-"""Where the signature of a file of a database begins, and what it is."""
 
 
 @dataclass(frozen=True, slots=True)

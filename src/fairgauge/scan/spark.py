@@ -33,8 +33,8 @@ _UTC = (
     "concat(replace(date_format(to_utc_timestamp({}, current_timezone()), "
     "\"yyyy-MM-dd'T'HH:mm:ss.SSSSSS\"), '.000000', ''), '+00:00')"
 )
+# numbers that Java reads and nobody else: 1d, 0x1p3
 _OWN_NOTATION = "[0-9.][dDfF][^a-zA-Z]*$|[xX]"
-"""Numbers that Java reads and nobody else: 1d, 0x1p3."""
 _NESTED = {"array", "map", "struct"}
 
 
@@ -56,14 +56,14 @@ class SparkFrame:
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         with self._view() as view:
-            return count_by_sql(plan, view, self._written(), self._run, limit)
+            return count_by_sql(plan, view, self._column_sql(), self._run, limit)
 
     streams: ClassVar[bool] = True
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows of the columns of a plan; one partition at a time is at hand."""
-        with self._view() as view, _as_data_error(self.name):
-            found = self.frame.sparkSession.sql(select_rows(plan, view, self._written()))
+        with self._view() as view, _explain_spark_errors(self.name):
+            found = self.frame.sparkSession.sql(select_rows(plan, view, self._column_sql()))
             yield from record_batches(plan, found.toLocalIterator())
 
     @contextmanager
@@ -78,9 +78,9 @@ class SparkFrame:
 
     def query(self, plan: Plan) -> str:
         """Return the query that counts, over a view with the columns c0, c1 ..."""
-        return select(plan, _VIEW, self._written())
+        return select(plan, _VIEW, self._column_sql())
 
-    def _written(self) -> Columns:
+    def _column_sql(self) -> Columns:
         # write the columns by position: Spark takes names that differ in case for the same
         fields = self.frame.schema.fields
         kinds = {field.name: field.dataType.typeName() for field in fields}
@@ -127,12 +127,12 @@ class SparkFrame:
         )  # fmt: skip
 
     def _run(self, query: str) -> Iterator[Record]:
-        with _as_data_error(self.name):
+        with _explain_spark_errors(self.name):
             return iter([tuple(row) for row in self.frame.sparkSession.sql(query).collect()])
 
 
 @contextmanager
-def _as_data_error(name: str) -> Iterator[None]:
+def _explain_spark_errors(name: str) -> Iterator[None]:
     from pyspark.errors import PySparkException
 
     try:
@@ -171,7 +171,7 @@ def spark_session(master: str, what: str) -> Iterator[SparkSession]:
     except ImportError as error:
         raise MissingExtra("counting by Spark", "spark", error) from None
     try:
-        yield _started(master)
+        yield _start_session(master)
     except (PySparkException, RuntimeError, *_java_errors()) as error:
         first = _cause(error).splitlines()[0]
         if _NO_STORE.search(first):
@@ -186,7 +186,7 @@ def spark_session(master: str, what: str) -> Iterator[SparkSession]:
 _NO_STORE = re.compile(r"No FileSystem for scheme|Class \S*\.fs\.\S+ not found")
 
 
-def _started(master: str) -> SparkSession:
+def _start_session(master: str) -> SparkSession:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of versions of pandas, which is not used
         from pyspark.sql import SparkSession

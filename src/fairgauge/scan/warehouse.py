@@ -28,10 +28,10 @@ from fairgauge.scan._sql import (
     Columns,
     cube_of_records,
     identifier,
-    in_dialect,
     literal,
-    marked,
+    mark_text,
     select,
+    translate,
 )
 from fairgauge.scan.row_codes import sql_double
 from fairgauge.scan.source import NotNumeric, Readable, Record, check_unique_names
@@ -75,14 +75,14 @@ class Warehouse:
 
     def query(self, plan: Plan) -> str:
         """Return the query, for a person to run."""
-        counted = select(plan, ROWS, self._written())
-        keys = [self._sent(plan, i) for i in range(len(plan.axes))]
+        counted = select(plan, ROWS, self._column_sql())
+        keys = [self._key_sql(plan, i) for i in range(len(plan.axes))]
         first = f"{literal(fingerprint(plan))} AS {QUESTION}, count(*) OVER () AS {CELLS}"
         last = ", ".join(f"s{i}" for i in range(_sums(plan)))
         sql = f"SELECT {first}, t, {', '.join([*keys, last])} FROM ({counted}) AS c"
-        return in_dialect(sql, self.rows, self.dialect)
+        return translate(sql, self.rows, self.dialect)
 
-    def _written(self) -> Columns:
+    def _column_sql(self) -> Columns:
         return Columns(self._key, self._number, sets=self.dialect not in WITHOUT_SETS, looks=False)
 
     def _name(self, column: str) -> str:
@@ -94,7 +94,7 @@ class Warehouse:
     def _key(self, column: str) -> str:
         kind, name = self.kinds[column], self._name(column)
         if kind == "text" and self.dialect == FOLDED:
-            return marked(name, self.dialect)
+            return mark_text(name, self.dialect)
         if kind not in ("text", "number", "single", "boolean", "date"):
             raise DataError(
                 f"column {quote(column)} has the type {kind}, whose values a file of cells may "
@@ -118,13 +118,13 @@ class Warehouse:
         # without NaN: above every number in some dialects, unordered in the others
         return f"CASE WHEN {value} <= {_MOST} OR -{value} <= {_MOST} THEN {value} END"
 
-    def _sent(self, plan: Plan, i: int) -> str:
+    def _key_sql(self, plan: Plan, i: int) -> str:
         axis = plan.axes[i]
         kind = "number" if axis.bins else self.kinds[axis.column]
         kind = "number" if kind == "single" else kind
         sent = f"k{i}"
         if kind == "text" and self.dialect != FOLDED:
-            sent = marked(f"k{i}", self.dialect)
+            sent = mark_text(f"k{i}", self.dialect)
         elif kind == "boolean":
             sent = f"CASE WHEN k{i} THEN 'true' WHEN NOT k{i} THEN 'false' END"
         elif kind == "date":
@@ -161,7 +161,7 @@ def open_warehouse(dialect: str, rows: str, path: str | Path) -> Warehouse:
         raise DataError(f"cannot read {quote(path)}: {cause}") from None
     listed = _columns_of(text, path)
     check_unique_names([name for name, _ in listed], quote(path))
-    kinds = {name: _kind(kind, dialect) for name, kind in listed}
+    kinds = {name: _column_kind(kind, dialect) for name, kind in listed}
     if not kinds:
         raise DataError(f"{quote(path)} has no columns; give a line NAME TYPE for each")
     capitals = [name for name in kinds if dialect == "snowflake" and name.isupper()]
@@ -182,11 +182,11 @@ def _columns_of(text: str, path: str | Path) -> list[tuple[str, str]]:
     return named
 
 
+# types of double precision, which have single precision elsewhere
 _DOUBLES = {"mysql": {"REAL"}, "snowflake": {"REAL", "FLOAT4"}}
-"""Types of double precision, which have single precision elsewhere."""
 
 
-def _kind(written: str, dialect: str) -> str:
+def _column_kind(written: str, dialect: str) -> str:
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
@@ -269,13 +269,13 @@ def _reader(source: str) -> Callable[[object, str], float | None]:
         try:
             found = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
-            raise _wrong(source, column, "numbers", value) from None
+            raise _wrong_value_error(source, column, "numbers", value) from None
         return None if math.isnan(found) else found
 
     return number
 
 
-def _wrong(source: str, column: str, what: str, value: object) -> DataError:
+def _wrong_value_error(source: str, column: str, what: str, value: object) -> DataError:
     return DataError(
         f"{quote(source)}: column {column} must hold {what}, but has {cells([value])}; export the "
         "answer as it is"
@@ -290,11 +290,11 @@ def _key_reader(
             return None
         if kind == "text":
             if not isinstance(value, str) or not value.endswith(MARK):
-                raise _wrong(source, column, f"texts that end in {MARK}", value)
+                raise _wrong_value_error(source, column, f"texts that end in {MARK}", value)
             return value.removesuffix(MARK)
         if kind == "boolean":
             if (text := str(value).lower()) not in ("true", "false"):
-                raise _wrong(source, column, "true or false", value)
+                raise _wrong_value_error(source, column, "true or false", value)
             return text == "true"
         found = number(value, column)
         if kind == "number":
@@ -306,6 +306,6 @@ def _key_reader(
             day = int(found)
             return date(day // 10_000, day // 100 % 100, day % 100)
         except ValueError:
-            raise _wrong(source, column, "dates such as 20261121", value) from None
+            raise _wrong_value_error(source, column, "dates such as 20261121", value) from None
 
     return read

@@ -17,27 +17,27 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
+# results that are kept, before those of texts as they were go with all others
 _MOST = 5_000
-"""Results that are kept, before those of texts as they were go with all others."""
 
 
-def compiled(text: str, how: str, make: Callable[[str], Any]) -> Any:
+def compile_once(text: str, how: str, make: Callable[[str], Any]) -> Any:
     """Return plain values or code that are made of a text, made anew only where they must be.
 
     ``how`` names what makes them, with its version.
     """
-    kept = _kept()
+    kept = _load_kept()
     key = f"{how} {hashlib.sha256(text.encode()).hexdigest()}"
     if key not in kept:
         if not _new:
-            atexit.register(_keep)
+            atexit.register(_store_cache)
         _new[key] = kept[key] = marshal.dumps(make(text))
     return marshal.loads(kept[key])  # noqa: S302 - as trusted as a compiled module beside it
 
 
 def toml_table(text: str) -> dict[str, Any]:
     """Return what a TOML text of ours holds."""
-    table: dict[str, Any] = compiled(text, "TOML", _read_toml)
+    table: dict[str, Any] = compile_once(text, "TOML", _read_toml)
     return table
 
 
@@ -51,24 +51,24 @@ _new: dict[str, bytes] = {}
 
 
 @cache
-def _kept() -> dict[str, bytes]:
+def _load_kept() -> dict[str, bytes]:
     kept: dict[str, bytes] = {}
     with suppress(OSError, NotImplementedError, ValueError, EOFError, TypeError):
-        kept = marshal.loads(_file().read_bytes())  # noqa: S302
+        kept = marshal.loads(_cache_file().read_bytes())  # noqa: S302
     return kept if isinstance(kept, dict) and len(kept) < _MOST else {}
 
 
-def _file() -> Path:
+def _cache_file() -> Path:
     return Path(cache_from_source(__file__, optimization="texts"))
 
 
-def _keep() -> None:
+def _store_cache() -> None:
     # write what was made, in one step: other processes read the file meanwhile
     if sys.dont_write_bytecode:
         return
     with suppress(OSError, NotImplementedError):
-        whole = _file()
+        whole = _cache_file()
         part = whole.with_name(f"{whole.name}.{os.getpid()}")
         whole.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(marshal.dumps(_kept()))
+        part.write_bytes(marshal.dumps(_load_kept()))
         part.replace(whole)

@@ -44,12 +44,12 @@ def entry_points(group: str) -> dict[str, EntryPoint]:
             except (OSError, UnicodeDecodeError):
                 continue
             if group in text:
-                for name, value in _named(text, group):
+                for name, value in _entries_of_group(text, group):
                     found.setdefault(name, EntryPoint(value))
     return dict(sorted(found.items()))
 
 
-def _named(text: str, group: str) -> list[tuple[str, str]]:
+def _entries_of_group(text: str, group: str) -> list[tuple[str, str]]:
     section, found = "", []
     for line in text.splitlines():
         name, equals, value = line.partition("=")
@@ -100,13 +100,12 @@ SECTIONS = {
         "count": "Count the rows, and save the counts.",
         "merge": "Add the counts of several files.",
         "protect": "Round counts so that no small cell can be inferred.",
-        "join": "Join predictions with labels that came later.",
     },
     "Saved reports": {
         "render": "Write a saved result in another format.",
         "seal": "Put a report and its counts into one verifiable file.",
         "verify": "Compute a sealed report again from its counts.",
-        "schema": "Print the JSON Schema of a report, a cube or a question.",
+        "schema": "Print the JSON Schema of a report or a question.",
     },
 }
 """Every command with what it does, as the help arranges them."""

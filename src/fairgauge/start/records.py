@@ -26,7 +26,7 @@ else:
         wanted = {"__init__": True, "__eq__": eq, "__hash__": eq and frozen}
         compiled = [name for name, is_wanted in wanted.items() if is_wanted and name not in own]
         if repr and "__repr__" not in own:
-            kind.__repr__ = _shown
+            kind.__repr__ = _show_fields
         # without a docstring, the standard decorator would compose a signature
         kind.__doc__ = kind.__doc__ or kind.__name__
         # of those with bases, the standard decorator compares what is frozen
@@ -36,14 +36,14 @@ else:
         for name in compiled:
             setattr(kind, name, _compiled_when_called(kind, name, frozen))
         if frozen:
-            kind.__setattr__ = kind.__delattr__ = _refused
-            kind.__getstate__, kind.__setstate__ = _state, _restored
+            kind.__setattr__ = kind.__delattr__ = _refuse_assignment
+            kind.__getstate__, kind.__setstate__ = _field_values, _restore_fields
         return kind
 
 
 def _compiled_when_called(kind: Any, name: str, frozen: bool) -> Any:
     def first(self: Any, *arguments: Any, **keywords: Any) -> Any:
-        source, values = _initial(kind, frozen) if name == "__init__" else _compared(kind)
+        source, values = _initial(kind, frozen) if name == "__init__" else _comparison_source(kind)
         exec(source, values)  # noqa: S102 - made of the names of fields
         values[name].__qualname__ = f"{kind.__qualname__}.{name}"
         setattr(kind, name, values[name])
@@ -72,7 +72,7 @@ def _initial(kind: Any, frozen: bool) -> tuple[str, dict[str, Any]]:
     return f"def __init__({signature}):\n " + "\n ".join(body), values
 
 
-def _compared(kind: Any) -> tuple[str, dict[str, Any]]:
+def _comparison_source(kind: Any) -> tuple[str, dict[str, Any]]:
     # the source of ``__eq__`` and ``__hash__``, and the values that it names: none
     compared = [each for each in fields(kind) if each.compare]
     mine, others = ("".join(f"{of}.{f.name}, " for f in compared) for of in ("self", "other"))
@@ -88,19 +88,19 @@ def __hash__(self):
     )
 
 
-def _shown(self: Any) -> str:
+def _show_fields(self: Any) -> str:
     shown = (f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr)
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
-def _refused(_self: Any, name: str, *_value: Any) -> None:
+def _refuse_assignment(_self: Any, name: str, *_value: Any) -> None:
     raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
-def _state(self: Any) -> list[Any]:
+def _field_values(self: Any) -> list[Any]:
     return [getattr(self, each.name) for each in fields(self)]
 
 
-def _restored(self: Any, state: list[Any]) -> None:
+def _restore_fields(self: Any, state: list[Any]) -> None:
     for each, value in zip(fields(self), state, strict=True):
         object.__setattr__(self, each.name, value)

@@ -51,13 +51,7 @@ from fairgauge.results.verdicts import (
     judged_estimate,
     reasons_of,
 )
-from fairgauge.statements.compared import (
-    Compared,
-    is_used_partly,
-    step,
-    swapped,
-    unit_of,
-)
+from fairgauge.statements.compared import Compared, is_used_partly, step, swap_sides, unit_of
 
 CONCLUDED = {AfterAdjusting.DISAPPEARS, AfterAdjusting.REVERSES, AfterAdjusting.REMAINS,
     AfterAdjusting.CHANGES_LITTLE, AfterAdjusting.NOT_SIGNIFICANT}  # fmt: skip
@@ -86,12 +80,12 @@ class _Audit(Compared):
         self.cuts = not isinstance(cuts, str) and len(cuts) > 1
         pairs = zip(report.findings, stated_comparisons(report, report.findings), strict=True)
         self.stated: list[tuple[Any, Any, Statement]]
-        self.stated = [(finding, each, self._of(each)) for finding, each in pairs]
+        self.stated = [(finding, each, self._judged_statement(each)) for finding, each in pairs]
         self.led = self.stated[:_MOST_FINDINGS]
         self.rules = report.by_rule
         self.name = find_preset(report.spec.get("preset"))
 
-    def _of(self, each: Any) -> Statement:
+    def _judged_statement(self, each: Any) -> Statement:
         found = self._comparison(each.contrast)
         return replace(found, facts=found.facts | {"judged": each.judged, "fails": each.fails})
 
@@ -147,8 +141,8 @@ class _Audit(Compared):
             if change is AfterAdjusting.DISAPPEARS:
                 facts |= self._varies(finding)
             if change is not None:
-                facts["among"] = self._among(finding.estimate, finding.adjusted)
-            known = self._known(each.contrast, each.row)
+                facts["among"] = self._shares_compared(finding.estimate, finding.adjusted)
+            known = self._facts_of_rows(each.contrast, each.row)
             yield replace(
                 found, code="headline", parts=also, facts=found.facts | facts | known
                 | {"after": change}, adjusted_for=(str(finding.adjusted_for),) if change else (),
@@ -164,7 +158,7 @@ class _Audit(Compared):
             "within": self.strata if within else None,
             "both": any(each["lower"] and each["higher"] for each in within),
             "strata": list(dict.fromkeys(named)),
-        } | self._sized()
+        } | self._sufficiency_facts()
 
         def nothing(code: str, *sources: str, **more: Any) -> Statement:
             return replace(fact(code, *sources, **facts | more), shown=False)
@@ -174,7 +168,7 @@ class _Audit(Compared):
             return nothing("nothing_tested", one_group=alone)
         for whole, pooled in disparities.shown_adjusted_alone(estimates)[:1]:
             found = self.statement(pooled, "adjusted_alone", sources=self._place(pooled))
-            facts |= {"among": self._among(whole, pooled)}
+            facts |= {"among": self._shares_compared(whole, pooled)}
             adjusted_for = (self.strata or "",)
             return replace(found, adjusted_for=adjusted_for, facts=found.facts | facts)
         shown = self._significant
@@ -193,14 +187,16 @@ class _Audit(Compared):
         if report.verdict is Outcome.PASS and passed:
             return nothing("none_differs")
         if self.rules and report.verdict not in (Outcome.FAIL, Outcome.PASS):
-            return nothing("undecided", "verdict", n=len(self.rules), outcomes=self._undecided())
+            return nothing(
+                "undecided", "verdict", n=len(self.rules), outcomes=self._count_undecided()
+            )
         return nothing("nothing_shown")
 
     @property
     def is_tested(self) -> bool:
         return any(each.p_adjusted is not None for each in self.report.estimates)
 
-    def _sized(self) -> dict[str, Any]:
+    def _sufficiency_facts(self) -> dict[str, Any]:
         # of which groups what is concluded is, where others have insufficient data
         estimates = self.report.estimates
         small = ReasonCode.SMALL_GROUP in {e.reason.code for e in estimates if e.reason}
@@ -209,7 +205,7 @@ class _Audit(Compared):
         least = {"rows": rows and rows > 1 and rows, "share": share, "unit": unit_of(self.spec)}
         return {"sufficient": few, "least": least if small else None}
 
-    def _undecided(self) -> dict[str, int]:
+    def _count_undecided(self) -> dict[str, int]:
         # how many rules are not decided: for some groups alone, where others are
         counted: Counter[str] = Counter()
         for rule in self.rules:
@@ -222,7 +218,7 @@ class _Audit(Compared):
         return [d for d in self.notes[DiagnosticCode.HOMOGENEITY] if d.get("significant")]
 
     @staticmethod
-    def _among(whole: Any, pooled: Any) -> list[float] | None:
+    def _shares_compared(whole: Any, pooled: Any) -> list[float] | None:
         # the shares of both sides within strata that both are in, unless almost all are
         shares = disparities.shares_compared(whole, pooled)
         return None if min(shares) > 1 - disparities.NOTED_ALONE else list(shares)
@@ -231,7 +227,9 @@ class _Audit(Compared):
         # the gravest fail where no finding has it: it may not remain among all
         if self.report.verdict is not Outcome.FAIL:
             return None
-        failed = [(self._judged(v), self._estimate(v)) for v in self._verdicts_of(Outcome.FAIL)]
+        failed = [
+            (self._verdict_statement(v), self._estimate(v)) for v in self._verdicts_of(Outcome.FAIL)
+        ]
         judged = [(s, e) for s, e in failed if is_of_shares(s) and s.than and s.lower is not None]
         for _, first, _ in self.stated[:1]:
             better_off = first.failing_beside is not None or (first.fails and first.better)
@@ -242,12 +240,12 @@ class _Audit(Compared):
             return None
         found, contrast = min(judged, key=lambda e: (e[0].harm != "worse", e[0].facts["alone"]))
         if found.harm == "better" and found.than is not None and found.than.kind == "group":
-            found = swapped(found)
-        known = self._known(contrast, contrast.definition.of)
+            found = swap_sides(found)
+        known = self._facts_of_rows(contrast, contrast.definition.of)
         facts = found.facts | self._estimators(contrast.feature) | known | {"after": None}
         return replace(found, code="headline", facts=facts)
 
-    def _known(self, contrast: Any, row: Any) -> dict[str, Any]:
+    def _facts_of_rows(self, contrast: Any, row: Any) -> dict[str, Any]:
         # of which rows a headline is, where others could take it back, or may count
         if self.notes[DiagnosticCode.UNCOUNTED_ROWS]:
             return {"counted": unit_of(self.spec)}
@@ -258,9 +256,9 @@ class _Audit(Compared):
             needs = {*row.needs, *(["score"] if "prediction" in row.needs else [])}
             missing = self.report.data.excluded
             known = [what for what in OUTCOMES if missing.get(f"missing {what}") and what in needs]
-        return {"unit": unit_of(self.spec), "known": self._called(known)}
+        return {"unit": unit_of(self.spec), "known": self._name_roles(known)}
 
-    def _called(self, roles: Sequence[str]) -> list[str]:
+    def _name_roles(self, roles: Sequence[str]) -> list[str]:
         # without a label nothing is predicted
         decided = self.report.task is not Task.REGRESSION and not self.spec.get("label")
         return ["decision" if w == "prediction" and decided else w for w in roles]
@@ -305,7 +303,7 @@ class _Audit(Compared):
             return
         outcomes = dict(Counter(str(each.outcome) for each in self.rules))
         if verdict not in (Outcome.FAIL, Outcome.PASS):
-            outcomes = self._undecided()
+            outcomes = self._count_undecided()
         elif verdict is Outcome.FAIL:
             outcomes = {"fail": outcomes["fail"]}
         remain = {each.remains for each in verdicts}
@@ -358,7 +356,7 @@ class _Audit(Compared):
 
     def _rule(self, rule: Any, number: int) -> Statement:
         undecided = str(rule.outcome) in ("inconclusive", "not_evaluated", "none")
-        judged = [*map(self._own_side if undecided else self._judged, rule.verdicts)]
+        judged = [*map(self._own_side if undecided else self._verdict_statement, rule.verdicts)]
         decisive = tuple(each for each in judged if each.verdict == str(rule.outcome))
         decided = [each for each in rule.verdicts if each.outcome is rule.outcome]
         counts_as = sum(before_counting(each) is not rule.outcome for each in decided)
@@ -397,7 +395,7 @@ class _Audit(Compared):
     def _estimate(self, verdict: Any) -> Any:
         return judged_estimate(verdict, self.report.estimates)
 
-    def _judged(self, verdict: Any) -> Statement:
+    def _verdict_statement(self, verdict: Any) -> Statement:
         contrast, outcome = self._estimate(verdict), str(before_counting(verdict))
         scope = verdict.class_scope
         codes = {reason.code for reason in reasons_of(verdict)}
@@ -446,7 +444,7 @@ class _Audit(Compared):
                 own = self._own_side(verdict)
                 low, high = own.facts["limits"]
                 mirrored = low == -high and verdict.mirror is not None
-                if mirrored and _people_of(verdict.feature, other := swapped(own)) in rows:
+                if mirrored and _people_of(verdict.feature, other := swap_sides(own)) in rows:
                     own = other
                 row = rows.setdefault(_people_of(verdict.feature, own), [None] * len(chosen))
                 row[i] = row[i] or own
@@ -466,7 +464,7 @@ class _Audit(Compared):
 
     def _own_side(self, verdict: Any) -> Statement:
         # a verdict as it is judged: of its own group, in the numbers of its limits
-        contrast, judged = self._estimate(verdict), self._judged(verdict)
+        contrast, judged = self._estimate(verdict), self._verdict_statement(verdict)
         facts = judged.facts | {"two": verdict.mirror is not None}
         ends = Range.of(verdict.interval)
         judged = replace(judged, value=verdict.value, interval=ends, facts=facts)
@@ -484,7 +482,7 @@ class _Audit(Compared):
         yield fact("rows", "data.cases", "data.used", n=data.cases,
             used=None if data.used == every else data.used,
             least=bool(self.notes[DiagnosticCode.USED_AT_LEAST]),
-            known=[] if data.used == every else self._called(missing),
+            known=[] if data.used == every else self._name_roles(missing),
             several=len(spec.get("sensitive", ())) > 1,
             partly=is_used_partly(data.excluded, spec))  # fmt: skip
         if (of := self.name) is not None:
@@ -534,13 +532,13 @@ class _Audit(Compared):
         for finding, each, found in self.led:
             yield found
             if (beside := each.failing_beside) is not None:
-                better = self._of(beside)
-                better = better if better.harm == "better" else swapped(better)
+                better = self._judged_statement(beside)
+                better = better if better.harm == "better" else swap_sides(better)
                 same = beside.contrast is each.contrast
                 yield replace(better, code="better_off", facts=better.facts | {"same": same})
             elif each.fails and each.better:
                 yield Statement(code="they_are_better_off", sources=found.sources)
-            if (within := self._within(finding, found)) is not None:
+            if (within := self._within_strata(finding, found)) is not None:
                 yield within
         if self.stated:
             findings = self.report.findings
@@ -554,13 +552,13 @@ class _Audit(Compared):
                 listed = fact("more", "findings", n=None if classes else more)
                 yield replace(listed, parts=further)
         for note in self.notes[DiagnosticCode.WITHIN_STRATA]:
-            yield self.statement(self._of_note(note), "only_within", turn=False,
+            yield self.statement(self._estimate_of(note), "only_within", turn=False,
                 adjusted_for=(self.strata or "",), sources=("diagnostics",), facts={"note": note},
             )  # fmt: skip
         if not self.stated:
-            yield from self._unstated()
+            yield from self._further_differences()
 
-    def _within(self, finding: Any, found: Statement) -> Statement | None:
+    def _within_strata(self, finding: Any, found: Statement) -> Statement | None:
         change = self._change(finding)
         if change is None or found.of is None or found.of.kind not in _IN_WORDS:
             return None
@@ -581,7 +579,7 @@ class _Audit(Compared):
             adjusted_for=(str(finding.adjusted_for),), facts={"change": str(change),
                 "concluded": change in CONCLUDED, "strata": len(inside),
                 "every": [self._stratum(e, found) for e in inside],
-                "among": self._among(finding.estimate, finding.adjusted),
+                "among": self._shares_compared(finding.estimate, finding.adjusted),
                 "left": finding.adjusted.reason and dict(finding.adjusted.reason.parameters)},
         )  # fmt: skip
 
@@ -593,7 +591,7 @@ class _Audit(Compared):
         facts = own.facts | {"sizes": own.facts["sizes"][::-1]}
         return replace(own, who=own.than, than=own.who, facts=facts)
 
-    def _unstated(self) -> Iterator[Statement]:
+    def _further_differences(self) -> Iterator[Statement]:
         report = self.report
         pairs = [pair for pair in report.pairs if pair.significant]
         for pair in pairs[:_MOST_FINDINGS]:
@@ -606,7 +604,7 @@ class _Audit(Compared):
             yield self.statement(pooled, "shown_adjusted", adjusted_for=(self.strata or "",),
                 sources=(*self._place(whole), *self._place(pooled)),
                 parts=(self.statement(whole, "over_all"),),
-                facts={"among": self._among(whole, pooled)})  # fmt: skip
+                facts={"among": self._shares_compared(whole, pooled)})  # fmt: skip
         verdicts = [each for each in report.verdicts if each.outcome is Outcome.FAIL]
         failed = {(each.metric, each.feature, each.group) for each in verdicts}
         shown = [] if pairs or adjusted else self._significant
@@ -619,12 +617,12 @@ class _Audit(Compared):
         if differing := self._differing():
             yield from (fact("all_groups_differ", "diagnostics", note=each) for each in differing)
             return
-        yield from self._not_shown()
+        yield from self._no_differences()
         over_all = bool(self.notes[DiagnosticCode.WITHIN_STRATA])
-        facts = {"tested": self.is_tested, "over_all": over_all} | self._sized()
+        facts = {"tested": self.is_tested, "over_all": over_all} | self._sufficiency_facts()
         yield replace(fact("none_beyond_variation", **facts), shown=False)
 
-    def _not_shown(self) -> Iterator[Statement]:
+    def _no_differences(self) -> Iterator[Statement]:
         # what is compared although no difference is shown: the shares of the first rule
         if self.report.task is Task.REGRESSION:
             known = [e for e in self._overall if None not in (e.rate_group, e.rate_reference)]
@@ -638,9 +636,9 @@ class _Audit(Compared):
         open_ = [each for each in first if before_counting(each) is Outcome.INCONCLUSIVE]
         stated = map(self._comparison, filter(None, map(self._estimate, open_)))
         of_shares = [s for s in stated if s.lower is not None and is_of_shares(s)]
-        yield from sorted(of_shares, key=lambda s: -abs(_apart(s)))[:1]
+        yield from sorted(of_shares, key=lambda s: -abs(_rate_difference(s)))[:1]
 
-    def _of_note(self, note: Any) -> Any:
+    def _estimate_of(self, note: Any) -> Any:
         place = (note.feature, *map(note.get, ("metric", "group", "class", "threshold")))
         for each in self._overall:
             if (each.feature, each.metric, each.group, each.class_, each.threshold) == place:
@@ -665,7 +663,7 @@ class _Audit(Compared):
         if zero:
             yield Statement(code="ratio_of_zero", parts=self._people(zero),
                 facts={"reason": zero[0].reason}, sources=("verdicts",))  # fmt: skip
-        yield from self._small()
+        yield from self._small_groups()
         if lacking := [v for v in unevaluated if self._lacks_data(v)]:
             yield Statement(code="not_evaluated", parts=self._people(lacking),
                 facts={"n": len(lacking), "reasons": [v.reason for v in lacking]},
@@ -678,9 +676,9 @@ class _Audit(Compared):
         return tuple(Statement(code="judged", who=self.side(*each)) for each in named)
 
     def _intervals(self) -> Iterator[Statement]:
-        found = [s for _, _, s in self.led] if self.stated else [*self._not_shown()]
+        found = [s for _, _, s in self.led] if self.stated else [*self._no_differences()]
         stated = [s for s in found if s.interval]
-        within = filter(None, (self._within(f, s) for f, _, s in self.led))
+        within = filter(None, (self._within_strata(f, s) for f, _, s in self.led))
         if any(each.facts["concluded"] for each in within):
             yield Statement(code="adjusted_means", adjusted_for=(self.strata or "",))
         if stated:
@@ -689,7 +687,7 @@ class _Audit(Compared):
             yield Statement(code="interval", interval=ends and replace(ends, joint=joint),
                 facts={"assumed": self.estimated})  # fmt: skip
 
-    def _small(self) -> Iterator[Statement]:
+    def _small_groups(self) -> Iterator[Statement]:
         small: dict[Any, list[Any]] = {}
         below = [e for e in self._overall if e.group and _is_small(e.reason)]
         for e in sorted(below, key=lambda e: -abs(gap(e))):
@@ -776,7 +774,9 @@ class _Audit(Compared):
         yield from self._recording()
         yield from self._asking_people()
         yield from self._explaining(failed)
-        yield from [*filter(None, (self._wronged(each, found) for _, each, found in self.led))][:1]
+        yield from [
+            *filter(None, (self._cases_to_read(each, found) for _, each, found in self.led))
+        ][:1]
         undecided = report.verdict in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED) and not failed
         if failed:
             yield step("decide", compare=not spec.get("probabilities"))
@@ -854,7 +854,7 @@ class _Audit(Compared):
             in_words = found.of is not None and found.of.kind != "other"
             first = each.contrast if in_words else finding.estimate
         for note in self.notes[DiagnosticCode.WITHIN_STRATA][: first is None]:
-            first = self._of_note(note)
+            first = self._estimate_of(note)
         for _, adjusted in disparities.shown_adjusted_alone(self.report.estimates)[: first is None]:
             first = adjusted
         if first is None or any(map(self.spec.get, ("probabilities", *DESIGN))):
@@ -905,13 +905,13 @@ class _Audit(Compared):
             open_ = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
             undecided = [each for each in report.verdicts if each.outcome in open_]
             of_rows = [v for v in undecided if v.value is not None and v.feature not in estimated]
-            decidable = any(all(map(_by_more_rows, reasons_of(each))) for each in of_rows)
+            decidable = any(all(map(_would_rows_decide, reasons_of(each))) for each in of_rows)
             if decidable and not all(_is_constant(each.reason) for each in undecided):
                 plan = any(each.of_separate_rates for each in report.estimates)
                 found = self._cheapest() or Statement(code="more_rows")
                 yield replace(found, code="more_rows", facts=found.facts | {"plan": plan})
 
-    def _wronged(self, each: Any, found: Statement) -> Statement | None:
+    def _cases_to_read(self, each: Any, found: Statement) -> Statement | None:
         row, who = each.row, found.who
         if found.harm != "worse" or who is None or who.hits is None or not isinstance(row, Rate):
             return None
@@ -956,7 +956,7 @@ def is_of_shares(s: Statement) -> bool:
     return s.of is not None and s.of.kind in _SHARES
 
 
-def _apart(s: Any) -> float:
+def _rate_difference(s: Any) -> float:
     return float((s.who.rate or 0) - (s.than.rate or 0))
 
 
@@ -973,7 +973,7 @@ def _is_constant(reason: Any) -> bool:
     return few or reason.code is ReasonCode.ONE_VALUE
 
 
-def _by_more_rows(reason: Any) -> bool:
+def _would_rows_decide(reason: Any) -> bool:
     # whether more rows could decide a rule: not where what rows lack leaves it open
     others = (*ON_ONE_SIDE, ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES, *WITHOUT_METHOD)
     return reason.code not in others and reason.get("open_rows") is None

@@ -31,30 +31,24 @@ from fairgauge.results.changes import Became, DisparityChange, RateChange
 from fairgauge.results.comparison import Candidate, Change, MarginTest, counted
 from fairgauge.results.disadvantage import other_group
 from fairgauge.results.statement import Harm, Measure, Page, Range, Statement, fact
-from fairgauge.statements.compared import (
-    Compared,
-    Rates,
-    inverse,
-    side_of,
-    step,
-)
+from fairgauge.statements.compared import Compared, Rates, inverse, side_of, step
 
 _OUTCOMES = ("label", "prediction", "score")
 _BETTER = (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED)
 _NOT_PASSED = (Outcome.FAIL, Outcome.INCONCLUSIVE)
+# the share of rows that lack an outcome from which it is stated beside the verdict
 _MANY = 0.01
-"""The share of rows that lack an outcome from which it is stated beside the verdict."""
 _MOST_CANDIDATES, _MOST_NEEDED, _MOST_FOUND = 3, 1e6, 2
 
 
 def change_page(change: Change) -> Page:
     """Return the first page of a comparison, of the best candidate in detail."""
-    return _Changes(change, _best(change)).page()
+    return _Changes(change, _deciding_candidate(change)).page()
 
 
 def changes_shown(change: Change) -> list[Statement]:
     """Return what became of differences between groups under the best candidate."""
-    made = _Changes(change, _best(change))
+    made = _Changes(change, _deciding_candidate(change))
     return [*made.shown, *made.others]
 
 
@@ -64,7 +58,7 @@ def candidate_statements(change: Change, candidate: Candidate) -> list[Statement
     return [*made.verdict(), *made.margins()]
 
 
-def _best(change: Change) -> Candidate:
+def _deciding_candidate(change: Change) -> Candidate:
     return next(c for c in change.candidates if c.verdict is change.verdict)
 
 
@@ -79,7 +73,7 @@ class _Changes(Compared):
         named |= {(s.feature, s.group) for s in sides if s.feature and s.group}
         named |= {(r.feature, r.group) for c in change.candidates for r in c.rates if r.feature}
         other = not of_reports or any(e.key == "prediction" for e in change.differences)
-        spec = any_decision(change.spec) if other else change.spec
+        spec = for_any_decision(change.spec) if other else change.spec
         super().__init__(change, sorted(named, key=str), spec)
         self.ids = {(s.feature, s.group): (s.feature_id, s.group_id) for s in sides}
         self.change, self.candidate = change, candidate
@@ -93,7 +87,7 @@ class _Changes(Compared):
             if (each.mirror_of is None if of_reports else each.outcome is not None)
         ]  # fmt: skip
         self.asked = [each for _, each in asked]
-        changes = in_order(
+        changes = sort_changes(
             self.changed(one, sources=(f"{self.place}.disparities[{i}]",))
             for i, one in asked
             if not of_reports
@@ -483,7 +477,7 @@ class _Changes(Compared):
             yield from (step("audit_it", name=best.name), step("follow"))
 
 
-def any_decision(spec: Mapping[str, Any]) -> dict[str, Any]:
+def for_any_decision(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return a question whose decisions are those of no column: two have made them."""
     names = {key: name for key, name in (("prediction", "decision"), ("score", "score"))
              if spec.get(key)}  # fmt: skip
@@ -493,7 +487,7 @@ def any_decision(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {**spec, **names, "positive": asked}
 
 
-def in_order(found: Iterable[Statement]) -> list[Statement]:
+def sort_changes(found: Iterable[Statement]) -> list[Statement]:
     """Return changes once for each pair and rate: those of the worse off first, further first."""
 
     def place(s: Statement) -> tuple[bool, ...]:

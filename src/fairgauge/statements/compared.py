@@ -297,14 +297,14 @@ class Compared:
             shown=disparities.is_significant(each), facts=facts,
             way=None if None not in (who.rate, than.rate) else (far > 0) - (far < 0))  # fmt: skip
         if turn and harm == "better" and than.kind == "group":
-            found = swapped(found)
+            found = swap_sides(found)
         return replace(found, **more)
 
 
 _MIDDLE = 0.5
 
 
-def swapped(s: Statement) -> Statement:
+def swap_sides(s: Statement) -> Statement:
     """Return a comparison read from its other side."""
     harm: Any = {"worse": "better", "better": "worse"}.get(s.harm or "")
     ends = s.interval and inverse((s.interval.low, s.interval.high), s.by)

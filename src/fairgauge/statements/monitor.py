@@ -39,7 +39,7 @@ def alarm_statements(report: MonitorReport) -> list[Statement]:
     return [s for each in report.alarms for s in made.alarm(each)]
 
 
-def drawn(report: MonitorReport, each: MonitoredComparison) -> Statement:
+def chart_statement(report: MonitorReport, each: MonitoredComparison) -> Statement:
     """Return what a chart over time is of: who is compared with whom, and what may be."""
     return _Monitor(report).compared(each, "drawn")
 
@@ -122,16 +122,16 @@ class _Monitor(Compared):
                 "outside": before is not None and before.first is not None
                 and side_of(before.value) == side_of(after.value),
             },
-            "new": _over(since, clearest=since is after), "clearest": since is after,
+            "new": _period_facts(since, clearest=since is after), "clearest": since is after,
             "now_side": side_of(now.value) if turned and now else None,
-            "now": _over(now, clearest=False) if now else None,
+            "now": _period_facts(now, clearest=False) if now else None,
         }  # fmt: skip
         yield replace(
             s, verdict=alarm.currently and str(alarm.currently), interval=None,
             facts={**s.facts, **facts}, sources=(f"{place}.alarm",),
         )  # fmt: skip
         yield replace(
-            self.compared(each, "now", now, at=_over(now, clearest=False) if now else None,
+            self.compared(each, "now", now, at=_period_facts(now, clearest=False) if now else None,
                           until=after.last),
             verdict=alarm.currently and str(alarm.currently), sources=(f"{place}.alarm.now",),
         )  # fmt: skip
@@ -334,5 +334,5 @@ def history_page(health: HistoryHealth) -> Page:
     return Page(kind="history", statements=tuple(statements))
 
 
-def _over(held: PooledPeriods, *, clearest: bool) -> dict[str, Any]:
+def _period_facts(held: PooledPeriods, *, clearest: bool) -> dict[str, Any]:
     return {"at": "over", "first": held.first, "last": held.last, "clearest": clearest}

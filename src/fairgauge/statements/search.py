@@ -21,7 +21,7 @@ def search_page(search: SubgroupSearch) -> Page:
     return page("find", search.spec, _statements(search))
 
 
-def guaranteed(search: SubgroupSearch, subgroup: Subgroup) -> float:
+def nearer_end(search: SubgroupSearch, subgroup: Subgroup) -> float:
     """Return the end of the interval that is nearer to no difference."""
     return subgroup.low if search.question.worse is Worse.HIGHER else subgroup.high
 
@@ -33,7 +33,7 @@ def _subgroup(search: SubgroupSearch, subgroup: Subgroup) -> Statement:
             n=search.overall.n - subgroup.n), of=measure(search.spec, search.question.definition),
         value=subgroup.difference, way=(subgroup.difference > 0) - (subgroup.difference < 0),
         interval=Range(subgroup.low, subgroup.high, joint=True), shown=True, harm="worse",
-        facts={"at_least": guaranteed(search, subgroup)},
+        facts={"at_least": nearer_end(search, subgroup)},
         sources=(f"worse[{search.worse.index(subgroup)}]",))  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fairgauge.results.name_swaps import (
-    UNDECIDED,
+    REASONS_WITH_ENOUGH_DATA,
     AnsweredShare,
     PairsAudit,
     PlaceboSpread,
@@ -22,8 +22,8 @@ from fairgauge.statements.compared import page, step
 _MOST_FOUND, _MOST_NAMED, _FEWEST_EDITS, _MOST_DECIMALS = 3, 4, 3, 6
 _STATED = ("model", "items", "families", "units", "complete", "ratio", "margin", "p_equivalence",
            "p_missing", "reason")  # fmt: skip
+# shares of missing answers that differ by more are shown with what was found
 _FAR_APART = 0.05
-"""Shares of missing answers that differ by more are shown with what was found."""
 
 
 def swaps_page(audit: PairsAudit) -> Page:
@@ -86,7 +86,7 @@ def _statements(audit: PairsAudit) -> Iterator[Statement]:
     by_p = sorted(audit.distinct, key=lambda d: d.p_adjusted or 0.0)
     differing = [stated[id(d)] for d in by_p if d.verdict is SwapVerdict.DIFFERS]
     code = "swaps_differ" if differing else "swaps_not_shown"
-    if not differing and all(d.reason not in UNDECIDED for d in audit.distinct):
+    if not differing and all(d.reason not in REASONS_WITH_ENOUGH_DATA for d in audit.distinct):
         code = "swaps_few"
     elif audit.verdict is SwapVerdict.EQUIVALENT:
         code = "swaps_equivalent"
@@ -108,7 +108,7 @@ def _statements(audit: PairsAudit) -> Iterator[Statement]:
     for i, spread in enumerate(audit.placebo[:_MOST_NAMED]):
         yield replace(spread_statement(spread), sources=(f"placebo[{i}]",))
     undecided = [d for d in audit.distinct if d.verdict is SwapVerdict.CANNOT_TELL]
-    if few := [d for d in undecided if d.reason not in UNDECIDED]:
+    if few := [d for d in undecided if d.reason not in REASONS_WITH_ENOUGH_DATA]:
         yield step("too_few_names", n=len(few), groups=list(dict.fromkeys(d.group for d in few)))
     yield from (step("more_than_group"), step("not_in_use"), step("unfair"))
     yield from _steps(audit)

@@ -16,11 +16,11 @@ from fairgauge.results.disparities import compared_number, is_reference_first
 from fairgauge.results.statement import By, Harm, Page, Range, Statement, fact
 from fairgauge.results.threshold_choice import FeatureThresholds, ThresholdChoice, ThresholdEffect
 from fairgauge.results.verdicts import GRAVEST_FIRST
-from fairgauge.statements.compared import Compared, excluded_rows, step, swapped
+from fairgauge.statements.compared import Compared, excluded_rows, step, swap_sides
 
 _MOST_FEATURES = 3
+# by how much a rate of wrong decisions grows strongly: by as many of 100 as the usual margin.
 _STRONGLY = 0.05
-"""By how much a rate of wrong decisions grows strongly: by as many of 100 as the usual margin."""
 
 
 def thresholds_page(choice: ThresholdChoice) -> Page:
@@ -91,8 +91,8 @@ class _Thresholds(Compared):
             "by": str(effect.chosen_by),
             "goal_outcome": str(effect.goal_outcome),
             "kept_outcome": str(effect.kept_outcome),
-            "goal_alone": str(_alone(effect.goal_outcome, effect.goal_reason)),
-            "kept_alone": str(_alone(effect.kept_outcome, effect.kept_reason)),
+            "goal_alone": str(_outcome_by_value(effect.goal_outcome, effect.goal_reason)),
+            "kept_alone": str(_outcome_by_value(effect.kept_outcome, effect.kept_reason)),
             "lost": ends is not None and (ends.low > 0 if lower else ends.high < 0),
             "lower": lower,
             "deciding": self.deciding(of, effect),
@@ -201,7 +201,7 @@ class _Thresholds(Compared):
             way=(far > 0) - (far < 0), verdict=str(point.outcome), facts=facts, sources=source,
         )  # fmt: skip
         if harm == "better" and other_group(self.named, one) is not None:
-            found = swapped(found)
+            found = swap_sides(found)
         return replace(found, value=point.disparity)
 
     def changed(self, effect: ThresholdEffect, i: int) -> Statement:
@@ -266,5 +266,5 @@ def _values(one: RateChange | DisparityChange) -> dict[str, Any]:
     return {"metric": one.definition.title, "old_value": one.old, "new_value": one.new}
 
 
-def _alone(outcome: Outcome, reason: Reason | None) -> Outcome:
+def _outcome_by_value(outcome: Outcome, reason: Reason | None) -> Outcome:
     return outcome if reason is None else Outcome(reason["alone"])

@@ -12,7 +12,7 @@ from fairgauge.results.disparities import NOTED_ALONE, compared_number
 from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, StratumGap, test_of
 from fairgauge.results.scopes import Interval
 from fairgauge.results.statement import Page, Range, Side, Statement
-from fairgauge.statements.compared import Compared, inverse, is_used_partly, step, swapped
+from fairgauge.statements.compared import Compared, inverse, is_used_partly, step, swap_sides
 
 MISSING_ROWS = (
     WhyInconclusive.MISSING_OUTCOMES, WhyInconclusive.MISSING_GROUPS, WhyInconclusive.NOT_COUNTED,
@@ -21,11 +21,11 @@ MISSING_ROWS = (
 """What is missing of rows that could change a gap that is not shown, or accounted for."""
 _REMAIN = (GapVerdict.REMAINS, GapVerdict.REVERSES)
 _OF_SUPPORT = {WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.ONE_SIDED}
+# where single strata may differ although no difference is shown to remain on average
 _DIFFER = (
     WhyInconclusive.VARIES, WhyInconclusive.MAY_VARY, WhyInconclusive.IN_A_STRATUM,
     WhyInconclusive.ONE_SIDED,
 )  # fmt: skip
-"""Where single strata may differ although no difference is shown to remain on average."""
 _MOST_GAPS, _MOST_STRATA = 2, 2
 
 
@@ -172,7 +172,7 @@ class _Why(Compared):
                     "others": -each.others if turned and each.others is not None else each.others,
                 },
             )  # fmt: skip
-            yield swapped(found) if turned else found
+            yield swap_sides(found) if turned else found
 
     def largest(self, gap: Gap) -> tuple[tuple[tuple[tuple[str, str], ...], float], ...]:
         sign = -1 if self.is_turned(gap) else 1
@@ -260,7 +260,7 @@ class _Why(Compared):
         for reason in MISSING_ROWS:
             if any(gap.reason is reason for gap in found.gaps):
                 yield step("complete_reason", reason=str(reason))
-        remain = [gap for gap in gaps if _quoted(gap) in _REMAIN]
+        remain = [gap for gap in gaps if _quoted_verdict(gap) in _REMAIN]
         of, strata = next(
             ((gap, worse) for gap in gaps if (worse := self.worse_strata(gap))), (first, [])
         )
@@ -269,7 +269,7 @@ class _Why(Compared):
                 "controls": first.controls, "strata": named_strata(strata)})  # fmt: skip
         if remain:
             yield replace(step("tolerable_within"), adjusted_for=columns)
-        if any(_quoted(gap) is GapVerdict.ACCOUNTED_FOR for gap in gaps):
+        if any(_quoted_verdict(gap) is GapVerdict.ACCOUNTED_FOR for gap in gaps):
             yield replace(step("should_count"), adjusted_for=columns)
         reasons = {g.reason for g in gaps if g.verdict is GapVerdict.INCONCLUSIVE}
         if not reasons <= {*MISSING_ROWS, WhyInconclusive.TOO_FEW}:
@@ -282,7 +282,7 @@ class _Why(Compared):
 
     def worse_strata(self, gap: Gap) -> list[StratumGap]:
         # those that show a difference against who is worse off
-        remains = _quoted(gap) in _REMAIN or gap.reason in _DIFFER
+        remains = _quoted_verdict(gap) in _REMAIN or gap.reason in _DIFFER
         size = gap.part(GapPartKind.WITHIN).value if gap.verdict in _REMAIN else gap.estimate.value
         sign = 0.0 if size is None else size - base_neutral(gap)
         row = compared_number(gap.estimate.definition)
@@ -299,7 +299,7 @@ def base_neutral(gap: Gap) -> float:
     return gap.estimate.definition.neutral or 0.0
 
 
-def _quoted(gap: Gap) -> GapVerdict:
+def _quoted_verdict(gap: Gap) -> GapVerdict:
     # the verdict, with controls that of their regression unless it is inconclusive
     beside = gap.regression_verdict
     return gap.verdict if beside is None or beside is GapVerdict.INCONCLUSIVE else beside

@@ -16,8 +16,8 @@ Mask: TypeAlias = NDArray[np.bool_]
 Limits: TypeAlias = tuple[Array, Array]
 """Lower and upper limits of confidence intervals."""
 
+# numbers from which on numpy adds pairs first
 _PAIRWISE = 8
-"""Numbers from which on numpy adds pairs first."""
 
 as_floats = partial(np.asarray, dtype=np.float64)
 _shape = attrgetter("shape")
@@ -71,11 +71,10 @@ def quotient(numerator: ArrayLike, denominator: ArrayLike) -> Array:
 def sum_of_cells(values: Array) -> Array:
     """Sum along the last axis, the same numbers as ``values.sum(-1)``.
 
-    Of thousands of tables of few cells numpy's takes ten times as long, as it loops over each.
-
     >>> sum_of_cells(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [3.0, 7.0]
     """
+    # Of thousands of tables of few cells numpy's takes ten times as long, as it loops over each.
     if not 1 <= values.shape[-1] < _PAIRWISE:
         return np.asarray(values.sum(-1))
     total: Array = values[..., 0]
@@ -84,7 +83,7 @@ def sum_of_cells(values: Array) -> Array:
     return total
 
 
-def whole(name: str, *values: ArrayLike) -> tuple[Array, ...]:
+def whole_counts(name: str, *values: ArrayLike) -> tuple[Array, ...]:
     """Return the values as `floats` does, after checking that they are counts.
 
     ``name``: the method that needs counts, for the error.

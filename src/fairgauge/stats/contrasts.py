@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.stats._roots import bisect, falling_root, under_difference, under_ratio
+from fairgauge.stats._roots import bisect, falling_root, rates_given_difference, rates_given_ratio
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet, quotient
 from fairgauge.stats.intervals import tail_of, wilson
 
@@ -29,9 +29,6 @@ def mover_difference(
         so that one limit of an infinite estimate remains finite.
     ``correlation``: of the two estimates; 0 where the sides are independent.
 
-    References: Zou & Donner (2008), Statistics in Medicine 27, 1693-1702; Zou (2007), Psychological
-    Methods 12, 399-413 (correlated sides).
-
     >>> low, high = mover_difference(0.8, 0.69, 0.88, 0.6, 0.49, 0.70)
     >>> round(float(low), 4), round(float(high), 4)
     (0.0513, 0.336)
@@ -39,6 +36,8 @@ def mover_difference(
     >>> round(float(low), 4), round(float(high), 4)
     (0.0946, 0.2985)
     """
+    # Zou & Donner (2008), Statistics in Medicine 27, 1693-1702; Zou (2007), Psychological Methods
+    # 12, 399-413 (correlated sides).
     e1, low1, high1, e2, low2, high2, r = floats(e1, low1, high1, e2, low2, high2, correlation)
     gap, known = e1 - e2, np.isfinite(e1) & np.isfinite(e2)
     low = np.where(known, gap - _joint_margin(e1 - low1, high2 - e2, r), low1 - high2)
@@ -53,13 +52,6 @@ def mover_shared_difference(
 ) -> Limits:  # fmt: skip
     """Return the interval of ``e1 - e2`` from estimates whose errors are partly the same.
 
-    As `mover_difference`, where the correlation r is 0 or less. Where it is positive, a share r of
-    either variance comes from errors that both estimates have, which move both the same way: of
-    these the distances to the limits on the *same* side are subtracted. `mover_difference`
-    subtracts distances on opposite sides, so that two equal estimates with skewed limits that
-    depend on each other fully have a difference of positive width; here it is 0. With symmetric
-    limits both are the same.
-
     ``e1, low1, high1, e2, low2, high2``: as for `mover_difference`.
 
     >>> skewed = (0.9, 0.8, 0.95)
@@ -68,6 +60,12 @@ def mover_shared_difference(
     >>> [round(float(limit), 4) for limit in mover_difference(*skewed, *skewed, 1.0)]
     [-0.05, 0.05]
     """
+    # As `mover_difference`, where the correlation r is 0 or less. Where it is positive, a share r
+    # of either variance comes from errors that both estimates have, which move both the same way:
+    # of these the distances to the limits on the *same* side are subtracted. `mover_difference`
+    # subtracts distances on opposite sides, so that two equal estimates with skewed limits that
+    # depend on each other fully have a difference of positive width; here it is 0. With symmetric
+    # limits both are the same.
     e1, low1, high1, e2, low2, high2, r = floats(e1, low1, high1, e2, low2, high2, correlation)
     low, high = mover_difference(e1, low1, high1, e2, low2, high2, r)
     below1, above1, below2, above2 = e1 - low1, high1 - e1, e2 - low2, high2 - e2
@@ -95,12 +93,11 @@ def mover_ratio(
         ``high1 / low2``.
     ``correlation``: of the two estimates; 0 where the sides are independent.
 
-    References: Donner & Zou (2012), Statistical Methods in Medical Research 21, 347-359.
-
     >>> low, high = mover_ratio(0.3, 0.2, 0.4, 0.5, 0.4, 0.6)
     >>> round(float(low), 3), round(float(high), 3)
     (0.386, 0.864)
     """
+    # Donner & Zou (2012), Statistical Methods in Medical Research 21, 347-359.
     e1, low1, high1, e2, low2, high2, r = floats(e1, low1, high1, e2, low2, high2, correlation)
     known, product = np.isfinite(e1) & np.isfinite(e2), e1 * e2
 
@@ -122,13 +119,12 @@ def newcombe(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: Arra
     ``x1, n1, x2, n2``: successes and trials of both groups. An empty group contributes the interval
     [0, 1].
 
-    References: Newcombe (1998), Statistics in Medicine 17, 873-890.
-
     >>> low, high = newcombe(56, 70, 48, 80, 1.959964)
     >>> round(float(low), 4), round(float(high), 4)
     (0.0524, 0.3339)
     """
-    low, high = mover_difference(*_sides(x1, n1, x2, n2, z))
+    # Newcombe (1998), Statistics in Medicine 17, 873-890.
+    low, high = mover_difference(*_wilson_sides(x1, n1, x2, n2, z))
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
@@ -141,14 +137,12 @@ def mover_wilson_ratio(
 
     Excludes 1 exactly when `newcombe` excludes 0.
 
-    References: Donner & Zou (2012); Fagerland & Newcombe (2013), Statistics in Medicine 32,
-    2823-2836.
-
     >>> low, high = mover_wilson_ratio(24, 73, 53, 65, 1.959964)
     >>> round(float(low), 3), round(float(high), 3)
     (0.282, 0.563)
     """
-    return mover_ratio(*_sides(x1, n1, x2, n2, z))
+    # Donner & Zou (2012); Fagerland & Newcombe (2013), Statistics in Medicine 32, 2823-2836.
+    return mover_ratio(*_wilson_sides(x1, n1, x2, n2, z))
 
 
 @quiet
@@ -165,18 +159,17 @@ def score_difference(
 
     The estimate is always inside.
 
-    References: Miettinen & Nurminen (1985), Statistics in Medicine 4, 213-226; Gart & Nam (1990),
-    Biometrics 46, 637-643; Laud (2017), Pharmaceutical Statistics 16, 334-348.
-
     >>> low, high = score_difference(56, 70, 48, 80, 1.959964, skewness=False)
     >>> round(float(low), 4), round(float(high), 4)
     (0.0528, 0.3382)
     """
+    # Miettinen & Nurminen (1985), Statistics in Medicine 4, 213-226; Gart & Nam (1990), Biometrics
+    # 46, 637-643; Laud (2017), Pharmaceutical Statistics 16, 334-348.
     x1, n1, x2, n2 = floats(x1, n1, x2, n2)
     inflate = _inflation(n1 + n2, small_sample)
 
     def score(d: Array) -> Array:
-        q1, q2 = under_difference(x1, n1, x2, n2, d)
+        q1, q2 = rates_given_difference(x1, n1, x2, n2, d)
         v1, v2 = q1 * (1 - q1) / n1, q2 * (1 - q2) / n2
         skew = v1 * (1 - 2 * q1) / n1 - v2 * (1 - 2 * q2) / n2
         return _correct_skewness(x1 / n1 - x2 / n2 - d, (v1 + v2) * inflate, skew * skewness, z)
@@ -200,13 +193,12 @@ def score_ratio(
         correction diverges and is omitted.
     ``z, skewness, small_sample``: as for `score_difference`.
 
-    References: Koopman (1984), Biometrics 40, 513-517; Gart & Nam (1988), Biometrics 44, 323-338;
-    Laud (2017).
-
     >>> low, high = score_ratio(7, 18, 1, 18, 1.959964, skewness=False)
     >>> round(float(low), 3), round(float(high), 3)
     (1.296, 42.544)
     """
+    # Koopman (1984), Biometrics 40, 513-517; Gart & Nam (1988), Biometrics 44, 323-338; Laud
+    # (2017).
     x1, n1, x2, n2 = floats(x1, n1, x2, n2)
     inflate = _inflation(n1 + n2, small_sample)
     extreme = ((x1 >= n1) & (x2 <= 0)) | ((x1 <= 0) & (x2 >= n2))
@@ -214,7 +206,7 @@ def score_ratio(
 
     def score(angle: Array) -> Array:
         r = np.tan(angle)
-        q1, q2 = under_ratio(x1, n1, x2, n2, r)
+        q1, q2 = rates_given_ratio(x1, n1, x2, n2, r)
         v1, v2 = q1 * (1 - q1) / n1, r * r * q2 * (1 - q2) / n2
         skew = v1 * (1 - 2 * q1) / n1 - v2 * r * (1 - 2 * q2) / n2
         return _correct_skewness(x1 / n1 - r * x2 / n2, (v1 + v2) * inflate, skew * corrected, z)
@@ -302,11 +294,10 @@ def welch_degrees(var1: ArrayLike, n1: ArrayLike, var2: ArrayLike, n2: ArrayLike
 
     Infinite where both variances are 0.
 
-    References: Welch (1947), Biometrika 34, 28-35.
-
     >>> round(float(welch_degrees(4.0, 30, 9.0, 20)), 2)
     30.19
     """
+    # Welch (1947), Biometrika 34, 28-35.
     var1, n1, var2, n2 = floats(var1, n1, var2, n2)
     v1, v2 = var1 / n1, var2 / n2
     degrees = (v1 + v2) ** 2 / (v1**2 / (n1 - 1) + v2**2 / (n2 - 1))
@@ -314,7 +305,7 @@ def welch_degrees(var1: ArrayLike, n1: ArrayLike, var2: ArrayLike, n2: ArrayLike
 
 
 @quiet
-def _sides(
+def _wilson_sides(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike
 ) -> tuple[ArrayLike, ...]:
     x1, n1, x2, n2, z = floats(x1, n1, x2, n2, z)
@@ -344,8 +335,8 @@ def _crossing(score: Callable[[Array], Array], level: float, low: Array, high: A
     return below if level > 0 else above
 
 
+# standard errors beyond which nothing is: no level below 1 is so high
 _FURTHEST = 9.0
-"""Standard errors beyond which nothing is: no level below 1 is so high."""
 
 
 @quiet
@@ -356,11 +347,10 @@ def absolute_sum_tail(value: ArrayLike, first: ArrayLike, second: ArrayLike) -> 
 
     ``first, second``: standard errors; Z1 and Z2 are independent standard normal.
 
-    References: Owen (1956), Annals of Mathematical Statistics 27, 1075-1090.
-
     >>> absolute_sum_tail([1.959964, 3.16235], [1, 1], [0, 1]).round(4).tolist()
     [0.05, 0.05]
     """
+    # Owen (1956), Annals of Mathematical Statistics 27, 1075-1090.
     from scipy.special import owens_t
 
     value, one, two = floats(value, first, second)

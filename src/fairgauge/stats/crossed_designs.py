@@ -62,11 +62,9 @@ class CrossedDifference:
     of_names: float
 
     def total(self, names: Variance | None = None) -> Variance:
-        """Return the variance; ``names`` is another term for names in place of its own.
-
-        It is never below a term alone, because what is subtracted is itself an estimate. Of few
-        families, Satterthwaite's degrees of freedom follow the estimates too closely.
-        """
+        """Return the variance; ``names`` is another term for names in place of its own."""
+        # It is never below a term alone, because what is subtracted is itself an estimate. Of few
+        # families, Satterthwaite's degrees of freedom follow the estimates too closely.
         names = self.names if names is None else names
         subtracted = tuple((-value, df) for value, df in self.residual.parts)
         both = Variance((*names.parts, *self.items.parts, *subtracted))
@@ -89,12 +87,12 @@ def crossed_difference(
     Where every item has every name, the terms are those of means: with N names in a group, variance
     s^2 of their means, I items, variance of the items' differences, and q the mean square of item
     by name in the group, they are the sum of s^2 / N, s^2(difference) / I and the sum of q / (N I).
-
-    Elsewhere the variance of names is that of their least-squares effects, which the effects of
-    items do not shrink, less what single cells add to it; clusters of residuals alone underestimate
-    it (`bench.swapped_names`). Its degrees of freedom are at most those of groups that vary alike:
-    where few names vary more than the others, Satterthwaite's follow the few too closely.
     """
+    # Elsewhere the variance of names is that of their least-squares effects, which the effects of
+    # items do not shrink, less what single cells add to it; clusters of residuals alone
+    # underestimate it (`bench.swapped_names`). Its degrees of freedom are at most those of groups
+    # that vary alike: where few names vary more than the others, Satterthwaite's follow the few too
+    # closely.
     complete = len(item) == (int(item.max()) + 1) * (int(name.max()) + 1)
     weight = np.ones(len(y)) if complete else answers.astype(np.float64)
     side = in_group.astype(np.float64)

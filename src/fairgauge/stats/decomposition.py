@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Mask, floats, quiet
-from fairgauge.stats.intervals import as_critical_t
-from fairgauge.stats.sampling import Sampling, SquaredWeights, effective
+from fairgauge.stats.intervals import t_from_z
+from fairgauge.stats.sampling import Sampling, SquaredWeights, effective_values
 
+# rows that are added to each side for the centre of an interval, spread over the strata as the rows
+# are (Agresti and Caffo 2000).
 _PRIOR_ROWS = 4.0
-"""Rows that are added to each side for the centre of an interval, spread over the strata as the
-rows are (Agresti and Caffo 2000)."""
+# degrees of freedom below which the variance of a side is not taken from it alone
 _FEWEST_DEGREES = 10
-"""Degrees of freedom below which the variance of a side is not taken from it alone."""
 _FEWEST_EXPECTED = 5.0
 
 
@@ -82,24 +82,23 @@ def decompose(
     ``sampling``: of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights, and
         arrays of shape (S,) where there are clusters.
 
-    References: Kitagawa (1955), JASA 50, 1168-1194; Nopo (2008), Review of Economics and Statistics
-    90, 290-299.
-
     >>> found = decompose([30, 20], [100, 100], [60, 5], [200, 50], 1.959964)
     >>> [round(float(part.value), 4) for part in (found.composition, found.within)]
     [-0.045, 0.035]
     """
+    # Kitagawa (1955), JASA 50, 1168-1194; Nopo (2008), Review of Economics and Statistics 90,
+    # 290-299.
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     common, held_d, held_a = _common_strata(n_d, n_a)
-    w_d, w_a = held_d / _total(held_d), held_a / _total(held_a)
-    of_counts = _Means.of(w_d, w_a, _rates(x_d, held_d), _rates(x_a, held_a))
+    w_d, w_a = held_d / _total_column(held_d), held_a / _total_column(held_a)
+    of_counts = _Means.of(w_d, w_a, _rates_or_zero(x_d, held_d), _rates_or_zero(x_a, held_a))
     q_d, q_a = (x_d, x_a) if squares is None else floats(*squares)
     if sampling is None:
         sampling = Sampling(SquaredWeights(n_d, x_d, q_d), SquaredWeights(n_a, x_a, q_a))
         rows_d, rows_a = (x_d, n_d, q_d), (x_a, n_a, q_a)
     else:
         rows_d, rows_a = (
-            effective(x, n, squared, rates=squares is None)
+            effective_values(x, n, squared, rates=squares is None)
             for x, n, squared in ((x_d, n_d, sampling.group), (x_a, n_a, sampling.reference))
         )
     (y_d, e_d, s_d), (y_a, e_a, s_a) = (
@@ -107,7 +106,7 @@ def decompose(
     )
     # with one row of the rate over all, so that it is 0 or 1 only where all outcomes are alike
     y, e = y_d + y_a, e_d + e_a
-    of_both = (y + _total(y) / _total(e)) / (e + 1)
+    of_both = (y + _total_column(y) / _total_column(e)) / (e + 1)
     if squares is None:
         prior, means, variances = _PRIOR_ROWS * (w_d + w_a) / 2, [], []
         for x, n in ((y_d, e_d), (y_a, e_a)):
@@ -148,7 +147,7 @@ def decompose(
     # has enough where there are enough rows
     alike = _Means.of(w_d, w_a, of_both, of_both)
     same = (
-        side._replace(of_rates=_rates(of_both * (1 - of_both), n))
+        side._replace(of_rates=_rates_or_zero(of_both * (1 - of_both), n))
         for side, n in zip(sides, (e_d, e_a), strict=True)
     )
     expected = alike.value[..., 2:]
@@ -156,7 +155,7 @@ def decompose(
     rows = expected * (1 - expected) / variance
     least = (rows * np.minimum(expected, 1 - expected)).min(axis=-1)
     sparse = np.asarray(~(least >= _FEWEST_EXPECTED))
-    outside = _not_comparable((x_d, n_d), (x_a, n_a), common, sampling, z, ratio=ratio)
+    outside = _uncompared_part((x_d, n_d), (x_a, n_a), common, sampling, z, ratio=ratio)
     return GapParts(
         outside,
         composition,
@@ -178,7 +177,7 @@ class MeanDifferences(NamedTuple):
 
     def part(self, z: float) -> Part:
         """Return them with their confidence intervals, by Student's t with the tails of `z`."""
-        half = as_critical_t(z, self.degrees) * np.sqrt(self.variance)
+        half = t_from_z(z, self.degrees) * np.sqrt(self.variance)
         return Part(self.value, self.value - half, self.value + half)
 
     @property
@@ -201,22 +200,21 @@ def mean_differences(
 ) -> tuple[MeanDifferences, MeanDifferences]:
     """Return the difference of means in every stratum, and pooled by Mantel and Haenszel's weights.
 
-    It may be pooled by another ``weight`` of each stratum. Variances are shrunk towards the one of
-    all strata, as those of `decompose`, by two rows a side, which count among the degrees of
-    freedom (Satterthwaite 1946): of a side with one row, its variance is known by little more.
-
     >>> each, pooled = mean_differences([10, 8], [5, 4], [5, 4], [5, 4], ([25, 20], [9, 8]))
     >>> each.value.tolist(), [round(float(x), 3) for x in pooled.part(1.96)[1:3]]
     ([1.0, 1.0], [-0.078, 2.078])
     """
+    # It may be pooled by another ``weight`` of each stratum. Variances are shrunk towards the one
+    # of all strata, as those of `decompose`, by two rows a side, which count among the degrees of
+    # freedom (Satterthwaite 1946): of a side with one row, its variance is known by little more.
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     common, held_d, held_a = _common_strata(n_d, n_a)
     v_d, v_a = mean_variances(x_d, held_d, x_a, held_a, squares)
-    value, variance = _rates(x_d, held_d) - _rates(x_a, held_a), v_d + v_a
+    value, variance = _rates_or_zero(x_d, held_d) - _rates_or_zero(x_a, held_a), v_d + v_a
     spread = v_d**2 / (held_d + 1) + v_a**2 / (held_a + 1)
     if weight is None:
         weight = np.where(common, held_d * held_a / (held_d + held_a), 0.0)
-    weight = weight / _total(weight)
+    weight = weight / _total_column(weight)
     pooled = np.asarray((weight**2 * variance).sum(-1))
     degrees = pooled**2 / np.asarray((weight**4 * spread).sum(-1))
     return (
@@ -229,15 +227,13 @@ def mean_differences(
 def mean_variances(
     x_d: Array, n_d: Array, x_a: Array, n_a: Array, squares: tuple[ArrayLike, ArrayLike]
 ) -> tuple[Array, Array]:
-    """Return the variances of means, as if each had two more rows of its side and stratum.
-
-    Their variance is that of the other side in the stratum, since outcomes vary more where they are
-    higher, times how much more those of the side vary. A side with few rows beyond one a stratum
-    varies as the other does.
-    """
+    """Return the variances of means, as if each had two more rows of its side and stratum."""
+    # Their variance is that of the other side in the stratum, since outcomes vary more where they
+    # are higher, times how much more those of the side vary. A side with few rows beyond one a
+    # stratum varies as the other does.
     q_d, q_a = floats(*squares)
     within = [
-        np.where(n > 0, np.maximum(q - n * _rates(x, n) ** 2, 0.0), 0.0)
+        np.where(n > 0, np.maximum(q - n * _rates_or_zero(x, n) ** 2, 0.0), 0.0)
         for x, n, q in ((x_d, n_d, q_d), (x_a, n_a, q_a))
     ]
     degrees = [np.maximum(n - 1, 0.0) for n in (n_d, n_a)]
@@ -260,18 +256,17 @@ def stratum_parts(
 ) -> tuple[Array, Array]:
     """Return what each stratum contributes to the composition and within of a difference.
 
-    Composition is measured from the mean rate of all strata, so that it does not depend on where
-    rates are measured from (Oaxaca and Ransom 1999): a group that is crowded into strata with low
-    rates has negative contributions there. Strata that one side alone has contribute 0.
-
     >>> composition, within = stratum_parts([30, 20], [100, 100], [60, 5], [200, 50])
     >>> composition.round(4).tolist(), within.round(4).tolist()
     ([-0.0158, -0.0292], [0.0, 0.035])
     """
+    # Composition is measured from the mean rate of all strata, so that it does not depend on where
+    # rates are measured from (Oaxaca and Ransom 1999): a group that is crowded into strata with low
+    # rates has negative contributions there. Strata that one side alone has contribute 0.
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     common, held_d, held_a = _common_strata(n_d, n_a)
-    w_d, w_a = held_d / _total(held_d), held_a / _total(held_a)
-    r_d, r_a = _rates(x_d, held_d), _rates(x_a, held_a)
+    w_d, w_a = held_d / _total_column(held_d), held_a / _total_column(held_a)
+    r_d, r_a = _rates_or_zero(x_d, held_d), _rates_or_zero(x_a, held_a)
     mean_share, mean_rate = (w_d + w_a) / 2, (r_d + r_a) / 2
     from_mean = mean_rate - np.asarray((mean_share * mean_rate).sum(-1))[..., None]
     composition = np.where(common, (w_d - w_a) * from_mean, 0.0)
@@ -283,21 +278,21 @@ def _common_strata(n_d: Array, n_a: Array) -> tuple[Mask, Array, Array]:
     return common, np.where(common, n_d, 0.0), np.where(common, n_a, 0.0)
 
 
-def _total(counts: Array) -> Array:
+def _total_column(counts: Array) -> Array:
     return np.asarray(counts.sum(-1))[..., None]
 
 
-def _rates(x: Array, n: Array) -> Array:
+def _rates_or_zero(x: Array, n: Array) -> Array:
     return np.where(n > 0, x / np.where(n > 0, n, 1.0), 0.0)
 
 
 # ---- the means that every part is made of -------------------------------------------------------
 
+# what each part is as a sum of the means (of a ratio: of their logarithms): composition, within,
+# and within at the group's and at the reference's composition.
 _COEFFICIENTS = np.array(
     [[0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5], [1, 0, -1, 0], [0, -1, 0, 1]]
 )
-"""What each part is as a sum of the means (of a ratio: of their logarithms): composition, within,
-and within at the group's and at the reference's composition."""
 
 
 class _Means(NamedTuple):
@@ -354,8 +349,8 @@ class _Means(NamedTuple):
         ):
             by_share, by_rate = row @ share, row @ rate
             total = n.sum()
-            slope = _rates(by_rate, n)
-            level = (by_share - (by_share * n).sum() / total) / total - slope * _rates(x, n)
+            slope = _rates_or_zero(by_rate, n)
+            level = (by_share - (by_share * n).sum() / total) / total - slope * _rates_or_zero(x, n)
             levels.append(np.where(n > 0, level, 0.0))
             slopes.append(slope)
         return sampling.design_effect(levels, slopes)
@@ -376,9 +371,9 @@ class _Side(NamedTuple):
 
     @classmethod
     def of(cls, x: Array, n: Array, squared: SquaredWeights, variance: Array) -> _Side:
-        total, rate = _total(n), _rates(x, n)
+        total, rate = _total_column(n), _rates_or_zero(x, n)
         held = np.where(n > 0, squared.rows, 0.0)
-        across = _rates(np.where(n > 0, squared.about(rate).values, 0.0), n)
+        across = _rates_or_zero(np.where(n > 0, squared.about(rate).values, 0.0), n)
         return cls(n / total, held / total**2, variance, across / total)
 
 
@@ -386,7 +381,7 @@ def _products(rows: Array, weights: Array) -> Array:
     return np.asarray((rows * weights[..., None, :]) @ np.swapaxes(rows, -1, -2))
 
 
-def _not_comparable(
+def _uncompared_part(
     group: Sequence[Array],
     reference: Sequence[Array],
     common: Mask,

@@ -43,13 +43,13 @@ def range_of_rounded(published: Array, base: int) -> Limits:
     return np.maximum(published - base + 1, 0.0), published + base - 1
 
 
-def disclosed(low: Array, high: Array, minimum: int) -> Mask:
+def are_disclosive(low: Array, high: Array, minimum: int) -> Mask:
     """Return which inferred ranges disclose a small count, one of 1 to ``minimum`` - 1 persons.
 
     A range with a small count in it must hold at least ``minimum`` counts: then it holds 0 or
     ``minimum`` persons as well, and nobody can know that the count is small.
 
-    >>> disclosed(np.array([0.0, 1.0, 1.0, 10.0]), np.array([9.0, 9.0, 10.0, 12.0]), 10).tolist()
+    >>> are_disclosive(np.array([0.0, 1, 1, 10]), np.array([9.0, 9.0, 10.0, 12.0]), 10).tolist()
     [False, True, False, False]
     """
     small = (low < minimum) & (high >= 1)
@@ -79,7 +79,7 @@ def disclosed_by_history(low: Array, high: Array, minimum: int) -> Mask:
     for last in range(len(low)):
         for fewest, greatest in ((nobody, nobody), *zip(least[:last], most[:last], strict=True)):
             added = np.maximum(least[last] - greatest, 0.0), most[last] - fewest
-            learned |= disclosed(*added, minimum)
+            learned |= are_disclosive(*added, minimum)
     return learned
 
 
@@ -95,5 +95,5 @@ def disclosed_by_repetition(low: Array, high: Array, minimum: int) -> Mask:
     learned = np.zeros(low.shape[1], dtype=bool)
     for first in range(len(low)):
         least, most = low[first:].max(axis=0), high[first:].min(axis=0)
-        learned |= (least <= most) & disclosed(least, most, minimum)
+        learned |= (least <= most) & are_disclosive(least, most, minimum)
     return learned

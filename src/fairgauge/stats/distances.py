@@ -189,21 +189,20 @@ def divergence_interval(
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Return the limits of a divergence, and the p-value of equality; counts of shape (..., K).
 
-    Lower limit: the noncentral chi-square inverted at the observed value, smoothed by 0.5 per
-    cell; above 0 exactly where the chi-square test of equality rejects, and ``p`` is below ``1 -
-    confidence``. Upper limit: a quantile of the Dirichlet posterior, infinite where the estimate
-    is. The estimate is always inside; an empty group gives the full range.
-
     >>> low, high, p = divergence_interval(
     ...     [90, 10], [40, 60], "js", 0.95, np.random.default_rng(0))
     >>> round(float(low), 2), round(float(high), 1), bool(p < 0.001)
     (0.08, 0.2, True)
     """
+    # Lower limit: the noncentral chi-square inverted at the observed value, smoothed by 0.5 per
+    # cell; above 0 exactly where the chi-square test of equality rejects, and ``p`` is below ``1 -
+    # confidence``. Upper limit: a quantile of the Dirichlet posterior, infinite where the estimate
+    # is. The estimate is always inside; an empty group gives the full range.
     from scipy.special import chdtrc, chdtri
 
     a, d = floats(a, d)
     value = kl if kind == "kl" else js
-    plug_in = np.maximum(value(*_shares(a, d)), 0.0)
+    plug_in = np.maximum(value(*_shares_of_both(a, d)), 0.0)
     tail = tail_of(confidence)
     # Smoothed M = kappa chi2(K - 1, lambda) is solved for kappa lambda. Equality has no direction:
     # of KL, whose two directions differ, the smaller statistic counts. Equality can be missed on
@@ -221,20 +220,20 @@ def divergence_interval(
     of_ball = np.maximum(np.sqrt(statistic) - np.sqrt(chdtri(degrees, 2 * tail)), 0.0) ** 2
     low = quotient(scaled, statistic) * np.fmax(at_tail, of_ball)
     posterior = (dirichlet_cells(counts, draws, rng) for counts in (a, d))
-    high = np.quantile(value(*_shares(*posterior)), 1 - tail, axis=0)
+    high = np.quantile(value(*_shares_of_both(*posterior)), 1 - tail, axis=0)
     empty = np.isnan(plug_in)
     high = np.where(empty, np.inf if kind == "kl" else np.log(2), high)
     p = np.where(empty, np.nan, p)
     return np.where(empty, 0.0, np.fmin(low, plug_in)), np.fmax(high, plug_in), p
 
 
-def _shares(a: Array, d: Array) -> Limits:
+def _shares_of_both(a: Array, d: Array) -> Limits:
     return quotient(a, sum_of_cells(a)[..., None]), quotient(d, sum_of_cells(d)[..., None])
 
 
 def _scaled_divergence(a: Array, d: Array, kind: Divergence) -> tuple[Array, Array]:
     na, nd = a.sum(-1), d.sum(-1)
-    p, q = _shares(a + 0.5, d + 0.5)
+    p, q = _shares_of_both(a + 0.5, d + 0.5)
     middle = (p + q) / 2
     if kind == "kl":
         value, along_p, along_q = kl(p, q), np.log(p / q), p / q
@@ -255,21 +254,19 @@ def _weighted_variance(p: Array, values: Array) -> Array:
 def error_dispersion_quantile(deviation: ArrayLike, weight: ArrayLike, z: ArrayLike) -> Array:
     """Return the upper quantile of the standard deviation of sampling errors over groups.
 
-    The square is a weighted sum of chi-squares, approximated by one of the same mean and variance
-    (exact for two groups).
-
     ``deviation``: shape (..., G): standard error of each group's statistic; nan excludes a group.
     ``weight``: shape (..., G): weights of the groups in the mean, with a sum of 1 over those
         included.
     ``z``: normal critical value; the quantile is exceeded with the probability of both its tails.
-
-    References: Satterthwaite (1946), Biometrics Bulletin 2, 110-114.
 
     Of two groups it is that of |e1 - e2| / 2:
 
     >>> float(error_dispersion_quantile([0.03, 0.04], [0.5, 0.5], 1.959964).round(4))
     0.049
     """
+    # The square is a weighted sum of chi-squares, approximated by one of the same mean and variance
+    # (exact for two groups).
+    # Satterthwaite (1946), Biometrics Bulletin 2, 110-114.
     from scipy.special import gammainccinv, ndtr
 
     s, w = floats(deviation, weight)

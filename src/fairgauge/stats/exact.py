@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole
+from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole_counts
 from fairgauge.stats.intervals import exact_rate_limits
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 def boschloo(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
     """Return Boschloo's exact unconditional p-value: twice the smaller one-sided one, at most 1.
 
-    Its size never exceeds the level, and it is uniformly more powerful than Fisher's test.
-
     ``x1, n1, x2, n2``: whole numbers of successes and trials.
 
     NaN where a group is empty.
@@ -32,14 +30,14 @@ def boschloo(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Arra
     Raises ``ValueError``: when a count is not whole (exact tests need counts, not effective sample
         sizes), or when there are more successes than trials.
 
-    References: Boschloo (1970), Statistica Neerlandica 24(1).
-
     >>> round(float(boschloo(7, 25, 2, 25)), 4)
     0.0786
     """
+    # Its size never exceeds the level, and it is uniformly more powerful than Fisher's test.
+    # Boschloo (1970), Statistica Neerlandica 24(1).
     from scipy.stats import boschloo_exact
 
-    tables = np.stack(whole("Boschloo's test", x1, n1, x2, n2), axis=-1).astype(np.int64)
+    tables = np.stack(whole_counts("Boschloo's test", x1, n1, x2, n2), axis=-1).astype(np.int64)
     if np.any((tables[..., 0] > tables[..., 1]) | (tables[..., 2] > tables[..., 3])):
         raise ValueError("Boschloo's test needs no more successes than trials")
     distinct, index = np.unique(tables.reshape(-1, 4), axis=0, return_inverse=True)
@@ -50,8 +48,8 @@ def boschloo(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Arra
     return np.asarray(p, dtype=np.float64)[index.reshape(tables.shape[:-1])]
 
 
+# steps in which an error is divided between two rates; more would narrow limits by under 1 %.
 _STEPS = 240
-"""Steps in which an error is divided between two rates; more would narrow limits by under 1 %."""
 
 
 @quiet
@@ -65,26 +63,24 @@ def exact_limits(
 ) -> Limits:
     """Return confidence limits of d - a, d / a or d whose coverage is at least 1 - alpha.
 
-    For one rate they are those of Clopper and Pearson.  For two, let p_d and p_a be the p-values of
-    the one-sided binomial tests of the two rates towards the limit.  They are independent and
-    stochastically no smaller than uniform, so that P(p_d p_a <= k) <= k (1 - ln k) (Fisher's
-    combination).  With k such that this is alpha / 2, the rates with p_d p_a > k are a confidence
-    region, and the limit is the contrast's extreme value over it.  The region is searched in cells
-    of p_d, in each of which both rates take their extremes, so that no value is missed.
-
     ``x_d, n_d, x_a, n_a``: successes and trials of both groups, independent; a group may be empty.
     ``alpha``: the error of the two limits together.
     ``comparison``: {"difference", "ratio", "rate"}
 
     ``high`` of a ratio is infinite where the denominator may be 0.
 
-    References: Clopper & Pearson (1934), Biometrika 26, 404-413; Fisher (1932), Statistical Methods
-    for Research Workers, section 21.1; Buehler (1957), JASA 52, 482-493.
-
     >>> low, high = exact_limits(30, 100, 120, 400, 0.05)
     >>> round(float(low), 3), round(float(high), 3)
     (-0.113, 0.127)
     """
+    # For one rate they are those of Clopper and Pearson. For two, let p_d and p_a be the p-values
+    # of the one-sided binomial tests of the two rates towards the limit. They are independent and
+    # stochastically no smaller than uniform, so that P(p_d p_a <= k) <= k (1 - ln k) (Fisher's
+    # combination). With k such that this is alpha / 2, the rates with p_d p_a > k are a confidence
+    # region, and the limit is the contrast's extreme value over it. The region is searched in cells
+    # of p_d, in each of which both rates take their extremes, so that no value is missed.
+    # Clopper & Pearson (1934), Biometrika 26, 404-413; Fisher (1932), Statistical Methods for
+    # Research Workers, section 21.1; Buehler (1957), JASA 52, 482-493.
     x_d, n_d, x_a, n_a, alpha = floats(x_d, n_d, x_a, n_a, alpha)
     if comparison == "rate":
         return exact_rate_limits(x_d, n_d, alpha / 2)
@@ -129,9 +125,6 @@ def exact_selection_test(
 ) -> float | None:
     """Return the two-sided exact p-value of the selections of a group, given those of both sides.
 
-    It sums the probabilities of all numbers of selections that are at most as likely as the
-    observed one: in one requisition Fisher's exact test.
-
     ``n, n_reference, selected, selected_reference``: whole numbers of applicants and selections of
     both sides in each requisition.
 
@@ -140,6 +133,8 @@ def exact_selection_test(
     >>> round(exact_selection_test([10], [12], [2], [9]), 6)
     0.029973
     """
+    # It sums the probabilities of all numbers of selections that are at most as likely as the
+    # observed one: in one requisition Fisher's exact test.
     from scipy.stats import hypergeom
 
     sides = floats(n, n_reference, selected, selected_reference)

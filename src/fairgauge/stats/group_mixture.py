@@ -25,12 +25,12 @@ Clusters = tuple[Index, Index, Index, Array, Index]
 """Of every entry of a table by cluster: cluster, cell, kind, weight, and known group or -1."""
 
 _MOST_STEPS = 100
+# of the mean log likelihood: that of 10 million rows is then exact to 1e-5
 _COMPLEMENTARITY = 1e-13
-"""Of the mean log likelihood: that of 10 million rows is then exact to 1e-5."""
 _STAY = 0.99
 _LEAST, _RIDGE = 1e-9, 1e-13
+# the signed roots near which a profile is computed; between them it is interpolated
 _ROOTS = np.concatenate([-np.arange(6.0, 0.4, -0.5), np.arange(0.5, 6.1, 0.5)])
-"""The signed roots near which a profile is computed; between them it is interpolated."""
 _SMOOTHED = 0.5
 _SINGULAR = 1e-8
 _BATCH = 20_000_000
@@ -153,7 +153,7 @@ class GroupMixture:
             position = np.cumsum(self._held) - 1
             some = self._held[cell]
             of_entry = scores[position[cell[some]], kind[some]] * weight[some, None]
-            meat, _ = _variance_between_clusters(cluster[some], of_entry)
+            meat, _ = variance_between_clusters(cluster[some], of_entry)
         return np.asarray(basis @ inverse @ meat @ inverse @ basis.T)
 
     def variance(self, side: Mask) -> float:
@@ -469,12 +469,13 @@ def design_effect(n: Array, squares: Array | None, clusters: Clusters | None) ->
         variance = (n if squares is None else squares).sum(axis=0) @ influence**2
     else:
         cluster, _, kind, weight, _ = clusters
-        variance = _variance_between_clusters(cluster, (influence[kind] * weight)[:, None])[0][0, 0]
+        variance = variance_between_clusters(cluster, (influence[kind] * weight)[:, None])[0][0, 0]
     alone = rate * (1 - rate) / size
     return max(float(variance / alone), 1.0) if alone > 0 else 1.0
 
 
-def _variance_between_clusters(cluster: Index, influence: Array) -> tuple[Array, float]:
+def variance_between_clusters(cluster: Index, influence: Array) -> tuple[Array, float]:
+    """Return the covariance of sums of influences, shape (entries, n), and its degrees."""
     _, which = np.unique(cluster, return_inverse=True)
     number = int(which.max(initial=0)) + 1
     sums = np.zeros((number, influence.shape[1]))
@@ -517,7 +518,7 @@ def validated_rates(
         cluster, cell, kind, weight, group = clusters
         of_entry = np.stack(influence)[group + 1, cell, kind] * weight[:, None]
         return LinearRates(
-            rates, counts[0] + counts[1], *_variance_between_clusters(cluster, of_entry)
+            rates, counts[0] + counts[1], *variance_between_clusters(cluster, of_entry)
         )
     # known rows are drawn at random, and so have the weights of all of their cell and kind
     weight_of_row = np.ones_like(n) if squares is None else np.where(n > 0, squares / n, 0.0)
@@ -557,15 +558,15 @@ class SharpBounds:
 def sharp_bounds(p: Array, n: Array, sides: Mask, design_effect: float = 1.0) -> SharpBounds:
     """Return the sharp bounds of rates, without any assumption but right probabilities.
 
-    The rows of a cell that are of a side and of a kind are at least as many as both shares leave no
-    choice about, and at most the smaller of the two. Of single cells, the smaller of a share and a
-    probability is too small on average; by what is expected of it, the ends are moved outwards.
-
     >>> p, n = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[300.0, 700.0], [600.0, 400.0]])
     >>> sharp_bounds(p, n, np.eye(2, dtype=bool)).ends.round(3)
     array([[0.182, 0.444],
            [0.455, 0.778]])
     """
+    # The rows of a cell that are of a side and of a kind are at least as many as both shares leave
+    # no choice about, and at most the smaller of the two. Of single cells, the smaller of a share
+    # and a probability is too small on average; by what is expected of it, the ends are moved
+    # outwards.
     rows = n.sum(axis=1, keepdims=True)
     shares = np.where(rows > 0, n / rows, 0.0)[:, :2]
     of_side = (p @ sides.T)[:, None, :]
@@ -646,17 +647,15 @@ def calibration_test(p: Array, known: Array) -> tuple[float, int, float]:
             np.einsum("c,ci,cij,cj->ij", rows, p, spread, p),
         ],
     ]
-    return _chi_square(statistic, np.block(parts))
+    return chi_square_of(statistic, np.block(parts))
 
 
 @quiet
 def lack_of_fit_test(p: Array, n: Array, theta: Array) -> tuple[float, int, float]:
-    """Test whether the outcome is linear in the probabilities: chi-square, degrees, p-value.
-
-    A score test of ``p (1 - p)`` of every group: under independence of outcome and probabilities
-    within groups, and right probabilities, it adds nothing. Probabilities that shift the outcome
-    within a group in proportion to themselves cannot be found, by this test or by any other.
-    """
+    """Test whether the outcome is linear in the probabilities: chi-square, degrees, p-value."""
+    # A score test of ``p (1 - p)`` of every group: under independence of outcome and probabilities
+    # within groups, and right probabilities, it adds nothing. Probabilities that shift the outcome
+    # within a group in proportion to themselves cannot be found, by this test or by any other.
     kinds, groups = theta.shape
     means = np.maximum(p @ theta.T, _SHARE)
     columns = np.concatenate([p, p * (1 - p)], axis=1)
@@ -673,10 +672,11 @@ def lack_of_fit_test(p: Array, n: Array, theta: Array) -> tuple[float, int, floa
     )
     statistic = slope[~fitted] - across @ slope[fitted]
     variance = whole[np.ix_(~fitted, ~fitted)] - across @ whole[np.ix_(fitted, ~fitted)]
-    return _chi_square(statistic, variance)
+    return chi_square_of(statistic, variance)
 
 
-def _chi_square(statistic: Array, variance: Array) -> tuple[float, int, float]:
+def chi_square_of(statistic: Array, variance: Array) -> tuple[float, int, float]:
+    """Return chi-square, degrees and p-value of a statistic of expectation 0."""
     scale = np.sqrt(np.maximum(np.diag(variance), 0.0))
     kept = scale > 1e-6 * scale.max(initial=0.0)
     if not kept.any():

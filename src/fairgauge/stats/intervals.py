@@ -45,12 +45,12 @@ def critical_t(confidence: float, degrees: ArrayLike) -> Array:
 
 
 @quiet
-def as_critical_t(z: ArrayLike, degrees: ArrayLike) -> Array:
+def t_from_z(z: ArrayLike, degrees: ArrayLike) -> Array:
     """Return the critical value of Student's t with the tails of the normal one `z`.
 
     ``degrees``: degrees of freedom; zero or less gives inf, nan gives nan.
 
-    >>> as_critical_t(critical(0.95), [10, np.inf]).round(3).tolist()
+    >>> t_from_z(critical(0.95), [10, np.inf]).round(3).tolist()
     [2.228, 1.96]
     """
     from scipy.special import ndtr
@@ -70,12 +70,11 @@ def wilson(x: ArrayLike, n: ArrayLike, z: ArrayLike) -> Limits:
 
     ``low`` is exactly 0 at ``x = 0`` and ``high`` exactly 1 at ``x = n``.
 
-    References: Wilson (1927), JASA 22, 209-212.
-
     >>> low, high = wilson(15, 148, critical(0.95))
     >>> round(float(low), 4), round(float(high), 4)
     (0.0624, 0.1605)
     """
+    # Wilson (1927), JASA 22, 209-212.
     x, n, z = floats(x, n, z)
     z2 = z * z
     centre = (x + z2 / 2) / (n + z2)
@@ -129,12 +128,11 @@ def paired_ratio(
 
     An empty denominator gives ``high = inf``, an empty table [0, inf].
 
-    References: Bonett & Price (2006), Statistics in Medicine 25, 3039-3047.
-
     >>> low, high = paired_ratio(30, 8, 6, critical(0.95))
     >>> round(float(low), 4), round(float(high), 4)
     (0.8608, 1.2944)
     """
+    # Bonett & Price (2006), Statistics in Medicine 25, 3039-3047.
     b, f, g, z = floats(both, only_over, only_under, z)
     n, x1, x2 = b + f + g, b + f, b + g
     joint = np.sqrt((f + g + 2) / ((x1 + 1) * (x2 + 1)))
@@ -193,12 +191,11 @@ def jeffreys(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
 
     ``low`` is 0 at ``x = 0`` and ``high`` 1 at ``x = n``, so the estimate is always inside.
 
-    References: Brown, Cai & DasGupta (2001), Statistical Science 16, 101-133.
-
     >>> low, high = jeffreys(15, 148, 0.95)
     >>> round(float(low), 4), round(float(high), 4)
     (0.0604, 0.1576)
     """
+    # Brown, Cai & DasGupta (2001), Statistical Science 16, 101-133.
     return _beta(x, n, tail_of(confidence), add_low=0.5, add_high=0.5)
 
 
@@ -207,12 +204,11 @@ def clopper_pearson(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
 
     ``x, n``: ``n = 0`` gives [0, 1].
 
-    References: Clopper & Pearson (1934), Biometrika 26, 404-413.
-
     >>> low, high = clopper_pearson(0, 20, 0.95)
     >>> float(low), round(float(high), 4)
     (0.0, 0.1684)
     """
+    # Clopper & Pearson (1934), Biometrika 26, 404-413.
     return exact_rate_limits(x, n, tail_of(confidence))
 
 
@@ -249,15 +245,15 @@ def _beta(x: ArrayLike, n: ArrayLike, tail: ArrayLike, add_low: float, add_high:
     return np.where(x <= 0, 0.0, low), np.where(x >= n, 1.0, high)
 
 
+# relative variance of squared weights over that of weights, where it is small (delta method).
 _SQUARED = 4.0
-"""Relative variance of squared weights over that of weights, where it is small (delta method)."""
+# kurtosis of the influences of normal values on their mean square
 _OF_SQUARES = 15.0
-"""Kurtosis of the influences of normal values on their mean square."""
 _ROUNDING = 1e-9
+# the relative error of a sum
 _DIGITS = 1e-12
-"""The relative error of a sum."""
+# largest rounding error of a third moment, in units of the standard error cubed
 _NEGLIGIBLE = 0.02
-"""Largest rounding error of a third moment, in units of the standard error cubed."""
 
 
 class EffectiveShare(NamedTuple):
@@ -297,24 +293,21 @@ def effective_share(
 ) -> EffectiveShare:
     """Return the rows that a weighted share rests on, for Wilson's interval.
 
-    The linearised number, from the variance ``sum w^2 (y - p)^2 / (sum w)^2``; where Kish's is
-    smaller, the geometric mean of both, because few rows of the rarer outcome show too little of
-    the spread of their weights. That spread also limits the degrees of freedom; equal weights give
-    the rows themselves and inf, hence the interval without weights.
-
     ``sum_w, sum_w2, n``: sum of weights, sum of squared weights and number of rows: of the rows
     inside the share, and of those of its denominator that are outside.
 
     Kish's number and inf degrees where the share is 0 or 1; 0 without rows.
 
-    References: Horvitz & Thompson (1952), JASA 47, 663-685; Kish (1965), Survey Sampling; Korn &
-    Graubard (1998), Survey Methodology 24, 193-201; Satterthwaite (1946), Biometrics Bulletin 2,
-    110-114.
-
     >>> found = effective_share((6.0, 14.0), (8.0, 30.0), (6, 14))
     >>> round(float(found.n), 3), round(float(found.degrees), 1)
     (11.557, 15.1)
     """
+    # The linearised number, from the variance ``sum w^2 (y - p)^2 / (sum w)^2``; where Kish's is
+    # smaller, the geometric mean of both, because few rows of the rarer outcome show too little of
+    # the spread of their weights. That spread also limits the degrees of freedom; equal weights
+    # give the rows themselves and inf, hence the interval without weights.
+    # Horvitz & Thompson (1952), JASA 47, 663-685; Kish (1965), Survey Sampling; Korn & Graubard
+    # (1998), Survey Methodology 24, 193-201; Satterthwaite (1946), Biometrics Bulletin 2, 110-114.
     w1, w0, q1, q0, n1, n0 = floats(*sum_w, *sum_w2, *n)
     total = w1 + w0
     share = w1 / total
@@ -331,7 +324,7 @@ def effective_share(
 
 
 @quiet
-def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums | None) -> MeanMoments:
+def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums) -> MeanMoments:
     """Return a weighted mean with the moments of its estimate, from merged sums.
 
     Those of the rows' influences ``w (y - mean) / sum w``. Without weights all three sums are the
@@ -339,13 +332,10 @@ def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums | None
 
     ``weights``: sums of w and w y; the higher ones are not needed.
     ``squared``: sums of w^2, w^2 y and w^2 y^2.
-    ``cubed``: sums of w^3, w^3 y, w^3 y^2 and w^3 y^3; without them the third moment is 0.
+    ``cubed``: sums of w^3, w^3 y, w^3 y^2 and w^3 y^3.
 
     The variance is nan where the effective sample size is one row; the third moment 0
     where rounding errors dominate it.
-
-    References: Hajek (1971), comment in Foundations of Statistical Inference, 236; Kish (1965),
-    Survey Sampling (degrees of freedom from the effective number of rows).
 
     >>> w, y = np.array([1.0, 1, 2, 4, 0.5, 3]), np.array([2.0, 3, 5, 4, 1, 6])
     >>> sums = [PowerSums(*(float((w**p * y**k).sum()) for k in range(4))) for p in (1, 2, 3)]
@@ -353,27 +343,27 @@ def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums | None
     >>> [round(float(moment), 4) for moment in found]
     [4.3043, 0.3865, 0.0747, 4.232]
     """
+    # Hajek (1971), comment in Foundations of Statistical Inference, 236; Kish (1965), Survey
+    # Sampling (degrees of freedom from the effective number of rows).
     w, wy = floats(weights.zeroth, weights.first)
     q, qy, qyy = floats(squared.zeroth, squared.first, squared.second)
     mean = wy / w
     kish = w**2 / q
     spread = np.maximum(qyy - 2 * mean * qy + mean**2 * q, 0.0) / w**2
     variance = np.where(kish > 1 + _ROUNDING, spread * kish / (kish - 1), np.nan)
-    third = np.zeros_like(mean)
-    if cubed is not None:
-        c, cy, cyy, cyyy = floats(*cubed)
-        terms = np.stack([cyyy, -3 * mean * cyy, 3 * mean**2 * cy, -(mean**3) * c]) / w**3
-        error = _DIGITS * np.abs(terms).sum(axis=0)
-        third = np.where(error < _NEGLIGIBLE * variance**1.5, terms.sum(axis=0), 0.0)
+    c, cy, cyy, cyyy = floats(*cubed)
+    terms = np.stack([cyyy, -3 * mean * cyy, 3 * mean**2 * cy, -(mean**3) * c]) / w**3
+    error = _DIGITS * np.abs(terms).sum(axis=0)
+    third = np.where(error < _NEGLIGIBLE * variance**1.5, terms.sum(axis=0), 0.0)
     return MeanMoments(mean, variance, third, kish)
 
 
 @quiet
-def with_heavier_tail(own: MeanMoments, every: MeanMoments) -> MeanMoments:
+def borrow_skewness(own: MeanMoments, every: MeanMoments) -> MeanMoments:
     """Return a mean with the larger skewness of a single row: that of a group, or of all rows.
 
     >>> own, alike = MeanMoments(2.0, 0.04, 0.0016, 100), MeanMoments(2.0, 0.004, 8e-5, 1000)
-    >>> float(with_heavier_tail(own, alike).third.round(6))
+    >>> float(borrow_skewness(own, alike).third.round(6))
     0.008
     """
     variance, third, rows, all_variance, all_third, all_rows = floats(*own[1:], *every[1:])
@@ -386,25 +376,22 @@ def with_heavier_tail(own: MeanMoments, every: MeanMoments) -> MeanMoments:
 def mean_limits(of: MeanMoments, z: ArrayLike) -> Limits:
     """Limits of a mean whose rows are skewed: Student's t, with the end in the long tail raised.
 
-    A sample without its rare large values shows both too small a mean and too small a variance.
-    Like Wilson's, the raised end allows for that: the variance at a true mean further off is
-    larger by ``third / variance`` for each unit. The other end stays Student's.
-
     Fewer than two effective rows give [-inf, inf].
-
-    No interval of a mean holds its level for all distributions (Bahadur and Savage): values that
-    are larger than any that was seen cannot be ruled out. Measured for absolute errors in
-    docs/coverage.md.
-
-    References: Johnson (1978), JASA 73, 536-544; Bahadur & Savage (1956), Annals of Mathematical
-    Statistics 27, 1115-1122.
 
     >>> low, high = mean_limits(MeanMoments(2.0, 0.04, [0.0, 0.008], 100), 1.959964)
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([1.603, 1.603], [2.397, 2.953])
     """
+    # A sample without its rare large values shows both too small a mean and too small a variance.
+    # Like Wilson's, the raised end allows for that: the variance at a true mean further off is
+    # larger by ``third / variance`` for each unit. The other end stays Student's.
+    # No interval of a mean holds its level for all distributions (Bahadur and Savage): values that
+    # are larger than any that was seen cannot be ruled out. Measured for absolute errors in
+    # docs/coverage.md.
+    # Johnson (1978), JASA 73, 536-544; Bahadur & Savage (1956), Annals of Mathematical Statistics
+    # 27, 1115-1122.
     mean, variance, third, rows, z = floats(*of, z)
-    t = as_critical_t(z, rows - 1)
+    t = t_from_z(z, rows - 1)
     slope = np.where(variance > 0, third / variance, 0.0)
 
     def reach(slope: Array) -> Array:
@@ -441,15 +428,14 @@ def effective_rows(
 def degrees_of_squares(kish: ArrayLike, rows: ArrayLike) -> Array:
     """Return the degrees of freedom of the variance of a mean square of weighted rows.
 
-    Few heavy rows with large errors make most of that variance, so that its estimate varies more
-    than the number of rows suggests: by the spread of the squared weights, times the kurtosis of
-    the influences of normal errors (Satterthwaite). Equal weights give inf.
-
     ``kish, rows``: Kish's number of rows, and the rows themselves.
 
     >>> degrees_of_squares([242.0, 400.0], 400.0).round(1).tolist()
     [20.4, inf]
     """
+    # Few heavy rows with large errors make most of that variance, so that its estimate varies more
+    # than the number of rows suggests: by the spread of the squared weights, times the kurtosis of
+    # the influences of normal errors (Satterthwaite). Equal weights give inf.
     kish, rows = floats(kish, rows)
     uneven = np.maximum(1 / kish - 1 / rows, 0.0)
     varies = uneven > _ROUNDING / rows

@@ -16,24 +16,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
-from fairgauge.stats.intervals import as_critical_t
+from fairgauge.stats.intervals import t_from_z
 from fairgauge.stats.sampling import limits_at
 
 ClassStatistic: TypeAlias = Callable[[Array], Array]
 
+# part of a class's smallest count (at least one row) by which its counts are moved for a central
+# difference, whose relative error is of the order 1e-8.
 _STEP = 1e-4
-"""Part of a class's smallest count (at least one row) by which its counts are moved for a central
-difference, whose relative error is of the order 1e-8."""
+# influences below, in units of the statistic, are those of rounding errors: it is constant.
 _NOISE = 1e-7
-"""Influences below, in units of the statistic, are those of rounding errors: it is constant."""
 _DECIMALS = 12
+# passes of proportional fitting; the other margin is then met to a thousandth of a row
 _FITS = 12
-"""Passes of proportional fitting; the other margin is then met to a thousandth of a row."""
+# rows added to each label and to each prediction before influences are measured
 _ADDED = 1.0
-"""Rows added to each label and to each prediction before influences are measured."""
 _ROUNDING = 1e-9
+# relative variance of squared weights over that of weights, where it is small (delta method).
 _SQUARED = 4.0
-"""Relative variance of squared weights over that of weights, where it is small (delta method)."""
 
 
 class WeightSums(NamedTuple):
@@ -86,14 +86,7 @@ def class_counts(cells: ArrayLike) -> Array:
 def adjusted_cells(cells: ArrayLike) -> Array:
     """Return the cells drawn towards independence of labels and predictions, margins kept.
 
-    A class whose few rows are all predicted right would otherwise have no variance. To every label
-    and to every prediction one row is added in proportion to the other margin, and the table is
-    fitted back to its own margins, so that no class gains or loses rows.
-
     ``cells``: shape (..., K, K)
-
-    References: Deming & Stephan (1940), Annals of Mathematical Statistics 11, 427-444 (proportional
-    fitting); compare Agresti & Coull (1998), The American Statistician 52, 119-126.
 
     >>> table = adjusted_cells([[20, 0], [0, 2]])
     >>> table.round(2).tolist()
@@ -101,6 +94,11 @@ def adjusted_cells(cells: ArrayLike) -> Array:
     >>> table.sum(-1).round(6).tolist()
     [20.0, 2.0]
     """
+    # A class whose few rows are all predicted right would otherwise have no variance. To every
+    # label and to every prediction one row is added in proportion to the other margin, and the
+    # table is fitted back to its own margins, so that no class gains or loses rows.
+    # Deming & Stephan (1940), Annals of Mathematical Statistics 11, 427-444 (proportional fitting);
+    # compare Agresti & Coull (1998), The American Statistician 52, 119-126.
     (table,) = floats(cells)
     labels, predictions = table.sum(-1, keepdims=True), table.sum(-2, keepdims=True)
     total = table.sum((-1, -2), keepdims=True)
@@ -123,14 +121,13 @@ def influence(statistic: ClassStatistic, cells: ArrayLike) -> Array:
     Shape (..., K, K): their mean over the rows of the table is 0; of a share they are ``1 - p`` and
     ``-p``.
 
-    References: Hampel (1974), JASA 69, 383-393; Jaeckel (1972), The infinitesimal jackknife, Bell
-    Laboratories.
-
     >>> def accuracy(counts):
     ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
     >>> influence(accuracy, [[5, 1], [2, 2]]).round(6).tolist()
     [[0.3, -0.7], [-0.7, 0.3]]
     """
+    # Hampel (1974), JASA 69, 383-393; Jaeckel (1972), The infinitesimal jackknife, Bell
+    # Laboratories.
     (table,) = floats(cells)
     counts = class_counts(table)
     smallest = np.where(counts > 0, counts, np.inf).min(-1)
@@ -198,11 +195,6 @@ def linearise(
 ) -> Linearised:
     """Return a statistic of the cells with its standard error, effective rows and degrees.
 
-    The variance is the mean square of the influences at `adjusted_cells`. The degrees of freedom
-    are Satterthwaite's, of the part of the estimated variance's own variation that does not follow
-    the estimate: the residual of the squared influences on the influences. A share has none, so
-    that its t is normal and its interval exactly Wilson's.
-
     ``statistic``: as for `influence`.
     ``cells``: shape (..., K, K): rows, or sums of weights, by label and prediction.
     ``ends``: the statistic's range; infinite ends are allowed.
@@ -210,18 +202,20 @@ def linearise(
         one; where that of Kish's number of rows is larger, the geometric mean of both, as in
         `weighted.effective_share`, and uneven weights within cells limit the degrees of freedom.
 
-    Where nothing varies even at the adjusted cells, because a
-    margin has one class alone, `n_eff` is the number of rows.
-
-    References: Satterthwaite (1946), Biometrics Bulletin 2, 110-114; Korn & Graubard (1998), Survey
-    Methodology 24, 193-201 (effective numbers of rows).
-
     >>> def accuracy(counts):
     ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
     >>> found = linearise(accuracy, [[9, 4], [2, 15]], (0.0, 1.0))
     >>> float(found.estimate), round(float(found.n_eff), 6), float(found.degrees)
     (0.8, 30.0, inf)
     """
+    # The variance is the mean square of the influences at `adjusted_cells`. The degrees of freedom
+    # are Satterthwaite's, of the part of the estimated variance's own variation that does not
+    # follow the estimate: the residual of the squared influences on the influences. A share has
+    # none, so that its t is normal and its interval exactly Wilson's.
+    # Where nothing varies even at the adjusted cells, because a margin has one class alone, `n_eff`
+    # is the number of rows.
+    # Satterthwaite (1946), Biometrics Bulletin 2, 110-114; Korn & Graubard (1998), Survey
+    # Methodology 24, 193-201 (effective numbers of rows).
     (table,) = floats(cells)
     squares = table if weights is None else floats(weights.squares)[0]
     rows = table.sum((-1, -2)) ** 2 / squares.sum((-1, -2))  # Kish's; without weights, the rows
@@ -265,8 +259,6 @@ def linearised_interval(found: Linearised, ends: tuple[float, float], z: ArrayLi
 
     The estimate is inside; nan where it is undefined.
 
-    References: Wilson (1927), JASA 22, 209-212.
-
     >>> def accuracy(counts):
     ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
     >>> found = linearise(accuracy, [[9, 4], [2, 15]], (0.0, 1.0))
@@ -276,7 +268,8 @@ def linearised_interval(found: Linearised, ends: tuple[float, float], z: ArrayLi
     >>> [round(float(end), 4) for end in wilson(24, 30, 1.959964)]
     [0.6269, 0.9049]
     """
-    t, value = as_critical_t(z, found.degrees), found.estimate
+    # Wilson (1927), JASA 22, 209-212.
+    t, value = t_from_z(z, found.degrees), found.estimate
     low, high = limits_at(value, found.error, found.n_eff, t, ends)
     known = np.isfinite(value)
     if np.isfinite(ends).all():

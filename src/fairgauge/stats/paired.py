@@ -28,12 +28,11 @@ def paired_difference(better: ArrayLike, worse: ArrayLike, n: ArrayLike, z: Arra
 
     Of positive width also without discordant rows.
 
-    References: Tango (1998), Statistics in Medicine 17, 891-908.
-
     >>> low, high = paired_difference(1, 7, 21, 1.959964)  # Fagerland, Lydersen and Laake 2014
     >>> round(float(low), 3), round(float(high), 3)
     (-0.517, -0.026)
     """
+    # Tango (1998), Statistics in Medicine 17, 891-908.
     better, worse, n, z = floats(better, worse, n, z)
     # the upper limit is the lower one of the exchanged classifications; both are solved at once
     gained, lost = np.stack([better, worse]), np.stack([worse, better])
@@ -60,13 +59,12 @@ def paired_score_ratio(
     An empty denominator gives ``high = inf``, an empty table [0, inf]. They exclude 1 just where
     `paired_difference` excludes 0.
 
-    References: Tang, Tang & Chan (2003), Statistics in Medicine 22, 1217-1233; Nam & Blackwelder
-    (2002), Statistics in Medicine 21, 689-699.
-
     >>> low, high = paired_score_ratio(1, 1, 7, 21, 1.959964)  # Fagerland, Lydersen and Laake 2014
     >>> round(float(low), 3), round(float(high), 3)
     (0.065, 0.907)
     """
+    # Tang, Tang & Chan (2003), Statistics in Medicine 22, 1217-1233; Nam & Blackwelder (2002),
+    # Statistics in Medicine 21, 689-699.
     both, better, worse, n, z = floats(both, better, worse, n, z)
     gained, lost = np.stack([better, worse]), np.stack([worse, better])
     # the probability q of ``worse`` is its maximum likelihood estimate where those of ``both`` and
@@ -98,11 +96,10 @@ def paired_p(better: ArrayLike, worse: ArrayLike) -> Array:
 
     ``better, worse``: as for `paired_difference`; without discordant rows the p-value is 1.
 
-    References: McNemar (1947), Psychometrika 12, 153-157.
-
     >>> round(float(paired_p(1, 7)), 4)
     0.0339
     """
+    # McNemar (1947), Psychometrika 12, 153-157.
     better, worse = floats(better, worse)
     score = (better - worse) / np.sqrt(better + worse)
     return two_sided(np.where(better + worse > 0, score, 0.0))
@@ -120,10 +117,10 @@ def tango_score(better: Array, worse: Array, n: Array, gap: Array) -> Array:
     return np.where(excess == 0, 0.0, excess / np.sqrt(n * (2 * q + gap * (1 - gap))))
 
 
+# standard deviations of a count that are enumerated
 _REACH = 8.0
-"""Standard deviations of a count that are enumerated."""
+# the probability that the share of discordant rows is outside the interval that is searched.
 _UNSURE = 5e-4
-"""The probability that the share of discordant rows is outside the interval that is searched."""
 _SHARES = 25
 _STEPS = 20
 
@@ -137,11 +134,10 @@ def exact_p(better: float, worse: float, n: float, gap: float) -> float:
 
     ``better, worse``: discordant rows, by direction; effective numbers where rows have weights.
 
-    References: Berger & Boos (1994), Journal of the American Statistical Association 89, 1012-1016.
-
     >>> round(exact_p(0, 9, 200, -0.02), 4)  # normal approximation: 0.0134
     0.0259
     """
+    # Berger & Boos (1994), Journal of the American Statistical Association 89, 1012-1016.
     from scipy.special import betainc
     from scipy.stats import binom
 

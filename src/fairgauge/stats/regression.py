@@ -22,21 +22,21 @@ from numpy.typing import ArrayLike
 from fairgauge.enums import WhyNoRegression
 from fairgauge.errors import MissingExtra
 from fairgauge.stats.arrays import Array, Index, Mask, floats, quiet
-from fairgauge.stats.intervals import as_critical_t
+from fairgauge.stats.intervals import t_from_z
 from fairgauge.stats.sampling import Sampling, SquaredWeights
 from fairgauge.stats.significance import two_sided
 
 FEWEST_EVENTS = 5.0
 """Effective successes, and failures, that either side needs: of fewer the normal distribution of
 the effect is far off."""
+# columns of the design above which no regression is fitted
 _MOST_COLUMNS = 300
-"""Columns of the design above which no regression is fitted."""
+# of a coefficient: beyond, a combination of columns separates the outcomes
 _SEPARATED = 15.0
-"""Of a coefficient: beyond, a combination of columns separates the outcomes."""
+# below this share of its square, what is left of a column beside those before it is rounding.
 _COLLINEAR = 1e-10
-"""Below this share of its square, what is left of a column beside those before it is rounding."""
+# below this share of what it is the difference of, a number may be that of rounding alone
 _ROUNDING = 1e-13
-"""Below this share of what it is the difference of, a number may be that of rounding alone."""
 _LEAST_OF_HC2 = 0.9
 _LARGEST_Z = 37.0
 
@@ -79,10 +79,6 @@ def adjusted_effect(
 ) -> AdjustedEffect | WhyNoRegression:
     """Return the difference of both sides adjusted for columns, with its robust interval.
 
-    Levels all of whose outcomes are alike have that outcome on both sides, where the likelihood is
-    largest. Residuals are divided by 1 less the leverage of a row (HC3), at most by 0.9 of its
-    root: of levels of two or three rows HC3 alone makes the error up to 1.4 times too large.
-
     ``x_d, n_d, x_a, n_a``: shape (S,): successes and trials, or sums and rows, of both sides in
         every cell.
     ``columns``: shape (S,): the level of each cell in each column; main effects are adjusted for.
@@ -92,15 +88,17 @@ def adjusted_effect(
         squares are taken from it.
     ``centre``: what every number is less, which matters to the ratio alone.
 
-    References: Fernández-Val (2009), Journal of Econometrics 150, 71-85 (average effects beside
-    many small levels); MacKinnon & White (1985), Journal of Econometrics 29, 305-325 (HC3).
-
     >>> found = adjusted_effect(
     ...     [89, 17, 202], [108, 25, 593], [512, 353, 120], [825, 560, 325], [np.arange(3)], 1.96
     ... )
     >>> round(found.difference, 4), round(found.log_odds, 4)
     (0.0444, 0.1972)
     """
+    # Levels all of whose outcomes are alike have that outcome on both sides, where the likelihood
+    # is largest. Residuals are divided by 1 less the leverage of a row (HC3), at most by 0.9 of its
+    # root: of levels of two or three rows HC3 alone makes the error up to 1.4 times too large.
+    # Fernández-Val (2009), Journal of Econometrics 150, 71-85 (average effects beside many small
+    # levels); MacKinnon & White (1985), Journal of Econometrics 29, 305-325 (HC3).
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     q_d, q_a = (x_d, x_a) if squares is None else floats(*squares)
     held = n_d > 0, n_a > 0
@@ -204,7 +202,7 @@ def _average_effect(
     difference, of_difference = float(n @ (ours - theirs)) / total, error_of_means(1, 1)
     if not rates and not of_difference > _ROUNDING * max(map(abs, means)):
         return WhyNoRegression.ONE_OUTCOME
-    critical = z if math.isinf(degrees) else float(as_critical_t(z, degrees))
+    critical = z if math.isinf(degrees) else float(t_from_z(z, degrees))
     distance = min(abs(difference) / of_difference, _LARGEST_Z) if of_difference > 0 else math.nan
     ends = [difference + way * critical * of_difference for way in (-1, 1)]
     ratio = math.nan, math.nan, math.nan

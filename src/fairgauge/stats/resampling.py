@@ -23,12 +23,11 @@ def multinomial_cells(counts: ArrayLike, replicates: int, rng: np.random.Generat
     ``counts``: shape (..., K): rows per cell. A total that is not whole (effective sample size) is
     drawn at the nearest whole size and scaled back.
 
-    References: Efron (1979), Annals of Statistics 7, 1-26.
-
     >>> draws = multinomial_cells([[30, 70], [20, 30]], 1000, np.random.default_rng(0))
     >>> draws.shape, draws.sum(-1).min(0).tolist()
     ((1000, 2, 2), [100.0, 50.0])
     """
+    # Efron (1979), Annals of Statistics 7, 1-26.
     (table,) = floats(counts)
     total = table.sum(-1, keepdims=True)
     size = np.rint(total)
@@ -63,15 +62,14 @@ def quantile_interval(draws: ArrayLike, confidence: float) -> Limits:
 
     ``draws``: shape (draws, ...)
 
-    Draws themselves, not between two: those of a falling function of the draws are its values at
-    the other end, and a value is outside exactly where `tail_p` is below ``1 - confidence``;
-    infinite where there are too few draws for that (below 40 at 0.95, p being at least ``2 / (draws
-    + 1)``).
-
     >>> low, high = quantile_interval(np.arange(1001.0), 0.95)
     >>> float(low), float(high)
     (24.0, 976.0)
     """
+    # Draws themselves, not between two: those of a falling function of the draws are its values at
+    # the other end, and a value is outside exactly where `tail_p` is below ``1 - confidence``;
+    # infinite where there are too few draws for that (below 40 at 0.95, p being at least ``2 /
+    # (draws + 1)``).
     (values,) = floats(draws)
     low = high = np.sort(values, axis=0)
     if (undefined := np.isnan(values)).any():
@@ -100,16 +98,12 @@ def tail_p(draws: ArrayLike, null: ArrayLike = 0.0) -> Array:
     return np.asarray(np.minimum(2 * (beyond + 1) / (len(values) + 1), 1.0))
 
 
+# rows below which numpy draws multivariate hypergeometric counts
 _MOST_DRAWN = 1_000_000_000
-"""Rows below which numpy draws multivariate hypergeometric counts."""
 
 
 def random_parts(counts: ArrayLike, rng: np.random.Generator) -> tuple[Array, Array]:
     """Split a table of whole counts into two random halves.
-
-    A random part of N rows has cell counts that are multivariate hypergeometric, so that no rows
-    are needed to draw one. From 1,000,000,000 rows on, every row is in either part by the toss of
-    a coin instead; the size of the first then is off by some ten thousand rows.
 
     ``counts``: whole numbers: any shape; of an odd number of rows, below 1,000,000,000, the second
         half has one more.
@@ -118,6 +112,9 @@ def random_parts(counts: ArrayLike, rng: np.random.Generator) -> tuple[Array, Ar
     >>> int(first.sum()), (first + second).tolist()
     (10, [[10.0, 4.0], [0.0, 6.0]])
     """
+    # A random part of N rows has cell counts that are multivariate hypergeometric, so that no rows
+    # are needed to draw one. From 1,000,000,000 rows on, every row is in either part by the toss of
+    # a coin instead; the size of the first then is off by some ten thousand rows.
     table = np.asarray(counts).astype(np.int64)
     total = int(table.sum())
     if total < _MOST_DRAWN:

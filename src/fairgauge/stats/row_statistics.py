@@ -23,13 +23,13 @@ from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.intervals import (
     MeanMoments,
     PowerSums,
+    borrow_skewness,
     critical,
     critical_t,
     mean_limits,
     mean_moments,
     wilson,
     wilson_odds,
-    with_heavier_tail,
 )
 from fairgauge.stats.significance import invert, two_sided
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
 
+# exposures that differ by less are equal
 _LEVEL = 1e-9
-"""Exposures that differ by less are equal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,9 +91,6 @@ def top_ratio(
 ) -> Limits:
     """Return the interval of ``(held / n) / (others / m)``, a ratio of selection rates at the top.
 
-    The number of top ranks is fixed, so that ``held`` of ``held + others`` is a proportion; its
-    odds, divided by ``n / m``, are the ratio, and so are Wilson's limits of the odds.
-
     ``held, others``: top ranks of the group and of its reference; fractional with ties.
     ``n, m``: ranked rows of both.
 
@@ -101,6 +98,8 @@ def top_ratio(
     >>> round(float(low), 3), round(float(high), 3)
     (0.42, 0.983)
     """
+    # The number of top ranks is fixed, so that ``held`` of ``held + others`` is a proportion; its
+    # odds, divided by ``n / m``, are the ratio, and so are Wilson's limits of the odds.
     low, high = wilson_odds(held, others, z)
     times = quotient(m, n)
     return np.asarray(low * times), np.asarray(high * times)
@@ -122,9 +121,6 @@ def top_p(held: ArrayLike, places: ArrayLike, n: ArrayLike, total: ArrayLike) ->
 def exposure_interval(group: Array, reference: Array, z: float) -> tuple[float, float, float]:
     """Return the interval of the ratio of mean exposures of two sides, and its p-value.
 
-    By MOVER of two skewed means (Johnson's), each with the larger skewness: its own, or that of all
-    rows. A few rows show too little of it, as the top ranks hold most of the exposure.
-
     ``group, reference``: shape (rows,): exposure of the rows of both sides, which share no row.
     NaN where all exposures are equal.
 
@@ -133,12 +129,14 @@ def exposure_interval(group: Array, reference: Array, z: float) -> tuple[float, 
     >>> round(low, 2), round(high, 2), round(p, 1)
     (0.7, 1.25, 0.6)
     """
+    # By MOVER of two skewed means (Johnson's), each with the larger skewness: its own, or that of
+    # all rows. A few rows show too little of it, as the top ranks hold most of the exposure.
     group, reference = np.sort(group), np.sort(reference)  # sums in an order that rows do not have
     every = np.sort(np.concatenate([group, reference]))
     if np.ptp(every) < _LEVEL:
         return np.nan, np.nan, np.nan
-    of_all = _moments(every)
-    sides = [with_heavier_tail(_moments(side), of_all) for side in (group, reference)]
+    of_all = _moments_of_values(every)
+    sides = [borrow_skewness(_moments_of_values(side), of_all) for side in (group, reference)]
 
     def limits(z: Array) -> Limits:
         ends: list[ArrayLike] = []
@@ -151,7 +149,7 @@ def exposure_interval(group: Array, reference: Array, z: float) -> tuple[float, 
     return float(low), float(high), float(invert(limits, 1.0))
 
 
-def _moments(values: Array) -> MeanMoments:
+def _moments_of_values(values: Array) -> MeanMoments:
     sums = PowerSums(*((values**power).sum() for power in range(4)))
     return mean_moments(sums, sums, sums)
 
@@ -177,11 +175,10 @@ def quantile_limits(values: Array, q: float, z: float) -> tuple[float, float]:
 
     ``values``: shape (n,): a sample, ascending.
 
-    References: David & Nagaraja (2003), Order Statistics, 3rd edition, section 7.1.
-
     >>> quantile_limits(np.arange(1.0, 26.0), 0.5, 1.959964)
     (8.0, 18.0)
     """
+    # David & Nagaraja (2003), Order Statistics, 3rd edition, section 7.1.
     from scipy.special import bdtr, bdtrc, ndtr
 
     n, tail = len(values), float(ndtr(-z))
@@ -236,14 +233,14 @@ def compared_quantiles(
     return ComparedQuantiles(value, low, high, float(two_sided(inside)))
 
 
+# relative difference below which two distances are equal
 _SAME = 1e-9
-"""Relative difference below which two distances are equal."""
+# most points per look-up
 _QUERIES = 100_000
-"""Most points per look-up."""
 BLOCKS = 40
 """Blocks of rows of the jackknife."""
+# neighbours looked up per neighbour needed, so that enough remain without a block
 _SPARE = 2
-"""Neighbours looked up per neighbour needed, so that enough remain without a block."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -380,13 +377,12 @@ def jackknifed_share(values: Array, rows: int, confidence: float) -> Limits:
     ``values``: shape (1 + blocks,): the mean of all rows, and without each block.
     ``rows``: effective sample size where the jackknife variance is 0.
 
-    References: Kott (2001), Journal of Official Statistics 17, 521-526 (delete-a-group); Korn and
-    Graubard (1998), Survey Methodology 24, 193-201 (effective rows).
-
     >>> low, high = jackknifed_share(np.zeros(41), 100, 0.95)
     >>> float(low), round(float(high), 3)
     (0.0, 0.039)
     """
+    # Kott (2001), Journal of Official Statistics 17, 521-526 (delete-a-group); Korn and Graubard
+    # (1998), Survey Methodology 24, 193-201 (effective rows).
     mean, without = values[0], values[1:]
     blocks = len(without)
     variance = ((without - mean) ** 2).sum() * (blocks - 1) / blocks

@@ -27,8 +27,8 @@ Comparison: TypeAlias = Literal["difference", "ratio"]
 
 _MOST_STEPS = 50
 _SETTLED = 1e-4
+# by how much more is expected, since the count of a rare outcome is skewed
 _SKEW = 0.35
-"""By how much more is expected, since the count of a rare outcome is skewed."""
 _MOST_ROWS = 1e8
 
 
@@ -110,7 +110,7 @@ def rows_to_decide(
     value, low, high, rows, lower, upper = arrays
     z = critical(confidence)
     half, lean = (high - low) / 2, (low + high) / 2 - value
-    return _factor(value, half, lean, lower, upper, z, power) * rows
+    return _deciding_factor(value, half, lean, lower, upper, z, power) * rows
 
 
 @quiet
@@ -149,7 +149,7 @@ def rows_to_decide_rates(
     half, lean = (limits[1] - limits[0]) / 2, (limits[0] + limits[1]) / 2 - value
     pooled = (p1 * n1 + p2 * n2) / (n1 + n2)
     evaluated = partial(_chance_of_enough_rows, rarer=np.minimum(pooled, 1 - pooled), n1=n1, n2=n2)
-    return _factor(value, half, lean, lower, upper, z, power, evaluated) * (n1 + n2)
+    return _deciding_factor(value, half, lean, lower, upper, z, power, evaluated) * (n1 + n2)
 
 
 def _chance_of_enough_rows(times: Array, rarer: Array, n1: Array, n2: Array) -> Array:
@@ -163,7 +163,7 @@ def _chance_of_enough_rows(times: Array, rarer: Array, n1: Array, n2: Array) -> 
     return np.asarray(np.where(smaller >= FEWEST_ROWS, enough, 0.0))
 
 
-def _factor(
+def _deciding_factor(
     value: Array, half: Array, lean: Array, lower: Array, upper: Array, z: float, power: float,
     evaluated: Callable[[Array], ArrayLike] = np.ones_like,
 ) -> Array:  # fmt: skip

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats.arrays import Array, Index, Limits, Mask, floats, quiet, quotient
-from fairgauge.stats.intervals import as_critical_t, effective_share, wilson
+from fairgauge.stats.intervals import effective_share, t_from_z, wilson
 
+# the relative error of a statistic of counts, at most
 _ROUNDING = 1e-13
-"""The relative error of a statistic of counts, at most."""
 _ROUNDING_OF_SUMS = 1e-11
 
 
@@ -33,14 +33,13 @@ def deviations(values: Array) -> Array:
     Shape (B, ...): the sum of their squares is the jackknife variance ``(B - 1)/B sum (t_b -
     t)^2``; the sum of products with those of another statistic is their covariance.
 
-    References: Tukey (1958), Annals of Mathematical Statistics 29, 614; Kott (2001), Journal of
-    Official Statistics 17, 521-526 (blocks of clusters).
-
     >>> rows = np.array([1.0, 2.0, 4.0, 5.0])
     >>> means = np.array([rows.mean(), *((rows.sum() - rows) / 3)])
     >>> round(float((deviations(means) ** 2).sum()), 6), round(float(rows.var(ddof=1) / 4), 6)
     (0.833333, 0.833333)
     """
+    # Tukey (1958), Annals of Mathematical Statistics 29, 614; Kott (2001), Journal of Official
+    # Statistics 17, 521-526 (blocks of clusters).
     blocks = len(values) - 1
     with np.errstate(invalid="ignore"):
         moved = values[1:] - values[:1]
@@ -115,10 +114,6 @@ _ROUNDS = 2
 def content_ranks(names: Index, axes: Sequence[Index], counts: Array) -> tuple[Index, Index]:
     """Rank clusters by their contents, not by names, codes or the order of their rows.
 
-    A code is known by the cells that have it, so that another order of the values of an axis (or
-    other names, which sort otherwise) changes nothing. Two values that have equal cells, and
-    clusters with equal contents, are interchangeable; they rank by their codes.
-
     ``names``: shape (n,): the cluster of each entry.
     ``axes``: shape (n,): codes of each entry along every axis, from 0; a combination occurs once
         per cluster.
@@ -134,15 +129,20 @@ def content_ranks(names: Index, axes: Sequence[Index], counts: Array) -> tuple[I
     >>> cluster.tolist(), abs(int(ranks[1] - ranks[2])), sorted(ranks.tolist())
     ([1, 1, 0, 2, 2], 1, [0, 1, 2])
     """
+    # A code is known by the cells that have it, so that another order of the values of an axis (or
+    # other names, which sort otherwise) changes nothing. Two values that have equal cells, and
+    # clusters with equal contents, are interchangeable; they rank by their codes.
     distinct, cluster = np.unique(names, return_inverse=True)
     amounts = counts.astype(np.float32).view(np.uint32)  # sums of weights differ in the last digits
     cells = _mix_bits(amounts.astype(np.uint64))
     # values with equal totals differ in the cells that the first round marks them by
     for _ in range(_ROUNDS):
-        values = [_sums(codes, cells, 1 + int(codes.max(initial=0)))[codes] for codes in axes]
+        values = [
+            _sums_by_code(codes, cells, 1 + int(codes.max(initial=0)))[codes] for codes in axes
+        ]
         for of_value in values:  # one axis after the other: they do not commute
             cells = _mix_bits(cells + _mix_bits(of_value))
-    content = _sums(cluster, cells, len(distinct))
+    content = _sums_by_code(cluster, cells, len(distinct))
     ranks = np.empty(len(distinct), dtype=np.int64)
     ranks[np.argsort(content, kind="stable")] = np.arange(len(distinct))
     return cluster, ranks
@@ -155,11 +155,11 @@ def rank_by_cells(cluster: Index, kinds: Index, size: int) -> Index:
     >>> ranks[1] == ranks[2] != ranks[0]
     True
     """
-    content = _sums(cluster, _mix_bits(kinds.astype(np.uint64) + np.uint64(1)), size)
+    content = _sums_by_code(cluster, _mix_bits(kinds.astype(np.uint64) + np.uint64(1)), size)
     return np.asarray(np.unique(content, return_inverse=True)[1].reshape(-1))
 
 
-def _sums(codes: Index, cells: _Bits, size: int) -> _Bits:
+def _sums_by_code(codes: Index, cells: _Bits, size: int) -> _Bits:
     # sums modulo 2^64 of the cells with each code, whatever the order of the cells
     sums = np.zeros(size, dtype=np.uint64)
     np.add.at(sums, codes, cells)
@@ -219,15 +219,13 @@ def share_variance(x: Array, m: Array, clusters: Array) -> tuple[ShareVariance, 
     ``x, m``: shape (1 + B, S): successes and rows of all, then without each block of clusters.
     ``clusters``: shape (S,): the effective number of clusters.
 
-    References: Bell & McCaffrey (2002), Survey Methodology 28, 169-181 (leverage, Satterthwaite's
-    degrees); MacKinnon, Nielsen & Webb (2023), Journal of Econometrics 232, 272-299 (the jackknife,
-    CV3).
-
     >>> x, m = np.array([[6.0], [5], [6], [3], [4]]), np.array([[10.0], [8], [8], [6], [8]])
     >>> found, _ = share_variance(x, m, np.array([3.5714]))
     >>> [round(float(each[0]), 4) for each in found[2:]]
     [0.0323, 2.4414, 3.5714]
     """
+    # Bell & McCaffrey (2002), Survey Methodology 28, 169-181 (leverage, Satterthwaite's degrees);
+    # MacKinnon, Nielsen & Webb (2023), Journal of Econometrics 232, 272-299 (the jackknife, CV3).
     share, sizes = x / m, rows_of_blocks(m)
     blocks, held = len(sizes), np.count_nonzero(sizes > 0, axis=0)  # in all, and of the side
     moved = deviations(share) * np.sqrt((1 - 1 / held) / (1 - 1 / blocks))
@@ -267,12 +265,10 @@ def effective_rows(found: ShareVariance, rows: ArrayLike, correlation: ArrayLike
         `intracluster_correlation`. Where the variance that follows from it is larger than the
         jackknife's, their geometric mean is taken: rare outcomes that lie in few clusters show too
         little of how alike a cluster's rows are.
-
-    Where no cluster deviates (a share of 0 or 1) the effective clusters, because the data do not
-    show how alike the rows of one cluster are; 0 with fewer than two clusters.
-
-    References: Korn & Graubard (1998), Survey Methodology 24, 193-201.
     """
+    # Where no cluster deviates (a share of 0 or 1) the effective clusters, because the data do not
+    # show how alike the rows of one cluster are; 0 with fewer than two clusters.
+    # Korn & Graubard (1998), Survey Methodology 24, 193-201.
     (rows, correlation) = floats(rows, correlation)
     p, independent = found.rate, found.rate * (1 - found.rate)
     size = quotient(found.rows, found.clusters)  # of a cluster, on average of rows
@@ -300,9 +296,8 @@ def intracluster_correlation(found: ShareVariance, rows_per_weight: Array | floa
     """Return the correlation in clusters at which a share would have its jackknife variance.
 
     0 where no cluster has several rows.
-
-    References: Kish (1965), Survey Sampling (design effect).
     """
+    # Kish (1965), Survey Sampling (design effect).
     rows = found.rows * rows_per_weight
     independent = found.rate * (1 - found.rate) / (rows - 1)
     at_one = independent * np.maximum(rows / found.clusters - 1, 0.0)
@@ -321,12 +316,11 @@ def satterthwaite_degrees(m: ArrayLike) -> Array:
 
     0 with fewer than two clusters.
 
-    References: Bell & McCaffrey (2002), Survey Methodology 28, 169-181; Satterthwaite (1946),
-    Biometrics Bulletin 2, 110-114.
-
     >>> satterthwaite_degrees([[5, 5, 5, 5], [5, 5, 5, 85]]).round(3).tolist()
     [3.0, 1.039]
     """
+    # Bell & McCaffrey (2002), Survey Methodology 28, 169-181; Satterthwaite (1946), Biometrics
+    # Bulletin 2, 110-114.
     (m,) = floats(m)
     share = m / m.sum(-1, keepdims=True)
     leverage = share / (1 - share)
@@ -335,8 +329,8 @@ def satterthwaite_degrees(m: ArrayLike) -> Array:
     return np.where(np.count_nonzero(m > 0, axis=-1) > 1, degrees, 0.0)
 
 
+# share of a stratum that was not sampled, below which it adds no variance
 _CERTAIN = 1e-7
-"""Share of a stratum that was not sampled, below which it adds no variance."""
 
 
 class Strata(NamedTuple):
@@ -395,21 +389,20 @@ class Deviations(NamedTuple):
         return np.maximum(self.covariance(at, self, at), 0.0)
 
 
-def of_units(totals: Array, strata: Strata) -> Deviations:
+def deviations_of_units(totals: Array, strata: Strata) -> Deviations:
     """Return the deviations of influences from the mean of their stratum.
 
     A stratum with a single unit enters with the unit itself: the mean of all influences is 0.
 
     ``totals``: array of shape (units, n): the sum of the influences in every sampling unit.
 
-    References: Binder (1983), International Statistical Review 51, 279-292; Lumley (2010), Complex
-    Surveys, appendix A (lonely units).
-
     >>> totals = np.array([[1.0], [3.0], [0.0], [1.0]])
     >>> strata = Strata(np.array([0, 0, 1, 1]), np.array([2.0, 2.0]), np.array([np.inf, 10.0]))
-    >>> of_units(totals, strata).variance.round(9).tolist()
+    >>> deviations_of_units(totals, strata).variance.round(9).tolist()
     [4.8]
     """
+    # Binder (1983), International Statistical Review 51, 279-292; Lumley (2010), Complex Surveys,
+    # appendix A (lonely units).
     sums = np.zeros((len(strata.units), totals.shape[1]))
     np.add.at(sums, strata.of_unit, totals)
     several = (strata.units > 1)[strata.of_unit, None]
@@ -418,7 +411,7 @@ def of_units(totals: Array, strata: Strata) -> Deviations:
     return Deviations(np.sqrt(factors)[:, None] * (totals - means))
 
 
-def of_single_rows(squares: Array, totals: Array, strata: Strata, stratum: Index) -> Deviations:
+def deviations_of_rows(squares: Array, totals: Array, strata: Strata, stratum: Index) -> Deviations:
     """Return the same of rows that are units themselves, from cells of alike ones.
 
     ``squares``: array of shape (cells, n): the root of the sum of the squared influences of a cell.
@@ -433,12 +426,10 @@ def of_single_rows(squares: Array, totals: Array, strata: Strata, stratum: Index
     return Deviations(np.concatenate(by), sign)
 
 
-def of_replicates(values: Array, factors: Array) -> Deviations:
-    """Return the deviations of replicates from the full estimate, which comes first in ``values``.
-
-    References: Wolter (2007), Introduction to Variance Estimation; Fay and Train (1995),
-    Proceedings of the Section on Government Statistics (successive differences).
-    """
+def replicate_deviations(values: Array, factors: Array) -> Deviations:
+    """Return the deviations of replicates from the full estimate, the first of ``values``."""
+    # Wolter (2007), Introduction to Variance Estimation; Fay and Train (1995), Proceedings of the
+    # Section on Government Statistics (successive differences).
     return Deviations(np.sqrt(factors)[:, None] * (values[1:] - values[:1]))
 
 
@@ -461,11 +452,9 @@ def design_limits(
 
     Between two ends they are Wilson's at the effective sample size, else `jackknife.scaled_limits`;
     ``units`` stand for the rows where the sample shows no variance. NaN without degrees of freedom.
-
-    References: Korn and Graubard (1998), Survey Methodology 24, 193-201 (degrees of freedom of a
-    domain).
     """
-    t = as_critical_t(z, degrees)
+    # Korn and Graubard (1998), Survey Methodology 24, 193-201 (degrees of freedom of a domain).
+    t = t_from_z(z, degrees)
     known = (degrees > 0) & np.isfinite(variance)
     span = ends[1] - ends[0]
     n = rows_of_level((estimate - ends[0]) / span, variance / span**2, units)
@@ -538,17 +527,16 @@ class Sampling(NamedTuple):
 
     def critical(self, z: float) -> float:
         """Return the critical value, of Student's t where there are clusters."""
-        return z if self.clusters is None else float(as_critical_t(z, self.clusters.degrees))
+        return z if self.clusters is None else float(t_from_z(z, self.clusters.degrees))
 
     @quiet
     def design_effect(self, level: Sequence[Array], slope: Sequence[Array]) -> float:
         """Return by how much clusters raise the variance of a statistic, at least 1.
 
-        A cluster's influence is raised by what omitting it would add (jackknife).
-
         ``level, slope``: the influences of rows of the group, and of the reference, in every
         stratum.
         """
+        # A cluster's influence is raised by what omitting it would add (jackknife).
         found = self.clusters
         if found is None:
             return 1.0
@@ -568,7 +556,7 @@ class Sampling(NamedTuple):
 
 
 @quiet
-def effective(
+def effective_values(
     x: Array, n: Array, squared: SquaredWeights, *, rates: bool
 ) -> tuple[Array, Array, Array]:
     """Return values, rows and squares of as many independent rows as the means vary like.
@@ -577,7 +565,7 @@ def effective(
     Kish's, and the squares have the spread of the weighted values.
 
     >>> x, n = np.array([60.0]), np.array([200.0])  # 30 of 100 rows of weight 2
-    >>> _, rows, _ = effective(x, n, SquaredWeights(2 * n, 2 * x, 2 * x), rates=True)
+    >>> _, rows, _ = effective_values(x, n, SquaredWeights(2 * n, 2 * x, 2 * x), rates=True)
     >>> rows.round(6)
     array([100.])
     """

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from fairgauge.stats._roots import bisect
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet, quotient
-from fairgauge.stats.intervals import as_critical_t, wilson
+from fairgauge.stats.intervals import t_from_z, wilson
 
 
 @quiet
@@ -33,12 +33,11 @@ def precision_from_counts(pos: ArrayLike, neg: ArrayLike) -> tuple[Array, Array]
 
     NaN without positives.
 
-    References: Boyd, Eng & Page (2013), ECML PKDD, 451-466, for the binomial on the logit scale.
-
     >>> average, variance = precision_from_counts([0, 1, 2], [2, 1, 0])
     >>> round(float(average), 4), round(float(variance), 4)
     (0.9167, 0.0255)
     """
+    # Boyd, Eng & Page (2013), ECML PKDD, 451-466, for the binomial on the logit scale.
     pos, neg = (counts[..., ::-1] for counts in floats(pos, neg))
     hits, rows = np.cumsum(pos, axis=-1), np.cumsum(pos + neg, axis=-1)
     total = hits[..., -1:]
@@ -101,12 +100,11 @@ def area_from_counts(pos: ArrayLike, neg: ArrayLike) -> Area:
 
     The area is nan without a class, a part with fewer than two rows.
 
-    References: DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44, 837-845.
-
     >>> found = area_from_counts([0, 1, 2], [2, 1, 0])
     >>> round(float(found.area), 4), [round(float(part), 4) for part in found.variances]
     (0.9444, [0.0031, 0.0031])
     """
+    # DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44, 837-845.
     pos, neg = floats(pos, neg)
     m, n = pos.sum(-1), neg.sum(-1)
     below = (np.cumsum(neg, axis=-1) - neg / 2) / n[..., None]
@@ -126,12 +124,11 @@ def area_variance(area: ArrayLike, positives: ArrayLike, negatives: ArrayLike) -
 
     That of exponential scores (Hanley and McNeil), with both classes as large as their mean.
 
-    References: Newcombe (2006), Statistics in Medicine 25, 559-573 (method 5); Hanley & McNeil
-    (1982), Radiology 143, 29-36.
-
     >>> float(area_variance(0.5, 10, 10).round(6))
     0.0175
     """
+    # Newcombe (2006), Statistics in Medicine 25, 559-573 (method 5); Hanley & McNeil (1982),
+    # Radiology 143, 29-36.
     a, m, n = floats(area, positives, negatives)
     half = (m + n) / 2
     return np.asarray(a * (1 - a) / (m * n) * (2 * half - 1 - (3 * half - 3) / ((2 - a) * (1 + a))))
@@ -154,20 +151,19 @@ def area_score_interval(
 
     The estimate is always inside.
 
-    References: Newcombe (2006), Statistics in Medicine 25, 559-573; DeLong, DeLong & Clarke-Pearson
-    (1988), Biometrics 44, 837-845; Kottas, Kuss & Zapf (2014), BMC Medical Research Methodology 14,
-    26 (score intervals of the area).
-
     >>> low, high = area_score_interval(0.97, (0.0004, 0.00005), 20, 200, 1.959964)
     >>> round(float(low), 3), round(float(high), 3)
     (0.884, 0.992)
     """
+    # Newcombe (2006), Statistics in Medicine 25, 559-573; DeLong, DeLong & Clarke-Pearson (1988),
+    # Biometrics 44, 837-845; Kottas, Kuss & Zapf (2014), BMC Medical Research Methodology 14, 26
+    # (score intervals of the area).
     a, v1, v2, m, n, z = floats(area, *variances, positives, negatives, z)
     known = (m > 0) & (n > 0)
     smaller = np.minimum(m, n)
     observed = np.where(np.isfinite(v1 + v2), v1 + v2, 0.0)  # one row has no variance
     degrees = observed**2 / (v1**2 / (m - 1) + v2**2 / (n - 1))
-    t = as_critical_t(z, np.where(observed > 0, degrees, np.maximum(smaller - 1, 1.0)))
+    t = t_from_z(z, np.where(observed > 0, degrees, np.maximum(smaller - 1, 1.0)))
     inside = np.clip(a, 0.5 / (m * n), 1 - 0.5 / (m * n))  # half a pair off both ends
     factor = observed / area_variance(inside, m, n)
     misranked = smaller * np.minimum(a, 1 - a)
@@ -186,10 +182,10 @@ def area_score_interval(
     return np.where(known, low, 0.0), np.where(known, high, 1.0)
 
 
+# standard errors from which on the sign of a bin's error is known
 _FAR = 3.0
-"""Standard errors from which on the sign of a bin's error is known."""
+# fixed-point steps for the degrees of freedom of chi
 _STEPS = 8
-"""Fixed-point steps for the degrees of freedom of chi."""
 
 
 class Bins(NamedTuple):
@@ -215,17 +211,16 @@ def mean_error_limits(bins: Bins, z: ArrayLike) -> Limits:
     the sum of the absolute errors, but of ``s_b e_b`` in bins so far from 0 that their sign is
     known.
 
-    Errors are nearly independent and normal, each with the variance of its bin (half a row of
-    either label at the bin's mean score is added, so that a bin of one label has a variance too); a
-    multiple of chi approximates the sum of absolute values, exact for a single bin, and both kinds
-    of bins are joined as by MOVER.
-
     NaN without rows.
 
     >>> bins = Bins(*np.array([[100., 100], [20, 70], [25, 75], [17, 20]]))
     >>> [round(float(limit), 3) for limit in mean_error_limits(bins, 1.96)]
     [0.0, 0.11]
     """
+    # Errors are nearly independent and normal, each with the variance of its bin (half a row of
+    # either label at the bin's mean score is added, so that a bin of one label has a variance too);
+    # a multiple of chi approximates the sum of absolute values, exact for a single bin, and both
+    # kinds of bins are joined as by MOVER.
     gap = bins.score - bins.positives
     n = bins.rows.sum(-1)
     mean = np.where(bins.rows > 0, quotient(bins.score, bins.rows), 0.0)

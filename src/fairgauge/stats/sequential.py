@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.start.records import dataclass
-from fairgauge.stats._roots import under_difference, under_ratio
+from fairgauge.stats._roots import rates_given_difference, rates_given_ratio
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
 from fairgauge.stats.intervals import critical
 
@@ -30,8 +30,8 @@ SHIFTS = (1.0, 2.0)
 """Distances of alternatives beyond each bound, in units of the shift to be detected early: a larger
 change is found without first having been learnt from the batches after it."""
 
+# evidence is held below, so that a batch with an e-value of 0 after many large ones makes it 0.
 _LARGEST = 1e300
-"""Evidence is held below, so that a batch with an e-value of 0 after many large ones makes it 0."""
 
 Contrasted = Literal["difference", "ratio", "rate"]
 """What is limited: the difference d - a, the ratio d / a, or the rate d alone."""
@@ -74,7 +74,7 @@ class Tolerated:
         a, d, n_a, n_d, low, high = floats(a, d, n_a, n_d, self.low, self.high)
         if self.comparison == "rate":
             return a, np.clip(d, low, high)
-        near = under_difference if self.comparison == "difference" else under_ratio
+        near = rates_given_difference if self.comparison == "difference" else rates_given_ratio
         near_a, near_d = a, d
         for bound, side in ((low, -1), (high, 1)):
             beyond = self._beyond(a, d, bound, side)
@@ -108,12 +108,11 @@ def e_value(
     Its expectation is at most 1 at every tolerated pair of rates; 1 where the alternative is itself
     tolerated.
 
-    References: Turner & Grunwald (2023), Statistics & Probability Letters 198, 109835; Turner, Ly &
-    Grunwald (2024), Journal of Statistical Planning and Inference 230, 106116.
-
     >>> round(float(e_value(Tolerated(-0.05, 0.05), 0.30, 0.42, 60, 200, 45, 100)), 4)
     3.7014
     """
+    # Turner & Grunwald (2023), Statistics & Probability Letters 198, 109835; Turner, Ly & Grunwald
+    # (2024), Journal of Statistical Planning and Inference 230, 106116.
     a, d, x_a, n_a, x_d, n_d = floats(a, d, x_a, n_a, x_d, n_d)
     near_a, near_d = tolerated.project(a, d, n_a, n_d)
     gain = _log_likelihood(x_a, n_a, a) + _log_likelihood(x_d, n_d, d)
@@ -133,36 +132,33 @@ def evidence_of_change(
 ) -> Array:
     """Return the evidence that the contrast has left the tolerated set, after every batch.
 
-    It is a Shiryaev-Roberts sum R_t = (1 + R_{t-1}) e_t, on average over five alternatives: recent
-    rates, and by each of `SHIFTS` too high and too low. With E[e_t | past] <= 1 wherever the rates
-    are tolerated, R_t - t is a supermartingale that starts at 0; so R_t + N - t is a nonnegative
-    one over N batches, and by Ville's inequality P(R_t >= T / alpha for some t <= N) is at most
-    alpha N / T: `alpha` within a horizon of T batches, twice that within two.
-
     ``x_a, n_a, x_d, n_d``: shape (batches, ...): successes and rows of both groups in every batch,
         one entry per monitored comparison.
     ``shift``: distance beyond the bound at which a change should be detected early: of a ratio or
         of its inverse, whichever is below 1, so that both have the same evidence.
-
-    References: Shin, Ramdas & Rinaldo (2023), E-detectors, New England Journal of Statistics in
-    Data Science.
 
     >>> x_d = [30] * 20 + [50] * 20
     >>> found = evidence_of_change(Tolerated(-0.05, 0.05), [60] * 40, [200] * 40, x_d, [100] * 40)
     >>> int(np.argmax(found >= 365 / 0.05))
     23
     """
+    # It is a Shiryaev-Roberts sum R_t = (1 + R_{t-1}) e_t, on average over five alternatives:
+    # recent rates, and by each of `SHIFTS` too high and too low. With E[e_t | past] <= 1 wherever
+    # the rates are tolerated, R_t - t is a supermartingale that starts at 0; so R_t + N - t is a
+    # nonnegative one over N batches, and by Ville's inequality P(R_t >= T / alpha for some t <= N)
+    # is at most alpha N / T: `alpha` within a horizon of T batches, twice that within two.
+    # Shin, Ramdas & Rinaldo (2023), E-detectors, New England Journal of Statistics in Data Science.
     counts = np.stack(np.broadcast_arrays(*floats(x_a, n_a, x_d, n_d)))
     recent = np.zeros_like(counts)  # before every batch
     for t in range(1, counts.shape[1]):
         recent[:, t] = recent[:, t - 1] * 0.5 ** (1 / HALF_LIFE) + counts[:, t - 1]
     of_both = counts[:2] + counts[2:]
-    a, d = _alternatives(tolerated, shift, recent, of_both.cumsum(axis=1) - of_both, counts)
+    a, d = _tested_rates(tolerated, shift, recent, of_both.cumsum(axis=1) - of_both, counts)
     e = e_value(tolerated, a, d, *counts)
     return np.asarray(_shiryaev_roberts(np.moveaxis(e, 1, 0)).mean(axis=1))
 
 
-def _alternatives(
+def _tested_rates(
     tolerated: Tolerated, shift: float, recent: Array, total: Array, counts: Array
 ) -> Limits:
     # where a bound is infinite there is no such alternative: it is of tolerated rates, whose
@@ -212,11 +208,10 @@ def deviations(
     ``value, low, high``: shape (batches,): estimates with intervals of the level `LEVEL_OF_ERRORS`;
         nan where a batch decides nothing.
     ``least, most``: the tolerated values.
-
-    The standard error is that of a normal distribution with the half of the interval that faces the
-    limit, at a level so high that the tails of few clusters are in it. Beyond the ends of that
-    interval nothing is known of the tails, so that no deviation counts for more.
     """
+    # The standard error is that of a normal distribution with the half of the interval that faces
+    # the limit, at a level so high that the tails of few clusters are in it. Beyond the ends of
+    # that interval nothing is known of the tails, so that no deviation counts for more.
     value, low, high = floats(value, low, high)
     furthest = critical(LEVEL_OF_ERRORS)
     found = []
@@ -230,14 +225,14 @@ def deviations(
 def asymptotic_evidence(below: Array, above: Array) -> Array:
     """Return the evidence that estimates have left the tolerated values, after every batch.
 
-    It is that of `evidence_of_change`, of e-values exp(s z - s^2 / 2) for each of `SLOPES` and both
-    sides, z being the deviations of `deviations`. Where z is normal with a mean of at most 0, as it
-    is asymptotically wherever the true value is tolerated, their expectation is at most 1.
-
     >>> z = np.array([-0.5] * 20 + [3.0] * 4)
     >>> asymptotic_evidence(-4 - z, z)[[19, 21, 23]].round().tolist()
     [1.0, 656.0, 1860761.0]
     """
+    # It is that of `evidence_of_change`, of e-values exp(s z - s^2 / 2) for each of `SLOPES` and
+    # both sides, z being the deviations of `deviations`. Where z is normal with a mean of at most
+    # 0, as it is asymptotically wherever the true value is tolerated, their expectation is at most
+    # 1.
     z = np.stack([below, above])[:, np.newaxis]
     slopes = np.array(SLOPES)[:, np.newaxis]
     with np.errstate(invalid="ignore", over="ignore"):
@@ -314,10 +309,6 @@ def running_contrast(
 ) -> RunningContrast:
     """Return the contrast of running rates with a confidence sequence.
 
-    A running rate is the mean of the rates of all periods so far, weighted by n_a n_d / (n_a + n_d)
-    (the rate of one group alone by n_d). Both sides have the weights of the same periods, so that
-    their difference is the mean of the differences of the periods, and no mix of periods.
-
     ``comparison``: {"difference", "ratio", "rate"}: d - a, d / a, or d alone.
     ``x_a, n_a, x_d, n_d``: shape (periods, ...): successes and rows of both groups in every period;
         a period may lack a group.
@@ -326,21 +317,22 @@ def running_contrast(
 
     RunningContrast
 
-    Let every row of a period have the weight c <= 1 and let m be the rate of the periods before.
-    For X in {0, 1} with mean p and 0 <= b < 1, exp(b c (X - p) - psi(b) c^2 (X - m)^2) has an
-    expectation of at most 1, with psi(b) = -log(1 - b) - b (Fan, Grama and Liu 2015). The product
-    over all rows is a nonnegative supermartingale, for any sizes of periods and rates that change,
-    and by Ville's inequality S b - psi(b) V stays below log(2 K / error) at all times for each of K
-    slopes b and both signs, S being the sum of the weighted deviations and V that of the squares.
-    A ratio has the limits of its two rates, each with half of the error.
-
-    References: Howard, Ramdas, McAuliffe & Sekhon (2021), Annals of Statistics 49, 1055-1080
-    (theorem 4). Fan, Grama & Liu (2015), Electronic Journal of Probability 20, 1-22.
-
     >>> found = running_contrast("difference", [60] * 90, [200] * 90, [36] * 90, [100] * 90)
     >>> [round(float(each[-1]), 3) for each in found]
     [0.06, 0.036, 0.084]
     """
+    # A running rate is the mean of the rates of all periods so far, weighted by n_a n_d / (n_a +
+    # n_d) (the rate of one group alone by n_d). Both sides have the weights of the same periods, so
+    # that their difference is the mean of the differences of the periods, and no mix of periods.
+    # Let every row of a period have the weight c <= 1 and let m be the rate of the periods before.
+    # For X in {0, 1} with mean p and 0 <= b < 1, exp(b c (X - p) - psi(b) c^2 (X - m)^2) has an
+    # expectation of at most 1, with psi(b) = -log(1 - b) - b (Fan, Grama and Liu 2015). The product
+    # over all rows is a nonnegative supermartingale, for any sizes of periods and rates that
+    # change, and by Ville's inequality S b - psi(b) V stays below log(2 K / error) at all times for
+    # each of K slopes b and both signs, S being the sum of the weighted deviations and V that of
+    # the squares. A ratio has the limits of its two rates, each with half of the error.
+    # Howard, Ramdas, McAuliffe & Sekhon (2021), Annals of Statistics 49, 1055-1080 (theorem 4).
+    # Fan, Grama & Liu (2015), Electronic Journal of Probability 20, 1-22.
     x_a, n_a, x_d, n_d = floats(x_a, n_a, x_d, n_d)
     error = 1 - confidence
     if comparison == "rate":

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairgauge.stats._roots import falling_root, under_difference
+from fairgauge.stats._roots import falling_root, rates_given_difference
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
 from fairgauge.stats.significance import normal_quantile, normal_tail
 
@@ -42,7 +42,7 @@ def signed_root(
     ratio = _log_ratio(x1, n1, x2, n2, pooled, pooled)
     if d.any():
         # the cubic is exact but for rounding, which matters where the best rates are 0 or 1
-        p1, p2 = under_difference(x1, n1, x2, n2, d)
+        p1, p2 = rates_given_difference(x1, n1, x2, n2, d)
         inside = _log_ratio(x1, n1, x2, n2, p1, p2)
         at_zero = _log_ratio(x1, n1, x2, n2, np.maximum(d, 0), np.maximum(-d, 0))
         at_one = _log_ratio(x1, n1, x2, n2, 1 - np.maximum(-d, 0), 1 - np.maximum(d, 0))
@@ -92,11 +92,11 @@ def upper_end(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, c: flo
     return -lower_end(n1 - x1, n1, n2 - x2, n2, c)
 
 
-def both_ends(x1: Array, n1: Array, x2: Array, n2: Array, c: float, other_c: float) -> Limits:
+def score_limits(x1: Array, n1: Array, x2: Array, n2: Array, c: float, other_c: float) -> Limits:
     """Return the lower ends at c, and the upper ones at another critical value, in one search.
 
     >>> counts = [np.array([count], dtype=float) for count in (30, 100, 50, 400)]
-    >>> [end.round(4).tolist() for end in both_ends(*counts, 3.0, 2.0)]
+    >>> [end.round(4).tolist() for end in score_limits(*counts, 3.0, 2.0)]
     [[0.0401], [0.2762]]
     """
     groups, others = np.concatenate([n1, n1]), np.concatenate([n2, n2])
@@ -118,10 +118,10 @@ def fewest_exceeding(n: ArrayLike, events: float, total: float, c: float) -> Arr
     share = np.floor(np.maximum(n * events / total, n + events - total))
     # a group with no more than its share never exceeds
     most = np.minimum(n, events) + 1
-    return _fewest(lambda x: signed_root(x, n, events - x, total - n) > c, share, most)
+    return _bisect_fewest(lambda x: signed_root(x, n, events - x, total - n) > c, share, most)
 
 
-def _fewest(exceeds: Callable[[Array], Mask], below: Array, most: Array) -> Array:
+def _bisect_fewest(exceeds: Callable[[Array], Mask], below: Array, most: Array) -> Array:
     while (most - below > 1).any():
         middle = np.floor((below + most) / 2)
         exceeding = exceeds(middle)
@@ -189,17 +189,17 @@ class SimultaneousTails:
         self.events, self.total = events, total
         self.tests = int(self.groups.sum())
 
-    def _fewest(self, c: float) -> Array:
+    def _fewest_of_groups(self, c: float) -> Array:
         return fewest_exceeding(self.sizes, self.events, self.total, c)
 
     def exceeding(self, c: float) -> float:
         """Return the sum over all groups of the probability that the signed root exceeds c."""
-        tails = hypergeometric_tail(self._fewest(c), self.sizes, self.events, self.total)
+        tails = hypergeometric_tail(self._fewest_of_groups(c), self.sizes, self.events, self.total)
         return float((self.groups * tails).sum())
 
     def _roots_between(self, low: float, high: float) -> Iterator[Limits]:
-        first = self._fewest(low)
-        numbers = (self._fewest(high) - first).astype(np.int64)
+        first = self._fewest_of_groups(low)
+        numbers = (self._fewest_of_groups(high) - first).astype(np.int64)
         blocks = 1 + int(numbers.sum()) // _BLOCK_OF_ROOTS
         for at in np.array_split(np.arange(len(first)), blocks):
             steps = numbers[at]
@@ -210,11 +210,9 @@ class SimultaneousTails:
             yield roots, self.groups[of] * _hypergeometric(x, n, self.events, self.total)
 
     def critical_value(self, alpha: float) -> float:
-        """Return the smallest c whose tails sum to alpha at most, and the normal quantile at least.
-
-        The normal quantile is that of Bonferroni: a group that cannot reach c at no difference can
-        where rates differ.
-        """
+        """Return the smallest c whose tails sum to alpha at most; the normal quantile at least."""
+        # The normal quantile is that of Bonferroni: a group that cannot reach c at no difference
+        # can where rates differ.
         low = -normal_quantile(alpha / max(self.tests, 1))
         if self.exceeding(low) <= alpha:
             return low
@@ -231,11 +229,9 @@ class SimultaneousTails:
         return float(roots[order[allowed - 1]]) * (1 + _ROUNDING)
 
     def adjusted(self, roots: Array, c: float) -> Array:
-        """Return p-values adjusted for all groups: below alpha where a root exceeds c.
-
-        The larger of the summed exact tails and of Bonferroni's normal tail. Beyond a root of ten
-        the exact tails are those of ten.
-        """
+        """Return p-values adjusted for all groups: below alpha where a root exceeds c."""
+        # The larger of the summed exact tails and of Bonferroni's normal tail. Beyond a root of ten
+        # the exact tails are those of ten.
         normal = self.tests * normal_tail(roots)
         points = np.unique(np.append(roots[normal < 1], c)) * (1 - _ROUNDING)
         high = max(min(float(points[-1]), _FARTHEST), c)
@@ -254,13 +250,12 @@ def detectable_gap(
 ) -> float | None:
     """Return the smallest difference of a group of n trials to others that is probably found.
 
-    The power is that of the fewest events of the group that exceed c where the others have a rate;
-    what it must exceed them by is larger because the events of the others vary, too. None where no
-    count exceeds c.
-
     >>> round(detectable_gap(100, 1000, 0.2, 3.0, 0.0, 0.8), 3)
     0.178
     """
+    # The power is that of the fewest events of the group that exceed c where the others have a
+    # rate; what it must exceed them by is larger because the events of the others vary, too. None
+    # where no count exceeds c.
     others = total - n
     events = rate * others
 
@@ -270,7 +265,9 @@ def detectable_gap(
     if not signed_root(most, n, events, others, tolerance) > c:
         return None
     share = np.asarray(np.floor(n * rate))
-    high = float(_fewest(lambda x: signed_root(x, n, events, others, tolerance) > c, share, most))
+    high = float(
+        _bisect_fewest(lambda x: signed_root(x, n, events, others, tolerance) > c, share, most)
+    )
     needed = float(betaincinv(high, n - high + 1, power))
     together = (high + events) / total
     spread = np.sqrt(together * (1 - together) * (1 / n + 1 / others))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats._roots import bisect, falling_root
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole
+from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole_counts
 from fairgauge.stats.contrasts import newcombe, welch_degrees
 from fairgauge.stats.intervals import tail_of
 
@@ -119,11 +119,10 @@ def score_p(
     ``skewness``: as for `score_difference`; without it this is the N - 1 chi-square test (Campbell
         2007, Statistics in Medicine 26, 3661-3675).
 
-    References: Laud (2017), Pharmaceutical Statistics 16, 334-348.
-
     >>> score_p([7, 56], [25, 70], [2, 48], [25, 80]).round(4).tolist()
     [0.0685, 0.008]
     """
+    # Laud (2017), Pharmaceutical Statistics 16, 334-348.
     x1, n1, x2, n2 = floats(x1, n1, x2, n2)
     n, pooled = n1 + n2, (x1 + x2) / (n1 + n2)
     spread = pooled * (1 - pooled)
@@ -165,16 +164,14 @@ def welch_p(
 def chi_square_tail(statistic: ArrayLike, degrees: ArrayLike) -> Array:
     """Return the probability that a chi-square variable exceeds `statistic`.
 
-    For whole degrees of freedom it is a finite sum of positive terms (`scipy.special`, which has
-    it too, takes longer to import than most audits take to compute).
-
     ``degrees``: whole numbers
-
-    References: Abramowitz and Stegun (1964), Handbook of Mathematical Functions, 26.4.4 and 26.4.5.
 
     >>> chi_square_tail([3.841459, 9.487729], [1, 4]).round(6).tolist()
     [0.05, 0.05]
     """
+    # For whole degrees of freedom it is a finite sum of positive terms (`scipy.special`, which has
+    # it too, takes longer to import than most audits take to compute).
+    # Abramowitz and Stegun (1964), Handbook of Mathematical Functions, 26.4.4 and 26.4.5.
     half, degrees = floats(statistic, degrees)
     half = np.clip(half[..., None] / 2, 1e-300, 1e300)  # the logarithm of 0 and inf is infinite
     degrees = degrees[..., None]
@@ -231,14 +228,13 @@ def fisher(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
 
     Raises ``ValueError``: A count is not whole.
 
-    References: Fisher (1935), Journal of the Royal Statistical Society 98, 39-82.
-
     >>> round(float(fisher(48, 80, 12, 40)), 4), round(float(fisher(3, 20, 1, 10)), 4)
     (0.0034, 1.0)
     """
+    # Fisher (1935), Journal of the Royal Statistical Society 98, 39-82.
     from scipy.stats import fisher_exact
 
-    counts = np.stack(whole("Fisher's test", x1, n1, x2, n2), axis=-1).astype(np.int64)
+    counts = np.stack(whole_counts("Fisher's test", x1, n1, x2, n2), axis=-1).astype(np.int64)
     p = [
         fisher_exact([[a, m - a], [b, n - b]]).pvalue
         for a, m, b, n in counts.reshape(-1, 4).tolist()
@@ -251,11 +247,10 @@ def holm(p: ArrayLike) -> Array:
 
     ``p``: shape (..., m): p-values of one family along the last axis; nan is kept and not counted.
 
-    References: Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
-
     >>> holm([0.01, 0.04, np.nan]).tolist()
     [0.02, 0.04, nan]
     """
+    # Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
     ordered, order, count = _sorted_p(p)
     factor = count - np.arange(ordered.shape[-1])
     return _unsorted_p(np.maximum.accumulate(ordered * np.maximum(factor, 1), axis=-1), order)
@@ -293,11 +288,10 @@ def sidak(p: ArrayLike, comparisons: int) -> Array:
 
     ``comparisons``: how many are judged together.
 
-    References: Sidak (1967), JASA 62, 626-633.
-
     >>> sidak([0.01, 0.2], 5).round(3).tolist()
     [0.049, 0.672]
     """
+    # Sidak (1967), JASA 62, 626-633.
     (single,) = floats(p)
     with np.errstate(divide="ignore"):
         return np.asarray(-np.expm1(comparisons * np.log1p(-single)))
@@ -309,11 +303,10 @@ def simultaneous_level(comparisons: int, confidence: float) -> float:
     For what is shown because it is the most extreme of several: a headline, a finding, the worst
     class. All pairs of groups have Tukey's, which is lower.
 
-    References: Sidak (1967), JASA 62, 626-633.
-
     >>> simultaneous_level(1, 0.95), round(simultaneous_level(12, 0.95), 5)
     (0.95, 0.99573)
     """
+    # Sidak (1967), JASA 62, 626-633.
     return math.exp(math.log(confidence) / comparisons)
 
 
@@ -332,8 +325,8 @@ def _unsorted_p(ordered: Array, order: NDArray[np.intp]) -> Array:
 
 _STEP = 1 / 16
 _POINTS = np.arange(-9.0, 9.0 + _STEP / 2, _STEP)
+# of the trapezoidal rule, exact to rounding for densities that vanish at both ends
 _DENSITY = np.exp(-(_POINTS**2) / 2) * _STEP / np.sqrt(2 * np.pi)
-"""Of the trapezoidal rule, exact to rounding for densities that vanish at both ends."""
 _LARGEST_RANGE = 60.0
 
 
@@ -345,12 +338,11 @@ def tukey_critical(groups: ArrayLike, confidence: float) -> Array:
 
     ``groups``: numbers of groups; fewer than two give 0.
 
-    References: Tukey (1953), The problem of multiple comparisons; Agresti, Bini, Bertaccini & Ryu
-    (2008), Biometrics 64, 1270-1275, for proportions.
-
     >>> tukey_critical([2, 5, 50], 0.95).round(3).tolist()
     [1.96, 2.728, 3.992]
     """
+    # Tukey (1953), The problem of multiple comparisons; Agresti, Bini, Bertaccini & Ryu (2008),
+    # Biometrics 64, 1270-1275, for proportions.
     tail = tail_of(confidence)
     groups = np.asarray(groups, dtype=np.int64)
     distinct, index = np.unique(groups, return_inverse=True)
@@ -404,13 +396,11 @@ def between_variance(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
 
     `corrected` is unbiased and may be negative; nan with fewer than two groups.
 
-    References: Method of moments; compare Lum, Zhang & Bower (2022), De-biasing "bias" measurement,
-    FAccT.
-
     >>> naive, corrected = between_variance([20, 26, 31, 18, 24], 100)
     >>> round(float(naive), 5), round(float(corrected), 5)
     (0.00262, 0.00081)
     """
+    # Method of moments; compare Lum, Zhang & Bower (2022), De-biasing "bias" measurement, FAccT.
     x, n = floats(x, n)
     included = n > 1
     rate = np.where(included, x / n, 0.0)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.stats._roots import under_difference
+from fairgauge.stats._roots import rates_given_difference
 from fairgauge.stats.arrays import Array, Mask, floats, quiet, quotient
 from fairgauge.stats.significance import chi_square_tail, two_sided
 
@@ -34,29 +34,27 @@ def stratified_difference(
 ) -> Stratified:
     """Return the interval of ``sum w (x1/n1 - x2/n2)``, assuming a common difference.
 
-    Sato's variance is linear in the difference and unbiased in every stratum, so that it is valid
-    for many sparse strata; inverting the score (Klingenberg) makes it valid for rare outcomes.
-
     ``x1, n1, x2, n2``: shape (..., S): successes and trials of both groups in every stratum.
     ``weights``: shape (..., S): Mantel and Haenszel's, ``n1 n2 / (n1 + n2)`` over their sum, for
         their risk difference.
-
-    References: Sato (1989), Biometrics 45, 1323-1324; Klingenberg (2014), Statistics in Medicine
-    33, 2968-2983.
 
     >>> weights = [0.5, 0.5]
     >>> low, high, p = stratified_difference([30, 40], 100, [50, 60], 100, weights, 1.959964)
     >>> round(float(low), 4), round(float(high), 4), round(float(p), 6)
     (-0.2931, -0.103, 7.5e-05)
     """
+    # Sato's variance is linear in the difference and unbiased in every stratum, so that it is valid
+    # for many sparse strata; inverting the score (Klingenberg) makes it valid for rare outcomes.
+    # Sato (1989), Biometrics 45, 1323-1324; Klingenberg (2014), Statistics in Medicine 33,
+    # 2968-2983.
     x1, n1, x2, n2, w = floats(x1, n1, x2, n2, weights)
     n = n1 + n2
     slope = (n1**2 * x2 - n2**2 * x1 + n1 * n2 * (n2 - n1) / 2) / n**2
     level = (x1 * (n2 - x2) + x2 * (n1 - x1)) / (2 * n)
-    gap = _sum(w, x1 / n1 - x2 / n2)
+    gap = _weighted_sum(w, x1 / n1 - x2 / n2)
     factor = (w * n / (n1 * n2)) ** 2
-    steepness = _sum(factor, slope) / w.sum(-1)
-    variance = _sum(factor, level)
+    steepness = _weighted_sum(factor, slope) / w.sum(-1)
+    variance = _weighted_sum(factor, level)
     z = np.asarray(z, dtype=np.float64)
     centre = gap + z**2 * steepness / 2
     half = np.sqrt(np.maximum(centre**2 - gap**2 + z**2 * variance, 0.0))
@@ -71,24 +69,22 @@ def stratified_ratio(
 ) -> Stratified:
     """Return the interval of ``sum w x1/n1`` over ``sum w x2/n2``, assuming a common ratio.
 
-    Greenland and Robins's variance of the difference ``sum w (p1 - r p2)``, inverted in r.
-
     ``x1, n1, x2, n2, weights, z``: as for `stratified_difference`.
 
     The limits are 0 and inf where group 1 and group 2 have no successes.
-
-    References: Greenland & Robins (1985), Biometrics 41, 55-68; Sato (1990), Biometrics 46, 71-80.
 
     >>> weights = [0.5, 0.5]
     >>> low, high, p = stratified_ratio([30, 40], 100, [50, 60], 100, weights, 1.959964)
     >>> round(float(low), 3), round(float(high), 3)
     (0.508, 0.797)
     """
+    # Greenland and Robins's variance of the difference ``sum w (p1 - r p2)``, inverted in r.
+    # Greenland & Robins (1985), Biometrics 41, 55-68; Sato (1990), Biometrics 46, 71-80.
     x1, n1, x2, n2, w = floats(x1, n1, x2, n2, weights)
     n = n1 + n2
-    over, under = _sum(w, x1 / n1), _sum(w, x2 / n2)
+    over, under = _weighted_sum(w, x1 / n1), _weighted_sum(w, x2 / n2)
     spread = (n1 * n2 * (x1 + x2) - x1 * x2 * n) / n**2
-    variance = _sum((w * n / (n1 * n2)) ** 2, spread)
+    variance = _weighted_sum((w * n / (n1 * n2)) ** 2, spread)
     z = np.asarray(z, dtype=np.float64)
     middle = over * under + z**2 * variance / 2
     root = np.sqrt(np.maximum(middle**2 - (over * under) ** 2, 0.0))
@@ -103,31 +99,29 @@ def mantel_haenszel_odds_ratio(
 ) -> Stratified:
     """Return the interval of Mantel and Haenszel's common odds ratio over strata.
 
-    Robins, Breslow and Greenland's variance of its logarithm is consistent both for few large and
-    for many sparse strata.
-
     ``x1, n1, x2, n2``: shape (..., S): successes and trials of both groups in every stratum; a
     stratum without trials on a side is excluded.
 
     NaN where the odds ratio is 0, infinite or undefined.
 
-    References: Mantel & Haenszel (1959), Journal of the National Cancer Institute 22, 719-748;
-    Robins, Breslow & Greenland (1986), Biometrics 42, 311-323.
-
     >>> low, high, p = mantel_haenszel_odds_ratio([30, 40], 100, [50, 60], 100, 1.959964)
     >>> round(float(low), 3), round(float(high), 3), round(float(p), 6)
     (0.291, 0.655, 6.1e-05)
     """
+    # Robins, Breslow and Greenland's variance of its logarithm is consistent both for few large and
+    # for many sparse strata.
+    # Mantel & Haenszel (1959), Journal of the National Cancer Institute 22, 719-748; Robins,
+    # Breslow & Greenland (1986), Biometrics 42, 311-323.
     a, n, c, m = floats(x1, n1, x2, n2)
     b, d, total = n - a, m - c, n + m
     used = ((n > 0) & (m > 0)).astype(np.float64)
     agree, differ = (a + d) / total, (b + c) / total
     over, under = a * d / total, b * c / total
-    top, bottom = _sum(used, over), _sum(used, under)
+    top, bottom = _weighted_sum(used, over), _weighted_sum(used, under)
     variance = (
-        _sum(used, agree * over) / (2 * top**2)
-        + _sum(used, agree * under + differ * over) / (2 * top * bottom)
-        + _sum(used, differ * under) / (2 * bottom**2)
+        _weighted_sum(used, agree * over) / (2 * top**2)
+        + _weighted_sum(used, agree * under + differ * over) / (2 * top * bottom)
+        + _weighted_sum(used, differ * under) / (2 * bottom**2)
     )
     log_ratio = np.log(top / bottom)
     half = np.asarray(z, dtype=np.float64) * np.sqrt(variance)
@@ -138,7 +132,7 @@ def mantel_haenszel_odds_ratio(
     )
 
 
-def _sum(weights: Array, values: Array) -> Array:
+def _weighted_sum(weights: Array, values: Array) -> Array:
     return np.asarray(np.where(weights > 0, weights * values, 0.0).sum(-1))
 
 
@@ -157,14 +151,13 @@ def conditional_disparity(group: ArrayLike, others: ArrayLike, z: ArrayLike) -> 
     NaN where no stratum takes part. The p-value is that of no
     disparity in any stratum.
 
-    References: Wachter, Mittelstadt & Russell (2021), Computer Law & Security Review 41, 105567
-    (the statistic); Sato (1989), Biometrics 45, 1323-1324; Klingenberg (2014), Statistics in
-    Medicine 33, 2968-2983 (the interval).
-
     >>> low, high, p = conditional_disparity([[20, 30], [10, 40]], [[40, 30], [60, 60]], 1.959964)
     >>> round(float(low), 4), round(float(high), 4), round(float(p), 4)
     (0.1123, 0.3199, 0.0001)
     """
+    # Wachter, Mittelstadt & Russell (2021), Computer Law & Security Review 41, 105567 (the
+    # statistic); Sato (1989), Biometrics 45, 1323-1324; Klingenberg (2014), Statistics in Medicine
+    # 33, 2968-2983 (the interval).
     ours, theirs = floats(group, others)
     both = ours + theirs
     part = (both > 0).all(axis=-1)
@@ -217,16 +210,8 @@ def heterogeneity(
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences vary over strata, and each stratum against all others.
 
-    Variances are those of Farrington and Manning, restricted to the common difference (Mantel and
-    Haenszel). A stratum is tested against the others with the spread of these (DerSimonian and
-    Laird), so that where differences vary everywhere the largest of them is not outlying.
-
     ``x_d, n_d, x_a, n_a``: shape (..., S): successes and trials of both sides; strata without
     trials on a side are excluded.
-
-    References: Farrington & Manning (1990), Statistics in Medicine 9, 1447-1454; DerSimonian &
-    Laird (1986), Controlled Clinical Trials 7, 177-188; Viechtbauer & Cheung (2010), Research
-    Synthesis Methods 1, 112-125.
 
     >>> women = [89, 17, 202, 131, 94, 24], [108, 25, 593, 375, 393, 341]
     >>> men = [512, 353, 120, 138, 53, 22], [825, 560, 325, 417, 191, 373]
@@ -234,6 +219,12 @@ def heterogeneity(
     >>> round(float(whole.statistic), 2), round(float(each.p[0]), 6)
     (18.98, 6.4e-05)
     """
+    # Variances are those of Farrington and Manning, restricted to the common difference (Mantel and
+    # Haenszel). A stratum is tested against the others with the spread of these (DerSimonian and
+    # Laird), so that where differences vary everywhere the largest of them is not outlying.
+    # Farrington & Manning (1990), Statistics in Medicine 9, 1447-1454; DerSimonian & Laird (1986),
+    # Controlled Clinical Trials 7, 177-188; Viechtbauer & Cheung (2010), Research Synthesis Methods
+    # 1, 112-125.
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     held = (n_d > 0) & (n_a > 0)
     d = np.where(held, x_d / n_d - x_a / n_a, 0.0)
@@ -245,7 +236,7 @@ def heterogeneity(
 
         Enough is by the fewest successes or failures that a side is expected to have.
         """
-        p_d, p_a = under_difference(x_d, n_d, x_a, n_a, np.clip(difference, -1, 1))
+        p_d, p_a = rates_given_difference(x_d, n_d, x_a, n_a, np.clip(difference, -1, 1))
         variance = (p_d * (1 - p_d) / n_d + p_a * (1 - p_a) / n_a) * n / (n - 1)
         expected = [n_d * p_d, n_d * (1 - p_d), n_a * p_a, n_a * (1 - p_a)]
         return variance, np.minimum.reduce(expected) >= FEWEST_EXPECTED
@@ -255,7 +246,7 @@ def heterogeneity(
     weight = np.where(held & (variance > 0), 1 / variance, 0.0)
     strata = held.sum(-1).astype(np.float64)
     against = _compare_with_others(d, weight, held, at, np.inf)
-    return _test_all_strata(_sums(weight, d), strata), against
+    return _test_all_strata(_power_sums(weight, d), strata), against
 
 
 @quiet
@@ -264,20 +255,18 @@ def heterogeneity_of_means(
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences of means vary over strata, and each stratum against all others.
 
-    Variances of few rows are uncertain, so that the small ones among them would let differences
-    seem to vary; the statistic allows for it, and has the distribution F of Welch.
-
     ``difference``: shape (S,)
     ``v_d, v_a, n_d, n_a``: shape (S,): variances and rows of both sides; strata whose variances are
         0 are excluded.
-
-    References: Welch (1951), Biometrika 38, 330-336.
 
     >>> rows, variances = [50, 50, 50, 0], [0.5, 0.5, 0.5, 0]
     >>> whole, each = heterogeneity_of_means([0, 0, 4, 9], variances, variances, rows, rows)
     >>> round(float(whole.statistic), 2), round(float(whole.p), 4)
     (10.67, 0.0056)
     """
+    # Variances of few rows are uncertain, so that the small ones among them would let differences
+    # seem to vary; the statistic allows for it, and has the distribution F of Welch.
+    # Welch (1951), Biometrika 38, 330-336.
     from scipy.special import fdtrc
 
     d, v_d, v_a, n_d, n_a = floats(difference, v_d, v_a, n_d, n_a)
@@ -285,7 +274,7 @@ def heterogeneity_of_means(
     variance = np.where(held, v_d + v_a, 0.0)
     weight = np.where(held, 1 / variance, 0.0)
     strata, d = held.sum(-1).astype(np.float64), np.where(held, d, 0.0)
-    sums = _sums(weight, d)
+    sums = _power_sums(weight, d)
     found = _test_all_strata(sums, strata)
     # of freedom (Satterthwaite), which two rows of the prior add to
     degrees = variance**2 / (v_d**2 / (n_d + 1) + v_a**2 / (n_a + 1))
@@ -298,12 +287,12 @@ def heterogeneity_of_means(
     return found._replace(p=np.where(strata > 1, p, np.nan)), each
 
 
-def _sums(weight: Array, d: Array) -> list[Array]:
+def _power_sums(weight: Array, d: Array) -> list[Array]:
     return [np.asarray((weight**k * d**j).sum(-1)) for k, j in ((1, 0), (1, 1), (1, 2), (2, 0))]
 
 
 def _test_all_strata(sums: Sequence[Array], strata: Array) -> HeterogeneityTest:
-    statistic, spread = _spread(sums, strata)
+    statistic, spread = _heterogeneity(sums, strata)
     return HeterogeneityTest(
         np.where(strata > 1, statistic, np.nan),
         strata - 1,
@@ -312,8 +301,8 @@ def _test_all_strata(sums: Sequence[Array], strata: Array) -> HeterogeneityTest:
     )
 
 
+# returns the variances of strata that do not differ from a mean, and which have data enough.
 _Tested = Callable[[Array], tuple[Array, Mask]]
-"""Returns the variances of strata that do not differ from a mean, and which have data enough."""
 
 
 def _compare_with_others(
@@ -322,9 +311,11 @@ def _compare_with_others(
     # Where these do not vary the distance is normal, else Student's. ``degrees`` are those of
     # freedom of the variances; weights are 0 where a side has no rows.
     own = (weight, weight * d, weight * d**2, weight**2)
-    rest = [total[..., None] - mine for total, mine in zip(_sums(weight, d), own, strict=True)]
+    rest = [
+        total[..., None] - mine for total, mine in zip(_power_sums(weight, d), own, strict=True)
+    ]
     others = held.sum(-1)[..., None] - held.astype(np.float64)
-    _, spread = _spread(rest, others)
+    _, spread = _heterogeneity(rest, others)
     total, moment = np.zeros_like(spread), np.zeros_like(spread)
     own_variance = np.where(weight > 0, 1 / weight, np.inf)
     for s in range(spread.shape[-1]):  # the spread differs with the stratum that is omitted
@@ -348,7 +339,7 @@ def _compare_with_others(
     return Outlying(mean, z, np.where(tested, p, np.nan))
 
 
-def _spread(sums: Sequence[Array], strata: Array) -> tuple[Array, Array]:
+def _heterogeneity(sums: Sequence[Array], strata: Array) -> tuple[Array, Array]:
     w, wd, wdd, ww = sums
     statistic = np.maximum(wdd - wd**2 / w, 0.0)
     excess = (statistic - (strata - 1)) / (w - ww / w)

@@ -43,12 +43,11 @@ def missing_bounds(
     Sharp: some assignment of the unknown rows attains each. [0, 1] where no row is known to be of
     the group.
 
-    References: Manski (1989), Journal of Human Resources 24, 343-360.
-
     >>> low, high = missing_bounds(30, 100, 4, 10)
     >>> round(float(low), 4), round(float(high), 4)
     (0.283, 0.3269)
     """
+    # Manski (1989), Journal of Human Resources 24, 343-360.
     x, n, ux, un = floats(x, n, unknown_x, unknown_n)
     failures = n + un - ux
     low = np.where((n > 0) & (failures > 0), x / failures, 0.0)

@@ -20,7 +20,7 @@ from fairgauge_cloud._facet_counts import (
     count_question,
     facet_blocks,
     outcome,
-    predicted,
+    read_prediction,
 )
 from fairgauge_cloud._files import Places
 from fairgauge_cloud._service_metrics import (
@@ -152,7 +152,7 @@ class Job:
             return None
         column = self.made.table[name]
         try:
-            return predicted(column, self.label, listed)
+            return read_prediction(column, self.label, listed)
         except ValueError as error:
             self._notes.append(f"{name}: the service stops here ({error}); fairgauge goes on")
         try:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from fairgauge.errors import DataError, quote
 from fairgauge.plugins import render, write_all
 from fairgauge_cloud._files import json_document
-from fairgauge_cloud._service_metrics import read, spelled
+from fairgauge_cloud._service_metrics import read_value, spell_value
 from fairgauge_cloud.clarify.analysis import Analysis
 
 Saved = dict[str, Any]
@@ -40,7 +40,7 @@ class MetricValue(NamedTuple):
 Values = dict[MetricKey, MetricValue]
 
 
-def as_json(value: object) -> str:
+def write_json(value: object) -> str:
     """Return a value as the service writes its files."""
     return json.dumps(value, indent=4, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -59,7 +59,7 @@ def values_of(found: Saved, name: str) -> Values:
     try:
         return {
             MetricKey(stage, facet, str(block["value_or_threshold"]), metric["name"]): MetricValue(
-                read(metric["value"]), metric.get("error")
+                read_value(metric["value"]), metric.get("error")
             )
             for stage in STAGES
             if found.get(stage) is not None
@@ -79,7 +79,7 @@ def result_paths(folder: Path, name: str) -> list[Path]:
 def write_results(found: Analysis, folder: Path, name: str) -> None:
     """Write results, and the report under a name, into a folder: all or none."""
     analysis, report, page = result_paths(folder, name)
-    contents: dict[str | Path, str | bytes] = {analysis: as_json(found.results)}
+    contents: dict[str | Path, str | bytes] = {analysis: write_json(found.results)}
     if found.report is not None:
         contents[report] = render(found.report, "json")
         contents[page] = render(found.report, "html")
@@ -87,8 +87,8 @@ def write_results(found: Analysis, folder: Path, name: str) -> None:
 
 
 _INTERVAL = re.compile(r"\(([^,]+), ([^,]+)[\])]")
+# sums of logarithms differ in their last digits from one program to the next
 _ROUNDING = 1e-12
-"""Sums of logarithms differ in their last digits from one program to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,20 +114,18 @@ class Drift:
     def summary(self) -> str:
         """Return the status as the service words it, the counts, and every violation."""
         status = "CompletedWithViolations" if self.violations else "Completed"
-        lines = [
-            f"{status}: {self.evaluated} metrics compared",
-            f"  {len(self.violations)} drifted, {len(self.not_evaluated)} not evaluated",
-        ]
-        lines += [
+        drifted, open_ = len(self.violations), len(self.not_evaluated)
+        counts = f"{self.evaluated} metrics compared, {drifted} drifted, {open_} not evaluated"
+        each_one = (
             f"  {each.metric_name}  {each.facet} {each.facet_value}: {each.description}"
             for each in self.violations
-        ]
-        return "\n".join(lines)
+        )
+        return "\n".join([f"{status}: {counts}", *each_one])
 
     def to_json(self) -> str:
         """Return the text of ``constraint_violations.json``."""
         violations = [asdict(violation) for violation in self.violations]
-        return as_json({"version": "1.0", "violations": violations})
+        return write_json({"version": "1.0", "violations": violations})
 
 
 def compare(current: Values, baseline: Values) -> Drift:
@@ -145,16 +143,16 @@ def compare(current: Values, baseline: Values) -> Drift:
         assert now is not None
         assert before is not None
         evaluated += 1
-        if drifted(now, before):
+        if has_drifted(now, before):
             text = (
-                f"Metric value {spelled(now)} doesn't meet the baseline constraint requirement "
-                f"{spelled(before)}"
+                f"Metric value {spell_value(now)} doesn't meet the baseline constraint requirement "
+                f"{spell_value(before)}"
             )
             violations.append(Violation(key.facet, key.block, key.metric, text))
     return Drift(tuple(violations), tuple(open_questions), evaluated)
 
 
-def drifted(now: float, before: float) -> bool:
+def has_drifted(now: float, before: float) -> bool:
     """Return whether a value is farther from 0 than its baseline, as the service decides it."""
     close = math.isclose(abs(now), abs(before), rel_tol=_ROUNDING, abs_tol=_ROUNDING)
     return abs(now) > abs(before) and not close
@@ -167,8 +165,8 @@ def _align_intervals(current: Values, baseline: Values) -> Values:
     renamed = {
         (*key, old[0]): now[key][0]
         for key, old in before.items()
-        if len(old) == 1 and len(now.get(key, [])) == 1 and _threshold(old[0]) is not None
-        if _threshold(old[0]) == _threshold(now[key][0])
+        if len(old) == 1 and len(now.get(key, [])) == 1 and _block_threshold(old[0]) is not None
+        if _block_threshold(old[0]) == _block_threshold(now[key][0])
     }
     return {
         key._replace(block=renamed.get(key[:3], key.block)): value
@@ -185,7 +183,7 @@ def _blocks(values: Values) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def _threshold(block: str) -> float | None:
+def _block_threshold(block: str) -> float | None:
     # the threshold of a block that is an interval: ``(100, 225]`` is above 100
     found = _INTERVAL.fullmatch(block)
     try:

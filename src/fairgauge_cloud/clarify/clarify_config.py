@@ -19,7 +19,7 @@ from pydantic import (
     ValidationError,
 )
 
-from fairgauge.errors import DataError, Problem, SpecError, nearest, quote
+from fairgauge.errors import DataError, Problem, SpecError, quote, suggest
 from fairgauge.plugins import read_limited
 from fairgauge_cloud._config_problems import problems_of
 from fairgauge_cloud._files import MOST_OF_CONFIGURATION
@@ -176,7 +176,7 @@ def read_config(text: str, *, has_dataset: bool = False) -> AnalysisConfig:
         config = AnalysisConfig.model_validate(found)
     except ValidationError as error:
         raise ConfigError(problems_of(error, AnalysisConfig)) from None
-    problems = [*_dataset(config), *_methods(config), *_bias(config, has_dataset)]
+    problems = [*_dataset(config), *_check_methods(config), *_bias(config, has_dataset)]
     if problems:
         raise ConfigError(problems)
     return config
@@ -228,7 +228,7 @@ def _dataset(config: AnalysisConfig) -> Iterator[Problem]:
             yield Problem(key, f"names {quote(twice[0])} twice")
 
 
-def _methods(config: AnalysisConfig) -> Iterator[Problem]:
+def _check_methods(config: AnalysisConfig) -> Iterator[Problem]:
     methods = config.methods
     if methods.pre_training_bias is None and methods.post_training_bias is None:
         asked = [name for name in _EXPLAIN if getattr(methods, name) is not None]
@@ -246,7 +246,7 @@ def _methods(config: AnalysisConfig) -> Iterator[Problem]:
         for i, name in enumerate(names):
             if ALIASES.get(name, name) not in registered:
                 where = path if isinstance(bias.methods, str) else f"{path}[{i}]"
-                hint = nearest(name, registered)
+                hint = suggest(name, registered)
                 yield Problem(where, f"{unknown_metric(registered)}, not {quote(name)}.{hint}")
     if methods.report is not None and not _REPORT_NAME.fullmatch(methods.report.name):
         message = f"must be a plain file name, not {quote(methods.report.name)}"
@@ -293,13 +293,13 @@ def is_job_definition(found: object) -> bool:
 
 def config_uri(definition: dict[str, object]) -> str | None:
     """Return where a job definition has its configuration."""
-    uri = _object(definition.get("ModelBiasAppSpecification")).get("ConfigUri")
+    uri = _object_or_empty(definition.get("ModelBiasAppSpecification")).get("ConfigUri")
     return uri if isinstance(uri, str) else None
 
 
 def attributes(definition: dict[str, object]) -> dict[str, object]:
     """Return how requests and answers are read, by a job definition."""
-    inputs = _object(definition.get("ModelBiasJobInput"))
+    inputs = _object_or_empty(definition.get("ModelBiasJobInput"))
     sources = [inputs.get(key) for key in _INPUTS]
     found = next((source for source in sources if isinstance(source, dict)), {})
     return {key: found[key] for key in ATTRIBUTES if key in found}
@@ -315,7 +315,9 @@ def is_monitor_config(found: object) -> bool:
 _PARQUET = (".parquet", ".pq")
 
 
-def as_analysis_config(found: dict[str, object], dataset: str | None = None) -> dict[str, object]:
+def convert_monitor_config(
+    found: dict[str, object], dataset: str | None = None
+) -> dict[str, object]:
     """Return a monitor's configuration as an analysis configuration: every metric of both stages.
 
     The SDK writes a short configuration (``BiasAnalysisConfig``: facet, label, headers); how
@@ -324,7 +326,7 @@ def as_analysis_config(found: dict[str, object], dataset: str | None = None) -> 
     their place. InferenceAttribute is the column of its predicted labels; where headers lack it,
     they are those of requests, and the table names its columns itself.
 
-    >>> asked = as_analysis_config({"facet": [], "InferenceAttribute": "0"}, "day.csv")
+    >>> asked = convert_monitor_config({"facet": [], "InferenceAttribute": "0"}, "day.csv")
     >>> asked["dataset_type"], asked["predicted_label"]
     ('text/csv', 0)
     """
@@ -346,5 +348,5 @@ def as_analysis_config(found: dict[str, object], dataset: str | None = None) -> 
     return made
 
 
-def _object(value: object) -> dict[str, object]:
+def _object_or_empty(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}

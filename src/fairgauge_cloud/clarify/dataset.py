@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import chain, islice
 from pathlib import Path
 
-from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote, refuse
+from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse, suggest
 from fairgauge_cloud._coded_column import CodedColumn, Table, from_values, rows_of
 from fairgauge_cloud._files import (
     MISSING_TEXTS,
@@ -16,7 +16,7 @@ from fairgauge_cloud._files import (
     WRONG_HEADERS,
     Places,
     check_same_names,
-    coded,
+    code_columns,
     csv_rows,
     find,
     json_document,
@@ -158,7 +158,7 @@ class Dataset:
         return [self.table[name] for name in self.names if name not in left_out]
 
 
-def shown(files: Sequence[Path]) -> str:
+def describe_files(files: Sequence[Path]) -> str:
     """Return how reports call files."""
     if len(files) > 1:
         return f"{len(files)} files of {files[0].parent}"
@@ -177,11 +177,11 @@ def read_json(config: AnalysisConfig, files: list[Path]) -> Dataset:
     }
     width = len(rows[0]) if rows else 0
     if not width:
-        raise DataError(f"{quote(shown(files))}: Data must contain features.")
+        raise DataError(f"{quote(describe_files(files))}: Data must contain features.")
     for number, row in enumerate(rows, start=1):
         if len(row) != width:
             message = f"row {number:,} has {len(row)} features, the first {width}"
-            raise DataError(f"{quote(shown(files))} is ragged: {message}")
+            raise DataError(f"{quote(describe_files(files))} is ragged: {message}")
     names = config.headers or [*(f"column_{i}" for i in range(width)), *more]
     if len(names) != width + len(more):
         wanted = " + ".join([f"{width} features", *more])
@@ -190,7 +190,7 @@ def read_json(config: AnalysisConfig, files: list[Path]) -> Dataset:
     columns = [from_values(name, values) for name, values in zip(names, cells, strict=True)]
     roles = dict(zip(more, names[len(names) - len(more) :], strict=True))
     table = {column.name: column for column in columns}
-    return Dataset(shown(files), names, table, roles.get("label"), roles.get(PREDICTED))
+    return Dataset(describe_files(files), names, table, roles.get("label"), roles.get(PREDICTED))
 
 
 _JsonRows = tuple[list[list[object]], dict[str, list[object] | None]]
@@ -247,7 +247,7 @@ def load_dataset(
     else:
         names, table = read_parquet_files(files, config.headers)
         label, predicted = find(names, config.label), find(names, config.predicted_label)
-        made = Dataset(shown(files), names, table, label, predicted)
+        made = Dataset(describe_files(files), names, table, label, predicted)
     _check_columns(config, made)
     if not made.rows:
         raise DataError(f"{quote(made.source)} holds no rows")
@@ -258,7 +258,7 @@ def _check_columns(config: AnalysisConfig, made: Dataset) -> None:
     problems = []
 
     def absent(path: str, asked: str | int, text: str = "") -> None:
-        hint = nearest(asked, made.names)
+        hint = suggest(asked, made.names)
         where = f"no column {quote(asked)} in the data.{hint} It has {listing(made.names)}"
         problems.append(Problem(path, f"{text} {where}".strip()))
 
@@ -282,7 +282,7 @@ def _read_csvs(
     asked = [config.label, config.predicted_label, config.group_variable, *facets]
     main = read_csv(files, config.headers, asked, first_row)
     label, predicted = find(main.names, config.label), find(main.names, config.predicted_label)
-    made = Dataset(shown(files), main.names, {}, label, predicted, main.notices)
+    made = Dataset(describe_files(files), main.names, {}, label, predicted, main.notices)
     rows, key = main.rows, config.joinsource_name_or_index
     apart = [
         (role, uri, headers, places.files(uri))
@@ -324,7 +324,7 @@ def _read_csvs(
     if not any("FT" in metrics for metrics in config.stages.values()):  # it needs the features
         wanted = {made.label, made.predicted, find(made.names, config.group_variable)}
         wanted |= {made.find_facet(each) for each in facets}
-    table = coded(rows, names, wanted or {*names})
+    table = code_columns(rows, names, wanted or {*names})
     return replace(made, table={name: table[name] for name in made.names if name in table})
 
 
@@ -374,7 +374,7 @@ def _predicted_of(config: AnalysisConfig, names: list[str], others: list[str]) -
     asked = PREDICTED if config.predicted_label is None else config.predicted_label
     found = find(names, asked) or (others[0] if len(others) == 1 else None)
     if found is None:
-        hint = nearest(asked, others)
+        hint = suggest(asked, others)
         message = f"no column {quote(asked)} in its file.{hint} It has {listing(others)}"
         raise SpecError(Problem("predicted_label", message))
     return found

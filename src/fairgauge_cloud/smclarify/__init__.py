@@ -5,5 +5,5 @@
 'pre_training'
 """
 
+# the version of smclarify whose names these are
 __version__ = "0.5"
-"""The version of smclarify whose names these are."""

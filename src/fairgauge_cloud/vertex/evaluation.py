@@ -17,7 +17,7 @@ import numpy as np
 
 from fairgauge import Report, audit
 from fairgauge import metric as describe_metric
-from fairgauge.errors import DataError, Problem, SpecError, cells, listing, nearest, quote
+from fairgauge.errors import DataError, Problem, SpecError, cells, listing, quote, suggest
 from fairgauge.plugins import canonical, describe_reason, matches, name_of
 from fairgauge_cloud._coded_column import (
     CodedColumn,
@@ -35,8 +35,8 @@ from fairgauge_cloud._facet_counts import (
     FacetQuestion,
     count_question,
 )
-from fairgauge_cloud._files import Places, check_same_names, coded, csv_rows, json_lines
-from fairgauge_cloud._service_metrics import spelled, warnings_of
+from fairgauge_cloud._files import Places, check_same_names, code_columns, csv_rows, json_lines
+from fairgauge_cloud._service_metrics import spell_value, warnings_of
 from fairgauge_cloud.vertex.vertex_config import (
     ARGMAX,
     BiasConfig,
@@ -70,8 +70,8 @@ class Records:
             raise SpecError(Problem(path, self._absent_field(name, list(self._table))))
         values = [_lookup(row, name) for row in self._rows]
         if all(value is None for value in values):
-            raise SpecError(Problem(path, self._absent_field(name, _names(self._rows))))
-        return from_values(name, (_plain(value) for value in values))
+            raise SpecError(Problem(path, self._absent_field(name, _field_names(self._rows))))
+        return from_values(name, (_plain_field(value) for value in values))
 
     def has(self, name: str) -> bool:
         """Return whether there is a column of a name."""
@@ -82,7 +82,7 @@ class Records:
         return [_lookup(row, name) for row in self._rows]
 
     def _absent_field(self, name: str, known: Sequence[str]) -> str:
-        hint = nearest(name, known)
+        hint = suggest(name, known)
         return (
             f"no field {quote(name)} in {quote(self.source)}.{hint} It has {listing(known, _SHOWN)}"
         )
@@ -123,7 +123,7 @@ class ClassScores:
 def read_predictions(files: Sequence[Path]) -> Records:
     """Read batch predictions: JSON lines."""
     results = [path for path in files if path.name.startswith("prediction.results")]
-    return _lines(results or files)
+    return _read_lines(results or files)
 
 
 def scores_of(records: Records, asked: Parameters) -> ClassScores:
@@ -135,7 +135,7 @@ def scores_of(records: Records, asked: Parameters) -> ClassScores:
     if name is None:
         raise DataError(f"{quote(records.source)} holds no predictions: no field {listing(names)}")
     values = records.raw(name)
-    found = [_scores(value, records.source, row) for row, value in enumerate(values, 1)]
+    found = [_class_scores(value, records.source, row) for row, value in enumerate(values, 1)]
     plain = [value for value, scores in zip(values, found, strict=True) if scores is not None]
     alone = [
         value.lstrip()[:1] not in ("{", "[")
@@ -146,7 +146,7 @@ def scores_of(records: Records, asked: Parameters) -> ClassScores:
     return ClassScores(found, are_classes=bool(alone) and all(alone))
 
 
-def _scores(value: object, source: str, row: int) -> dict[str, float] | None:
+def _class_scores(value: object, source: str, row: int) -> dict[str, float] | None:
     # without any class there is no prediction
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         text = value
@@ -167,7 +167,9 @@ def _scores(value: object, source: str, row: int) -> dict[str, float] | None:
         if isinstance(value, list):
             parts = [each.get("tables", each) for each in value]
             found = {
-                canonical_text(_first(p, _CLASS_KEYS)): as_float(_first(p, _SCORE_KEYS))
+                canonical_text(_first_of_keys(p, _CLASS_KEYS)): as_float(
+                    _first_of_keys(p, _SCORE_KEYS)
+                )
                 for p in parts
             }
             return found or None
@@ -179,11 +181,11 @@ def _scores(value: object, source: str, row: int) -> dict[str, float] | None:
     return {canonical_text(value): 1.0}
 
 
-def _first(found: dict[str, object], keys: Sequence[str]) -> object:
+def _first_of_keys(found: dict[str, object], keys: Sequence[str]) -> object:
     return found[next((key for key in keys if key in found), keys[0])]
 
 
-def _lines(files: Sequence[Path]) -> Records:
+def _read_lines(files: Sequence[Path]) -> Records:
     rows: list[dict[str, object]] = []
     for path in files:
         for record in json_lines(path):
@@ -208,7 +210,7 @@ def _table(files: Sequence[Path], columns: Sequence[str]) -> Records:
         if not columns:
             check_same_names(names, first, files[0], path)
         rows = chain(rows, () if first == names else [first], more)
-    return Records(str(files[0]), coded(rows, names, names), [])
+    return Records(str(files[0]), code_columns(rows, names, names), [])
 
 
 def _lookup(row: Mapping[str, object], name: str) -> object:
@@ -225,13 +227,13 @@ def _lookup(row: Mapping[str, object], name: str) -> object:
     return None
 
 
-def _plain(value: object) -> object:
+def _plain_field(value: object) -> object:
     if isinstance(value, list) and len(value) == 1:
         return value[0]
     return json.dumps(value) if isinstance(value, (list, dict)) else value
 
 
-def _names(rows: Sequence[Mapping[str, object]]) -> list[str]:
+def _field_names(rows: Sequence[Mapping[str, object]]) -> list[str]:
     found: dict[str, None] = {}
     for row in rows[:100]:
         inside = row.get(INSTANCE)
@@ -294,7 +296,7 @@ def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[E
     data = predictions
     if "data" in sources:
         files = sources["data"]
-        data = _table(files, asked.columns) if asked.dataset_format == "csv" else _lines(files)
+        data = _table(files, asked.columns) if asked.dataset_format == "csv" else _read_lines(files)
     assert data is not None
     target = data.column(asked.target_field_name, "target_field_name")
     for i, each in enumerate(config.slices):
@@ -423,7 +425,7 @@ class _Evaluation:
         positive = [any(matches(w, canonical(v)) for w in wanted) for v in column.levels]
         if not any(positive):
             names = [name_of(canonical(level)) for level in column.levels]
-            hint = nearest(self._labels[0], names)
+            hint = suggest(self._labels[0], names)
             message = f"no label is {listing(self._labels)}.{hint} The data have {cells(names)}"
             raise SpecError(Problem(f"{self._path}.labels", message))
         return BinaryOutcome(column, np.array(positive), DataType.CATEGORICAL, self._labels[0])
@@ -448,12 +450,12 @@ def _describe_values(report: Report, metrics: Sequence[str]) -> dict[str, object
     texts: dict[str, dict[str, object]] = {"reasons": {}, "intervals": {}, "says": {}}
     for metric in metrics:
         each = report[metric, "slice", SLICE_A]
-        values[metric] = spelled(each.value)
+        values[metric] = spell_value(each.value)
         if each.value is None:
             texts["reasons"][metric] = describe_reason(each.reason) if each.reason else "no value"
         else:
             texts["says"][metric] = each.says
         if each.low is not None and each.high is not None:
-            texts["intervals"][metric] = [spelled(each.low), spelled(each.high)]
+            texts["intervals"][metric] = [spell_value(each.low), spell_value(each.high)]
     means = {metric: describe_metric(metric).reading for metric in metrics}
     return {"metrics": values, **texts, "positive_means": means}

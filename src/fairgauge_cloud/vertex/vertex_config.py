@@ -32,8 +32,8 @@ _MOST_SLICES = _ENDS = 2
 _CONFIG_KEYS = {"biasSlices", "bias_slices", "slices", "labels"}
 _TEXT, _NUMBER = ("stringValue", "string_value"), ("floatValue", "float_value")
 _ALL = ("allValues", "all_values")
+# a range, also as the client's ``BiasConfig.to_dict`` spells it
 _RANGE = ("range", "range_")
-"""A range, also as the client's ``BiasConfig.to_dict`` spells it."""
 
 
 def canonical_text(value: object) -> str:
@@ -57,8 +57,8 @@ class Condition:
 
     def _meets(self, level: object) -> bool:
         if self.low is None or self.high is None:
-            return any(_equal(value, level) for value in self.values)
-        number = _parse_number(level)
+            return any(_equals_as_service(value, level) for value in self.values)
+        number = _parse_single(level)
         return number is not None and bool(np.float32(self.low) <= number < np.float32(self.high))
 
 
@@ -96,8 +96,8 @@ def read_bias_configs(found: object) -> tuple[tuple[BiasConfig, ...], list[Probl
         return (), [Problem(path, "must be a list of bias configurations, and not empty")]
     if all(isinstance(each, dict) and not _CONFIG_KEYS & set(each) for each in found):
         # the guide's shorthand: a list of slices is one configuration
-        return (_config(found, [], path, problems),), problems
-    made = [_read(each, f"{path}[{i}]", problems) for i, each in enumerate(found)]
+        return (_read_slices(found, [], path, problems),), problems
+    made = [_read_config(each, f"{path}[{i}]", problems) for i, each in enumerate(found)]
     return tuple(made), problems
 
 
@@ -111,14 +111,14 @@ def _parse_json_text(found: object) -> object:
         return found
 
 
-def _read(found: object, path: str, problems: list[Problem]) -> BiasConfig:
+def _read_config(found: object, path: str, problems: list[Problem]) -> BiasConfig:
     if isinstance(found, list):
-        return _config(found, [], path, problems)
+        return _read_slices(found, [], path, problems)
     if not isinstance(found, dict):
         problems.append(Problem(path, f"must be an object or a list of slices, not {quote(found)}"))
         return BiasConfig(())
     if not _CONFIG_KEYS & set(found):
-        return _config([found], [], path, problems)
+        return _read_slices([found], [], path, problems)
     unknown = sorted(set(found) - _CONFIG_KEYS)
     problems += [
         Problem(f"{path}.{key}", f"unknown key. Allowed: {', '.join(sorted(_CONFIG_KEYS))}")
@@ -132,20 +132,20 @@ def _read(found: object, path: str, problems: list[Problem]) -> BiasConfig:
     labels = found.get("labels", [])
     if not isinstance(labels, list):
         labels = [labels]
-    return _config(slices, labels, f"{path}.{key}", problems)
+    return _read_slices(slices, labels, f"{path}.{key}", problems)
 
 
-def _config(
+def _read_slices(
     slices: list[object], labels: list[object], path: str, problems: list[Problem]
 ) -> BiasConfig:
     if not 1 <= len(slices) <= _MOST_SLICES:
         message = f"must hold one slice (against all others) or two, not {len(slices)}"
         problems.append(Problem(path, message))
-    made = [_slice(each, f"{path}[{i}]", problems) for i, each in enumerate(slices)]
+    made = [_read_slice(each, f"{path}[{i}]", problems) for i, each in enumerate(slices)]
     return BiasConfig(tuple(made), tuple(canonical_text(label) for label in labels))
 
 
-def _slice(found: object, path: str, problems: list[Problem]) -> VertexSlice:
+def _read_slice(found: object, path: str, problems: list[Problem]) -> VertexSlice:
     features = found.get("configs", found) if isinstance(found, dict) else None
     if not isinstance(features, dict) or not features:
         message = f"must map features to values, not {quote(found)}"
@@ -168,7 +168,7 @@ def _condition(
             key = next(key for key in _RANGE if key in wanted)
             return _range(feature, wanted[key], f"{path}.{key}", problems)
         else:
-            value = _value(wanted.get("value", wanted))
+            value = _typed_value(wanted.get("value", wanted))
             if value is not None:
                 return Condition(feature, (value,))
             message = f"must be a value or a range, not {quote(wanted)}"
@@ -185,7 +185,7 @@ def _condition(
     return Condition(feature, tuple(values))
 
 
-def _value(found: object) -> object:
+def _typed_value(found: object) -> object:
     if not isinstance(found, dict):
         return found
     text = next((found[key] for key in _TEXT if key in found), None)
@@ -210,17 +210,17 @@ def is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _equal(wanted: object, level: object) -> bool:
+def _equals_as_service(wanted: object, level: object) -> bool:
     # compare as the service does: truth values first, then numbers as 32-bit floats, then text
     if isinstance(wanted, bool) or isinstance(level, bool):
         return matches(canonical(wanted), canonical(level))
     if isinstance(wanted, float):
-        number = _parse_number(level)
+        number = _parse_single(level)
         return number is not None and number == np.float32(wanted)
     return matches(canonical(wanted), canonical(level))
 
 
-def _parse_number(level: object) -> np.float32 | None:
+def _parse_single(level: object) -> np.float32 | None:
     if isinstance(level, bool) or not isinstance(level, (str, SupportsFloat, SupportsIndex)):
         return None
     try:

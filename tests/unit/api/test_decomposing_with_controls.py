@@ -185,6 +185,14 @@ def test_what_a_regression_with_controls_shows_is_in_the_exit_code(
     assert {"remains": 1, "reverses": 1, "inconclusive": 3}.get(found.verdict, 0) == code
 
 
+@pytest.mark.parametrize(("rows", "verdict"), [(10, "accounted for"), (600, "inconclusive")])
+def test_rows_with_a_value_of_a_control_that_one_side_lacks_could_undo_a_pass(rows, verdict):
+    """Up to half of a side was extrapolated: what White applicants would have had, nobody knows."""
+    (gap,) = by_branch([*composed(0), ("B", "low", "VA", rows, 60)]).gaps
+    assert gap.regression_verdict == verdict
+    assert (gap.no_regression == "not comparable") is (verdict == "inconclusive")
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_what_many_branches_make_within_two_regions_does_not_remain(seed, tmp_path):
     """11 points within region are the branches': REMAINS and exit 1, by what was not asked."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import fairgauge as fg
-from fairgauge.catalogue._synonyms import NAMES, Name, plain
+from fairgauge.catalogue._synonyms import NAMES, Name, lookup_key
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.lookup import expand, find_metric, find_rate
 
@@ -29,7 +29,7 @@ def resolves_or_says_what_to_do(each: Name) -> bool:
         except LookupError as error:
             messages.append(str(error))
     if each.ours is None:
-        own = plain(each.name) in {plain(name) for name in found}
+        own = lookup_key(each.name) in {lookup_key(name) for name in found}
         return own or all(str(each.differs) in message for message in messages)
     same = [row.name for row in ROWS.values() if row.formula == ROWS[each.ours].formula]
     choices = [text for text in messages if text.endswith("name one of them")]
@@ -38,7 +38,7 @@ def resolves_or_says_what_to_do(each: Name) -> bool:
 
 
 def test_no_two_names_of_a_tool_clash() -> None:
-    keys = [(each.tool, plain(each.name)) for each in NAMES]
+    keys = [(each.tool, lookup_key(each.name)) for each in NAMES]
     assert len(keys) == len(set(keys))
 
 

@@ -181,3 +181,30 @@ def test_labels_of_one_group_that_are_copies_or_reversed_leave_no_pass(code):
     assert fg.audit(rows, **asked, rules=RULE).verdict is Outcome.PASS  # of predictions alone
     assert fg.audit(rows, **asked, rules=rule, accept=f"{code}:g").verdict is Outcome.PASS
     assert fg.audit(CLEAN, **asked, rules=rule).verdict is Outcome.PASS
+
+
+@pytest.mark.parametrize(("of", "column"), [("ab", "s"), ("a", "g")])
+def test_labels_that_the_score_made_leave_no_pass(of, column):
+    """The column "approved" was the model's own decision, and its accuracy 100%."""
+    rng = np.random.default_rng(5)
+    scores = rng.random(N).round(3)
+    made = [int(s >= 0.5) if g in of else y for s, g, y in zip(scores, G, Y, strict=True)]
+    asked = {"label": "y", "score": "s", "threshold": 0.5, "positive": 1, "sensitive": "g"}
+    doubted, accepted, clean = (
+        fg.audit(table(s=scores.tolist(), y=y), **asked, rules="accuracy >= 0.4", accept=accept)
+        for y, accept in ((made, ()), (made, f"prediction_is_label:{column}"), (Y, ()))
+    )
+    assert doubted.verdict is Outcome.INCONCLUSIVE
+    assert (accepted.verdict, clean.verdict) == (Outcome.PASS, Outcome.PASS)
+    assert numbers(accepted) == numbers(doubted)
+
+
+def test_a_total_among_outcomes_leaves_no_pass():
+    """Counts with a row of each total: everybody counted twice, once as refused."""
+    counts = {"g": [*"aaabbb"], "p": ["hired", "not hired", "Total"] * 2,
+              "n": [400, 600, 1_000, 405, 595, 1_000]}  # fmt: skip
+    asked = {"prediction": "p", "positive": "hired", "sensitive": "g", "count": "n"}
+    report = fg.audit(pl.DataFrame(counts), **asked, rules=RULE)
+    assert report.verdict is Outcome.INCONCLUSIVE
+    without = pl.DataFrame(counts).filter(pl.col("p") != "Total")
+    assert fg.audit(without, **asked, rules=RULE).verdict is Outcome.PASS

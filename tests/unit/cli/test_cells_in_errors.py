@@ -21,8 +21,6 @@ def column(request, tmp_path, monkeypatch):
     value = kinds[request.param].format
     rows = [f"{i % 2},{i // 3 % 2},{'ab'[i % 2]},{value(i % few)},{i}" for i in range(200)]
     (tmp_path / "a.csv").write_text(f"y,p,g,{request.param},n\n" + "\n".join(rows))
-    labels = [f"x{i},1" for i in range(9)]
-    (tmp_path / "labels.csv").write_text(f"{request.param},l\n" + "\n".join(labels))
     return request.param
 
 
@@ -43,7 +41,6 @@ def column(request, tmp_path, monkeypatch):
         ("audit", "--label", "y", "--prediction", "p", "--sensitive", "{}", "--reference", "x"),
         ("compare-models", *ASKED, "--candidate", "{}"),
         ("thresholds", "--label", "y", "--score", "{}", "--sensitive", "g"),
-        ("join", "labels.csv", "--on", "{}", "-o", "joined.csv"),
     ],
 )
 def test_an_identifier_in_the_place_of_another_column(run, column, command):

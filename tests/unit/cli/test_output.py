@@ -100,7 +100,7 @@ def test_a_closed_standard_output(shell, loans):
 def test_a_reader_that_went_away(shell, loans):
     reading, writing = os.pipe()
     os.close(reading)
-    with shell("metrics", "--json", stdout=writing) as process:
+    with shell("metrics", stdout=writing) as process:
         os.close(writing)
         said = process.communicate()[1]
     assert (process.returncode, said) == (2, b"")

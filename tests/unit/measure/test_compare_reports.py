@@ -407,3 +407,16 @@ def test_no_class_is_compared_with_another():
     assert not fg.compare(old, new).worse  # of the same rows
     assert found.changes[0].after.class_ == "urgent"
     assert found.changes[0].direction is Direction.CLOSER
+
+
+def test_labels_that_became_the_predictions_leave_nothing_compared():
+    """The new report's errors were all 0, and the comparison exited with 0: nothing got worse."""
+    rng = np.random.default_rng(2)
+    p, sex = rng.integers(0, 2, 2_000), rng.choice(["F", "M"], 2_000)
+    right = rng.random(2_000) < 0.8
+    asked = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "sex"}
+    old, new = (
+        fg.audit({"sex": sex, "p": p, "y": y}, **asked) for y in (np.where(right, p, 1 - p), p)
+    )
+    found = fg.compare(old, new)
+    assert (found.exit_code, found.why_incomplete) == (3, (WhyIncomplete.MORE_LACK,))

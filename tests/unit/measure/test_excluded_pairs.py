@@ -96,6 +96,22 @@ def test_rows_that_lack_a_column_overturn_claims_on_groups_alone_that_they_may_b
     assert (found.verdict is CandidateVerdict.DOMINATES) is not found.overturned
 
 
+@pytest.mark.parametrize("value", [None, "Pending", "no"])
+def test_an_undecided_row_may_have_either_decision_as_an_empty_one_may(value):
+    """95 "Pending" of 10,000 men: too few for a doubt, and were they chosen, the gap would grow."""
+    men = ["yes"] * 4_905 + [value] * 95 + ["no"] * 5_000
+    old = ["yes"] * 5_000 + ["no"] * 5_000
+    y = [one if i % 10 < 7 else old[-1 - i] for i, one in enumerate(old)]
+    women = ["yes"] * 4_800 + ["no"] * 5_200
+    data = pl.DataFrame({"g": [*"F" * 10_000, *"M" * 10_000], "y": y * 2, "p": old * 2,
+                         "q": women + men})  # fmt: skip
+    asked = {"label": "y", "prediction": "p", "candidate": "q", "positive": "yes",
+             "sensitive": "g", "metrics": "selection_rate.difference",
+             "margins": {"disparity": 0.02}, "accept": "doubled_rows"}  # fmt: skip
+    (gap,) = fg.compare_models(data, **asked)["q"].disparities
+    assert (gap.outcome is Performance.NON_INFERIOR) is (value == "no")
+
+
 RATES = ("selection_rate", "accuracy", "true_positive_rate", "positive_predictive_value")
 
 

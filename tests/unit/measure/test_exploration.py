@@ -26,13 +26,7 @@ def data_of(cube, **options):
 
 
 def decoded(table):
-    flat = []
-    for n in table["counts"]:
-        flat += [0] * -n if n < 0 else [n]
-    width = len(table["places"]) + 2
-    rows = len(table["codes"]) // len(table["columns"])
-    flat += [0] * (rows * 3 * width - len(flat))
-    return np.array(flat).reshape(rows, 3, width)
+    return np.array(table["counts"]).reshape(-1, 3, len(table["places"]) + 2)
 
 
 def test_a_page_warns_of_what_an_audit_of_its_rows_warns_of():

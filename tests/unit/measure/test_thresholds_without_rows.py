@@ -65,14 +65,18 @@ def test_no_pass_rests_on_rows_that_lack_something(column: str) -> None:
 
 
 @pytest.mark.parametrize("rate", ["accuracy", "true_positive_rate", "false_positive_rate"])
-@pytest.mark.parametrize("lacking", ["y", "p", "sex"])
+@pytest.mark.parametrize("lacking", ["y", "p", "sex", "undecided"])
 def test_no_gain_is_below_the_least_whatever_they_are(rate: str, lacking: str) -> None:
     """Of all that a few rows may be."""
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"sex": list("FFFFFMMMMM"), "p": rng.choice([0.2, 0.4, 0.6, 0.8], 10),
                           "y": rng.integers(0, 2, 10) * 1.0})  # fmt: skip
-    frame.loc[[1, 4, 7], lacking] = np.nan
-    spec = fg.count(frame, threshold=0.5, **ASKED)
+    undecided = lacking == "undecided"  # counted as not positive, and may be either
+    lacking, few = "y" if undecided else lacking, frame.index.isin([1, 4, 7])
+    words = frame.y.map({1.0: "yes", 0.0: "no"}).where(~few, "Open")
+    frame.loc[few, lacking] = 0.0 if undecided else np.nan
+    asked = ASKED | ({"positive": "yes"} if undecided else {})
+    spec = fg.count(frame.assign(y=words) if undecided else frame, threshold=0.5, **asked)
     resolution = resolve(spec, spec.asked)
     cuts = np.array([0.3, 0.5, 0.7])
     rest = Excluded(resolution.features[0], resolution.outcomes[0], spec.asked, cuts, {})
@@ -88,7 +92,7 @@ def test_no_gain_is_below_the_least_whatever_they_are(rate: str, lacking: str) -
         every = []
         for filled in product(values, repeat=3):
             complete = frame.copy()
-            complete.loc[[1, 4, 7], lacking] = filled
+            complete.loc[few, lacking] = filled
             every.append(gain(complete, cut))
         cells = [_cells(known, at) for at in (cut, 0.5)]
         alone = np.array([gain(known, cut)])

@@ -130,6 +130,21 @@ def test_outcomes_that_are_probably_reversed_withhold_a_pass(values, asked):
     assert failing.verdict is Outcome.FAIL
 
 
+@pytest.mark.parametrize(("who", "code"), [
+    (lambda i: i, "never_repeats"),
+    (lambda i: "unknown" if i % 5 == 0 else f"p{i % 400}", "placeholder_identifier"),
+    (lambda i: f"p{i % 400}" if i % 3 else f"P{i % 400} ", "alike_identifiers"),
+])  # fmt: skip
+def test_clusters_that_are_none_withhold_a_pass(who, code):
+    """Their intervals are as narrow as those of independent rows, and a warning stated why."""
+    table = rows("denied").with_columns(who=pl.Series([str(who(i)) for i in range(1_600)]))
+    doubted, accepted = (audited(table, cluster="who", accept=e) for e in ((), f"{code}:who"))
+    assert (doubted.verdict, accepted.verdict) == (Outcome.INCONCLUSIVE, Outcome.PASS)
+    assert doubted.estimates == accepted.estimates
+    known = table.with_columns(who=pl.Series([f"p{i % 400}" for i in range(1_600)]))
+    assert audited(known, cluster="who").verdict is Outcome.PASS
+
+
 @pytest.mark.parametrize(("unknown", "inconclusive"), [(8, False), (1_200, True)])
 def test_an_identifier_of_many_people_withholds_a_pass(unknown, inconclusive):
     """1,200 refused women counted as one person: a warning, PASS and exit code 0."""

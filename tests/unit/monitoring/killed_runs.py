@@ -33,8 +33,8 @@ ADDED = (0, 3 << 8)
 STEP = 1 if os.environ.get("FAIRGAUGE_TESTS") == "all" else 6
 """One in so many of these lines is tried."""
 WRITING = (
-    "create", "replace", "create_whole", "replace_whole", "write_all", "_beside", "held",
-    "_name_exclusively", "_make_names_last",
+    "create", "replace", "create_whole", "replace_whole", "write_all", "_write_temporary",
+    "make_locked", "_name_exclusively", "_make_names_last",
 )  # fmt: skip
 FILES = ("monitoring/_store.py", "fairgauge/atomic_files.py")
 """The functions that write files, and where they are."""

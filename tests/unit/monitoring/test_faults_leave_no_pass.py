@@ -62,3 +62,51 @@ def test_no_earlier_gap_makes_a_run_greener(weekday, gap):
     assert ends(day(0), day(200, 2)) == [3, 3]
     assert ends(day(200, 2)) == [3]
     assert ends(day(0), day(0), day(0)) == [3, 3, 3]
+
+
+@pytest.mark.parametrize("came", [0, 10], ids=["there from the first day", "new on day 10"])
+def test_a_group_that_lost_many_days_is_not_green_when_it_comes_back(came):
+    """Twenty rows a day are not seen for four days of 28; one such day of many is stated."""
+    days = [part.drop(part[part.g == "F"].index[20:]) for part in map(rows, range(28))]
+    lost = {day: part[part.g != "F"] for day, part in enumerate(days)}
+
+    def run(*absent: int) -> fg.MonitorReport:
+        without = {*range(came), *absent}
+        parts = [lost[day] if day in without else part for day, part in enumerate(days)]
+        cubes = {f"2026-03-{i + 1:02d}": fg.count(p, **QUESTION) for i, p in enumerate(parts)}
+        return fg.monitor(cubes, ASKED)
+
+    assert (run().exit_code, run(19).exit_code) == (0, 0)
+    report = run(18, 19, 20, 21)
+    assert report.exit_code == 3
+    assert {each.value for each in report.faults} == {"F"}
+
+
+def test_labels_that_were_copies_for_many_days_leave_no_pass():
+    asked = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
+    rule = {"metric": "true_positive_rate.difference", "between": [-0.3, 0.3]}
+    rng = np.random.default_rng(3)
+    days = [rows(i).assign(y=lambda t: t.p ^ (rng.random(len(t)) < 0.2)) for i in range(28)]
+
+    def run(copied: int) -> int:
+        parts = [t.assign(y=t.p) if 8 <= i < 8 + copied else t for i, t in enumerate(days)]
+        cubes = {f"2026-03-{i + 1:02d}": fg.count(p, **asked) for i, p in enumerate(parts)}
+        return fg.monitor(cubes, asked | {"monitor": {"rules": [rule]}}).exit_code
+
+    assert [run(copied) for copied in (0, 1, 8)] == [0, 0, 3]
+
+
+def test_the_first_page_begins_with_a_shift_that_lasts():
+    """A group's alarm that came first, and has passed, had hidden a worse one that goes on."""
+    rng = np.random.default_rng(0)
+
+    def day(n: int) -> fg.Cube:
+        rates = {"M": 0.5, "F": 0.15 if 5 < n < 16 else 0.5, "X": 0.1 if n > 12 else 0.5}
+        some = {g: int(rng.binomial(200, rate)) for g, rate in rates.items()}
+        return fg.confusion("g", {g: {"tp": x, "fn": 200 - x} for g, x in some.items()})
+
+    asked = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "g"}
+    rule = {"metric": "selection_rate.ratio", "at_least": 0.7, "groups": ["F", "X"]}
+    asked |= {"reference": {"g": "M"}, "monitor": {"rules": [rule]}}
+    report = fg.monitor({f"2026-03-{n + 1:02d}": day(n) for n in range(28)}, asked)
+    assert [each.group for each in report.alarms] == ["X", "F"]

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.cli._spec_flags import asked, question
+from fairgauge.cli._spec_flags import question, read_question
 from fairgauge.enums import ReferenceRule
 from fairgauge.question import option_types as types
 from fairgauge.question._wording import DOCUMENT_KEYS
@@ -135,7 +135,7 @@ def parsed(words):
     @click.command()
     @question()
     def command(config, **flags):
-        return ask(**asked(config, flags))
+        return ask(**read_question(config, flags))
 
     return command.main(words, standalone_mode=False)
 
@@ -164,13 +164,13 @@ def test_the_schema_has_every_option():
 def test_every_option_has_its_flags():
     command = click.command(question()(lambda **_: None))
     flags = [parameter.opts[-1] for parameter in command.params]
-    expected = dict.fromkeys(flag for option in OPTIONS for flag in option.flags)
+    expected = [option.flag for option in OPTIONS]
     assert flags == ["--config", *expected]
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
 def test_descriptions_are_noun_phrases(option):
-    for text in (option.description, *option.flags.values(), option.effect):
+    for text in (option.description, option.effect):
         assert not text.endswith(".")
         assert "  " not in text
     assert option.description[0].isupper()

@@ -37,9 +37,9 @@ def choices(command):
 
 
 def test_the_formats():
-    texts = ("text", "json", "csv", "markdown", "html", "junit", "cyclonedx")
+    texts = ("text", "json", "csv", "markdown", "html", "junit")
     assert names("report") == (*texts, "notebook")
-    assert set(names("comparison")) == set(names("report")) - {"junit", "cyclonedx"}
+    assert set(names("comparison")) == set(names("report")) - {"junit"}
     assert set(suffixes("report").values()) - set(names("report")) == {"pdf", "xlsx"}
 
 

@@ -8,9 +8,7 @@ import json
 import jsonschema
 import pytest
 
-import fairgauge as fg
 import sample_reports
-from fairgauge.cube.cube import cube_schema
 from fairgauge.results.report import Report
 
 SAMPLES = {
@@ -28,12 +26,6 @@ def errors(schema, written):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_reports_keep_to_their_schema(name):
     assert errors(Report.json_schema(), json.loads(SAMPLES[name]().to_json())) == []
-
-
-def test_cubes_keep_to_their_schema():
-    cube = fg.confusion("sex", {"F": {"tp": 2, "fn": 1}, "M": {"tp": 3, "fn": 1}})
-    for each in (cube, fg.protect(cube, 10)):
-        assert errors(cube_schema(), json.loads(each.to_json())) == []
 
 
 def test_a_word_outside_the_enums_and_a_missing_key_are_errors():

@@ -144,7 +144,7 @@ def test_files_of_lake_tables_are_refused(tmp_path, kind, depth):
              str(tmp_path / "lake" / "**" / "*.parquet"), tmp_path / "lake" / "loans"]  # fmt: skip
     if kind == "DuckLake":
         named = [mark, mark.parent, *named[3:]]
-    if kind in ("Delta", "Iceberg"):  # opened as a table, which this is none
+    if kind == "Delta":  # opened as a table, which this is none
         named = [each for each in named if each != tmp_path / "lake" / "loans"]
     for each in named:
         with pytest.raises(DataError, match=rf"is an? {kind} table, whose files may hold rows"):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.scan.row_codes import doubles
-from fairgauge.values import as_double
+from fairgauge.values import to_double
 
 
 @given(st.integers(-(10**7), 10**7), st.sampled_from([7, 5, 3, 1, 0]))
@@ -25,7 +25,7 @@ def test_a_short_decimal_is_read_as_itself(digits, places):
 def test_a_float_is_itself_or_what_it_is_printed_as(value):
     single = np.float32(value)
     (found,) = doubles(np.array([single])).tolist()
-    assert as_double(single) == found
+    assert to_double(single) == found
     assert np.float32(found) == single
     assert found in (value, float(str(single)))
 

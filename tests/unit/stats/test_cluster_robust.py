@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.stats.intervals import as_critical_t, critical, critical_t, wilson
+from fairgauge.stats.intervals import critical, critical_t, t_from_z, wilson
 from fairgauge.stats.sampling import (
     ShareVariance,
     design_limits,
@@ -36,7 +36,7 @@ def variance_of(x, m):
 def limits_of(x, m, correlation=0.0):
     found = variance_of(x, m)
     n = effective_rows(found, found.rows, correlation)
-    return wilson(np.nan_to_num(found.rate) * n, n, as_critical_t(Z, found.degrees))
+    return wilson(np.nan_to_num(found.rate) * n, n, t_from_z(Z, found.degrees))
 
 
 def one_left_out(x, m):

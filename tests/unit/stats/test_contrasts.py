@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairgauge.stats._roots import under_difference, under_ratio
+from fairgauge.stats._roots import rates_given_difference, rates_given_ratio
 from fairgauge.stats.contrasts import (
     mover_wilson_ratio,
     newcombe,
@@ -97,11 +97,11 @@ def test_score_limits_satisfy_their_own_equation():
 
 
 def test_restricted_rates_obey_their_restriction():
-    p1, p2 = under_difference(3, 10, 20, 25, np.linspace(-1, 1, 21))
+    p1, p2 = rates_given_difference(3, 10, 20, 25, np.linspace(-1, 1, 21))
     np.testing.assert_allclose(p1 - p2, np.linspace(-1, 1, 21), atol=1e-12)
     assert (np.array([p1, p2]) >= 0).all()
     assert (np.array([p1, p2]) <= 1).all()
-    p1, p2 = under_ratio(3, 10, 20, 25, [0.1, 1, 10])
+    p1, p2 = rates_given_ratio(3, 10, 20, 25, [0.1, 1, 10])
     np.testing.assert_allclose(p1 / p2, [0.1, 1, 10])
 
 

@@ -10,10 +10,10 @@ import click
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._data_arguments import (
     DataArguments,
-    as_scanned,
-    merged,
+    add_late_labels,
+    merge_cubes,
+    open_data,
     takes_data,
-    with_late_labels,
 )
 from fairgauge.cli._output import (
     check_cube_output,
@@ -21,11 +21,9 @@ from fairgauge.cli._output import (
     exact_values,
     note_cases_alone,
     note_identifiers,
-    print_lines,
     print_or_save,
-    prints_lines,
 )
-from fairgauge.cli._spec_flags import asked, check_options, given_options, question
+from fairgauge.cli._spec_flags import check_options, given_options, question, read_question
 from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import FairgaugeError
 from fairgauge.object_stores import is_object
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
 DIALECTS = (
     "snowflake", "bigquery", "databricks", "clickhouse", "mysql", "postgres", "duckdb", "sqlite",
 )  # fmt: skip
-_NO_MATCH = 3
 
 
 @click.command("count", cls=Command)
@@ -122,29 +119,25 @@ def count_command(
     fairgauge count monday.csv --label approved --prediction predicted --sensitive sex
         -o monday.cube.json
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.question.spec_file import without_baselines
-
     if by is None:
         check = check_outputs if show_sql else check_cube_output
         check([output], [*data.names, config])
     if min_cell is not None:
-        from fairgauge.evidence.protection import check_min_cell
+        from fairgauge.sharing.protection import check_min_cell
 
         check_min_cell(min_cell)
     roles = {name: flags.pop(name) for name in ("item", "variant", "model", "family")}
-    options = asked(config, flags, counts=True)
+    options = read_question(config, flags)
     if controls:
         options["controls"] = given_options({"strata": controls})["strata"]
     options = controls_as_strata(options)
-    if not flags.get("rule") and (left := without_baselines(config)):
-        print_message(left, prefix="Warning: ")
     options |= {name: column for name, column in roles.items() if column}
     of_answers = bool({"item", "variant"} & options.keys())
     if by is not None:
         if of_answers:
             message = "--by counts periods of people, not of answers under swapped names"
             raise FairgaugeError(message)
-        _count_periods(_rows(data, options, config), options, by, output, min_cell)
+        _count_periods(_read_rows(data, options, config), options, by, output, min_cell)
         return
     if (dialect is None) != (columns is None) or (dialect and not show_sql):
         raise FairgaugeError(
@@ -166,14 +159,14 @@ def count_command(
         check_options(options)
         cube = count_cells(from_result, **options)
     else:
-        rows = data.read() if of_answers else _rows(data, options, config)
+        rows = data.read() if of_answers else _read_rows(data, options, config)
         with progress("Counting rows"):
             if of_answers:
                 cube = count(rows, **options)
             else:
                 cube, warnings = counted_with_warnings(rows, **options)
     if min_cell is not None:
-        from fairgauge.evidence.protection import protect
+        from fairgauge.sharing.protection import protect
 
         cube = protect(cube, min_cell)
     print_or_save(cube, output)
@@ -186,13 +179,13 @@ def count_command(
         note_identifiers(cube)
 
 
-def _rows(data: DataArguments, options: dict[str, Any], config: str | None) -> object:
+def _read_rows(data: DataArguments, options: dict[str, Any], config: str | None) -> object:
     # the rows; those that a monitor expects labels of, with a column of labels at least
     from fairgauge.question.spec_file import labels_come_later
 
     rows = data.read()
     if labels_come_later(config):
-        rows = with_late_labels(rows, check_options(options))
+        rows = add_late_labels(rows, check_options(options))
     return rows
 
 
@@ -227,18 +220,18 @@ def _show_query(
     from fairgauge.api.audit import counting_query
     from fairgauge.atomic_files import write_whole
     from fairgauge.cube.plan import plan
-    from fairgauge.errors import without_secrets
+    from fairgauge.errors import hide_secrets
 
     source: Source | Cube
     if warehouse is None:
-        source = as_scanned(data.read())
+        source = open_data(data.read())
     else:
         from fairgauge.scan.warehouse import open_warehouse
 
         dialect, columns = warehouse
         source = open_warehouse(dialect, data.query or data.table or "your_table", columns)
     spec = check_options(options, source)
-    query = without_secrets(counting_query(source, **options))
+    query = hide_secrets(counting_query(source, **options))
     if output is None:
         print_result(query)
     else:
@@ -266,7 +259,7 @@ def merge_command(cubes: tuple[str, ...], output: str | None, allow_duplicates: 
     fairgauge merge monday.cube.json tuesday.cube.json -o week.cube.json
     """  # noqa: D301 - the paragraph mark of click
     check_cube_output([output], cubes)
-    total = merged(cubes, allow_duplicates=allow_duplicates)
+    total = merge_cubes(cubes, allow_duplicates=allow_duplicates)
     print_or_save(total, output)
 
 
@@ -301,39 +294,6 @@ def protect_command(
     """  # noqa: D301 - the paragraph mark of click
     check_cube_output([output], [counts, *published])
 
-    from fairgauge.evidence.protection import protect
+    from fairgauge.sharing.protection import protect
 
     print_or_save(protect(counts, min_cell, published), output)
-
-
-@click.command("join", cls=Command)
-@click.argument("predictions")
-@click.argument("labels")
-@click.option("--on", required=True, metavar="COL", help="Column of the identifier, in both files.")
-@click.option("-o", "--output", required=True, metavar="FILE", help="A .parquet or .csv file.")
-@prints_lines
-def join_command(predictions: str, labels: str, on: str, output: str, *, quiet: bool) -> int:
-    """Put the LABELS beside the PREDICTIONS that they belong to.
-
-    Every prediction is written once, with its label or without. Rows that are there twice count
-    once; identifiers with different predictions are excluded, those with different labels have
-    none; all of it is counted. Rows keep the order of the predictions.
-
-    Exit code: 0, 2 an error, 3 no label has the identifier of a prediction (it is written all
-    the same, with a warning).
-
-    \b
-    fairgauge join predictions.parquet labels.parquet --on inference_id -o joined.parquet
-    """  # noqa: D301 - the paragraph mark of click
-    check_outputs([output], [predictions, labels])
-
-    from fairgauge.render.words.file_texts import describe_disjoint, describe_join
-    from fairgauge.scan import open_source
-    from fairgauge.scan.label_join import join_labels
-
-    counts = join_labels(open_source(predictions), open_source(labels), on, output)
-    print_lines("\n".join(describe_join(counts)), quiet=quiet)
-    if counts.disjoint is not None:
-        print_message(describe_disjoint(counts.disjoint), prefix="Warning: ")
-        return _NO_MATCH
-    return 0

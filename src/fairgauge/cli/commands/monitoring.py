@@ -10,10 +10,10 @@ import click
 from fairgauge.cli._command_group import CommandGroup, add_options
 from fairgauge.cli._data_arguments import (
     DataArguments,
-    merged,
+    add_late_labels,
+    merge_cubes,
     named_places,
     takes_data,
-    with_late_labels,
 )
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, flags_for, given_options, takes_config
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from fairgauge.monitoring.monitor_spec import MonitorSpec
     from fairgauge.object_stores import Place
 
+# the options of an audit whose answer may change with every look at a history
 _OVERRIDES = ("rules", "min_n", "inconclusive")
-"""The options of an audit whose answer may change with every look at a history."""
 _DATE = re.compile(
     r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d|\d{4}-W\d\d|\d{4}-Q[1-4]|\d{4}-\d\d"
     r"|(?<!\d)(?:19|20)\d\d(?=\.cube\.json$)"  # a year, which may be part of any other name
@@ -74,7 +74,7 @@ def run(
     overrides = given_options(flags)
 
     from fairgauge.monitoring.history import History
-    from fairgauge.monitoring.monitor import monitor, no_specification
+    from fairgauge.monitoring.monitor import missing_spec_error, monitor
     from fairgauge.monitoring.monitor_spec import read_monitor_spec
     from fairgauge.monitoring.periods import parse_period
 
@@ -82,7 +82,7 @@ def run(
     held = History(history)
     asked = config or held.spec
     if asked is None:
-        raise no_specification(held)
+        raise missing_spec_error(held)
     spec = read_monitor_spec(asked, options=overrides)
     counts = _count_period(data, spec)
     try:  # first, so that an error leaves the history as it was
@@ -91,7 +91,7 @@ def run(
         if str(named) in error.periods:
             raise
         held.add(named, counts, replace=replace)  # several such periods are replaced one by one
-        _keep(held, spec, effect="")
+        _keep_specification(held, spec, effect="")
         print_message(f"{named} is stored, and nothing is decided yet: {error}", prefix="Warning: ")
         return 3
     asked_anew = bool(config or overrides)
@@ -104,7 +104,7 @@ def run(
         message = f"{named} is not the newest period; what others come to is decided anew"
         print_message(message, prefix="Note: ")
     if asked_anew:
-        _keep(held, spec)
+        _keep_specification(held, spec)
     for finding in report.concerning(str(named)):
         print_message(finding.says, prefix="Warning: ")
     return out.show(report)
@@ -112,8 +112,8 @@ def run(
 
 _OF_A_HISTORY: dict[str, Any] = {
     "arguments": ("history",),
-    "alone": True,
-    "own": {
+    "reads_question": True,
+    "own_options": {
         "at": {
             "metavar": "P",
             "help": "The last period to consider, or a longer one that ends with it.",
@@ -122,9 +122,9 @@ _OF_A_HISTORY: dict[str, Any] = {
 }
 _ANOTHER = takes_config("Another specification than the last used.")
 _STATUS = Verb(
-    run="fairgauge.monitoring.monitor:monitor",
-    kind="monitor",
-    asks=add_options(_ANOTHER, flags_for(*_OVERRIDES)),
+    function="fairgauge.monitoring.monitor:monitor",
+    result_kind="monitor",
+    question_options=add_options(_ANOTHER, flags_for(*_OVERRIDES)),
     help="""Show what the periods of HISTORY come to; nothing is changed.
 
     \b
@@ -133,9 +133,9 @@ _STATUS = Verb(
     **_OF_A_HISTORY,
 )
 _DOCTOR = Verb(
-    run="fairgauge.monitoring.monitor:monitor_doctor",
-    kind="history_health",
-    asks=_ANOTHER,
+    function="fairgauge.monitoring.monitor:monitor_doctor",
+    result_kind="history_health",
+    question_options=_ANOTHER,
     help="""Check what the counts of HISTORY show of the feed; nothing is changed.
 
     Looks for absent periods, labels that stopped coming, rows that were added twice, jumps of the
@@ -181,14 +181,16 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
                 "period up before (fairgauge merge)"
             )
         named[name] = path
-    counts = {name: merged([address(path)]) for name, path in named.items()}
+    counts = {name: merge_cubes([address(path)]) for name, path in named.items()}
     held = History(history)
     added = [name for name, cube in sorted(counts.items()) if held.add(name, cube)]
     known = len(counts) - len(added)
     print_result(f"{numbered(len(added), 'periods')} added, {known:,} known already")
 
 
-def _keep(held: History, spec: MonitorSpec, effect: str = "; it applies to all periods") -> None:
+def _keep_specification(
+    held: History, spec: MonitorSpec, effect: str = "; it applies to all periods"
+) -> None:
     try:
         before = held.spec
     except FairgaugeError:
@@ -202,7 +204,7 @@ def _keep(held: History, spec: MonitorSpec, effect: str = "; it applies to all p
 
 def _count_period(data: DataArguments, spec: MonitorSpec) -> Cube:
     # count the rows, or take counts as they are; warn of what the rows show
-    from fairgauge.api.audit import counted, repeated_rows
+    from fairgauge.api.audit import count_data, repeated_rows
     from fairgauge.cube.cube import Cube
     from fairgauge.render.documents.report_notes import opening_warnings
     from fairgauge.scan.scan_progress import progress
@@ -210,12 +212,12 @@ def _count_period(data: DataArguments, spec: MonitorSpec) -> Cube:
     named = data.read()
     if isinstance(named, Cube):
         return named
-    rows = named if spec.labels_within is None else with_late_labels(named, spec.question)
+    rows = named if spec.labels_within is None else add_late_labels(named, spec.question)
     kept = spec.question.to_dict()
     options: Any = {key: value for key, value in kept.items() if value not in ([], {}, None)}
     try:
         with progress("Counting rows"):
-            cube, source, asked = counted(rows, (), options)
+            cube, source, asked = count_data(rows, (), options)
             found = [*repeated_rows(named, source, asked, cube)]
     except EmptyDataError as error:
         message = f"{error}; add no period without rows: the report lists it as absent"

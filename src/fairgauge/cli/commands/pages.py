@@ -6,8 +6,8 @@ import click
 
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._data_arguments import DataArguments, takes_data
-from fairgauge.cli._output import check_outputs, prints_lines
-from fairgauge.cli._spec_flags import Texts, asked, question
+from fairgauge.cli._output import check_outputs
+from fairgauge.cli._spec_flags import Texts, question, read_question
 from fairgauge.cli._streams import print_message, print_result
 from fairgauge.question.options import BY_NAME
 from fairgauge.render.language import NAMES
@@ -15,7 +15,7 @@ from fairgauge.render.language import NAMES
 
 @click.command("page", cls=Command)
 @click.option("-o", "--output", metavar="FILE", required=True, help="The page, an .html file.")
-@click.option("--preset", metavar="NAME", help=BY_NAME["preset"].help("--preset"))
+@click.option("--preset", metavar="NAME", help=BY_NAME["preset"].help(flag=True))
 @click.option(
     "-c", "--config", metavar="FILE", help="A specification; the page asks what it leaves open."
 )
@@ -46,9 +46,8 @@ def page_command(output: str, preset: str | None, config: str | None, lang: str)
     is_flag=True,
     help="Allow counts of fewer than ten persons in the page, which people who have it can read.",
 )
-@prints_lines
 def explore_command(
-    data: DataArguments, config: str | None, output: str, exact: bool, quiet: bool, **flags: Texts
+    data: DataArguments, config: str | None, output: str, exact: bool, **flags: Texts
 ) -> None:
     """Write one page in which rates, references, thresholds, filters and groups can be chosen.
 
@@ -65,7 +64,7 @@ def explore_command(
     fairgauge explore people.csv -c audit.toml --exact -o explore.html
     """  # noqa: D301 - the paragraph mark of click
     check_outputs([output], [*data.names, config])
-    options = asked(config, flags, judges=True)
+    options = read_question(config, flags, judges=True)
     rows = data.read()
 
     from fairgauge.api.paging import explore
@@ -77,9 +76,3 @@ def explore_command(
     print_result(f"{output}: {page}")
     for warning in page.warnings:
         print_message(warning, prefix="Warning: ")
-    if page.exact and not quiet:
-        print_message(
-            "the page holds counts of fewer than ten persons, which people who have it "
-            "can read; share it as you would share the rows",
-            prefix="Note: ",
-        )

@@ -20,7 +20,7 @@ from fairgauge.cli._output import (
     shows_result,
 )
 from fairgauge.cli._streams import print_message, print_result
-from fairgauge.errors import DataError, nearest, quote
+from fairgauge.errors import DataError, quote, suggest
 
 
 @click.command("render", cls=OfSaved)
@@ -42,12 +42,12 @@ def render_command(saved: str, out: Output) -> int:
 
     from fairgauge.api.loading import load
     from fairgauge.cube.cube import Cube
-    from fairgauge.evidence.bundle import SUFFIX
     from fairgauge.render.formats import render, save_all
+    from fairgauge.sharing.bundle import SUFFIX
 
     result: Any
     if saved.endswith(SUFFIX):
-        from fairgauge.evidence.sealing import verify
+        from fairgauge.sharing.sealing import verify
 
         found = verify(saved)
         headline, result = str(found).splitlines()[0], found.report
@@ -89,7 +89,7 @@ def seal_command(report: str, counts: str, output: str, key: str | None, *, quie
     fairgauge audit people.cube.json -o report.json
     fairgauge seal report.json people.cube.json -o audit.fairgauge
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.evidence.sealing import KEY_PASSWORD, is_locked, load_counts, seal
+    from fairgauge.sharing.sealing import KEY_PASSWORD, is_locked, load_counts, seal
 
     check_outputs([output], [report, counts])
     cube, password = load_counts(counts), None
@@ -118,8 +118,8 @@ def verify_command(bundle: str, signed_by: str | None, *, quiet: bool) -> int:
     \b
     fairgauge verify audit.fairgauge
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.evidence.sealing import verify
     from fairgauge.results.verification import VerificationResult
+    from fairgauge.sharing.sealing import verify
 
     found = verify(bundle, signed_by)
     print_lines(found, quiet=quiet)
@@ -132,22 +132,21 @@ def verify_command(bundle: str, signed_by: str | None, *, quiet: bool) -> int:
 def schema_command(name: str | None) -> None:
     """Print the JSON Schema of a file that fairgauge reads or writes.
 
-    Without NAME the names are listed: of every kind of result, of a cube and of a specification.
+    Without NAME the names are listed: of every kind of result, and of a specification.
 
     \b
     fairgauge schema report > report.schema.json
     fairgauge schema spec > audit.schema.json
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.cube.cube import cube_schema
     from fairgauge.monitoring.monitor_spec import schema as spec_schema
     from fairgauge.results.shown_result import result_classes
 
     of_results = {each.KIND.name: each.json_schema for each in result_classes().values()}
-    schemas = {**of_results, "cube": cube_schema, "spec": spec_schema}
+    schemas = {**of_results, "spec": spec_schema}
     if name is None:
         print_result("\n".join(schemas))
     elif name not in schemas:
         known = list(schemas)
-        raise DataError(f"no schema {quote(name)}.{nearest(name, known)} Use {', '.join(known)}")
+        raise DataError(f"no schema {quote(name)}.{suggest(name, known)} Use {', '.join(known)}")
     else:
         print_result(json.dumps(schemas[name](), indent=2, ensure_ascii=False))

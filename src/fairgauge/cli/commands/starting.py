@@ -11,15 +11,15 @@ import click
 
 from fairgauge.choosing.recommendation import QUESTIONS, Question, next_question
 from fairgauge.cli._command_group import Command, add_options
-from fairgauge.cli._data_arguments import DataArguments, as_scanned, takes_data, with_late_labels
+from fairgauge.cli._data_arguments import DataArguments, add_late_labels, open_data, takes_data
 from fairgauge.cli._output import Output, made_folder, print_lines, prints_lines, prints_report
 from fairgauge.cli._spec_flags import (
     Texts,
-    asked,
     check_options,
     flags_for,
     given_options,
     question,
+    read_question,
 )
 from fairgauge.cli._streams import print_message, print_result, printable
 from fairgauge.errors import listing
@@ -214,8 +214,7 @@ _HEADINGS = {
 
 @click.command("metrics", cls=Command)
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="As strict JSON.")
-def metrics_command(name: str | None, as_json: bool) -> None:
+def metrics_command(name: str | None) -> None:
     """List every rate and metric, or explain the one called NAME.
 
     NAME is a name, a synonym, or one of the sets rate, clarify, vertex and native.
@@ -223,26 +222,21 @@ def metrics_command(name: str | None, as_json: bool) -> None:
     from fairgauge.catalogue.descriptions import metric, metrics
 
     if name is not None and name not in _HEADINGS:
-        entry = metric(name)
-        print_result(entry.to_json() if as_json else str(entry))
+        print_result(str(metric(name)))
         return
     entries = [entry for entry in metrics() if name in (None, entry.set)]
-    if as_json:
-        plain = [entry.to_dict() for entry in entries]
-        print_result(json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False))
-    else:
-        formatter = click.HelpFormatter(width=_WIDTH)
-        for of, heading in _HEADINGS.items():
-            if rows := _rows([each for each in entries if each.set == of]):
-                formatter.write_text(heading)
-                with formatter.indentation():
-                    formatter.write_dl([*rows.items()], col_max=22)
-                formatter.write_paragraph()
-        explained = "fairgauge metrics NAME explains one: formula, range, sign, source"
-        print_result(f"{formatter.getvalue()}{explained}")
+    formatter = click.HelpFormatter(width=_WIDTH)
+    for of, heading in _HEADINGS.items():
+        if rows := _describe_entries([each for each in entries if each.set == of]):
+            formatter.write_text(heading)
+            with formatter.indentation():
+                formatter.write_dl([*rows.items()], col_max=22)
+            formatter.write_paragraph()
+    explained = "fairgauge metrics NAME explains one: formula, range, sign, source"
+    print_result(f"{formatter.getvalue()}{explained}")
 
 
-def _rows(entries: list[MetricDescription]) -> dict[str, str]:
+def _describe_entries(entries: list[MetricDescription]) -> dict[str, str]:
     # what each entry describes; one comparison of all the rates is a single one
     from fairgauge.catalogue.across import Spread, comparison_words
     from fairgauge.catalogue.comparisons import Contrast
@@ -277,7 +271,7 @@ def validate_command(data: DataArguments, config: str | None, quiet: bool, **fla
     from fairgauge.question.presets import preset
     from fairgauge.question.spec_file import MONITOR, labels_come_later, read_options
 
-    options = asked(config, flags)
+    options = read_question(config, flags)
     if not data.names and not options:
         message = "name a specification (-c FILE), DATA, or both"
         raise click.UsageError(message)
@@ -285,8 +279,8 @@ def validate_command(data: DataArguments, config: str | None, quiet: bool, **fla
     monitor = read_monitor_spec(config) if config is not None and table else None
     rows = data.read() if data.names else None
     if monitor is not None and labels_come_later(config):
-        rows = with_late_labels(rows, monitor.question)
-    opened = None if rows is None else as_scanned(rows)
+        rows = add_late_labels(rows, monitor.question)
+    opened = None if rows is None else open_data(rows)
     spec = check_options(options, opened)
     fits = f" and fits the columns of {listing(data.names)}" if data.names else ""
     metrics = [each if isinstance(each, str) else each.name for each in spec.metrics]

@@ -12,14 +12,14 @@ from fairgauge.cli._command_group import Command, Decorator, OfSaved, add_option
 from fairgauge.cli._data_arguments import DataArguments, is_url, takes_data
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import (
-    asked,
     config_option,
     flags_for,
     given_options,
     question,
+    read_question,
 )
 from fairgauge.enums import GapVerdict, Missing, Worse
-from fairgauge.errors import DataError, nearest, quote, refuse
+from fairgauge.errors import DataError, quote, refuse, suggest
 from fairgauge.question.option_types import LISTED_FEATURES
 from fairgauge.question.options import BY_NAME, OF_ROWS
 from fairgauge.question.readers import Location
@@ -35,28 +35,28 @@ class Verb:
 
     # the function, package.module:name; its keywords are the options, its own and those of a
     # question
-    run: str
-    kind: str  # of the result, by which it has its formats
+    function: str
+    result_kind: str  # of the result, by which it has its formats
     help: str
-    asks: Decorator = field(default_factory=add_options)  # the options of its question
+    question_options: Decorator = field(default_factory=add_options)  # the options of its question
     # its other options by keyword; ``flag`` is that of one which has another name
-    own: Mapping[str, Keywords] = field(default_factory=dict)
+    own_options: Mapping[str, Keywords] = field(default_factory=dict)
     # what it takes in their order: ``data`` are rows or counts, others are texts
     arguments: tuple[str, ...] = ("data",)
     # whether these are saved results, in which others may have changed any value
-    saved: bool = False
-    alone: bool = False  # whether the function reads the specification by rules of its own
-    judges: bool = False  # whether it judges by the rules of a monitor in the file
-    # fail_on, fails: the word that makes its result an exit code, and the help of it
+    takes_saved: bool = False
+    reads_question: bool = False  # whether the function reads the specification by its own rules
+    judges: bool = False  # whether it judges, so that rules of a monitor alone are refused
+    # fail_on, fail_help: the word that makes its result an exit code, and the help of it
     fail_on: str | None = None
-    fails: str = ""
+    fail_help: str = ""
     # the exit code of a result then
-    code: Callable[[Any], int] = lambda found: int(found.exit_code)
+    exit_code: Callable[[Any], int] = lambda found: int(found.exit_code)
     # the help of ``--table``
-    table: str = "Table of a database, whose URL is DATA, or of Spark's catalog (--spark)."
+    data_help: str = "Table of a database, whose URL is DATA, or of Spark's catalog (--spark)."
     # what chooses DATA and output by the arguments
-    before: Callable[[DataArguments, Output], tuple[DataArguments, Output]] | None = None
-    progress: str = "Counting rows"  # what is stated while it runs
+    choose_input: Callable[[DataArguments, Output], tuple[DataArguments, Output]] | None = None
+    progress_text: str = "Counting rows"  # what is stated while it runs
 
 
 def command_of(name: str, verb: Verb) -> click.Command:
@@ -66,40 +66,41 @@ def command_of(name: str, verb: Verb) -> click.Command:
         out: Output, config: str | None = None, fail_on: str | None = None, **flags: Any
     ) -> int:
         of: list[Any] = [flags.pop(each) for each in verb.arguments]
-        if verb.before is not None:
-            of[0], out = verb.before(of[0], out)
+        if verb.choose_input is not None:
+            of[0], out = verb.choose_input(of[0], out)
         names = [each.names if isinstance(each, DataArguments) else (each,) for each in of]
         out.check([*itertools.chain(*names), config])
-        given = {key: flags.pop(key) for key in verb.own}
+        given = {key: flags.pop(key) for key in verb.own_options}
         options = {key: value for key, value in given.items() if value not in (None, ())}
-        options |= asked(None if verb.alone else config, flags, judges=verb.judges)
+        asked = None if verb.reads_question else config
+        options |= read_question(asked, flags, judges=verb.judges)
         options |= {"config": config} if config is not None else {}
         of = [each.read() if isinstance(each, DataArguments) else each for each in of]
 
-        from fairgauge.results.describers import function_at
+        from fairgauge.results.definitions import function_at
         from fairgauge.scan.scan_progress import progress
 
-        with progress(verb.progress):
-            found = function_at(verb.run)(*of, **options)
+        with progress(verb.progress_text):
+            found = function_at(verb.function)(*of, **options)
         out.print_warnings(getattr(found, "diagnostics", ()))
         out.show(found)
-        return verb.code(found) if verb.fail_on is None or fail_on else 0
+        return verb.exit_code(found) if verb.fail_on is None or fail_on else 0
 
     run.__doc__ = verb.help
     made_of = [
         click.option(keywords.get("flag") or f"--{key.replace('_', '-')}", key,
                      **{name: value for name, value in keywords.items() if name != "flag"})
-        for key, keywords in verb.own.items()
+        for key, keywords in verb.own_options.items()
     ]  # fmt: skip
     if verb.fail_on is not None:
         choice = click.Choice((verb.fail_on,))
-        made_of.append(click.option("--fail-on", type=choice, help=verb.fails))
+        made_of.append(click.option("--fail-on", type=choice, help=verb.fail_help))
     decorate = add_options(
-        click.command(name, cls=OfSaved if verb.saved else Command),
+        click.command(name, cls=OfSaved if verb.takes_saved else Command),
         *made_of,
-        verb.asks,
-        *(takes_data(verb.table) if e == "data" else click.argument(e) for e in verb.arguments),
-        shows_result(verb.kind),
+        verb.question_options,
+        *(takes_data(verb.data_help) if e == "data" else click.argument(e) for e in verb.arguments),
+        shows_result(verb.result_kind),
     )
     made: click.Command = decorate(run)  # type: ignore[assignment]
     return made
@@ -119,7 +120,7 @@ def _name_output_table(data: DataArguments, out: Output) -> tuple[DataArguments,
             refuse_database(path)
         raise DataError(
             f"--table {quote(data.table)} is no table of the report."
-            f"{nearest(data.table, TABLES)} Use {', '.join(TABLES)}; or, for a table of a "
+            f"{suggest(data.table, TABLES)} Use {', '.join(TABLES)}; or, for a table of a "
             "database, give its URL as DATA"
         )
     return replace(data, table=None), replace(out, chosen=data.table)
@@ -138,18 +139,18 @@ def _code_of_search(found: Any) -> int:
     return 1 if found.worse else 0 if decided else 3
 
 
+# a reversal is a difference that remains within strata, against the other side
 _GAPS = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE: 3}
-"""A reversal is a difference that remains within strata, against the other side."""
 
 
+# options of audits that hold less of pairs, and are read as there
 _OF_PAIRS = (
     "intersections", "sensitive", "prediction", "positive", "score", "reference", "exclude_groups",
     "unknown", "recode", "count", "margins", "confidence", "seed",
 )  # fmt: skip
-"""Options of audits that hold less of pairs, and are read as there."""
 
 
-def _column(text: str) -> Keywords:
+def _column_option(text: str) -> Keywords:
     return {"metavar": "COL", "help": text}
 
 
@@ -157,7 +158,7 @@ _NUMBERS = {
     "tolerance": "Difference of rates to tolerate and to detect (default 0.1).",
     "ratio": "Ratio of rates to tolerate and to detect (default 0.8).",
     "power": "Power: probability of the wanted verdict (default 0.8).",
-    "confidence": BY_NAME["confidence"].help("--confidence"),
+    "confidence": BY_NAME["confidence"].help(flag=True),
     "share": "Share of the group in all rows (default 0.5).",
     "among": "Share of the rows that are in the denominator of the rate (default 1).",
     "cluster_size": "Rows per cluster (default 1).",
@@ -166,10 +167,10 @@ _NUMBERS = {
 
 VERBS = {
     "plan": Verb(
-        run="fairgauge.api.planning:plan",
-        kind="plan",
+        function="fairgauge.api.planning:plan",
+        result_kind="plan",
         arguments=(),
-        own={
+        own_options={
             "rate": {
                 "type": float,
                 "required": True,
@@ -184,11 +185,11 @@ VERBS = {
     """,
     ),
     "compare": Verb(
-        run="fairgauge.api.comparing:compare",
-        kind="comparison",
+        function="fairgauge.api.comparing:compare",
+        result_kind="comparison",
         arguments=("old", "new"),
-        saved=True,
-        own={
+        takes_saved=True,
+        own_options={
             "same_rows": {
                 "flag": "--same-rows/--different-rows",
                 "default": None,
@@ -199,7 +200,7 @@ VERBS = {
             "candidate": {"hidden": True},  # refused with what to do instead
         },
         fail_on="worse",
-        fails="Exit with 1 if a disparity or a verdict got statistically significantly worse; "
+        fail_help="Exit with 1 if a disparity or a verdict got statistically significantly worse; "
         "without any change, at most 5% of comparisons do. Otherwise with 3 if something may have "
         "got worse that could not be compared or tested, as where a group or its verdict is gone, "
         "both reports are of the same rows, or many more rows of the second lack something.",
@@ -213,13 +214,13 @@ VERBS = {
     """,
     ),
     "audit": Verb(
-        run="fairgauge.api.audit:audit",
-        kind="report",
-        asks=question("candidate"),
+        function="fairgauge.api.audit:audit",
+        result_kind="report",
+        question_options=question("candidate"),
         judges=True,
-        table="Table of a database, whose URL is DATA; of files, the table of the report to print "
-        "as CSV: estimates, groups, verdicts, pairs or findings.",
-        before=_name_output_table,
+        data_help="Table of a database, whose URL is DATA; of files, the table of the report to "
+        "print as CSV: estimates, groups, verdicts, pairs or findings.",
+        choose_input=_name_output_table,
         help="""Audit a model, or its training data, for disparities between groups of people.
 
     DATA is a .csv, .csv.gz, .tsv, .parquet, .jsonl, .json, .arrow or .feather file, several of
@@ -238,11 +239,11 @@ VERBS = {
     """,
     ),
     "find": Verb(
-        run="fairgauge.api.searching:find",
-        kind="find",
-        alone=True,
-        asks=add_options(flags_for(*OF_ROWS), config_option),
-        own={
+        function="fairgauge.api.searching:find",
+        result_kind="find",
+        reads_question=True,
+        question_options=add_options(flags_for(*OF_ROWS), config_option),
+        own_options={
             "rate": {
                 "metavar": "RATE",
                 "help": "Rate to search, a share of rows (for example false_positive_rate).",
@@ -272,10 +273,10 @@ VERBS = {
             },
         },
         fail_on="worse",
-        fails="Exit with 1 if any subgroup is worse, with 3 if none could be examined, if the "
+        fail_help="Exit with 1 if any subgroup is worse, with 3 if none could be examined, if the "
         "rate is the same 0% or 100% in all rows, or if rows that lack an outcome could "
         "hide one.",
-        code=_code_of_search,
+        exit_code=_code_of_search,
         help="""Find the subgroups in which a rate is worse, of all that some columns make.
 
     Every conjunction of a few values is compared with all other rows. With a chance of at most 5%
@@ -287,15 +288,15 @@ VERBS = {
     """,
     ),
     "why": Verb(
-        run="fairgauge.api.decomposing:why",
-        kind="why",
-        alone=True,
-        asks=question(
+        function="fairgauge.api.decomposing:why",
+        result_kind="why",
+        reads_question=True,
+        question_options=question(
             *("candidate", "rules", "inconclusive", "multiplicity", "features"),
             margins="Largest difference within strata, or with --control by regression, that is "
             "tolerated, in the unit of the rate: base_rate=0.02. Repeatable.",
         ),
-        own={
+        own_options={
             "controls": {
                 "flag": "--control",
                 "metavar": "COL...",
@@ -308,10 +309,10 @@ VERBS = {
             }
         },
         fail_on="remains",
-        fails="Exit with 1 if a difference remains within strata, with --control by the "
+        fail_help="Exit with 1 if a difference remains within strata, with --control by the "
         "regression with both, in either direction (a reversal too), otherwise with 3 if that is "
         "inconclusive.",
-        code=lambda found: _GAPS.get(found.verdict, 0),
+        exit_code=lambda found: _GAPS.get(found.verdict, 0),
         help="""Decompose the gap between groups into composition and what remains within strata.
 
     Composition is the groups' shares of strata, such as the departments that they apply to. A gap
@@ -330,9 +331,9 @@ VERBS = {
     """,
     ),
     "compare-models": Verb(
-        run="fairgauge.api.comparing:compare_models",
-        kind="comparison",
-        asks=question("strata"),
+        function="fairgauge.api.comparing:compare_models",
+        result_kind="comparison",
+        question_options=question("strata"),
         help="""Compare candidate models with the model in use, which decide the same rows of DATA.
 
     States whether each candidate dominates the model in use (fairer, not worse by more than the
@@ -346,9 +347,9 @@ VERBS = {
     """,
     ),
     "thresholds": Verb(
-        run="fairgauge.api.thresholding:thresholds",
-        kind="thresholds",
-        asks=question("candidate"),
+        function="fairgauge.api.thresholding:thresholds",
+        result_kind="thresholds",
+        question_options=question("candidate"),
         help="""Find the threshold of a score, closest to today's, that meets one rule of fairness.
 
     The rule (--rule) is what every group must meet: a difference or a ratio of a rate of decisions,
@@ -365,11 +366,11 @@ VERBS = {
     """,
     ),
     "pairs": Verb(
-        run="fairgauge.api.pairing:pairs",
-        kind="pairs",
-        alone=True,
-        progress="Counting answers",
-        asks=add_options(
+        function="fairgauge.api.pairing:pairs",
+        result_kind="pairs",
+        reads_question=True,
+        progress_text="Counting answers",
+        question_options=add_options(
             config_option,
             flags_for(
                 *_OF_PAIRS,
@@ -381,11 +382,11 @@ VERBS = {
                 "selection_rate=0.02.",
             ),
         ),
-        own={
-            "item": _column("Column of what was asked (résumé, prompt, posting)."),
-            "variant": _column("Column of the name, or the edit, under which it was asked."),
-            "model": _column("Column of the model that answered."),
-            "family": _column(
+        own_options={
+            "item": _column_option("Column of what was asked (résumé, prompt, posting)."),
+            "variant": _column_option("Column of the name, or the edit, under which it was asked."),
+            "model": _column_option("Column of the model that answered."),
+            "family": _column_option(
                 "Column of the text that items are made from (a CV for several postings), which "
                 "are then one cluster; without it, items are taken as independent."
             ),

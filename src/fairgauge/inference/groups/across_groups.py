@@ -32,19 +32,19 @@ from fairgauge.inference.interval import (
     NoInterval,
     Sparseness,
     StatisticInterval,
-    concatenated,
+    concatenate_intervals,
     decidable,
-    each_once,
     first_reasons,
     insufficient_clusters,
     insufficient_rows,
     insufficient_weights,
     stricter,
+    unique_methods,
 )
 from fairgauge.inference.two.contrast_intervals import (
     EveryGroup,
     insufficient_sides,
-    of_share,
+    share_interval,
     side_interval,
 )
 from fairgauge.question.specification import Spec
@@ -150,7 +150,7 @@ def _joint_interval(metric: Joint, groups: EveryGroup, spec: Spec) -> SlotInterv
         joined = low.max(axis=0), high_alone.max(axis=0)
         if metric.neutral == 1:
             joined = low_alone.min(axis=0), high.min(axis=0)
-    methods = each_once(IntervalMethod.SIMULTANEOUS, *parts[0].methods)
+    methods = unique_methods(IntervalMethod.SIMULTANEOUS, *parts[0].methods)
     shares = tuple(share for part in parts for share in part.shares)
     return SlotIntervals(joined, methods, sparse=parts[0].sparse, shares=shares)
 
@@ -168,7 +168,7 @@ def _differential_interval(
     own: Methods = ()
     for outcome in (TP, TN):  # positive ones stand in TP, negative ones in TN
         of, among = (CellCount(metric.needs, each) for each in (outcome, ALL))
-        groups_interval = of_share(groups.evidence, of, among)
+        groups_interval = share_interval(groups.data, of, among)
         known = (~np.isnan(groups_interval.estimate)).reshape(groups.slots, -1).sum(axis=1)
         alone, both = spec.confidence, stricter(spec, 2).confidence
         ratio = _most_apart(groups_interval, known, alone, both, mover_ratio)
@@ -185,9 +185,11 @@ def _differential_interval(
 def _inequality_part_interval(
     metric: InequalityPart, groups: EveryGroup, spec: Spec
 ) -> SlotIntervals:
-    evidence, slots = groups.evidence, groups.slots
-    counts = evidence.side.counts(metric.needs).reshape(slots, -1, 4)
-    rows_per_weight = evidence.rows_per_weight(lambda side: side.counts(metric.needs).sum(axis=-1))
+    data, slots = groups.data, groups.slots
+    counts = data.side.counts(metric.needs).reshape(slots, -1, 4)
+    rows_per_weight = data.unclustered_rows_per_weight(
+        lambda side: side.counts(metric.needs).sum(axis=-1)
+    )
     rows_per_weight = rows_per_weight.reshape(slots, -1)[..., None]
     rows = counts.sum(axis=-1)
     mean = quotient((counts * BENEFITS).sum(axis=-1), rows)
@@ -231,11 +233,11 @@ def insufficient_groups(metric: Across, groups: EveryGroup, spec: Spec) -> list[
     The largest gap of all groups is at least that of some of them, and the lowest rate at most
     theirs: what the groups with enough data show of an extreme holds whatever the others are like.
     """
-    evidence, cases = groups.evidence, groups.evidence.cases
+    data, cases = groups.data, groups.data.cases
     few = insufficient_rows(rows_per_group(metric, cases))
-    others = [insufficient_weights(evidence.effective_size, len(few))]
-    if evidence.clusters is not None and "score" not in metric.needs:
-        others.append(insufficient_clusters(clusters_per_group(metric, evidence.clusters)))
+    others = [insufficient_weights(data.effective_size, len(few))]
+    if data.clusters is not None and "score" not in metric.needs:
+        others.append(insufficient_clusters(clusters_per_group(metric, data.clusters)))
     if isinstance(metric, Spread):
         made = groups.interval(metric.of, spec)
         others += [each.insufficient() for each in (made.sparse, made.constant) if each is not None]
@@ -256,16 +258,16 @@ def _most_apart(
     # extreme limit is not inside theirs. The pairs that ``few`` marks count towards it alone.
     slots = len(groups)
     c = tukey_critical(groups, simultaneous).repeat(len(groups_interval.estimate) // slots)
-    at_once = _pairs(groups_interval, c, slots, mover)
+    at_once = _pair_limits(groups_interval, c, slots, mover)
     if few is not None:
         at_once = np.where(few, np.nan, at_once[0]), np.where(few, np.nan, at_once[1])
-    alone = _pairs(groups_interval, np.full_like(c, critical(confidence)), slots, mover)
+    alone = _pair_limits(groups_interval, np.full_like(c, critical(confidence)), slots, mover)
     if mover is mover_ratio:
         return np.fmin.reduce(alone[0], axis=(1, 2)), np.fmin.reduce(at_once[1], axis=(1, 2))
     return np.fmax.reduce(at_once[0], axis=(1, 2)), np.fmax.reduce(alone[1], axis=(1, 2))
 
 
-def _pairs(groups_interval: StatisticInterval, c: Array, slots: int, mover: _Mover) -> Limits:
+def _pair_limits(groups_interval: StatisticInterval, c: Array, slots: int, mover: _Mover) -> Limits:
     # ``c`` holds the critical value of every group in every slot
     size = len(groups_interval.estimate) // slots
     if slots * size**2 > _MOST_PAIRS:
@@ -390,7 +392,7 @@ def _compare_pairs(rate: Rate, groups: FeatureGroups, confidence: float) -> _Pai
         rates=(sides[0][at], sides[3][at]),
         difference=(difference[0][at], difference[1][at]),
         ratio=ratio,
-        methods=each_once(IntervalMethod.TUKEY, IntervalMethod.MOVER, *interval.methods),
+        methods=unique_methods(IntervalMethod.TUKEY, IntervalMethod.MOVER, *interval.methods),
     )
 
 
@@ -407,7 +409,7 @@ def _test_pairs(
     at = [np.arange(len(each.first)) for _, each in kept]
     tied = [a.correlation(b, i, i) for a, b, i in zip(ours, theirs, at, strict=True)]
     r = np.concatenate([np.empty(0), *tied])
-    one, two = concatenated(ours), concatenated(theirs)
+    one, two = concatenate_intervals(ours), concatenate_intervals(theirs)
     z = invert_z(lambda z: mover_difference(one.estimate, *one.at(z), two.estimate, *two.at(z), r))
     start = 0
     for (_, each), a, b in zip(kept, ours, theirs, strict=True):

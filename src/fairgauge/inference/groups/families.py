@@ -15,6 +15,7 @@ import numpy as np
 
 from fairgauge.catalogue.cells import Array, Need
 from fairgauge.catalogue.comparisons import Contrast, RowMetric
+from fairgauge.catalogue.distributions import OverallStandardisedMean
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Rate, Statistic, tested_as
 from fairgauge.enums import (
@@ -26,7 +27,7 @@ from fairgauge.enums import (
     ScopeKind,
     Status,
 )
-from fairgauge.inference.interval import FEWEST_GROUPS, Evidence, FeatureGroups, decidable
+from fairgauge.inference.interval import FEWEST_GROUPS, FeatureGroups, SideData, decidable
 from fairgauge.inference.two.contrast_intervals import side_interval, statistic_interval
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Parameter, ReasonCode
@@ -39,8 +40,8 @@ from fairgauge.stats.significance import between_variance, sidak, simultaneous_l
 from fairgauge.stats.significance import homogeneity as homogeneity_test
 
 _CHANCE = 0.5
+# how far outcomes that are reversed run against the label: sampling variation goes less far.
 _FAR_APART = 0.1
-"""How far outcomes that are reversed run against the label: sampling variation goes less far."""
 
 
 Together: TypeAlias = "Mapping[ComparisonKey, tuple[Callable[[float], Limits], int]]"
@@ -68,12 +69,11 @@ def adjusted_estimates(
 ) -> tuple[tuple[Estimate, ...], Family]:
     """Adjust p-values for all that the report tests, and give the intervals that agree with them.
 
-    Comparisons that cannot be decided are in no family. Those of the worst class have what the
-    comparison in that class has. Metrics of single rows are adjusted among themselves, so that what
-    counts give, their marks among it, follows from the counts alone.
-
     ``homogeneity``: the tests of homogeneity; for each all pairs of groups are compared, too.
     """
+    # Comparisons that cannot be decided are in no family. Those of the worst class have what the
+    # comparison in that class has. Metrics of single rows are adjusted among themselves, so that
+    # what counts give, their marks among it, follows from the counts alone.
     of_counts = _members(estimates, of_rows=False)
     others = 2 * len(homogeneity)
     size = max(len(of_counts) + others, 1)
@@ -88,7 +88,7 @@ def adjusted_estimates(
     p = _adjust_p_values(estimates, of_counts, others) | _adjust_p_values(estimates, of_rows, 0)
     made = [_add_simultaneous_interval(each, wider, p.get(i)) for i, each in enumerate(estimates)]
     of_classes = {each.key: each for each in made if each.class_scope.kind is ClassKind.CLASS}
-    return tuple(_worst_class(each, of_classes) for each in made), family
+    return tuple(_adopt_class_p(each, of_classes) for each in made), family
 
 
 def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]:
@@ -102,7 +102,7 @@ def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]
         marked = each.class_scope.kind is not ClassKind.WORST
         marked = marked and each.scope.kind is not ScopeKind.STRATUM
         if marked and isinstance(each.definition, RowMetric) is of_rows:
-            member = _member(each, two=len(groups[each.feature]) == 2)
+            member = _family_key(each, two=len(groups[each.feature]) == 2)
             members.setdefault(member, []).append(i)
     return list(members.values())
 
@@ -115,12 +115,12 @@ def _adjust_p_values(
     return dict(zip(places, p.tolist(), strict=True))
 
 
-def _member(estimate: Estimate, *, two: bool) -> Hashable:
+def _family_key(estimate: Estimate, *, two: bool) -> Hashable:
     # The difference and the ratio of a rate are one test, and so are those of its complement and of
     # two groups that are each other's reference; whatever the data choose as the reference, all
     # pairs are. ``two``: whether the feature has two groups.
     metric: object = estimate.metric
-    if isinstance(estimate.definition, Contrast):
+    if isinstance(estimate.definition, Contrast | OverallStandardisedMean):
         of = estimate.definition.of
         metric = tested_as(of) if isinstance(of, Rate) else of.name  # odds have their own interval
     chosen = estimate.interval is not None and IntervalMethod.TUKEY in estimate.interval.methods
@@ -142,7 +142,7 @@ def _add_simultaneous_interval(
     return replace(estimate, simultaneous=made, p_adjusted=p)
 
 
-def _worst_class(estimate: Estimate, of_classes: Mapping[ComparisonKey, Estimate]) -> Estimate:
+def _adopt_class_p(estimate: Estimate, of_classes: Mapping[ComparisonKey, Estimate]) -> Estimate:
     if estimate.class_scope.kind is not ClassKind.WORST or estimate.class_scope.name is None:
         return estimate
     own = replace(estimate, class_scope=ClassScope(ClassKind.CLASS, estimate.class_scope.name))
@@ -189,10 +189,10 @@ def homogeneity_notes(
     Weighted rows count with their effective sample size. Groups with insufficient data in a rate
     do not count: they are in no family, and the range over a few rows is wide in any case.
     """
-    evidence = groups.pick(np.arange(len(groups.names)))
+    data = groups.pick(np.arange(len(groups.names)))
     feature = groups.feature
     for rate in rates:
-        interval = side_interval(rate, evidence)
+        interval = side_interval(rate, data)
         share = interval.share
         assert share is not None
         known = decidable(interval)
@@ -209,11 +209,15 @@ def homogeneity_notes(
             p=p,
             range=float(np.ptp(x / n)),
             between_sd=None if np.isnan(between) else float(np.sqrt(max(between, 0.0))),
-            **(_sparse(np.array(groups.names)[known], x, n) if p < 1 - spec.confidence else {}),
+            **(
+                _sparse_groups(np.array(groups.names)[known], x, n)
+                if p < 1 - spec.confidence
+                else {}
+            ),
         )
 
 
-def _sparse(names: Array, x: Array, n: Array) -> dict[str, Parameter]:
+def _sparse_groups(names: Array, x: Array, n: Array) -> dict[str, Parameter]:
     # the groups of which few are expected in an outcome, and the test without them
     pooled = x.sum() / n.sum()
     sparse = n * min(pooled, 1 - pooled) < FEWEST_EXPECTED
@@ -241,7 +245,7 @@ def reversed_outcomes(
 
 
 def _opposites(
-    groups: Evidence, spec: Spec, confidence: float
+    groups: SideData, spec: Spec, confidence: float
 ) -> Iterator[tuple[DiagnosticCode, Mask, dict[str, Array], dict[str, Parameter]]]:
     # decisions that a score makes are not checked beside it, nor what is itself the label
     scored = groups.side.scores is not None

@@ -34,9 +34,9 @@ from fairgauge.enums import Average, IntervalMethod, Profile
 from fairgauge.inference.interval import (
     Comparisons,
     Count,
-    Evidence,
     NoInterval,
     Shape,
+    SideData,
     Sparseness,
     StatisticInterval,
 )
@@ -109,17 +109,17 @@ def agreement_shape(statistic: Averaged, classes: int) -> tuple[Count, Count, Sh
     return wrong if low > high else accuracy.agreed, accuracy.size, shape
 
 
-def check_both_known(evidence: Evidence) -> None:
+def check_both_known(data: SideData) -> None:
     """Raise that there is no interval where labels or predictions are given alone."""
-    if not _table(evidence.side).any():
+    if not _table(data.side).any():
         raise NoInterval(ReasonCode.NEEDS_COLUMNS, columns="label and prediction")
 
 
-def class_interval(statistic: Averaged | Kappa, evidence: Evidence) -> StatisticInterval:
+def class_interval(statistic: Averaged | Kappa, data: SideData) -> StatisticInterval:
     """Return the interval of a statistic of the table of labels and predictions."""
-    table, weights = _table(evidence.side), None
-    if evidence.squares is not None:
-        weights = WeightSums(_table(evidence.squares), _table(evidence.cases))
+    table, weights = _table(data.side), None
+    if data.squares is not None:
+        weights = WeightSums(_table(data.squares), _table(data.cases))
     ends = statistic.range
     found = linearise(_class_statistic(statistic), table, ends, weights)
 
@@ -128,14 +128,14 @@ def class_interval(statistic: Averaged | Kappa, evidence: Evidence) -> Statistic
 
     scale = IntervalMethod.WILSON if np.isfinite(ends).all() else IntervalMethod.INFLUENCE
     rows = table.sum(axis=(1, 2))
-    if evidence.clusters is None:
-        rows = evidence.rows(statistic.size)
+    if data.clusters is None:
+        rows = data.unclustered_rows(statistic.size)
     return StatisticInterval(
         found.estimate,
         rows,
         at,
         (IntervalMethod.INFLUENCE, scale),
-        sparse=_sparseness(statistic, evidence),
+        sparse=_class_sparseness(statistic, data),
         reason=None if np.isfinite(found.estimate).all() else _UNBOUNDED,
     )
 
@@ -149,9 +149,9 @@ def correlation_with_whole(statistic: Averaged | Kappa, compared: Comparisons) -
     return whole_correlation(of, group, whole, (squares[0], squares[1]) if squares else None)
 
 
-def _sparseness(statistic: Averaged | Kappa, evidence: Evidence) -> Sparseness | None:
+def _class_sparseness(statistic: Averaged | Kappa, data: SideData) -> Sparseness | None:
     # a macro average rests on its smallest class, kappa on all but the most frequent one
-    cases = _table(evidence.cases)
+    cases = _table(data.cases)
     sums = np.stack([cases.sum(-1), cases.sum(-2)])  # of labels, and of predictions
     if isinstance(statistic, Kappa):
         minority = cases.sum((-1, -2)) - sums.max((0, -1))

@@ -19,10 +19,10 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import IntervalMethod, Method, Profile
 from fairgauge.inference.interval import (
     Comparisons,
-    Evidence,
     Intervals,
     Methods,
     NoInterval,
+    SideData,
     StatisticInterval,
     generator,
     precedes,
@@ -49,11 +49,9 @@ class CellLayout:
 
     @property
     def key(self) -> str:
-        """What is drawn, by which draws are seeded.
-
-        A rate and its complement, a difference and a ratio are of one layout, so that one is tested
-        by the draws of the other.
-        """
+        """What is drawn, by which draws are seeded."""
+        # A rate and its complement, a difference and a ratio are of one layout, so that one is
+        # tested by the draws of the other.
         cells = "|".join("".join(map(str, part)) for part in self.parts)
         return " and ".join([*sorted(self.needs), cells])
 
@@ -70,20 +68,18 @@ class CellLayout:
         return ConfusionCounts(size=ALL.count(counts), cells={self.needs: counts})
 
 
-def _methods(spec: Spec) -> Methods:
+def _draw_methods(spec: Spec) -> Methods:
     bootstrap = spec.method is Method.BOOTSTRAP
     return (IntervalMethod.BOOTSTRAP if bootstrap else IntervalMethod.JEFFREYS,)
 
 
 def resampled_statistic(
-    statistic: Statistic, table: CellLayout, evidence: Evidence, margin: Mask, spec: Spec
+    statistic: Statistic, table: CellLayout, data: SideData, margin: Mask, spec: Spec
 ) -> StatisticInterval:
-    """Return the limits of a statistic of every group from its drawn tables.
-
-    Many strata have none, since there are many such statistics. At other critical values than
-    that of the confidence, the distances of the limits are scaled.
-    """
-    cells = cells_of_side(table, evidence)
+    """Return the limits of a statistic of every group from its drawn tables."""
+    # Many strata have none, since there are many such statistics. At other critical values than
+    # that of the confidence, the distances of the limits are scaled.
+    cells = cells_of_side(table, data)
     affordable = len(margin) * cells * spec.replicates <= DRAWN_AT_ONCE
     at = np.arange(len(margin)) if affordable else np.flatnonzero(margin)
     low, high = np.full(len(margin), np.nan), np.full(len(margin), np.nan)
@@ -91,9 +87,9 @@ def resampled_statistic(
     def of_side(sides: Sequence[ConfusionCounts]) -> Array:
         return statistic.value(sides[0], Profile.DOCUMENTED)
 
-    for block, values, _ in drawn_values(of_side, table, [evidence], at, spec):
+    for block, values, _ in drawn_values(of_side, table, [data], at, spec):
         low[block], high[block] = quantile_interval(values, spec.confidence)
-    value = statistic.value(evidence.side, Profile.DOCUMENTED)
+    value = statistic.value(data.side, Profile.DOCUMENTED)
     with np.errstate(invalid="ignore"):
         below, above = np.maximum(value - low, 0.0), np.maximum(high - value, 0.0)
 
@@ -103,14 +99,14 @@ def resampled_statistic(
             scaled = value - times * below, value + times * above
         return np.where(np.isinf(value), low, scaled[0]), np.where(np.isinf(high), high, scaled[1])
 
-    rows = evidence.rows(statistic.size)
-    return StatisticInterval(value, rows, limits, _methods(spec), reason=TOO_MANY_STRATA)
+    rows = data.unclustered_rows(statistic.size)
+    return StatisticInterval(value, rows, limits, _draw_methods(spec), reason=TOO_MANY_STRATA)
 
 
 def drawn_values(
     value: Callable[[Sequence[ConfusionCounts]], Array],
     table: CellLayout,
-    sides: Sequence[Evidence],
+    sides: Sequence[SideData],
     at: Index,
     spec: Spec,
 ) -> Iterator[tuple[Index, Array, Array]]:
@@ -122,7 +118,10 @@ def drawn_values(
     step = max(1, DRAWN_AT_ONCE // (spec.replicates * cells_of_side(table, sides[0])))
     draw = multinomial_cells if spec.method is Method.BOOTSTRAP else dirichlet_cells
     every = [table.read(side.side) for side in sides]
-    rows = [side.rows_per_weight(lambda of: table.read(of).sum(axis=1))[:, None] for side in sides]
+    rows = [
+        side.unclustered_rows_per_weight(lambda of: table.read(of).sum(axis=1))[:, None]
+        for side in sides
+    ]
     for start in range(0, len(at), step):
         block = at[start : start + step]
         weights: list[Array] = [per_weight[block] for per_weight in rows]
@@ -143,9 +142,9 @@ def drawn_values(
         yield block, values[0], values[1]
 
 
-def cells_of_side(table: CellLayout, evidence: Evidence) -> int:
+def cells_of_side(table: CellLayout, data: SideData) -> int:
     """Return how many cells are drawn for each comparison."""
-    cells = int(table.read(evidence.side).shape[1])
+    cells = int(table.read(data.side).shape[1])
     if not cells:
         raise NoInterval(ReasonCode.NEEDS_COLUMNS, columns="label and prediction")
     return cells
@@ -194,7 +193,7 @@ def resampled_interval(
         low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
         if metric.range[0] < metric.neutral < metric.range[1]:  # else no draw is beyond it
             p[block] = tail_p(values, metric.neutral)
-    return Intervals(low, high, p, [_methods(spec)] * size, too_few, TOO_MANY_STRATA)
+    return Intervals(low, high, p, [_draw_methods(spec)] * size, too_few, TOO_MANY_STRATA)
 
 
 def resampled_comparisons(compared: Comparisons, cells: int, spec: Spec) -> Index:

@@ -29,7 +29,7 @@ from fairgauge.catalogue.score_statistics import (
     ScoreStatistic,
     ScoreTerm,
     Sums,
-    in_deciles,
+    decile_membership,
     needs_of,
     scores_of,
 )
@@ -40,11 +40,11 @@ from fairgauge.inference.interval import (
     SKEWED_MEAN,
     ConstantScores,
     Count,
-    Evidence,
     NoInterval,
+    SideData,
     Sparseness,
     StatisticInterval,
-    of_mean,
+    mean_interval_t,
 )
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.start.records import dataclass
@@ -52,12 +52,12 @@ from fairgauge.stats.arrays import Limits, Mask, quiet, quotient
 from fairgauge.stats.intervals import (
     MeanMoments,
     PowerSums,
-    as_critical_t,
+    borrow_skewness,
     degrees_of_squares,
     effective_rows,
     mean_limits,
     mean_moments,
-    with_heavier_tail,
+    t_from_z,
 )
 from fairgauge.stats.scores import (
     Bins,
@@ -75,73 +75,67 @@ from fairgauge.stats.squares import (
     Moments,
     central_moments,
     log_limits,
-    summed,
+    stable_sum,
     tail_weight,
 )
 
 ROUNDING = Reason.of(ReasonCode.ROUNDING)
+# sums of fourth powers beyond may be of numbers that were cut off before they were multiplied.
 _LARGE = 1e270
-"""Sums of fourth powers beyond may be of numbers that were cut off before they were multiplied."""
 _LEAST_SPREAD = 1e-6
 
+# the sums of the powers of what a statistic is the mean of; those of errors are p less y
 _POWERS: dict[RegressionTerm, tuple[str, str, str]] = {
     RegressionTerm.LABEL: ("y", "yy", "y3"),
     RegressionTerm.PREDICTION: ("p", "pp", "p3"),
     RegressionTerm.ERROR: ("", "gap2", "gap3"),
     RegressionTerm.ABSOLUTE_ERROR: ("gap", "gap2", "distance3"),
 }
-"""The sums of the powers of what a statistic is the mean of; those of errors are p less y."""
 _FOURTH = {RegressionTerm.LABEL: "y4", RegressionTerm.PREDICTION: "p4"}
 
 
 @singledispatch
-def numeric_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+def numeric_interval(statistic: Statistic, data: SideData) -> StatisticInterval:
     """Return the limits of a statistic of scores, labels or predictions by its kind."""
-    del evidence
+    del data
     raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
 
 
 @numeric_interval.register(Mean)
-def _mean_interval(statistic: Mean, evidence: Evidence) -> StatisticInterval:
+def _mean_interval(statistic: Mean, data: SideData) -> StatisticInterval:
     if statistic.of is RegressionTerm.SQUARED_ERROR:
-        return _log_scale_interval(statistic, evidence, _MEAN_SQUARE)
-    n = evidence.rows(statistic.size)
-    value = statistic.value(evidence.side, Profile.DOCUMENTED)
+        return _log_scale_interval(statistic, data, _MEAN_SQUARE)
+    n = data.unclustered_rows(statistic.size)
+    value = statistic.value(data.side, Profile.DOCUMENTED)
     absolute = statistic.of is RegressionTerm.ABSOLUTE_ERROR
-    everyone = evidence.everyone or evidence
-    own = with_heavier_tail(
-        _moments(statistic.of, evidence)._replace(mean=value), _moments(statistic.of, everyone)
+    everyone = data.everyone or data
+    own = borrow_skewness(
+        _moments_of_term(statistic.of, data)._replace(mean=value),
+        _moments_of_term(statistic.of, everyone),
     )
-    if evidence.squares is None and not absolute:
-        return of_mean(own, _kurtosis(statistic.of, everyone.side))
+    if data.squares is None and not absolute:
+        return mean_interval_t(own, _kurtosis(statistic.of, everyone.side))
     return StatisticInterval(
         value,
         n,
         partial(mean_limits, own),
-        SKEWED_MEAN if evidence.squares is None else LINEARISED,
-        sparse=_sparseness(evidence, n, FEWEST_ABSOLUTE, FEWEST_ABSOLUTE_ALL) if absolute else None,
+        SKEWED_MEAN if data.squares is None else LINEARISED,
+        sparse=_error_sparseness(data, n, FEWEST_ABSOLUTE, FEWEST_ABSOLUTE_ALL)
+        if absolute
+        else None,
     )
 
 
-def _moments(term: RegressionTerm, evidence: Evidence) -> MeanMoments:
-    if evidence.squares is not None and evidence.cubes is None:
-        raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
+def _moments_of_term(term: RegressionTerm, data: SideData) -> MeanMoments:
     first, second, third = _POWERS[term]
     sums = [
         side.moments_of(needs_of(term))
-        for side in (
-            evidence.side,
-            evidence.squares or evidence.side,
-            evidence.cubes or evidence.side,
-        )
+        for side in (data.side, data.squares or data.side, data.cubes or data.side)
     ]
-    if second not in sums[1]:
-        raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
     powers = [
-        PowerSums(m["n"], m[first] if first else m["p"] - m["y"], m[second], m.get(third, 0.0))
-        for m in sums
+        PowerSums(m["n"], m[first] if first else m["p"] - m["y"], m[second], m[third]) for m in sums
     ]
-    return mean_moments(powers[0], powers[1], powers[2] if third in sums[2] else None)
+    return mean_moments(*powers)
 
 
 def _kurtosis(term: RegressionTerm, side: ConfusionCounts) -> Array:
@@ -153,51 +147,49 @@ def _kurtosis(term: RegressionTerm, side: ConfusionCounts) -> Array:
     return quotient(found.fourth, found.second**2)
 
 
-def _sparseness(evidence: Evidence, n: Array, fewest: int, fewest_together: int) -> Sparseness:
-    every = np.where(np.isinf(n), n, (evidence.everyone or evidence).rows(_rows))
+def _error_sparseness(data: SideData, n: Array, fewest: int, fewest_together: int) -> Sparseness:
+    every = np.where(np.isinf(n), n, (data.everyone or data).unclustered_rows(_count_rows))
     together = Sparseness(ReasonCode.FEW_ERRORS_TOGETHER, every, fewest_together)
     return Sparseness(ReasonCode.FEW_ERRORS, n, fewest, together)
 
 
-def _rows(side: ConfusionCounts) -> Array:
+def _count_rows(side: ConfusionCounts) -> Array:
     return side.moments["n"]
 
 
 @numeric_interval.register(RootMeanSquaredError)
 @numeric_interval.register(ExplainedVariance)
-def _root_or_share_interval(statistic: MomentStatistic, evidence: Evidence) -> StatisticInterval:
+def _root_or_share_interval(statistic: MomentStatistic, data: SideData) -> StatisticInterval:
     if isinstance(statistic, ExplainedVariance):
         return _log_scale_interval(
-            statistic, evidence, _UNEXPLAINED, lambda low, high: (1 - high, 1 - low)
+            statistic, data, _UNEXPLAINED, lambda low, high: (1 - high, 1 - low)
         )
     return _log_scale_interval(
-        statistic, evidence, _MEAN_SQUARE, lambda low, high: (np.sqrt(low), np.sqrt(high))
+        statistic, data, _MEAN_SQUARE, lambda low, high: (np.sqrt(low), np.sqrt(high))
     )
 
 
 def _log_scale_interval(
     statistic: MomentStatistic,
-    evidence: Evidence,
+    data: SideData,
     of: _OfSquares,
     shape: Callable[[Array, Array], Limits] = lambda low, high: (low, high),
 ) -> StatisticInterval:
     # the larger spread is used, the group's or that of all rows
-    kish = evidence.rows(statistic.size)
-    value = statistic.value(evidence.side, Profile.DOCUMENTED)
-    sums, every = evidence.side.moments, (evidence.everyone or evidence).side.moments
+    kish = data.unclustered_rows(statistic.size)
+    value = statistic.value(data.side, Profile.DOCUMENTED)
+    sums, every = data.side.moments, (data.everyone or data).side.moments
     n, degrees = kish, np.full(kish.shape, np.inf)
-    if evidence.squares is not None:
-        if "gap4" not in evidence.squares.moments:
-            raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
-        linearised = of.influence(sums, evidence.squares.moments)
+    if data.squares is not None:
+        linearised = of.influence(sums, data.squares.moments)
         n = effective_rows(of.influence(sums, sums), linearised, sums["n"], kish)
-        degrees = degrees_of_squares(kish, statistic.size(evidence.cases))
+        degrees = degrees_of_squares(kish, statistic.size(data.cases))
     base, (own, normal) = of.value(sums), of.spread(sums, n)
     spread = np.fmax(own, of.spread(every, every["n"])[0])
     lost = np.isnan(own) & (base > 0) & (n > 1)
 
     def at(z: Array) -> Limits:
-        low, high = shape(*log_limits(base, spread, normal, n, as_critical_t(z, degrees)))
+        low, high = shape(*log_limits(base, spread, normal, n, t_from_z(z, degrees)))
         return np.where(lost, np.nan, low), np.where(lost, np.nan, high)
 
     known = np.where(lost, np.inf, kish)  # without limits, rounding is the reason
@@ -207,15 +199,15 @@ def _log_scale_interval(
         at,
         LINEARISED,
         reason=ROUNDING if lost.any() else None,
-        sparse=_sparseness(evidence, known, FEWEST_SQUARED, FEWEST_SQUARED_ALL),
+        sparse=_error_sparseness(data, known, FEWEST_SQUARED, FEWEST_SQUARED_ALL),
     )
 
 
 def _moments_about_mean(term: RegressionTerm, m: Sums) -> Moments:
     if term is RegressionTerm.LABEL:
-        return central_moments(m["n"], m["y"], m["yy"], m["y3"], _whole(m["y4"]))
+        return central_moments(m["n"], m["y"], m["yy"], m["y3"], _drop_unbounded(m["y4"]))
     if term is RegressionTerm.PREDICTION:
-        return central_moments(m["n"], m["p"], m["pp"], m["p3"], _whole(m["p4"]))
+        return central_moments(m["n"], m["p"], m["pp"], m["p3"], _drop_unbounded(m["p4"]))
     return central_moments(m["n"], m["p"] - m["y"], m["gap2"], m["gap3"], _fourth_errors(m))
 
 
@@ -273,17 +265,17 @@ def _unexplained_spread(m: Sums, n: Array) -> tuple[Array, Array]:
     mean, v, e = label.mean, label.second, m["gap2"] / m["n"]
     both = [m["gap2_yy"], -2 * mean * m["gap2_y"], mean**2 * m["gap2"]]  # of e²d²
     parts = [_fourth_errors(m) / e**2, *(-2 * part / (e * v) for part in both)]
-    spread = summed([part / m["n"] for part in parts] + [label.fourth / v**2], _LEAST_SPREAD)
+    spread = stable_sum([part / m["n"] for part in parts] + [label.fourth / v**2], _LEAST_SPREAD)
     product = (m["pp"] + m["yy"] - m["gap2"]) / 2  # of label and prediction
     together = (product - m["yy"]) / m["n"] - mean * (m["p"] - m["y"]) / m["n"]  # of e and d
     return spread, 4 * np.maximum(1 - together**2 / (e * v), 0.0)
 
 
 def _fourth_errors(m: Sums) -> Array:
-    return m["gap4"] + 0.0 * (_whole(m["y4"]) + _whole(m["p4"]))
+    return m["gap4"] + 0.0 * (_drop_unbounded(m["y4"]) + _drop_unbounded(m["p4"]))
 
 
-def _whole(fourths: Array) -> Array:
+def _drop_unbounded(fourths: Array) -> Array:
     return np.where(fourths < _LARGE, fourths, np.nan)
 
 
@@ -320,9 +312,9 @@ def _rows_with_label(side: ConfusionCounts, label: int) -> Array:
 
 
 @numeric_interval.register(ScoreMean)
-def _score_mean_interval(statistic: ScoreMean, evidence: Evidence) -> StatisticInterval:
-    of, held = NUMBER_OF_A_ROW[statistic.of], scores_of(evidence.side)
-    centre, n = held.centre, evidence.rows(statistic.size)
+def _score_mean_interval(statistic: ScoreMean, data: SideData) -> StatisticInterval:
+    of, held = NUMBER_OF_A_ROW[statistic.of], scores_of(data.side)
+    centre, n = held.centre, data.unclustered_rows(statistic.size)
     labels = (True, False) if statistic.labelled else (False,)
     values = np.stack([of(centre, np.full(centre.shape, y)) for y in labels]).ravel()
 
@@ -331,10 +323,10 @@ def _score_mean_interval(statistic: ScoreMean, evidence: Evidence) -> StatisticI
         return scores.counts.reshape(len(n), len(values)) if statistic.labelled else scores.every
 
     unseen = np.tile(_half_a_row(held) / 2, 2) if statistic.labelled else np.zeros_like(held.every)
-    moments = _mean_of_bins(statistic.of_scores(held), n, values, counts, unseen, evidence)
-    if not statistic.labelled and evidence.squares is None:
-        return of_mean(moments)
-    return _skewed_mean_interval(moments, evidence)
+    moments = _mean_of_bins(statistic.of_scores(held), n, values, counts, unseen, data)
+    if not statistic.labelled and data.squares is None:
+        return mean_interval_t(moments)
+    return _skewed_mean_interval(moments, data)
 
 
 def _half_a_row(held: Scores) -> Array:
@@ -343,13 +335,13 @@ def _half_a_row(held: Scores) -> Array:
 
 
 def _mean_of_bins(
-    mean: Array, n: Array, values: Array, counts: Count, unseen: Array, evidence: Evidence
+    mean: Array, n: Array, values: Array, counts: Count, unseen: Array, data: SideData
 ) -> MeanMoments:
     # Its spread is taken over the bins. Of weighted rows it is that of their influences, over bins
     # of squared and of cubed weights. What is ``unseen`` counts for the spread too: a group in
     # which a rare label or score happens not to occur would otherwise show too little of it, or
     # none.
-    held = counts(evidence.side)
+    held = counts(data.side)
     total = held.sum(axis=1)
     away = values - quotient(held @ values, total)[:, None]
     unbiased = np.where(n > 1, quotient(n, n - 1), np.nan)  # undefined for one row
@@ -360,38 +352,35 @@ def _mean_of_bins(
         sums = (own + scale[:, None] * unseen) * away**power
         return np.asarray(quotient(sums.sum(axis=1), total**power))
 
-    variance = moment(evidence.squares or evidence.side, 2) * unbiased
-    third = np.zeros_like(variance)
-    if evidence.squares is None or evidence.cubes is not None:
-        third = moment(evidence.cubes or evidence.side, 3)
-    return MeanMoments(mean, variance, third, n)
+    variance = moment(data.squares or data.side, 2) * unbiased
+    return MeanMoments(mean, variance, moment(data.cubes or data.side, 3), n)
 
 
-def _skewed_mean_interval(moments: MeanMoments, evidence: Evidence) -> StatisticInterval:
+def _skewed_mean_interval(moments: MeanMoments, data: SideData) -> StatisticInterval:
     mean, rows = np.asarray(moments.mean), np.asarray(moments.rows)
-    methods = SKEWED_MEAN if evidence.squares is None else LINEARISED
+    methods = SKEWED_MEAN if data.squares is None else LINEARISED
     return StatisticInterval(mean, rows, partial(mean_limits, moments), methods)
 
 
 @numeric_interval.register(LabelMeanScore)
-def _label_mean_interval(statistic: LabelMeanScore, evidence: Evidence) -> StatisticInterval:
-    held, label = scores_of(evidence.side), statistic.position
-    rows, n = _rows_with_label(evidence.side, label), evidence.scored(label).sum(axis=-1)
+def _label_mean_interval(statistic: LabelMeanScore, data: SideData) -> StatisticInterval:
+    held, label = scores_of(data.side), statistic.position
+    rows, n = _rows_with_label(data.side, label), data.scored(label).sum(axis=-1)
     mean = quotient(held.moments["s"][:, label], rows)
 
     def counts(side: ConfusionCounts) -> Array:
         return np.asarray(scores_of(side).counts[:, label])
 
     centre, unseen = held.centre, _half_a_row(held)
-    return _skewed_mean_interval(_mean_of_bins(mean, n, centre, counts, unseen, evidence), evidence)
+    return _skewed_mean_interval(_mean_of_bins(mean, n, centre, counts, unseen, data), data)
 
 
 @numeric_interval.register(RocAuc)
-def _area_interval(statistic: RocAuc, evidence: Evidence) -> StatisticInterval:
+def _area_interval(statistic: RocAuc, data: SideData) -> StatisticInterval:
     del statistic  # there is one; its counts are scaled to the effective sample size
-    area = area_from_counts(evidence.scored(0), evidence.scored(1))
+    area = area_from_counts(data.scored(0), data.scored(1))
     rows = np.minimum(area.positives, area.negatives)
-    held = scores_of(evidence.side)
+    held = scores_of(data.side)
     filled = held.counts.sum(axis=1) > 0
     single = (filled.sum(axis=-1) == 1) & (filled & (held.low == held.high)).any(axis=-1)
     return StatisticInterval(
@@ -404,13 +393,11 @@ def _area_interval(statistic: RocAuc, evidence: Evidence) -> StatisticInterval:
 
 
 @numeric_interval.register(AveragePrecision)
-def _average_precision_interval(
-    statistic: AveragePrecision, evidence: Evidence
-) -> StatisticInterval:
-    pos, neg = evidence.scored(0), evidence.scored(1)
+def _average_precision_interval(statistic: AveragePrecision, data: SideData) -> StatisticInterval:
+    pos, neg = data.scored(0), data.scored(1)
     positives = pos.sum(axis=-1)
     _, variance = precision_from_counts(pos, neg)
-    average = statistic.value(evidence.side, Profile.DOCUMENTED)
+    average = statistic.value(data.side, Profile.DOCUMENTED)
 
     def at(z: Array) -> Limits:
         return precision_interval(average, variance, positives, z)
@@ -420,13 +407,13 @@ def _average_precision_interval(
 
 
 @numeric_interval.register(CalibrationError)
-def _calibration_interval(statistic: CalibrationError, evidence: Evidence) -> StatisticInterval:
-    held = scores_of(evidence.side)
-    per_weight = evidence.rows_per_weight(statistic.size)
+def _calibration_interval(statistic: CalibrationError, data: SideData) -> StatisticInterval:
+    held = scores_of(data.side)
+    per_weight = data.unclustered_rows_per_weight(statistic.size)
     counts = held.counts * per_weight[:, None, None]
     centre = held.centre
     squares = counts[:, 0] * (centre - 1) ** 2 + counts[:, 1] * centre**2
-    inside = in_deciles(held)
+    inside = decile_membership(held)
     bins = Bins(
         *(
             each @ inside
@@ -440,7 +427,7 @@ def _calibration_interval(statistic: CalibrationError, evidence: Evidence) -> St
     )
     rows = bins.rows.sum(axis=-1)
     return StatisticInterval(
-        statistic.value(evidence.side, Profile.DOCUMENTED),
+        statistic.value(data.side, Profile.DOCUMENTED),
         rows,
         lambda z: mean_error_limits(bins, np.broadcast_to(z, rows.shape)),
         (IntervalMethod.BALL,),

@@ -43,21 +43,21 @@ from fairgauge.inference.interval import (
     CellCount,
     Comparisons,
     Count,
-    Evidence,
     Formula,
     Intervals,
     MappedProportion,
     Methods,
     NoInterval,
     Shape,
+    SideData,
     Sparseness,
     StatisticInterval,
-    concatenated,
-    each_once,
+    concatenate_intervals,
     first_reasons,
     insufficient_clusters,
     insufficient_rows,
     strata_are_thin,
+    unique_methods,
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
@@ -75,12 +75,12 @@ from fairgauge.stats.contrasts import (
     welch_degrees,
 )
 from fairgauge.stats.intervals import (
-    as_critical_t,
     critical,
     critical_t,
     effective_rows,
     odds,
     paired_ratio,
+    t_from_z,
     weighted_share,
     wilson,
 )
@@ -88,26 +88,26 @@ from fairgauge.stats.significance import invert, score_p, welch_p
 
 
 @singledispatch
-def statistic_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+def statistic_interval(statistic: Statistic, data: SideData) -> StatisticInterval:
     """Return the limits of a statistic."""
-    del evidence
+    del data
     raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
 
 
 @statistic_interval.register(Rate)
-def _rate_interval(statistic: Rate, evidence: Evidence) -> StatisticInterval:
+def _rate_interval(statistic: Rate, data: SideData) -> StatisticInterval:
     needs = statistic.needs
-    return of_share(evidence, CellCount(needs, statistic.of), CellCount(needs, statistic.among))
+    return share_interval(data, CellCount(needs, statistic.of), CellCount(needs, statistic.among))
 
 
 @statistic_interval.register(Agreement)
-def _agreement_interval(statistic: Agreement, evidence: Evidence) -> StatisticInterval:
-    return of_share(evidence, statistic.agreed, statistic.size)
+def _agreement_interval(statistic: Agreement, data: SideData) -> StatisticInterval:
+    return share_interval(data, statistic.agreed, statistic.size)
 
 
 @statistic_interval.register(Averaged)
 @statistic_interval.register(Kappa)
-def _average_interval(statistic: Averaged | Kappa, evidence: Evidence) -> StatisticInterval:
+def _average_interval(statistic: Averaged | Kappa, data: SideData) -> StatisticInterval:
     from fairgauge.inference.one.class_averages import (
         agreement_shape,
         check_both_known,
@@ -115,11 +115,11 @@ def _average_interval(statistic: Averaged | Kappa, evidence: Evidence) -> Statis
         is_of_agreement,
     )
 
-    check_both_known(evidence)
+    check_both_known(data)
     if not isinstance(statistic, Averaged) or not is_of_agreement(statistic):
-        return class_interval(statistic, evidence)
-    of, among, shape = agreement_shape(statistic, len(evidence.side.per_class))
-    return of_share(evidence, of, among, shape)
+        return class_interval(statistic, data)
+    of, among, shape = agreement_shape(statistic, len(data.side.per_class))
+    return share_interval(data, of, among, shape)
 
 
 def is_resampled(statistic: Statistic) -> bool:
@@ -130,27 +130,27 @@ def is_resampled(statistic: Statistic) -> bool:
 
 
 @statistic_interval.register(Quotient)
-def _quotient_interval(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
+def _quotient_interval(statistic: Quotient, data: SideData) -> StatisticInterval:
     form = closed_form(statistic)
     if form is None:
         raise NoInterval(ReasonCode.NO_METHOD, of=statistic.formula)
     needs = statistic.needs
     counts = [CellCount(needs, each) for each in form.sums]
     if form.kind is FormKind.PAIRED:
-        return _paired_quotient_interval(statistic, counts, evidence)
+        return _paired_quotient_interval(statistic, counts, data)
     if form.kind is FormKind.ODDS:
-        return of_share(evidence, counts[0], counts[1], odds)
+        return share_interval(data, counts[0], counts[1], odds)
     shape = partial(weighted_share, times=form.times)
-    return of_share(evidence, counts[0], counts[1], shape)
+    return share_interval(data, counts[0], counts[1], shape)
 
 
 @statistic_interval.register(Blend)
-def _blend_interval(statistic: Blend, evidence: Evidence) -> StatisticInterval:
+def _blend_interval(statistic: Blend, data: SideData) -> StatisticInterval:
     if closed_form(statistic) is None:
         raise NoInterval(ReasonCode.SHARED_ROWS, of=statistic.title)
-    if evidence.clusters is not None:
+    if data.clusters is not None:
         raise NoInterval(ReasonCode.SHARED_CLUSTERS, of=statistic.title)  # not independent
-    parts = [statistic_interval(rate, evidence) for rate in statistic.of]
+    parts = [statistic_interval(rate, data) for rate in statistic.of]
     estimate: Array = np.mean([part.estimate for part in parts], axis=0)
 
     def at(z: Array) -> Limits:
@@ -172,21 +172,21 @@ def _blend_interval(statistic: Blend, evidence: Evidence) -> StatisticInterval:
 
 @statistic_interval.register(ScoreStatistic)
 @statistic_interval.register(MomentStatistic)
-def _numeric_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+def _numeric_interval(statistic: Statistic, data: SideData) -> StatisticInterval:
     from fairgauge.inference.one.numeric_statistics import numeric_interval
 
-    return numeric_interval(statistic, evidence)
+    return numeric_interval(statistic, data)
 
 
-def of_share(
-    evidence: Evidence, of: Count, among: Count, shape: Shape = np.asarray
+def share_interval(
+    data: SideData, of: Count, among: Count, shape: Shape = np.asarray
 ) -> StatisticInterval:
     """Return a number that stands for a share of rows, by Wilson's limits."""
-    x, n, rate, degrees, shared = evidence.share(of, among)
-    share = MappedProportion(x, n, shape, among(evidence.cases))
+    x, n, rate, degrees, shared = data.share(of, among)
+    share = MappedProportion(x, n, shape, among(data.cases))
     sparse = None
-    if evidence.squares is not None:
-        kish = evidence.effective_cases(among)
+    if data.squares is not None:
+        kish = data.kish_rows(among)
         sparse = Sparseness(ReasonCode.FEW_EFFECTIVE_ROWS, kish, FEWEST_EFFECTIVE)
     if shared is None:
         formula = Formula(wilson, (x, n), shape)
@@ -199,7 +199,7 @@ def of_share(
     degrees = shared.of.degrees
 
     def at(z: Array) -> Limits:
-        low, high = wilson(x, n, as_critical_t(z, degrees))
+        low, high = wilson(x, n, t_from_z(z, degrees))
         known = degrees > 0
         return share.limits((np.where(known, low, np.nan), np.where(known, high, np.nan)))
 
@@ -216,7 +216,7 @@ def of_share(
 
 
 def _wilson_t(x: Array, n: Array, degrees: Array, z: Array) -> Limits:
-    return wilson(x, n, as_critical_t(z, degrees))
+    return wilson(x, n, t_from_z(z, degrees))
 
 
 def denominator(statistic: Statistic) -> Count | None:
@@ -243,72 +243,72 @@ def denominator(statistic: Statistic) -> Count | None:
 
 @quiet
 def _paired_quotient_interval(
-    statistic: Quotient, cells: Sequence[Count], evidence: Evidence
+    statistic: Quotient, cells: Sequence[Count], data: SideData
 ) -> StatisticInterval:
-    shared, above, below = (count(evidence.side) for count in cells)
-    per_weight = evidence.rows_per_weight(statistic.size)
-    if evidence.squares is not None:
+    shared, above, below = (count(data.side) for count in cells)
+    per_weight = data.unclustered_rows_per_weight(statistic.size)
+    if data.squares is not None:
         # a row moves the logarithm by one over each count that it is in, with opposite signs
         over, under = quotient(1.0, shared + above), quotient(1.0, shared + below)
         moved = np.stack([over - under, over, -under]) ** 2
         spread, linearised = (
             (moved * np.stack([count(side) for count in cells])).sum(axis=0)
-            for side in (evidence.side, evidence.squares)
+            for side in (data.side, data.squares)
         )
         per_weight = effective_rows(spread, linearised, 1.0, per_weight)
     return StatisticInterval(
         quotient((shared + above) * per_weight, (shared + below) * per_weight),
-        evidence.rows(statistic.size),
+        data.unclustered_rows(statistic.size),
         Formula(paired_ratio, tuple(each * per_weight for each in (shared, above, below))),
         (IntervalMethod.MOVER,),
     )
 
 
-def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+def side_interval(statistic: Statistic, data: SideData) -> StatisticInterval:
     """Return the interval of a statistic of one side, robust to clusters where there are any.
 
     Raises ``NoInterval``: no method gives a valid interval from what is counted.
     """
-    if evidence.clusters is not None:
+    if data.clusters is not None:
         from fairgauge.inference.clusters import SampledSides, sampled_interval
 
-        if isinstance(evidence.clusters, SampledSides):
-            return sampled_interval(statistic, evidence)
+        if isinstance(data.clusters, SampledSides):
+            return sampled_interval(statistic, data)
     try:
-        interval = statistic_interval(statistic, evidence)
-        if interval.clusters is not None or evidence.clusters is None:
+        interval = statistic_interval(statistic, data)
+        if interval.clusters is not None or data.clusters is None:
             return interval
     except NoInterval:
-        if evidence.clusters is None:
+        if data.clusters is None:
             raise
-    return sampled_interval(statistic, evidence)
+    return sampled_interval(statistic, data)
 
 
 def interval_of_groups(
-    statistic: Statistic, evidence: Evidence, margin: Mask, spec: Spec
+    statistic: Statistic, data: SideData, margin: Mask, spec: Spec
 ) -> StatisticInterval:
     """Return the interval of a statistic of every group, at any critical value.
 
     ``margin`` states which groups are of all rows.
     """
-    if evidence.clusters is None and is_resampled(statistic):
+    if data.clusters is None and is_resampled(statistic):
         from fairgauge.inference.one.drawn_tables import resampled_statistic, table_of
 
         table = table_of(statistic)
         if table is not None:
-            return resampled_statistic(statistic, table, evidence, margin, spec)
-    return side_interval(statistic, evidence)
+            return resampled_statistic(statistic, table, data, margin, spec)
+    return side_interval(statistic, data)
 
 
 class EveryGroup:
     """All groups of a feature in every slot, and the intervals of their statistics, each made once.
 
-    ``evidence`` holds the groups of each slot, slot by slot. With ``adequate``, pairs of groups
+    ``data`` holds the groups of each slot, slot by slot. With ``adequate``, pairs of groups
     with too few expected rows show nothing towards "no difference".
     """
 
-    def __init__(self, evidence: Evidence, slots: int, *, adequate: bool = False) -> None:
-        self.evidence = evidence
+    def __init__(self, data: SideData, slots: int, *, adequate: bool = False) -> None:
+        self.data = data
         self.slots = slots
         self.adequate = adequate
         self._intervals: dict[tuple[Statistic, float], StatisticInterval] = {}
@@ -317,14 +317,14 @@ class EveryGroup:
         """Return the interval of a statistic of every group."""
         key = statistic, spec.confidence
         if key not in self._intervals:
-            size = len(self.evidence.side.size)
+            size = len(self.data.side.size)
             margin = np.arange(size) < size // self.slots  # the first slot is of all rows
-            self._intervals[key] = interval_of_groups(statistic, self.evidence, margin, spec)
+            self._intervals[key] = interval_of_groups(statistic, self.data, margin, spec)
         return self._intervals[key]
 
 
+# tables that an exact test enumerates; of more rows the limits are exact enough
 _MOST_TABLES = 50_000
-"""Tables that an exact test enumerates; of more rows the limits are exact enough."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -358,7 +358,7 @@ def compare_statistics(
     refused: dict[Statistic, StatisticComparison | Reason] = {}
     for statistic in statistics:
         try:
-            comparisons[statistic] = _sides(statistic, compared, spec)
+            comparisons[statistic] = _interval_sides(statistic, compared, spec)
         except NoInterval as why:
             refused[statistic] = why.reason
     means = {}
@@ -373,7 +373,7 @@ def compare_statistics(
     return refused | means | dict(zip(others, tested, strict=True))
 
 
-def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> StatisticComparison:
+def _interval_sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> StatisticComparison:
     other = compared.reference if denominator(statistic) is None else compared.other
     ours, theirs = (side_interval(statistic, each) for each in (compared.group, other))
     at = np.arange(len(ours.n))
@@ -399,7 +399,7 @@ def contrast_interval(
     """Return the interval of a difference or a ratio of a statistic."""
     sides = (comparison.group, comparison.other)
     first, second = sides if metric.order == "group - reference" else sides[::-1]
-    low, high = _limits(metric, comparison, spec)
+    low, high = _contrast_limits(metric, comparison, spec)
     method = [_name(metric, first, spec.method)] * len(low)
     at = np.flatnonzero(comparison.score)
     if len(at) and first.share is not None and second.share is not None:
@@ -424,7 +424,7 @@ def contrast_interval(
     return Intervals(low, high, p, method, comparison.too_few, reason)
 
 
-def _limits(metric: Contrast, comparison: StatisticComparison, spec: Spec) -> Limits:
+def _contrast_limits(metric: Contrast, comparison: StatisticComparison, spec: Spec) -> Limits:
     one, two = comparison.group, comparison.other
     if one.variance is not None and two.variance is not None:
         c = critical_t(spec.confidence, welch_degrees(one.variance, one.n, two.variance, two.n))
@@ -454,7 +454,7 @@ def _limits(metric: Contrast, comparison: StatisticComparison, spec: Spec) -> Li
 def _add_p_values(
     every: list[StatisticComparison], spec: Spec, exact: Mask
 ) -> list[StatisticComparison]:
-    both = concatenated([each.group for each in every] + [each.other for each in every])
+    both = concatenate_intervals([each.group for each in every] + [each.other for each in every])
     size = len(both.n) // 2
     correlation = np.concatenate([each.correlation for each in every])
 
@@ -519,7 +519,7 @@ def _name(metric: Contrast, side: StatisticInterval, method: Method) -> Methods:
     of_rates = side.share is None or side.share.plain
     if how == (IntervalMethod.WILSON,) and of_rates and metric.by == "difference":
         return (IntervalMethod.NEWCOMBE,)
-    return each_once(IntervalMethod.MOVER, *how)
+    return unique_methods(IntervalMethod.MOVER, *how)
 
 
 def pooled_interval(
@@ -547,8 +547,8 @@ def pooled_interval(
     )
     rows = [np.where(weights > 0, b.n.reshape(weights.shape), 0.0) for b in (ours, theirs)]
     if ours.share is None or theirs.share is None or not ours.share.plain:
-        made = _mover(metric, (ours, theirs), share, rows, compared, spec)
-        return unless_thin(made, strata_are_thin(rows, weights))
+        made = _mover_of_sides(metric, (ours, theirs), share, rows, compared, spec)
+        return withhold_thin(made, strata_are_thin(rows, weights))
     x = [np.where(weights > 0, s.x.reshape(weights.shape), 0.0) for s in (ours.share, theirs.share)]
     sides = [(x[0], rows[0]), (x[1], rows[1])][:: 1 if metric.order == "group - reference" else -1]
     limits = stratified_difference if metric.by == "difference" else stratified_ratio
@@ -558,8 +558,8 @@ def pooled_interval(
     enough = _least_expected(x, rows) >= FEWEST_EXPECTED
     if enough.all():
         return score
-    made = _mover(metric, (ours, theirs), share, rows, compared, spec)
-    made = unless_thin(made, strata_are_thin(rows, weights))
+    made = _mover_of_sides(metric, (ours, theirs), share, rows, compared, spec)
+    made = withhold_thin(made, strata_are_thin(rows, weights))
     low, high, p = (
         np.where(enough, getattr(score, name), getattr(made, name)) for name in ("low", "high", "p")
     )
@@ -570,7 +570,7 @@ def pooled_interval(
     return Intervals(low, high, p, methods, too_few, made.reason)
 
 
-def unless_thin(intervals: Intervals, too_thin: Mask, reason: Reason = THIN_STRATA) -> Intervals:
+def withhold_thin(intervals: Intervals, too_thin: Mask, reason: Reason = THIN_STRATA) -> Intervals:
     """Return intervals, none of the groups whose strata are too thin."""
     low, high, p = (
         np.where(too_thin, np.nan, each) for each in (intervals.low, intervals.high, intervals.p)
@@ -609,7 +609,7 @@ def _least_expected(x: list[Array], rows: list[Array]) -> Array:
     return np.asarray(np.nan_to_num(np.minimum(*n) * np.minimum(pooled, 1 - pooled)))
 
 
-def _mover(
+def _mover_of_sides(
     metric: Contrast,
     sides: tuple[StatisticInterval, StatisticInterval],
     share: Array,

@@ -24,16 +24,20 @@ from fairgauge.inference.interval import (
     FEWEST_IN_STRATUM,
     MOST_THIN,
     Comparisons,
-    Evidence,
     Intervals,
     Methods,
     NoInterval,
+    SideData,
     canonical_pair,
     generator,
     insufficient_rows,
 )
 from fairgauge.inference.one.drawn_tables import TOO_MANY_STRATA, resampled_comparisons
-from fairgauge.inference.two.contrast_intervals import insufficient_sides, of_share, unless_thin
+from fairgauge.inference.two.contrast_intervals import (
+    insufficient_sides,
+    share_interval,
+    withhold_thin,
+)
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import Limits, quotient
@@ -60,7 +64,7 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
     by = metric.by
     of_norm = by not in ("kl", "js")
     other = compared.other if of_norm else compared.reference
-    a, d = _categories(metric, other), _categories(metric, compared.group)
+    a, d = _category_counts(metric, other), _category_counts(metric, compared.group)
     held = (a + d).sum(axis=0) > 0  # of categories that no comparison has, two are left at least
     held[: max(0, _TWO - held.sum())] |= True
     a, d = (a[:, held], d[:, held]) if held.sum() >= _TWO else (a, d)
@@ -113,17 +117,19 @@ def _share_outside_group(metric: Distance, compared: Comparisons) -> Array:
     if compared.rest is None:
         return np.ones(len(compared.margin))
     sides = compared.group, compared.reference
-    ours, whole = (_categories(metric, each).sum(axis=1) for each in sides)
+    ours, whole = (_category_counts(metric, each).sum(axis=1) for each in sides)
     return np.asarray(1 - quotient(ours, whole))
 
 
-def _categories(metric: Distance, evidence: Evidence) -> Array:
-    return evidence.effective(lambda side: side.classes[metric.of])
+def _category_counts(metric: Distance, data: SideData) -> Array:
+    return data.effective(lambda side: side.classes[metric.of])
 
 
 def imbalance_interval(metric: Imbalance, compared: Comparisons, spec: Spec) -> Intervals:
     """Return the interval of a difference in size over the sum: Wilson's of the group's share."""
-    sides = [each.rows(lambda side: side.size) for each in (compared.group, compared.other)]
+    sides = [
+        each.unclustered_rows(lambda side: side.size) for each in (compared.group, compared.other)
+    ]
     x, n = sides[0], sides[0] + sides[1]
 
     def limits(z: Array) -> Limits:
@@ -175,12 +181,12 @@ def _conditional_jackknife(
     reason = Reason.of(
         ReasonCode.THIN_STRATA, minimum=FEWEST_IN_STRATUM, share=MOST_THIN, of=metric.of
     )
-    return unless_thin(jackknife_interval(metric, compared, spec), thin, reason)
+    return withhold_thin(jackknife_interval(metric, compared, spec), thin, reason)
 
 
 _OVERALL: Methods = (IntervalMethod.MOVER, IntervalMethod.WILSON)
+# the share of the weight of all rows below which what remains of it is a rounding error
 _ROUNDED = 1e-9
-"""The share of the weight of all rows below which what remains of it is a rounding error."""
 
 
 def overall_standardised_interval(
@@ -192,7 +198,7 @@ def overall_standardised_interval(
     that is a part of its reference is compared with all other rows of it.
     """
     parts = [compared.group, compared.other, _remaining(metric, compared)]
-    rates = [of_share(part, metric.selected, metric.size) for part in parts]
+    rates = [share_interval(part, metric.selected, metric.size) for part in parts]
     weights = np.stack([metric.size(part.side) for part in parts])
     shares = quotient(weights, weights.sum(axis=0))
     estimates = np.where(weights > 0, [rate.estimate for rate in rates], 0.0)
@@ -214,7 +220,7 @@ def overall_standardised_interval(
     return Intervals(low, high, invert(limits), [_OVERALL] * len(low), too_few)
 
 
-def _remaining(metric: OverallStandardisedDifference, compared: Comparisons) -> Evidence:
+def _remaining(metric: OverallStandardisedDifference, compared: Comparisons) -> SideData:
     sides = compared.group, compared.other
 
     def less(whole: ConfusionCounts | None, *parts: ConfusionCounts | None) -> ConfusionCounts:
@@ -228,8 +234,8 @@ def _remaining(metric: OverallStandardisedDifference, compared: Comparisons) -> 
     cases = less(compared.group.cases.overall, *(each.cases for each in sides))
     squares = compared.group.squares
     if squares is None:
-        return Evidence(side, cases)
-    return Evidence(side, cases, less(squares.overall, *(each.squares for each in sides)))
+        return SideData(side, cases)
+    return SideData(side, cases, less(squares.overall, *(each.squares for each in sides)))
 
 
 OF_KINDS: Mapping[type[ComparisonMetric], Callable[[Any, Comparisons, Spec], Intervals]] = {

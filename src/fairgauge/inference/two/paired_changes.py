@@ -20,22 +20,22 @@ from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.score_statistics import MomentStatistic, ScoreStatistic
 from fairgauge.catalogue.statistics import Agreement, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.interval import NoInterval, StatisticInterval, each_once
+from fairgauge.inference.interval import NoInterval, StatisticInterval, unique_methods
 from fairgauge.reasons import ReasonCode
 from fairgauge.resolve.references import cells_of_states
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
-from fairgauge.stats.intervals import as_critical_t
+from fairgauge.stats.intervals import t_from_z
 from fairgauge.stats.paired import exact_upper, paired_difference, paired_p, paired_score_ratio
 from fairgauge.stats.significance import invert, normal_quantile, two_sided
 
+# part of all rows by which a count is moved for a difference quotient
 _STEP = 1e-6
-"""Part of all rows by which a count is moved for a difference quotient."""
+# Rows added to every cell of differing decisions before a correlation is measured, so that models
+# that happen to agree on all rows are not taken to agree on all others. Chosen by coverage: of 0,
+# 0.25 and 0.5 rows the least that holds 94% throughout (docs/coverage.md).
 _SMOOTHING = 0.25
-"""Rows added to every cell of differing decisions before a correlation is measured, so that models
-that happen to agree on all rows are not taken to agree on all others. Chosen by coverage: of 0,
-0.25 and 0.5 rows the least that holds 94% throughout (docs/coverage.md)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,7 +225,7 @@ def influences(statistic: Statistic, margin: Array, *, classes: bool) -> Array:
     return found
 
 
-def of_both(old: Array, new: Array) -> tuple[Array, Array]:
+def expand_to_pairs(old: Array, new: Array) -> tuple[Array, Array]:
     """Return influences of both models as arrays over the cells of a table."""
     shape = (*old.shape, old.shape[-1])
     return (np.broadcast_to(old[:, :, :, None], shape), np.broadcast_to(new[:, :, None, :], shape))
@@ -349,13 +349,12 @@ def statistic_change(
 
     Of a rate of the same rows it follows from the rows that are decided differently; of any other
     statistic from it under both models and their correlation.
-
-    References: Zou & Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER of correlated
-    numbers); errors that both models share are subtracted on the same side.
     """
+    # Zou & Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER of correlated numbers);
+    # errors that both models share are subtracted on the same side.
     if isinstance(statistic, (ScoreStatistic, MomentStatistic)):
         raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
-    h_old, h_new = of_both(
+    h_old, h_new = expand_to_pairs(
         *(influences(statistic, margin, classes=table.classes) for margin in table.margins)
     )
     models = (
@@ -388,7 +387,7 @@ def statistic_change(
     logs = (logarithm(models[0]), logarithm(models[1]))
     difference, ratio = joined(models, -1), joined(logs, -1)
     rows = np.minimum(old.n, new.n)
-    methods = each_once(IntervalMethod.MOVER, *new.methods)
+    methods = unique_methods(IntervalMethod.MOVER, *new.methods)
     of = discordant_rows(statistic, table)
     if of is not None:
         clustered = np.isfinite(of.degrees).any()
@@ -440,7 +439,7 @@ class Discordant:
         return logs_of(paired_score_ratio(*counts, self._critical(z)))
 
     def _critical(self, z: ArrayLike) -> Array:
-        return as_critical_t(np.broadcast_to(_z(z), self.n.shape), self.degrees)
+        return t_from_z(np.broadcast_to(_z(z), self.n.shape), self.degrees)
 
 
 @quiet
@@ -547,7 +546,7 @@ def disparity_changes(
         quantity = of.between_halves(sides.table, inside=inside)
         made.append(quantity if metric.order == "group - reference" else quantity.negated())
     rows, others = np.split(sides.rows, 2)
-    methods = each_once(IntervalMethod.MOVER, *sides.methods)
+    methods = unique_methods(IntervalMethod.MOVER, *sides.methods)
     ours, theirs = np.split(np.array(sides.values), 2, axis=1)
     old, new = metric.of_values(ours, theirs, Profile.DOCUMENTED)
     models = made[2], made[3]
@@ -562,13 +561,12 @@ def distance_limits(shift: Limits, level: Limits) -> Limits:
     0 is so accepted only where x and y both differ from 0, with opposite signs: an
     intersection-union test.
 
-    References: Berger & Hsu (1996), Statistical Science 11, 283-319.
-
     >>> shift, level = (np.array(0.02), np.array(0.06)), (np.array(-0.4), np.array(-0.2))
     >>> low, high = distance_limits(shift, level)
     >>> float(low), float(high)
     (-0.06, -0.02)
     """
+    # Berger & Hsu (1996), Statistical Science 11, 283-319.
     corners = np.stack([distance(x, y) for x in shift for y in level])
     return np.asarray(corners.min(axis=0)), np.asarray(corners.max(axis=0))
 
@@ -591,8 +589,8 @@ def logs_of(limits: Limits) -> Limits:
     return np.log(np.maximum(low, 0.0)), np.log(np.maximum(high, 0.0))
 
 
+# probability that an item is excluded from the largest, under either model, although it is one.
 _EXCLUDED = 0.005
-"""Probability that an item is excluded from the largest, under either model, although it is one."""
 _METHODS = (IntervalMethod.SIMULTANEOUS, IntervalMethod.INFLUENCE)
 
 
@@ -638,8 +636,8 @@ def combined_changes(
     return DisparityChanges(shift, level, (old, new), (rows, others), _METHODS)
 
 
+# numbers of which the largest counts: coordinates, and those that are subtracted from them.
 _Items = tuple[Index, Index]
-"""Numbers of which the largest counts: coordinates, and those that are subtracted from them."""
 
 
 class _Coordinates:
@@ -678,21 +676,20 @@ class _Coordinates:
 
     def critical(self, z: float, times: int) -> float:
         each = z if times <= 1 else -normal_quantile(float(two_sided(z)) / (2 * times))
-        return float(as_critical_t(each, self._degrees))
+        return float(t_from_z(each, self._degrees))
 
 
 class _LargestItem:
-    """The change of the largest of some items, from i under one model to j under the other.
+    """The change of the largest of some items, from i under one model to j under the other."""
 
-    Both are fixed, though unknown. An item that is statistically significantly less than another
-    under a model is excluded, at a level that is small against 5%. The change is at least that from
-    i to any j: for every i its lower limit is the highest of those over j, simultaneous over them
-    (Bonferroni), and that of the change the lowest of these over i; the upper limit is the
-    converse. Where several items are equal, limits that hold whatever they are cover more.
+    # Both are fixed, though unknown. An item that is statistically significantly less than another
+    # under a model is excluded, at a level that is small against 5%. The change is at least that
+    # from i to any j: for every i its lower limit is the highest of those over j, simultaneous over
+    # them (Bonferroni), and that of the change the lowest of these over i; the upper limit is the
+    # converse. Where several items are equal, limits that hold whatever they are cover more.
 
-    References: Hsu (1996), Multiple Comparisons: Theory and Methods, chapter 4; Andrews & Soares
-    (2010), Econometrica 78, 119-157 (moments that are not binding are excluded).
-    """
+    # Hsu (1996), Multiple Comparisons: Theory and Methods, chapter 4; Andrews & Soares (2010),
+    # Econometrica 78, 119-157 (moments that are not binding are excluded).
 
     def __init__(self, of: _Coordinates, items: _Items) -> None:
         self._of = of

@@ -38,7 +38,7 @@ from fairgauge.render.documents.report_notes import (
     what_no_report_shows,
 )
 from fairgauge.render.grammar import describe_reason, spoken
-from fairgauge.render.page import Told, brief_of_page, exhibits, rows_read, told
+from fairgauge.render.page import WordedPage, brief_of_page, exhibits, first_page, rows_read
 from fairgauge.render.streams import Value, flat
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
@@ -53,7 +53,7 @@ from fairgauge.render.words.verdict_sentences import (
     verdict_of_all,
     verdict_rows,
 )
-from fairgauge.results.codec import plain, to_dict
+from fairgauge.results.codec import to_dict, to_plain
 from fairgauge.results.disparities import is_ratio, singled_out
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
@@ -114,19 +114,19 @@ class _Part:
                     "n": size_beside_rates(group, self.of.catalogue),
                     "rate": self.terms.get(name) or metrics.rate_heading(self.of.rate_row(name)),
                     "value": metrics.rate_value(self.of.rate_row(name), group.rates.get(name)),
-                    "difference": "" if total else self._compared(name, group),
+                    "difference": "" if total else self._comparison_of(name, group),
                 }
 
-    def _compared(self, rate: str, group: Group) -> str:
+    def _comparison_of(self, rate: str, group: Group) -> str:
         # how a rate compares with the reference: as the preset publishes it, or as such
-        if (metric := self._beside(rate)) is None:
+        if (metric := self._comparison_name(rate)) is None:
             return ""
         if (each := self.of.find(metric, group.group)) is not None:
             write = metrics.published_value if metric in self.terms else metrics.estimate_value
             return metrics.marked(write(each), each)
         return "ref." if group.group == reference_group(self.of, metric) else ""
 
-    def _beside(self, rate: str) -> str | None:
+    def _comparison_name(self, rate: str) -> str | None:
         ways = ("ratio", "difference") if f"{rate}.ratio" in self.terms else ("difference", "ratio")
         return next((m for by in ways if (m := f"{rate}.{by}") in self.of.metrics), None)
 
@@ -235,7 +235,7 @@ class _Part:
     def how_to_read(self) -> list[str]:
         g, rates = spoken(), [self.of.rate_row(rate) for rate in self.of.rates]
         against = {reference_name(e.reference) for e in self.of.estimates if e.reference}
-        beside = [m for rate in self.of.rates if (m := self._beside(rate)) is not None]
+        beside = [m for rate in self.of.rates if (m := self._comparison_name(rate)) is not None]
         ratios = [metric for metric in beside if is_ratio(self.of.metric_row(metric))]
         terms = [self.terms[each] for each in ratios if each in self.terms]
         text = g.say(
@@ -296,7 +296,7 @@ def _findings(report: Report) -> Iterator[tree.Block]:
         yield tree.Paragraph(spoken().say("more", "found", n=more) or "")
 
 
-def _whole(report: Report) -> list[str]:
+def _overall_lines(report: Report) -> list[str]:
     across = [each for section in sections_of(report) for each in section.across]
     return [
         printable(f"{capitalised(each.says)}.")
@@ -323,7 +323,7 @@ def _estimators(report: Report) -> Iterator[dict[str, Any]]:
 # ---- data, methods and numbers
 
 
-def _not_significant(report: Report) -> Iterator[tree.Block]:
+def _insignificant_blocks(report: Report) -> Iterator[tree.Block]:
     terms = terms_of(report)
     for sections, rates in insignificant(sections_of(report)):
         titles = [
@@ -383,7 +383,7 @@ def _compared_rows(report: Report) -> Iterator[dict[str, Any]]:
 
 
 def _specification(report: Report) -> list[tree.Block]:
-    text = json.dumps(plain(report.spec), indent=2, ensure_ascii=False)
+    text = json.dumps(to_plain(report.spec), indent=2, ensure_ascii=False)
     code = "\n".join(printable(line) for line in text.split("\n"))
     code = code if len(code) <= _LONGEST_SPEC else f"{code[:_LONGEST_SPEC]} ..."
     title = spoken().terms["specification"]
@@ -393,7 +393,7 @@ def _specification(report: Report) -> list[tree.Block]:
 def _filing(report: Report) -> Iterator[tree.Block]:
     if not report.spec.get("preset"):
         return
-    page = told(report)
+    page = first_page(report)
     sentences = (f"{page.headline}.", *(text for text, _ in page.verdict))
     results = next((said for place, _, said in page.answers if place == "found"), ())
 
@@ -434,7 +434,7 @@ def _facts(report: Report) -> dict[str, Any]:
 
 
 def _frame(report: Report, **_: bool) -> dict[str, Any]:
-    page = told(report)
+    page = first_page(report)
     tables = tables_to_publish(report)
     warnings = _warnings(report, page)
     return {
@@ -449,7 +449,7 @@ def _frame(report: Report, **_: bool) -> dict[str, Any]:
     }
 
 
-def _warnings(report: Report, page: Told) -> list[Diagnostic]:
+def _warnings(report: Report, page: WordedPage) -> list[Diagnostic]:
     # the warnings that open the document: those that the first page does not state
     reversed_in = {
         s.who.feature
@@ -479,7 +479,7 @@ def _rates(report: Report) -> Iterator[dict[str, Value]]:
             yield own
 
 
-def _stated(report: Report) -> Iterator[dict[str, Value]]:
+def _stated_rows(report: Report) -> Iterator[dict[str, Value]]:
     for finding in report.findings:
         row = flat(finding.estimate) | flat(finding)
         for name in ("ratio", "adjusted", "beside"):
@@ -506,8 +506,8 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
         table for table in gap_tables(report) if len(table.rows) <= _MOST_GROUPS
     ],
     "undefined": lambda part: missing_values(part.of.missing),
-    "whole": _whole,
-    "not_significant": _not_significant,
+    "whole": _overall_lines,
+    "not_significant": _insignificant_blocks,
     "closing": _closing,
     "estimator_rows": _estimators,
     "filing": _filing,
@@ -524,5 +524,5 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "specification": _specification,
     "provenance": lambda report: repeat_blocks(report, report.data.fingerprint, "audit"),
     "rates": _rates,
-    "stated": _stated,
+    "stated": _stated_rows,
 }

@@ -20,7 +20,7 @@ from fairgauge.render.documents.report_notes import (
     report_warnings,
 )
 from fairgauge.render.grammar import describe_reason, in_words, spoken
-from fairgauge.render.page import told
+from fairgauge.render.page import first_page
 from fairgauge.render.streams import flat
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words.display_names import called, capitalised, file_of, printable
@@ -111,7 +111,7 @@ class _Candidate:
         """Yield what the first page states of one candidate alone, and shifts of all."""
         if self.result.new is not None:
             return
-        language = told(self.result).language
+        language = first_page(self.result).language
         for s in candidate_statements(self.result, self.of):
             if self.several or s.code == "shifted":
                 texts = (language.say(s.code, where, s) for where in ("verdict", "found"))
@@ -178,7 +178,7 @@ def _verdict(candidate: Candidate) -> str:
     return f"{called(candidate.name)}: {verdict.upper()}{reason}"
 
 
-def _asked(change: Change) -> Iterator[tree.Block]:
+def _changed_settings(change: Change) -> Iterator[tree.Block]:
     pairs = []
     for each in change.differences:
         sides = [_setting(each.key, side) for side in (each.old, each.new)]
@@ -215,7 +215,7 @@ def _verdicts(change: Change) -> Iterator[dict[str, Any]]:
         }
 
 
-def _kept(change: Change) -> Iterator[dict[str, Any]]:
+def _unchanged_rows(change: Change) -> Iterator[dict[str, Any]]:
     # the verdicts that did not change, each with its value before and after
     for each in change.stayed:
         yield _row(each.new) | {
@@ -230,7 +230,7 @@ def _row(verdict: Verdict) -> dict[str, Any]:
 
 
 def _exhibits(change: Change) -> Iterator[tree.Chart]:
-    language, rows = told(change).language, []
+    language, rows = first_page(change).language, []
     for s in changes_shown(change)[:_MOST_DRAWN]:
         if s.was is None or s.who is None or s.than is None:
             continue
@@ -251,7 +251,7 @@ def _exhibits(change: Change) -> Iterator[tree.Chart]:
         )
 
 
-def _other_notes(change: Change) -> list[str]:
+def _notes_of_rest(change: Change) -> list[str]:
     warnings = opening_warnings(report_warnings(change.diagnostics))
     return [line for line in note_lines(change.diagnostics) if line not in warnings]
 
@@ -281,16 +281,16 @@ def _rows(change: Change) -> Iterator[dict[str, Any]]:
 STREAMS: Mapping[str, Callable[..., Any]] = {
     "facts": _facts,
     "frame": lambda change, **_: {"lead": caveat(change.spec), "exhibits": _exhibits(change)},
-    "asked": _asked,
+    "asked": _changed_settings,
     "verdicts": _verdicts,
-    "kept": _kept,
+    "kept": _unchanged_rows,
     "every": lambda change: [_Candidate(change, each) for each in change.candidates],
     "shown": lambda of: of.rows(_SHOWN),
     "others": lambda of: of.rows(_OTHERS) if of.result.new else (),
     "folded_others": lambda of: () if of.result.new else of.rows(_OTHERS),
     "tried": _alternatives,
     "alone_rows": lambda change: change.alone,
-    "noted": _other_notes,
+    "noted": _notes_of_rest,
     "provenance": lambda change: (
         () if change.new else repeat_blocks(change, change.old.fingerprint, "compare-models")
     ),

@@ -46,12 +46,7 @@ from fairgauge.resolve.question_checks import FEW_PUBLISHED
 from fairgauge.results.disparities import is_of_other_rows, is_ratio
 from fairgauge.results.estimates import Estimate, Group, RateValue
 from fairgauge.results.report import Report
-from fairgauge.results.sections import (
-    FeatureResults,
-    reference_group,
-    sections_of,
-    size_of_rate,
-)
+from fairgauge.results.sections import FeatureResults, reference_group, sections_of, size_of_rate
 
 _BLOCKS = re.compile("\0(\\d+)\0")
 _RATE, _RATIO, _REJECTED = "selection_rate", "selection_rate.ratio", "rejection_share"
@@ -92,6 +87,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
         "quarters": lambda: _tables(report, "quarters", _quarters(report)),
         "adverse_impact": lambda: whole("shortfall"),
         "comparisons": lambda: whole("compared"),
+        "estimators": lambda: whole("estimators"),
         "not_stated": lambda: whole("not_stated"),
         "signatures": lambda: [signatures],
         "statements": lambda: [tree.Items(of.statements)],
@@ -101,7 +97,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
     yield from whole("kit")
     replaced = question.preset_reference_replaced(report.spec)
     own = replaced and question.reference_words(of.options["reference"])
-    estimated = _estimated(report)
+    estimated = _estimated_features(report)
     facts = {"own": own, "to": question.only_reference(report.spec), "absent": _absent(of, report),
              "features": [*map(called, estimated)]}  # fmt: skip
     for name in ("reference_replaced", "not_estimated"):
@@ -150,14 +146,14 @@ def _block(text: str, held: list[tuple[tree.Block, ...]]) -> Iterator[tree.Block
         yield tree.Paragraph(" ".join(lines))
 
 
-def _estimated(report: Report) -> list[str]:
+def _estimated_features(report: Report) -> list[str]:
     # the features whose groups are known by probabilities
     return [each["name"] for each in report.spec.get("probabilities", ())]
 
 
 def _absent(of: Preset, report: Report) -> list[str]:
     # the metrics of a preset that cannot be estimated from probabilities
-    features = _estimated(report)
+    features = _estimated_features(report)
     there = {each.metric for each in report.estimates if each.feature in features}
     return [
         of.terms.get(each) or metric_words(report.catalogue.metric(each))
@@ -217,14 +213,14 @@ def _tables(report: Report, name: str, of: Iterable[_Row]) -> list[tree.Table]:
 def _selections(section: FeatureResults, of: Preset, report: Report) -> Iterator[_Row]:
     # of weighted rows no number of selections stands beside the rate, which is not made of it; of
     # groups that are known by probabilities no number at all, because nobody in them was counted
-    every = [e for e in _of_all_rows(section) if e.metric in of.published_metrics]
+    every = [e for e in _overall_estimates(section) if e.metric in of.published_metrics]
     metrics = [metric for metric in of.published_metrics if metric in section.metrics]
     groups = [group for group in section.groups if group.reference_kind is None]
     if not metrics and not (every and all(_RATE in group.rates for group in groups)):
         return
     terms, rate = terms_of(report), section.rate_row(_RATE)
     weight = report.spec.get("weight") and called(report.spec["weight"])
-    estimated = section.feature in _estimated(report)
+    estimated = section.feature in _estimated_features(report)
     heads = ["n", rate_heading(rate), rate.title]
     if weight:
         heads = ["unweighted rows", f"sum of {weight}", f"weighted {rate.title}"]
@@ -258,7 +254,7 @@ def _selections(section: FeatureResults, of: Preset, report: Report) -> Iterator
 
     rows = [{"group": g.group, "below": "", **cell} for g in groups for cell in cells(g)]
     shown = [] if estimated else list(dict.fromkeys(each["head"] for each in rows))
-    for name, n in _unknown(report, section.feature):
+    for name, n in _unknown_rows(report, section.feature):
         values = [n, *["-"] * len(shown)]
         rows += [
             {"group": name, "head": head, "value": value, "below": ""}
@@ -293,7 +289,7 @@ def _is_open(estimate: Estimate) -> bool:
     return small or is_of_other_rows(estimate)
 
 
-def _unknown(report: Report, feature: str | None) -> Iterator[tuple[str, str]]:
+def _unknown_rows(report: Report, feature: str | None) -> Iterator[tuple[str, str]]:
     groups = {str(each.group).casefold() for each in report.groups if each.feature == feature}
     name = next((each for each in _UNKNOWN if each.casefold() not in groups), _UNKNOWN[-1])
     for each in report.diagnostics:
@@ -307,7 +303,7 @@ def _lacking(groups: Iterable[Group]) -> float:
     return sum(n - known for n, known in rates if known is not None)
 
 
-def _in_brackets(text: str | None) -> str:
+def _bracket(text: str | None) -> str:
     return f"({text})" if text else ""
 
 
@@ -321,7 +317,7 @@ def _compared(estimate: Estimate | None, *, together: bool) -> _Row:
         is_share = unit(estimate.definition) is tree.Unit.RATIO
         below = published_range(*ends) if is_share else metric_range(estimate.definition, *ends)
     value = "-" if estimate.value is None else published_value(estimate)
-    return {"value": value, "below": _in_brackets(below)}
+    return {"value": value, "below": _bracket(below)}
 
 
 # ---- gaps of pay, of all rows and by category
@@ -339,7 +335,9 @@ def gap_tables(report: Report) -> list[tree.Table]:
     asked, column = of.options["metrics"], strata_named(report.spec.get("strata"))
     whole, by_category = [], []
     for section in sections_of(report):
-        ours = [e for e in _of_all_rows(section) if e.metric in asked and is_ratio(e.definition)]
+        ours = [
+            e for e in _overall_estimates(section) if e.metric in asked and is_ratio(e.definition)
+        ]
         groups = sum(group.reference_kind is None and group.n > 0 for group in section.groups)
         limit = of.category_limit if groups <= 2 else None
         hidden = _withheld(each for each in section.inside if each.metric == asked[0])
@@ -373,7 +371,7 @@ def gap_tables(report: Report) -> list[tree.Table]:
     return _tables(report, "gap", (*whole, *by_category))
 
 
-def _of_all_rows(section: FeatureResults) -> list[Estimate]:
+def _overall_estimates(section: FeatureResults) -> list[Estimate]:
     missing = [each for each in section.missing if each.scope.kind is ScopeKind.OVERALL]
     return [*section.estimates, *missing]
 
@@ -431,7 +429,7 @@ def _gap_row(
         below = f"{_percent(1 - high)} to {_percent(1 - low)}"
     name = each.metric.removesuffix(".ratio")
     row = {"name": of.terms.get(name, name), "n_group": each.n_group, "gap": _percent(gap),
-           "n_reference": each.n_reference, "below": _in_brackets(below)}  # fmt: skip
+           "n_reference": each.n_reference, "below": _bracket(below)}  # fmt: skip
     if column is None:
         return row | dict.fromkeys(("rate_group", "rate_reference", "reached"))
     rate = compared_rate(each.definition)
@@ -480,7 +478,7 @@ def _people_and_rates(of: Preset, report: Report) -> Iterator[_Row]:
             for group in groups
             for head, rate in rates.items()
         ]  # fmt: skip
-        for name, n in _unknown(report, feature):
+        for name, n in _unknown_rows(report, feature):
             row = {"group": name, "n": n, "share": "-", "value": "-", "below": ""}
             rows += [{**row, "head": head} for head in rates]
         yield {"title": called(feature), "rows": rows}
@@ -492,7 +490,7 @@ def _rate_cell(rate: Statistic, found: RateValue, *, of: bool = True) -> _Row:
     people = f"n = {numbers.count(found.denominator)}" if found.denominator and of else ""
     below = "; ".join(filter(None, (ends or reason, people)))
     value = "-" if found.value is None else rate_text(rate, found.value)
-    return {"value": value, "below": _in_brackets(below)}
+    return {"value": value, "below": _bracket(below)}
 
 
 def _quarters(report: Report) -> Iterator[_Row]:

@@ -15,7 +15,7 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.documents.report_notes import TONES, record_blocks
 from fairgauge.render.grammar import Grammar, describe_reason, in_words, spoken
-from fairgauge.render.page import told
+from fairgauge.render.page import first_page
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
@@ -32,7 +32,7 @@ from fairgauge.results.monitor_results import (
     Unmatched,
 )
 from fairgauge.results.statement import Statement
-from fairgauge.statements.monitor import alarm_statements, drawn, open_states
+from fairgauge.statements.monitor import alarm_statements, chart_statement, open_states
 
 _DECIDED = (Outcome.FAIL, Outcome.PASS)
 _MOST_NAMED, _MOST_CHARTS = 10, 40
@@ -46,7 +46,7 @@ def _facts(report: MonitorReport) -> dict[str, Any]:
         "tone": str(_tone(report)),
         "asymptotic": any(each.detector is Detector.ASYMPTOTIC for each in report.comparisons),
         "within": report.spec["monitor"].get("labels_within"),
-        "insufficient": "" if report.comparisons else _open(report),
+        "insufficient": "" if report.comparisons else _open_sentences(report),
         "alphas": " to ".join(dict.fromkeys(f"{a:.2g}" for a in alphas[:1] + alphas[-1:])),
         "rules": "; ".join(dict.fromkeys(written[each.rule] for each in report.comparisons)),
     }
@@ -60,24 +60,24 @@ def _verdict(report: MonitorReport) -> str:
         "counted": str(report.inconclusive) if undecided and report.verdict in _DECIDED else None,
         "undefined": len(report.undefined),
         "faults": bool(report.faults),
-        "why": _open(report) if report.state is not MonitorState.NO_ALARM else "",
+        "why": _open_sentences(report) if report.state is not MonitorState.NO_ALARM else "",
     }
     return spoken().say("monitored_text", "verdict", **facts) or ""
 
 
-def _said(report: MonitorReport, stated: Sequence[Statement], *places: str) -> list[str]:
-    language = told(report).language
+def _sentence(report: MonitorReport, stated: Sequence[Statement], *places: str) -> list[str]:
+    language = first_page(report).language
     said = (language.say(s.code, place, s) for s in stated for place in places)
     return [text for text in said if text]
 
 
-def _open(report: MonitorReport) -> str:
-    return " ".join(_said(report, open_states(report), "verdict"))
+def _open_sentences(report: MonitorReport) -> str:
+    return " ".join(_sentence(report, open_states(report), "verdict"))
 
 
 def _drawn_caption(report: MonitorReport, each: MonitoredComparison) -> str:
     # what a chart over time is of, in words: who is compared with whom, and what may be
-    s, language = drawn(report, each), told(report).language
+    s, language = chart_statement(report, each), first_page(report).language
     text = language.say("drawn", s.of.kind if s.of else "number", s)
     return (
         f"{text}; {language.say('drawn', 'tolerated', text=tolerated_words(each))}" if text else ""
@@ -107,7 +107,7 @@ def _frame(report: MonitorReport, **_: bool) -> dict[str, Any]:
     return {"exhibits": drawn, "subject": numbers.listing(named, most=_MOST_NAMED)}
 
 
-def _compared(report: MonitorReport) -> Iterator[dict[str, Any]]:
+def _comparison_rows(report: MonitorReport) -> Iterator[dict[str, Any]]:
     words = spoken().terms["monitored"]
     for each in report.comparisons:
         value, ends = "-", ""
@@ -163,7 +163,7 @@ def _chart(each: MonitoredComparison, report: MonitorReport) -> tree.TimeChart:
     )
 
 
-def _noted(report: MonitorReport) -> Iterator[str]:
+def _note_rows(report: MonitorReport) -> Iterator[str]:
     # what rules and comparisons lack: what they match, a baseline, data, a value
     rules = metrics.monitored_rules(report)
     for each in report.unmatched:
@@ -173,7 +173,7 @@ def _noted(report: MonitorReport) -> Iterator[str]:
     yield from (each.says for each in lacking[:_MOST_NAMED])
 
 
-def _excluded(report: MonitorReport) -> Iterator[dict[str, Any]]:
+def _excluded_rows(report: MonitorReport) -> Iterator[dict[str, Any]]:
     totals: Counter[str] = Counter()
     for each in report.rows:
         totals.update(each.excluded)
@@ -209,16 +209,16 @@ def _periods(report: MonitorReport) -> Iterator[dict[str, Any]]:
 def _history_facts(health: HistoryHealth) -> dict[str, Any]:
     count, size = len(health.findings), len(health.periods)
     tone = tree.Tone.BAD if count else tree.Tone.GOOD if size else tree.Tone.UNSURE
-    return {"verdict": told(health).headline, "tone": str(tone)}
+    return {"verdict": first_page(health).headline, "tone": str(tone)}
 
 
 STREAMS: Mapping[str, Callable[..., Any]] = {
     "facts": _facts,
     "frame": _frame,
-    "alarms": lambda report: _said(
+    "alarms": lambda report: _sentence(
         report, alarm_statements(report), "headline", "found", "certain"
     ),
-    "compared": _compared,
+    "compared": _comparison_rows,
     "baselines": lambda report: [
         f"{name_of(each)}. {describe_baseline(each, each.baseline)}"
         for each in report.comparisons
@@ -229,8 +229,8 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
         for place, each in enumerate(report.gravest[:_MOST_CHARTS])
         if each.points
     ],
-    "noted": _noted,
-    "excluded_rows": _excluded,
+    "noted": _note_rows,
+    "excluded_rows": _excluded_rows,
     "feed": lambda report: [each.says for each in report.findings],
     "provenance": _repeat,
     "periods": _periods,
@@ -249,7 +249,7 @@ _WHY = {
 }
 
 
-def _worded(place: str, **facts: Any) -> str:
+def _word_place(place: str, **facts: Any) -> str:
     return spoken().say("monitored_text", place, **facts) or ""
 
 
@@ -257,7 +257,7 @@ def describe_comparison(each: MonitoredComparison) -> str:
     """Describe what a rule came to for a group: its alarm, or how far the evidence is from one."""
     alarm, undefined = each.alarm, each.undefined
     reason = each.open or (undefined[-1].reason if undefined else None)
-    text = _worded(
+    text = _word_place(
         "comparison",
         alarm=alarm,
         value=alarm and metrics.metric_value(each.definition, alarm.after.value),
@@ -278,7 +278,7 @@ def describe_unmatched(each: Unmatched, rule: str) -> str:
     else:
         kind = _WHY.get(each.reason.code, "of_none")
     why = describe_reason(each.reason) if each.reason is not None else ""
-    return f"{capitalised(rule)} {_worded('unmatched', u=each, kind=kind, why=why)}"
+    return f"{capitalised(rule)} {_word_place('unmatched', u=each, kind=kind, why=why)}"
 
 
 def name_of(each: MonitoredComparison) -> str:
@@ -290,7 +290,7 @@ def tolerated_words(each: MonitoredComparison) -> str:
     """Return the tolerated values of a comparison in words: ``0.8 or more``."""
     ends = [None if math.isinf(end) else _end(each, end) for end in (each.low, each.high)]
     pp = metrics.unit_name(metrics.unit(each.definition))
-    return _worded("tolerated", ends=ends, pp=pp, any=each.lacks_baseline)
+    return _word_place("tolerated", ends=ends, pp=pp, any=each.lacks_baseline)
 
 
 def _end(each: MonitoredComparison, value: float) -> str:
@@ -303,7 +303,9 @@ def describe_baseline(each: MonitoredComparison, baseline: Baseline) -> str:
     """Describe a baseline, and what its uncertainty makes of the tolerated values."""
     value = metrics.metric_value(each.definition, baseline.value)
     ends = metrics.metric_range(each.definition, baseline.low, baseline.high)
-    return _worded("baseline", b=baseline, value=value, ends=ends, tolerated=tolerated_words(each))
+    return _word_place(
+        "baseline", b=baseline, value=value, ends=ends, tolerated=tolerated_words(each)
+    )
 
 
 def sides_of(each: MonitoredComparison) -> str:

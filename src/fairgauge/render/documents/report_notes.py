@@ -14,12 +14,7 @@ from fairgauge.enums import DiagnosticCode, IntervalMethod, Level, Outcome, Stat
 from fairgauge.question.options import BY_NAME, OPTIONS, Option, Spec
 from fairgauge.question.readers import Location
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.grammar import (
-    describe_diagnostic,
-    describe_reason,
-    plain,
-    spoken,
-)
+from fairgauge.render.grammar import describe_diagnostic, describe_reason, english, spoken
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.metric_words import metric_words
 from fairgauge.results.estimates import Estimate
@@ -169,7 +164,7 @@ def method_name(method: IntervalMethod) -> str:
 
 def described_methods(report: Report) -> list[dict[str, Any]]:
     """Return the methods of the confidence intervals of a report: name, text, and used for what."""
-    g, texts = spoken(), plain().table["method"]
+    g, texts = spoken(), english().table["method"]
     made = [
         (interval, metric_words(each.definition))
         for each in report.estimates
@@ -193,13 +188,13 @@ def described_methods(report: Report) -> list[dict[str, Any]]:
 
 def what_no_report_shows() -> tuple[str, ...]:
     """Return what no report can show."""
-    return tuple(plain().table["method"]["limits"])
+    return tuple(english().table["method"]["limits"])
 
 
 _FILE = re.compile(r"[./]")
 NO_FILE = "DATA"
 """What stands in a command for data that are not in a file."""
-_CONTROLS = replace(BY_NAME["strata"], name="controls", flags={"--control": ""})
+_CONTROLS = replace(BY_NAME["strata"], name="controls", flag="--control")
 """The option of a decomposition alone, which is written as strata are."""
 
 
@@ -235,7 +230,7 @@ def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
     words: list[str] = []
     for option in (*OPTIONS, _CONTROLS):
         value = spec.get(option.name)
-        if value is None or value == []:  # not asked; reports of version 1 have empty lists
+        if value is None or value == []:  # not asked
             continue
         at = Location(option.name)
         value = option.type.plain(option.type.read(value, at))
@@ -250,28 +245,24 @@ def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
 
 
 def _flags(option: Option, value: Any) -> list[str] | None:
-    if len(option.flags) > 1:  # a table, with a flag for each key
-        flags = ((f"--{key.replace('_', '-')}", text) for key, text in value.items())
-        return [word for flag in flags for word in flag]
-    (flag,) = option.flags
     texts = option.type.write(value)
-    if _as_text(_parsed(option, texts)) != _as_text(value):
+    if _texts_of_values(_parse_texts(option, texts)) != _texts_of_values(value):
         return None
     if option.type.arguments > 1:
-        return [flag, *texts]
-    return [word for text in texts for word in (flag, text)]
+        return [option.flag, *texts]
+    return [word for text in texts for word in (option.flag, text)]
 
 
-def _parsed(option: Option, texts: Sequence[str]) -> object:
+def _parse_texts(option: Option, texts: Sequence[str]) -> object:
     at = Location(option.name)
     meaning = option.type.read(option.type.parse(texts, at), at)
     return None if at.problems else option.type.plain(meaning)
 
 
-def _as_text(value: object) -> object:
+def _texts_of_values(value: object) -> object:
     # values as the command line has them: 1, 1.0 and "1" are one text
     if isinstance(value, Mapping):
-        return {str(key): _as_text(each) for key, each in value.items()}
+        return {str(key): _texts_of_values(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_as_text(each) for each in value]
+        return [_texts_of_values(each) for each in value]
     return name_of(canonical(value))

@@ -8,7 +8,7 @@ from typing import Any
 from fairgauge.enums import Level
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.grammar import in_words, spoken
-from fairgauge.render.page import told
+from fairgauge.render.page import first_page
 from fairgauge.render.streams import layouts
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import shown, shown_range, titled
@@ -16,7 +16,7 @@ from fairgauge.render.words.question_sentences import unit_of
 from fairgauge.results.codec import to_dict
 from fairgauge.results.name_swaps import PairsAudit, SwapVerdict
 from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
-from fairgauge.statements.search import guaranteed
+from fairgauge.statements.search import nearer_end
 from fairgauge.statements.swaps import spread_statement
 
 
@@ -33,7 +33,7 @@ def _columns(found: SubgroupSearch) -> dict[str, str]:
 
 
 def _row(found: SubgroupSearch, each: Subgroup) -> dict[str, Any]:
-    own = to_dict(each) | {"subgroup": each.name, "guaranteed": guaranteed(found, each)}
+    own = to_dict(each) | {"subgroup": each.name, "guaranteed": nearer_end(found, each)}
     conditions = {column: each.conditions.get(of) for column, of in _columns(found).items()}
     return {**conditions, **own}
 
@@ -89,7 +89,7 @@ def _differences(audit: PairsAudit) -> Iterator[dict[str, Any]]:
 
 
 def _edits(audit: PairsAudit) -> Iterator[str]:
-    said = told(audit).language.say
+    said = first_page(audit).language.say
     for each in audit.placebo:
         yield said("spread", "certain", spread_statement(each)) or ""
 

@@ -12,7 +12,7 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.changed import ARROW, change_of, disparity_shift, rate_shift
 from fairgauge.render.documents.report_notes import TONES
 from fairgauge.render.grammar import in_words, spoken
-from fairgauge.render.page import told
+from fairgauge.render.page import first_page
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.question_sentences import unit_of
@@ -104,7 +104,7 @@ def _groups_drawn(choice: ThresholdChoice) -> Iterator[tree.Chart]:
     groups = [s for s in group_rates(choice) if s.of and s.of.event][:_MOST_DRAWN]
     if not groups:
         return
-    grammar, facts = told(choice).language, groups[0].facts
+    grammar, facts = first_page(choice).language, groups[0].facts
     rows = []
     for each in groups:
         old, new = each.facts["old_value"], each.facts["new_value"]

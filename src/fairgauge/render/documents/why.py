@@ -10,7 +10,7 @@ from fairgauge.enums import GapPartKind, GapVerdict, Level, ReferenceKind, Strat
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.report_notes import repeat_blocks
 from fairgauge.render.grammar import describe_diagnostic, spoken
-from fairgauge.render.page import rows_read, told
+from fairgauge.render.page import first_page, rows_read
 from fairgauge.render.streams import flat
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words import numbers
@@ -58,7 +58,10 @@ class _Gap:
 
     def said(self, *places: str, code: str = "") -> Iterator[str]:
         """Yield what is stated of it at some places of a page, or under one code alone."""
-        language, stated = told(self.found).language, gap_statements(self.found, self.at, self.of)
+        language, stated = (
+            first_page(self.found).language,
+            gap_statements(self.found, self.at, self.of),
+        )
         for place in places:
             of_code = (s for s in stated if code in ("", s.code))
             yield from filter(None, (language.say(s.code, place, s) for s in of_code))
@@ -175,7 +178,7 @@ def _unit(found: Decomposition) -> str:
     return called(words.get("unit") or counted or "rows")
 
 
-def _excluded(found: Decomposition) -> Iterator[tuple[str, str]]:
+def _excluded_texts(found: Decomposition) -> Iterator[tuple[str, str]]:
     # First are those that are counted nowhere, with and without a stratum: rows, where nobody knows
     # for how many cases they stand. The reasons after a missing stratum are of rows that have one.
     unit_, g = _unit(found), spoken()
@@ -190,7 +193,7 @@ def _excluded(found: Decomposition) -> Iterator[tuple[str, str]]:
 
 def _frame(found: Decomposition, **_: bool) -> Row:
     return {
-        "beside": rows_read(told(found)),
+        "beside": rows_read(first_page(found)),
         "subject": "; ".join(gap.estimate.says for gap in found.gaps),
         "exhibits": (_gaps(found)[0].chart(),),
     }
@@ -226,7 +229,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
         for each in found.diagnostics
         if each.level is Level.NOTE
     ],
-    "excluded": lambda found: [tree.Facts(tuple(_excluded(found)))] if found.excluded else [],
+    "excluded": lambda found: [tree.Facts(tuple(_excluded_texts(found)))] if found.excluded else [],
     "provenance": lambda found: repeat_blocks(found, found.fingerprint, "why"),
     "columns": lambda found: found.gaps[0].columns,
     "parts": lambda found: _rows(found, lambda gap: gap.parts),

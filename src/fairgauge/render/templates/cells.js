@@ -6,20 +6,6 @@ const dot = (coefficients, cells) => {
   return sum;
 };
 
-// arithmetic as in the core: x/0 is infinite, 0/0 undefined (NaN); profile clarify makes that 0
-const arithmetic = (clarify) => {
-  const undefinedIs = clarify ? 0 : NaN;
-  const divide = (over, under) => (Number.isNaN(over / under) ? undefinedIs : over / under);
-  const subtract = (a, b) => (clarify && a === b ? 0 : a - b);
-  const valueOf = ({ of }, cells) =>
-    of.reduce((sum, [over, under]) => sum + divide(dot(over, cells), dot(under, cells)), 0) / of.length;
-  const contrast = (rate, by, ...sides) => {
-    const values = sides.map((cells) => valueOf(rate, cells));
-    return by === "ratio" ? divide(...values) : subtract(...values);
-  };
-  return { valueOf, contrast };
-};
-
 // what is made once by key; of no more than so many, all are made again
 const cached = (held, key, make_, most = Infinity) => {
   if (!held.has(key) && held.size >= most) held.clear();
@@ -35,9 +21,31 @@ const count = (n) => fixed(n, Number.isInteger(n) ? 0 : 1).replace(/\B(?=(\d{3})
 
 const UI = data.ui, LANGUAGE = data.language, inWords = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);
 const localised = (text) => (LANGUAGE === "de" ? text.replace(/[,.]/g, (c) => (c === "," ? "." : ",")) : text);
+const amount = (n) => localised(count(n));
 const quoted = (t) => JSON.stringify(String(t)).replace(/[\u007f-\u009f\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 const tomlValue = (v) => (typeof v === "string" ? quoted(v) : Array.isArray(v) ? `[${v.map(tomlValue).join(", ")}]`
   : typeof v === "object" ? `{${Object.entries(v).map(([k, each]) => `${quoted(k)} = ${tomlValue(each)}`).join(", ")}}` : String(v));
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+// which groups differ: few by name, many counted
+const comparedText = (what, reference, groups) => {
+  const parts = ["lower", "higher", "alike", "few"].flatMap((kind) => {
+    const names = groups.filter(([, of]) => of === kind).map(([name]) => name), named = names.length > 3 ? inWords(UI.group_count, { n: names.length }) : names.join(", ");
+    return names.length ? [inWords(UI.view[kind], { names: named })] : [];
+  });
+  return `${inWords(UI.view.compared, { what: capital(what), reference })} ${parts.join("; ") || UI.view.none}.`;
+};
+// a question as audit.toml
+const specification = (question) => {
+  const isTable = (v) => v && typeof v === "object" && !Array.isArray(v), kept = Object.entries(question).filter(([, v]) => v !== null && v !== undefined && !(Array.isArray(v) && !v.length));
+  const lines = kept.filter(([, v]) => !isTable(v)).map(([k, v]) => `${k} = ${tomlValue(v)}`);
+  const tables = kept.filter(([, v]) => isTable(v)).flatMap(([k, v]) => {
+    const own = Object.entries(v).filter(([, each]) => !isTable(each)), nested = Object.entries(v).filter(([, each]) => isTable(each));
+    return [...(own.length ? ["", `[${k}]`, ...own.map(([name, each]) => `${quoted(name)} = ${tomlValue(each)}`)] : []),
+      ...nested.flatMap(([name, each]) => ["", `[${k}.${quoted(name)}]`, ...Object.entries(each).map(([n, x]) => `${quoted(n)} = ${tomlValue(x)}`)])];
+  });
+  return [...lines, ...tables, ""].join("\n");
+};
 
 // elements of the page; names enter it as text alone
 const one = (id) => document.getElementById(id);

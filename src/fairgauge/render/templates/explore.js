@@ -3,19 +3,9 @@
 const bounded = (cells, ends) => Object.assign(cells, ends.length ? { ends } : {});  // of protected counts
 const explore = (data) => {
   const { columns, rates, thresholds, models } = data, V = UI.view, MOST_GROUPS = 200, z = critical(1 - data.confidence);
-  rates.forEach((rate, i) => { rate.at = i; });
   // a row for each combination of groups, by label (positive, negative, missing) and by how many places the score
-  // reaches, last without a decision; a number below zero stands for so many zeros
-  const tables = data.tables.map(({ codes, counts, ranges = [], ...of }) => {
-    const plane = of.places.length + 2, size = 3 * plane;
-    const unpacked = (runs) => {
-      const flat = new Float64Array((codes.length / of.columns.length) * size);
-      let at = 0;
-      for (const n of runs) if (n < 0) at -= n; else flat[at++] = n;
-      return flat;
-    };
-    return { ...of, codes, plane, size, flats: [counts, ...ranges].map(unpacked) };
-  });
+  // reaches, last without a decision
+  const tables = data.tables.map(({ counts, ranges = [], ...of }) => ({ ...of, plane: of.places.length + 2, size: 3 * (of.places.length + 2), flats: [counts, ...ranges] }));
   // several rows added up: by label the rows that reach each place, and last those without a decision
   const added = ({ plane, size }, rows, flat) => {
     const sums = new Float64Array(size);
@@ -34,12 +24,12 @@ const explore = (data) => {
     return (place) => { const [cells, ...ends] = every.map((sums) => cellsAt(sums, place)); return bounded(cells, ends); };
   };
   const total = (cells) => cells.reduce((a, b) => a + b, 0);
-  const less = (a, b) => a.map((n, i) => (n - b[i] <= 1e-12 * n ? 0 : n - b[i]));  // sums of weights differ by rounding
+  const less = (a, b) => a.map((n, i) => n - b[i]);
   const without = (all, own) => bounded(less(all, own), (all.ends ?? []).map((end, i) => less(end, own.ends[i])));
 
   // ---- a view: the groups of some columns under a filter, at a threshold
   const start = {
-    rate: Math.max(0, rates.findIndex(({ name }) => name === data.start.rate)), show: "difference", by: data.start.by, reference: String(data.start.reference),
+    rate: Math.max(0, rates.findIndex(({ moves }) => moves)), show: "difference", by: data.by, reference: String(data.reference),
     threshold: data.audited, model: 0, filter: columns.map(() => -1), group: null, sort: null,
   };
   let state = structuredClone(start);
@@ -62,16 +52,14 @@ const explore = (data) => {
     return { groups: groups.map((g) => ({ ...g, name: nameOf(s.by, g.codes) })), whole: memberOf(table, whole) };
   };
   const nameOf = (by, codes) => by.map((i, k) => columns[i].groups[codes[k]]).join(" & ");
-  const members = new Map(), views = new Map();
+  const members = new Map();
   const viewOf = (s) => {
     const table = fitting(s).filter((t) => t.places.includes(s.threshold)).sort((a, b) => a.flats[0].length - b.flats[0].length)[0];
     if (!table) return null;
     const key = [tables.indexOf(table), s.by, s.filter].join("|"), place = table.places.indexOf(s.threshold);
-    return cached(views, `${key}|${place}`, () => {
-      const { groups, whole } = cached(members, key, () => membersOf(s, table), 16), all = whole(place);
-      const counted = groups.map((g) => ({ ...g, cells: g.at(place) })).map((g) => ({ ...g, n: total(g.cells), others: without(all, g.cells) })).filter((g) => g.n > 0);
-      return { groups: counted, all };
-    }, 200);
+    const { groups, whole } = cached(members, key, () => membersOf(s, table), 16), all = whole(place);
+    const counted = groups.map((g) => ({ ...g, cells: g.at(place) })).map((g) => ({ ...g, n: total(g.cells), others: without(all, g.cells) })).filter((g) => g.n > 0);
+    return { groups: counted, all };
   };
   const against = (s, view, group) => {
     if (s.reference === "others") return { cells: group.others };
@@ -82,7 +70,7 @@ const explore = (data) => {
   const resultOf = (s, view, group, rate, show, z_ = z) => {
     if (show === "rate") return rateOf(rate, group.cells, z_, data.fewest);
     const reference = against(s, view, group);
-    if (!reference || !(show in rate.contrasts) || !total(reference.others ?? reference.cells)) return null;
+    if (!reference || !total(reference.others ?? reference.cells)) return null;
     return compareRates(rate, show, group.cells, reference.cells, reference.others ?? null, z_, data.fewest);
   };
   // how an audit of the view marks what is statistically significant: by intervals that hold for all that it tests
@@ -90,7 +78,7 @@ const explore = (data) => {
     const tested = new Set(), alike = new Set(), known = (r) => r && !r.few && !Number.isNaN(r.value) && !Number.isNaN(r.low);
     for (const rate of rates) {
       for (const g of groups) if (["difference", "ratio"].some((show) => known(resultOf(s, view, g, rate, show)))) tested.add(`${rate.test}|${s.reference === "others" && groups.length === 2 ? "" : g.key}`);
-      if (rate.kind === "share" && groups.filter((g) => known(resultOf(s, view, g, rate, "rate"))).length > 2) alike.add(rate.test);
+      if (groups.filter((g) => known(resultOf(s, view, g, rate, "rate"))).length > 2) alike.add(rate.test);
     }
     return critical(alphaOf(tested.size + 2 * alike.size, data.confidence));
   };
@@ -98,32 +86,30 @@ const explore = (data) => {
   const isSignificant = (show, r) => r && !r.few && (r.low > neutral[show] || r.high < neutral[show]);
 
   // ---- numbers in words
-  const number = (value, show, share) => {
+  const number = (value, show) => {
     if (Number.isNaN(value)) return V.undefined;
     if (!Number.isFinite(value)) return value > 0 ? "\u221e" : "\u2212\u221e";
-    const text = show === "ratio" ? fixed(value, 2) : share ? fixed(value * 100, 1) : fixed(value, 3), isZero = /^-?0\.0*$/.test(text);
+    const text = show === "ratio" ? fixed(value, 2) : fixed(value * 100, 1), isZero = /^-?0\.0*$/.test(text);
     return localised(isZero ? text.replace("-", "") : (show === "difference" && value > 0 ? "+" : "") + text).replace("-", "\u2212");
   };
-  const unit = (show, share) => (show === "ratio" || !share ? "" : show === "difference" ? " pp" : "%");
+  const UNITS = { ratio: "", difference: " pp", rate: "%" };
   const level = localised(String(Number((100 * data.confidence).toPrecision(6))));
-  const stated = (r, show, { share }) => {
-    const text = number(r.value, show, share) + (Number.isNaN(r.value) ? "" : unit(show, share)), ends = (of) => inWords(V.range, { low: number(of[0], show, share), high: number(of[1], show, share) });
-    const bounds = r.bounds ? `${inWords(V.bounds, { range: ends(r.bounds) })}, ` : "", interval = Number.isNaN(r.low) ? V.no_interval : inWords(V.interval, { level, range: ends([r.low, r.high]) });
-    return Number.isNaN(r.value) ? text : `${text} (${bounds}${interval})${r.few ? `, ${UI.because.insufficient}` : ""}`;
+  const stated = (r, show) => {
+    if (Number.isNaN(r.value)) return V.undefined;
+    const ends = ([low, high]) => inWords(V.range, { low: number(low, show), high: number(high, show) }), bounds = r.bounds ? `${inWords(V.bounds, { range: ends(r.bounds) })}, ` : "";
+    const interval = Number.isNaN(r.low) ? V.no_interval : inWords(V.interval, { level, range: ends([r.low, r.high]) });
+    return `${number(r.value, show)}${UNITS[show]} (${bounds}${interval})${r.few ? `, ${UI.because.insufficient}` : ""}`;
   };
   const scoreOf = (i) => (thresholds[i] === null ? "" : String(Number(thresholds[i].toPrecision(6))));
   const referenceName = () => V[state.reference] ?? nameOf(state.by, state.reference.split(",").map(Number));
   const filterWords = () => state.filter.flatMap((code, i) => (code < 0 ? [] : [`${columns[i].name}: ${columns[i].groups[code]}`])).join(", ");
-  const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
   // ---- what is shown
   let shown = null;
-  const axisOf = (show, share) => {
-    const results = shown.rows.flatMap(({ found }) => found.filter((r, i) => r && rates[i].share === share && (show === "rate" || !r.few)));
-    const ends = results.flatMap((r) => [r.low, r.high]).filter(Number.isFinite);
-    if (show !== "rate") return axisFor(show === "ratio", [...ends, show === "ratio" ? 1.25 : 0.05], share ? 1 : Infinity);
-    const end = share ? 1 : Math.max(1, ...ends);
-    return { ticks: [0, end / 2, end], at: (v) => 100 * Math.min(v / end, 1) };
+  const axisOf = (show) => {
+    if (show === "rate") return { ticks: [0, 0.5, 1], at: (v) => 100 * v };
+    const ends = shown.rows.flatMap(({ found }) => found.filter((r) => r && !r.few)).flatMap((r) => [r.low, r.high]);
+    return axisFor(show === "ratio", [...ends.filter(Number.isFinite), show === "ratio" ? 1.25 : 0.05]);
   };
   const cellOf = ({ group, found, joint }, i, axis) => {
     const r = found[i], rate = rates[i], td = make("td", { className: i === state.rate ? "on" : "" });
@@ -131,19 +117,19 @@ const explore = (data) => {
       td.append(make("span", { className: "soft" }, r ? V.undefined : against(state, shown.view, group) ? V.nobody : UI.reference));
       return td;
     }
-    const isClear = isSignificant(state.show, joint[i]), text = number(r.value, state.show, rate.share) + unit(state.show, rate.share);
+    const isClear = isSignificant(state.show, joint[i]), text = number(r.value, state.show) + UNITS[state.show];
     Object.assign(td.dataset, { low: r.low, high: r.high, ...(r.bounds ? { bounds: r.bounds } : {}) });
     td.className += `${isClear ? " clear" : ""}${r.few ? " few" : ""}`;
-    td.title = `${group.name}, ${rate.title}: ${stated(r, state.show, rate)}`;
+    td.title = `${group.name}, ${rate.title}: ${stated(r, state.show)}`;
     td.append(make("data", { value: String(r.value) }, text, ...(isClear ? [make("span", { className: "unseen" }, ` ${V.significant}`)] : [])), plotted(r, axis.at, state.show === "rate" ? null : 50));
     return td;
   };
   const button = (id, run, ...children) => { const made = make("button", { type: "button", id }, ...children); made.addEventListener("click", run); return made; };
   const drawGrid = () => {
-    const axes = [true, false].map((share) => axisOf(state.show, share)), axis = (i) => axes[rates[i].share ? 0 : 1], [head] = [one("grid").tHead], rows = [...shown.rows];
+    const axis = axisOf(state.show), [head] = [one("grid").tHead], rows = [...shown.rows];
     head.replaceChildren(make("tr", {}, make("th", { scope: "col" }, UI.group), ...rates.map((rate, i) => {
       const th = make("th", { scope: "col", className: i === state.rate ? "on" : "" }, button(`rate-${i}`, () => update({ rate: i, sort: state.sort === i ? null : i }), rate.title),
-        make("span", { className: "ticks", "aria-hidden": "true" }, ...axis(i).ticks.map((tick) => make("span", {}, number(tick, state.show, rate.share).replace(/[.,]0+$/, "")))));
+        make("span", { className: "ticks", "aria-hidden": "true" }, ...axis.ticks.map((tick) => make("span", {}, number(tick, state.show).replace(/[.,]0+$/, "")))));
       if (state.sort === i) th.ariaSort = "ascending";
       return th;
     })));
@@ -151,26 +137,21 @@ const explore = (data) => {
     if (state.sort !== null) rows.sort((a, b) => (Number.isNaN(by(a)) ? 1 : Number.isNaN(by(b)) ? -1 : by(a) - by(b)));
     one("grid").tBodies[0].replaceChildren(...rows.map((row) => {
       const { group } = row, tr = make("tr", { className: row === shown.detailed ? "picked" : "" }, make("th", { scope: "row" },
-        button(`group-${group.key}`, () => update({ group: group.key }), bdi(group.name)), make("small", {}, inWords(V.n, { n: localised(count(group.n)) }))), ...rates.map((_, i) => cellOf(row, i, axis(i))));
+        button(`group-${group.key}`, () => update({ group: group.key }), bdi(group.name)), make("small", {}, inWords(V.n, { n: amount(group.n) }))), ...rates.map((_, i) => cellOf(row, i, axis)));
       tr.dataset.group = group.key;
       return tr;
     }));
   };
-  // which groups differ: few by name, many counted
   const drawSentence = () => {
-    const show = state.show === "ratio" ? "ratio" : "difference", kinds = { lower: [], higher: [], alike: [], few: [] };
-    for (const { group } of shown.rows) {
-      const rate = rates[state.rate], r = resultOf(state, shown.view, group, rate, show), joint = resultOf(state, shown.view, group, rate, show, shown.z);
-      if (r && !Number.isNaN(r.low)) kinds[r.few ? "few" : !isSignificant(show, joint) ? "alike" : r.high < neutral[show] ? "lower" : "higher"].push(group.name);
-    }
-    const named = (names) => (names.length > 3 ? inWords(UI.group_count, { n: names.length }) : names.join(", "));
-    const parts = Object.entries(kinds).filter(([, names]) => names.length).map(([kind, names]) => inWords(V[kind], { names: named(names) })), rate = rates[state.rate];
-    const what = [capital(rate.title), models.length > 1 && models[state.model].name, rate.moves && data.scored && inWords(V.at, { score: scoreOf(state.threshold) }), filterWords()].filter(Boolean).join(", ");
-    one("sentence").textContent = `${inWords(V.compared, { what, reference: referenceName() })} ${parts.join("; ") || V.none}.`;
+    const show = state.show === "ratio" ? "ratio" : "difference", rate = rates[state.rate], of = (group, z_) => resultOf(state, shown.view, group, rate, show, z_);
+    const known = shown.rows.map(({ group }) => [group, of(group), of(group, shown.z)]).filter(([, r]) => r && !Number.isNaN(r.low));
+    const kinds = known.map(([group, r, joint]) => [group.name, r.few ? "few" : !isSignificant(show, joint) ? "alike" : r.high < neutral[show] ? "lower" : "higher"]);
+    const what = [rate.title, models.length > 1 && models[state.model].name, rate.moves && data.scored && inWords(V.at, { score: scoreOf(state.threshold) }), filterWords()].filter(Boolean).join(", ");
+    one("sentence").textContent = comparedText(what, referenceName(), kinds);
     one("legend").textContent = [V[`legend_${state.show}`], inWords(V.legend, { level, rows: data.fewest.rows, expected: data.fewest.expected }), shown.hidden && inWords(V.hidden, { most: MOST_GROUPS, n: shown.hidden })].filter(Boolean).join(" ");
   };
   const matrix = (name, cells) => {
-    const [tp, fp, fn, tn, up, un, lp, ln] = cells.map((n) => localised(count(n))), cell = (text) => make("td", {}, text), line = (title, ...texts) => make("tr", {}, make("th", { scope: "row" }, title), ...texts.map(cell));
+    const [tp, fp, fn, tn, up, un, lp, ln] = cells.map(amount), cell = (text) => make("td", {}, text), line = (title, ...texts) => make("tr", {}, make("th", { scope: "row" }, title), ...texts.map(cell));
     const unlabelled = cells[4] + cells[5] > 0, undecided = cells[6] + cells[7] > 0, values = (yes, no, none) => [...(data.label ? [yes, no] : []), ...(unlabelled ? [none] : [])];
     const heads = [...(data.label ? data.called.outcomes : []), ...(unlabelled ? [data.label ? V.no_label : UI.rows] : [])];
     return make("table", { className: "matrix" }, make("caption", {}, bdi(name)), make("tr", {}, make("td"), ...heads.map((text) => make("th", { scope: "col" }, text))),
@@ -181,40 +162,16 @@ const explore = (data) => {
     const row = shown.detailed, rate = rates[state.rate], list = make("dl"), item = (term, text) => list.append(make("dt", {}, bdi(term)), make("dd", {}, text));
     if (!row) return one("detail").replaceChildren(make("p", {}, V.none));
     const { group } = row, reference = against(state, shown.view, group), of = (show) => resultOf(state, shown.view, group, rate, show);
-    item(UI.rate, stated(of("rate"), "rate", rate));
-    if (rate.of.length === 1) item(data.protected ? V.rounded : V.counted, inWords(V.of, { x: localised(count(dot(rate.of[0][0], group.cells))), n: localised(count(dot(rate.of[0][1], group.cells))) }));
-    if (reference) item(referenceName(), stated(rateOf(rate, reference.cells, z, data.fewest), "rate", rate));
-    for (const show of ["difference", "ratio"]) if (of(show)) item(V[show], stated(of(show), show, rate));
+    item(UI.rate, stated(of("rate"), "rate"));
+    const [x, n] = countsOf(rate, group.cells).map(amount);
+    item(data.protected ? V.rounded : V.counted, inWords(V.of, { x, n }));
+    if (reference) item(referenceName(), stated(rateOf(rate, reference.cells, z, data.fewest), "rate"));
+    for (const show of ["difference", "ratio"]) if (of(show)) item(V[show], stated(of(show), show));
     const byModel = models.map(({ name }, model) => ({ name, model, group: viewOf({ ...state, model })?.groups.find(({ key }) => key === group.key) })).filter((each) => each.group);
-    if (rate.moves) for (const each of byModel) if (each.model !== state.model) item(each.name, stated(rateOf(rate, each.group.cells, z, data.fewest), "rate", rate));
+    if (rate.moves) for (const each of byModel) if (each.model !== state.model) item(each.name, stated(rateOf(rate, each.group.cells, z, data.fewest), "rate"));
     one("detail").replaceChildren(make("h2", {}, bdi(group.name)), make("p", {}, `${[capital(rate.title), rate.says].filter(Boolean).join(": ")}.`), list,
-      ...(reference?.others && !rate.whole ? [make("p", { className: "note" }, V.no_mean)] : []), chart(group, rate),
       make("div", { className: "matrices" }, ...byModel.map((each) => matrix(models.length > 1 ? `${group.name}, ${each.name}` : group.name, each.group.cells)), ...(reference ? [matrix(referenceName(), reference.cells)] : [])));
   };
-  // the rate by threshold, of a group and of its reference
-  const chart = (group, rate) => {
-    const { places } = fitting(state).reduce((a, b) => (b.places.length > a.places.length ? b : a));
-    if (places.length < 3 || !rate.moves) return "";
-    const lines = [[], []], far = places.at(-1), W = 360, H = 170, left = 44, bottom = 22, top = 8;
-    for (const threshold of places.filter((_, k) => k % 2 === 0 || places.length < 40)) {
-      const view = viewOf({ ...state, threshold }), own = view?.groups.find(({ key }) => key === group.key);
-      [own?.cells, own && against(state, view, own)?.cells].forEach((cells, k) => {
-        const r = cells && rateOf(rate, cells, z, data.fewest);
-        if (r && Number.isFinite(r.value) && !Number.isNaN(r.low)) lines[k].push([threshold, r]);
-      });
-    }
-    const largest = rate.share ? 1 : Math.max(...lines.flat().map(([, r]) => r.value), 1), share = (i) => (thresholds[i] - thresholds[places[0]]) / (thresholds[far] - thresholds[places[0]]);
-    const x = (i) => left + share(i) * (W - left - 8), y = (v) => top + (1 - Math.min(v / largest, 1)) * (H - top - bottom), path = (points) => points.map(([px, py], k) => `${k ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
-    const text = (px, py, anchor, content) => { const made = svg("text", { x: px, y: py, "text-anchor": anchor }); made.textContent = content; return made; };
-    return make("figure", {}, svg("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": inWords(V.chart, { rate: capital(rate.title), group: group.name, reference: referenceName() }) },
-      ...[0, largest / 2, largest].flatMap((v) => [svg("line", { class: "level", x1: left, x2: W - 8, y1: y(v), y2: y(v) }), text(left - 5, y(v) + 4, "end", rate.share ? `${Math.round(100 * v)}%` : number(v, "rate", false))]),
-      text(x(places[0]), H - 6, "start", `${V.threshold_short} ${scoreOf(places[0])}`), text(x(far), H - 6, "end", scoreOf(far)),
-      ...lines.flatMap((points, k) => (points.length ? [svg("path", { class: `band k${k}`, d: `${path([...points.map(([i, r]) => [x(i), y(r.low)]), ...[...points].reverse().map(([i, r]) => [x(i), y(r.high)])])}Z` }),
-        svg("path", { class: `curve k${k}`, d: path(points.map(([i, r]) => [x(i), y(r.value)])) })] : [])),
-      svg("line", { class: "now", x1: x(state.threshold), x2: x(state.threshold), y1: top, y2: H - bottom })),
-    make("figcaption", {}, make("span", { className: "k0" }, "\u25ac "), bdi(group.name), make("span", { className: "k1" }, " \u25ac "), bdi(referenceName())));
-  };
-
   // ---- controls
   const options = (select, values, chosen) => { select.replaceChildren(...values.map(([value, text]) => make("option", { value, textContent: text }))); select.value = String(chosen); };
   const withFilter = (i, code) => ({ ...state, filter: state.filter.map((c, k) => (k === i ? code : c)) });
@@ -257,13 +214,11 @@ const explore = (data) => {
     if (focused && document.activeElement?.id !== focused) one(focused)?.focus({ preventScroll: true });
   };
   // the view as a question for fairgauge audit
-  const specification = () => {
-    const names = Object.values(rates[state.rate].contrasts).map(({ name }) => tomlValue(name)), codes = state.reference.split(","), where = [...data.where, ...state.filter.flatMap((code, i) => (code < 0 ? [] : [columns[i].conditions[code]]))];
-    const alone = state.by.length === 1 ? [0] : state.by.map((_, k) => k).filter((k) => columns[state.by[k]].written.startsWith("{"));
-    const reference = V[state.reference] ? tomlValue(state.reference) : `{${state.by.map((i, k) => `${tomlValue(columns[i].name)} = ${tomlValue(columns[i].values[codes[k]])}`).join(", ")}}`;
-    return [`# ${one("sentence").textContent.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, " ")}`, ...models[state.model].lines,
-      ...(alone.length ? [`sensitive = [${alone.map((k) => columns[state.by[k]].written).join(", ")}]`] : []), ...(state.by.length > 1 ? [`intersections = [[${state.by.map((i) => tomlValue(columns[i].name)).join(", ")}]]`] : []),
-      ...(data.scored ? [`threshold = [${thresholds[state.threshold]}]`] : []), `metrics = [${names.join(", ")}]`, `reference = ${reference}`, ...(where.length ? [`where = [${where.join(", ")}]`] : []), ""].join("\n");
+  const asked = () => {
+    const { by, filter } = state, codes = state.reference.split(","), names = by.map((i) => columns[i].name), where = filter.flatMap((code, i) => (code < 0 ? [] : [columns[i].conditions[code]]));
+    return { ...models[state.model].question, sensitive: by.map((i) => columns[i].written).filter((written) => by.length === 1 || typeof written === "object"), intersections: by.length > 1 ? [names] : [],
+      threshold: data.scored ? [thresholds[state.threshold]] : [], metrics: ["difference", "ratio"].map((by_) => `${rates[state.rate].name}.${by_}`), where: [...data.where, ...where],
+      reference: V[state.reference] ? state.reference : Object.fromEntries(by.map((i, k) => [columns[i].name, columns[i].values[codes[k]]])) };
   };
   const build = () => {
     const on = (id, event, run) => one(id).addEventListener(event, run);
@@ -291,8 +246,8 @@ const explore = (data) => {
       const asked = e.target.valueAsNumber;
       update(Number.isNaN(asked) ? {} : { threshold: nearestOf(reachable(state), (i) => Math.abs(thresholds[i] - asked)) });
     });
-    one("export").hidden = !models[0].lines.length;
-    on("export", "click", () => save(specification(), "audit.toml", "text/plain"));
+    one("export").hidden = !models[0].question;
+    on("export", "click", () => save(`# ${one("sentence").textContent.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, " ")}\n${specification(asked())}`, "audit.toml", "text/plain"));
     on("again", "click", () => update(structuredClone(start)));
     update();
   };

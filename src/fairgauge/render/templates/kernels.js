@@ -10,32 +10,6 @@ const wilson = (x, n, z) => {
   return [low, high];
 };
 
-const quotient = (numerator, denominator) => {
-  return (numerator / denominator);
-};
-
-const odds = (share) => {
-  return quotient(share, (1 - share));
-};
-
-const weighted_share = (share, times) => {
-  return quotient((times * share), (((times * share) + 1) - share));
-};
-
-const paired_ratio = (both, only_over, only_under, z) => {
-  let b = both;
-  let f = only_over;
-  let g = only_under;
-  let [n, x1, x2] = [((b + f) + g), (b + f), (b + g)];
-  let joint = Math.sqrt((((f + g) + 2) / ((x1 + 1) * (x2 + 1))));
-  let alone1 = Math.sqrt(((1 - ((x1 + 1) / (n + 2))) / (x1 + 1)));
-  let alone2 = Math.sqrt(((1 - ((x2 + 1) / (n + 2))) / (x2 + 1)));
-  let shared_z = ((z * joint) / (alone1 + alone2));
-  let [low1, high1] = wilson(x1, n, shared_z);
-  let [low2, high2] = wilson(x2, n, shared_z);
-  return [(low1 / high2), (high1 / low2)];
-};
-
 const containing = (value, low, high, least, most) => {
   [low, high] = [Math.min(Math.max(low, least), most), Math.min(Math.max(high, least), most)];
   let slack = (1e-09 * Math.max(1.0, Math.abs((Number.isFinite(value) ? value : 1.0))));
@@ -72,6 +46,10 @@ const mover_ratio = (e1, low1, high1, e2, low2, high2, correlation = 0.0) => {
   return [low, high];
 };
 
+const quotient = (numerator, denominator) => {
+  return (numerator / denominator);
+};
+
 const far_apart = (x1, n1, x2, n2) => {
   let gap = (quotient(x1, n1) - quotient(x2, n2));
   return ((Math.min(n1, n2) < 50) && (Math.abs(gap) > 0.5));
@@ -81,7 +59,7 @@ const _inflation = (n, small_sample) => {
   return (small_sample ? ((n > 1) ? (n / (n - 1)) : 1.0) : 1);
 };
 
-const under_difference = (x1, n1, x2, n2, difference) => {
+const rates_given_difference = (x1, n1, x2, n2, difference) => {
   let d = difference;
   let n = (n1 + n2);
   let c2 = ((((((n1 + (2 * n2)) * d) - n) - x1) - x2) / (3 * n));
@@ -119,7 +97,7 @@ const _crossing = (score, level, low, high) => {
 const score_difference = (x1, n1, x2, n2, z, skewness = true, small_sample = true) => {
   let inflate = _inflation((n1 + n2), small_sample);
   const score = (d) => {
-    let [q1, q2] = under_difference(x1, n1, x2, n2, d);
+    let [q1, q2] = rates_given_difference(x1, n1, x2, n2, d);
     let [v1, v2] = [((q1 * (1 - q1)) / n1), ((q2 * (1 - q2)) / n2)];
     let skew = (((v1 * (1 - (2 * q1))) / n1) - ((v2 * (1 - (2 * q2))) / n2));
     return _correct_skewness((((x1 / n1) - (x2 / n2)) - d), ((v1 + v2) * inflate), (skew * skewness), z);
@@ -131,7 +109,7 @@ const score_difference = (x1, n1, x2, n2, z, skewness = true, small_sample = tru
   return [(known ? low : (-1.0)), (known ? high : 1.0)];
 };
 
-const under_ratio = (x1, n1, x2, n2, ratio) => {
+const rates_given_ratio = (x1, n1, x2, n2, ratio) => {
   let r = ratio;
   let a = ((n1 + n2) * r);
   let b = ((((n1 * r) + x1) + n2) + (x2 * r));
@@ -146,7 +124,7 @@ const score_ratio = (x1, n1, x2, n2, z, skewness = true, small_sample = true) =>
   let corrected = (extreme ? 0.0 : skewness);
   const score = (angle) => {
     let r = Math.tan(angle);
-    let [q1, q2] = under_ratio(x1, n1, x2, n2, r);
+    let [q1, q2] = rates_given_ratio(x1, n1, x2, n2, r);
     let [v1, v2] = [((q1 * (1 - q1)) / n1), ((((r * r) * q2) * (1 - q2)) / n2)];
     let skew = (((v1 * (1 - (2 * q1))) / n1) - (((v2 * r) * (1 - (2 * q2))) / n2));
     return _correct_skewness(((x1 / n1) - ((r * x2) / n2)), ((v1 + v2) * inflate), (skew * corrected), z);

@@ -1,6 +1,5 @@
 // the audit: counts of a table, comparisons and verdicts, as fairgauge audit has them; critical values and worst cases
-const FEWEST = { rows: 20, expected: 5 }, MANY = 0.01;
-RATES.forEach((rate, i) => { rate.at = i; });
+const FEWEST = { rows: 20, expected: 5 }, MANY = 0.01, RATES = data.rates.filter((rate) => rate.event);
 const tukey = (() => {
   const step = 1 / 16, points = range(2 * 9 * 16 + 1).map((i) => -9 + i * step), beyond = points.map(normalTail);
   const density = points.map((p) => Math.exp(-p * p / 2) * step / SQRT_2PI), held = new Map();
@@ -100,9 +99,6 @@ const reachedBy = (result, worst, by) => {
 };
 
 // ---- the question: a specification, of which the page answers a part
-class Refused extends Error {}
-const refused = (key, values = {}) => new Refused(inWords(UI.refused[key], { command: UI.refused.command, ...values }));
-const KEYS = new Set(data.keys);
 const listOf = (value) => (value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]);
 const readRule = (rule) => {
   if (typeof rule !== "string") {
@@ -128,14 +124,14 @@ const asked = (given, table) => {
   if (!preset) throw refused("preset", { preset: given.preset });
   const question = { ...preset.options, ...given };
   if (preset.options?.favourable && question.favourable !== preset.options.favourable) throw new Refused(inWords(UI.contradicts, { favourable: question.favourable, preset: given.preset }));
-  const odd = Object.keys(question).filter((key) => !KEYS.has(key) && listOf(question[key]).length);
+  const odd = Object.keys(question).filter((key) => !data.keys.includes(key) && listOf(question[key]).length);
   if (odd.length) throw refused("keys", { keys: listed(odd) });
   if (question.confidence !== undefined && question.confidence !== 0.95) throw refused("confidence");
   const column = (name, what) => {
     const found = table.columns.find((c) => c.name === name);
     if (!found && table.cells && ["count", "person"].includes(what)) return { name };
     if (!found) throw refused("column", { name, what, columns: listed(table.header) });
-    if (found.many) throw refused("many", { name, most: localised(count(MOST_VALUES)) });
+    if (found.many) throw refused("many", { name, most: amount(MOST_VALUES) });
     return found;
   };
   const features = listOf(question.sensitive).map((s) => column(typeof s === "string" ? s : s.column, "sensitive"));
@@ -210,9 +206,12 @@ const gcd = (a, b) => (b ? gcd(b, a % b) : a);
 const variance = (of, mean) => of.reduce((a, n) => a + (n - mean) ** 2, 0) / of.length, meanOf = (of) => of.reduce((a, n) => a + n, 0) / of.length;
 // whether a column counts the rows, in whichever order
 const numbersRows = (c, rows) => {
+  if (c.many) return c.most - c.least === rows - 1 && distinctOf(c) === rows;
   const numbers = c.values.length === rows && rows > 1 ? c.values.map(plainNumber) : [null];
   return numbers.every(Number.isInteger) && numbers.reduce((a, n) => Math.max(a, n)) - numbers.reduce((a, n) => Math.min(a, n)) === rows - 1;
 };
+// of a column of too many values these are the distinct hashes; blanks are NaN, which sorts last
+const distinctOf = (c) => (c.many ? CODES.get(c).slice().sort().reduce((a, hash, i, all) => a + (hash === all[i - 1] || Number.isNaN(hash) ? 0 : 1), 0) : c.values.length);
 // whether equal rows follow each other, about as often each time, though the table is not sorted
 const standInPlace = (rows, different) => {
   const starts = range(rows.length).filter((i) => rows[i] !== rows[i - 1]), runs = starts.map((at, i) => (starts[i + 1] ?? rows.length) - at), mean = meanOf(runs);
@@ -225,12 +224,12 @@ const copiesOf = (q, table, rows, axes, conflicts) => {
   const people = rows.reduce((a, r) => a + r.cases, 0), unnamed = q.person ? conflicts.find(([name]) => name === q.person.name)?.[1] ?? 0 : 0;
   let times = rows.reduce((a, r) => gcd(a, r.n), 0), of = rows.map((r) => r.n).filter(Boolean), ofCells = true, numbered = true, inPlace = false, named = false, again = false, combinations = axes.reduce((a, c) => a * Math.max(1, c.levels.length), 1);
   if (q.person) { of = []; times = unnamed && table.rows - unnamed >= 2 * (people - unnamed) ? gcd(unnamed, table.rows) : 1; }
-  if (table.rows <= (times > 1 ? 1e6 : q.person ? 0 : 2e5 / table.columns.length) && !table.columns.some((c) => c.many)) {
+  if (table.rows <= (times > 1 ? MOST_COMPARED : q.person ? 0 : 2e5 / table.columns.length)) {
     const own = table.columns.filter((c) => !numbersRows(c, table.rows)), read = own.length ? own : table.columns, held = new Map(), codes = read.map((c) => CODES.get(c));
     const ofRow = range(table.rows).map((row) => { const key = codes.map((of_) => of_[row]).join(); if (!held.has(key)) held.set(key, held.size); return held.get(key); });
     [of, ofCells, numbered] = [new Array(held.size).fill(0), false, own.length < table.columns.length];
     for (const code of ofRow) of[code]++;
-    const different = read.map((c) => c.values.length + (c.blanks ? 1 : 0)), repeated = table.rows - of.length;
+    const different = read.map((c) => distinctOf(c) + (c.blanks ? 1 : 0)), repeated = table.rows - of.length;
     [times, combinations] = [of.reduce(gcd, 0), different.reduce((a, n) => a * n, 1)];
     named = different.includes(of.length) && repeated >= Math.max(30, 0.01 * of.length) && table.rows / of.length < 1.2;
     const part = Math.floor(table.rows / times);
@@ -264,6 +263,11 @@ const codedNumbers = ({ name, cases }, cuts) => {
   const found = [...years, ...coded], impossible = PATTERNS.age.test(plainText(name)) && most < oldest ? bins.filter((k) => cases[k] && edges[k] >= oldest && !found.includes(k)) : [];
   return [...found, ...impossible].map((k) => cases[k]);
 };
+// whether names write yes and no in two ways, as 1 and "no", of which one would count as unfavourable
+const isMixed = (names, stated) => {
+  const [texts, wanted] = [names, stated].map((of) => of.map((v) => String(v).toLowerCase())), held = data.codings.filter((coding) => coding.some((v) => texts.includes(v)));
+  return held.length > 1 && texts.every((v) => held.flat().includes(v)) && !held.every((coding) => coding.some((v) => wanted.includes(v)));
+};
 const isOneOf = (value, of) => of.some((each) => meaning(each) === meaning(value));
 const countRows = async (q, table, report = () => {}) => {
   const columns = q.features.map((c) => levelled(c, q, q.cuts.get(c.name))), outcomes = [q.label, q.decision].filter(Boolean).map((c) => levelled(c, q, q.above === null ? [] : [q.above]));
@@ -272,6 +276,7 @@ const countRows = async (q, table, report = () => {}) => {
     c.groupless = absent;
     c.shown = c.codes.map((code) => (code >= 0 && absent[code] ? -1 : code));
   }
+  outcomes.forEach((o) => { if (!o.cuts && isMixed(o.names, q.stated)) throw refused("two_codings", { name: o.name, values: listed(o.names) }); });
   const state = outcomes.map((o) => o.levels.map((level) => (isOneOf(level, q.above === null ? q.positive : [1]) ? 0 : 1)));
   if (!state.at(-1).includes(0)) throw refused("got");
   const weights = q.count && !table.cells ? typed(q.count.values) : null, cells = new Map(), axes = [...columns, ...outcomes], coded = table.cells ? table.coded : codedColumns(axes, q);
@@ -296,8 +301,13 @@ const countRows = async (q, table, report = () => {}) => {
     for (const [row, n, cases] of held.values()) add(codesOf(row), n, cases);
   }
   const rows = [...cells.values()].sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0)), unit = q.count ? "cases" : q.person ? "people" : "rows";
-  const byGroup = new Map(), unclear = outcomes.map((o, k) => ["undecided_outcomes", `undecided_outcomes:${o.name}`].some((each) => q.accept.includes(each)) ? []
-    : undecidedCodes(o, range(o.levels.length).filter((code) => state[k][code] && rows.some((r) => r.codes[columns.length + k] === code)), o.names.filter((_, code) => !state[k][code])));
+  outcomes.forEach((o, k) => {
+    o.sizes = o.levels.map((_, code) => rows.reduce((a, r) => a + (r.codes[columns.length + k] === code ? r.cases : 0), 0));
+    o.asked = o.names.filter((_, code) => !state[k][code]);
+    // of people, whose decisions count as one, how many rows have each is not known any more
+    o.refused = range(o.levels.length).filter((code) => state[k][code] && (o.sizes[code] || q.person));
+  });
+  const byGroup = new Map(), unclear = outcomes.map((o) => (["undecided_outcomes", `undecided_outcomes:${o.name}`].some((each) => q.accept.includes(each)) ? [] : undecidedCodes(o)));
   for (const { codes, cases, open } of rows) {
     const own = columns.map((c, i) => (codes[i] < 0 || c.groupless[codes[i]] ? -1 : codes[i])), key = own.join();
     const cell = byGroup.get(key) ?? byGroup.set(key, { codes: own, states: zero(), open: zero() }).get(key);
@@ -366,7 +376,7 @@ const featuresOf = (counts, crossed) => [...counts.columns.map((_, i) => [i]), .
 });
 const GRAVEST = ["fail", "inconclusive", "not_evaluated", "pass"];
 const outcomeOf = (low, high, rule) => {
-  const allows = (v) => rule.low <= v && v <= rule.high;
+  const slack = (v) => (Number.isFinite(v) ? 1e-12 * Math.max(1, Math.abs(v)) : 0), allows = (v) => rule.low - slack(v) <= v && v <= rule.high + slack(v);  // as Rule.allows
   return allows(low) && allows(high) ? "pass" : high < rule.low || low > rule.high ? "fail" : "inconclusive";
 };
 const auditOf = (counts, q) => {
@@ -381,7 +391,7 @@ const auditOf = (counts, q) => {
   const bestOf = (feature, rate) => {
     // where no group is large enough, one of the largest is
     const least = favoursLeast(rate), most = Math.max(...feature.groups.map((g) => rowsOf(g.states)));
-    const able = feature.large.length ? feature.large : feature.groups.filter((g) => rowsOf(g.states) === most), value = (g) => plain.valueOf(rate, g.cells);
+    const able = feature.large.length ? feature.large : feature.groups.filter((g) => rowsOf(g.states) === most), value = (g) => valueOf(rate, g.cells);
     const among = able.map((g) => ({ g, v: value(g) })).filter(({ v }) => !Number.isNaN(v));
     if (!among.length) among.push(...able.map((g) => ({ g, v: rowsOf(g.states) })));
     among.sort((a, b) => (Math.abs(b.v - a.v) > 1e-9 ? (least ? a.v - b.v : b.v - a.v) : rowsOf(b.g.states) - rowsOf(a.g.states) || byPoints(a.g.name, b.g.name)));
@@ -392,23 +402,22 @@ const auditOf = (counts, q) => {
     const z = several ? tukey(several, alpha) : critical(alpha);
     return feature.groups.map((group) => {
       const r = { feature, group, rate, best, several, own: rateOf(rate, group.cells, plainZ, FEWEST), by: {},
-        fewest: Math.min(f_(feature), Math.max(...feature.groups.map((g) => g.n))), isReference: q.reference === "best" && best === group };
+        fewest: Math.min(feature.minimum, Math.max(...feature.groups.map((g) => g.n))), isReference: q.reference === "best" && best === group };
       const against = q.reference === "best" ? (best && best !== group ? best.cells : null) : cellsOf(group.others);
       if (against && feature.groups.length > 1) {
         r.reference = against;
-        r.theirs = plain.valueOf(rate, against);
+        r.theirs = valueOf(rate, against);
         if (feature.asked && Math.min(group.n, best ? best.n : Infinity) < feature.minimum) r.small = feature.minimum;
         for (const by of ["difference", "ratio"]) r.by[by] = compareRates(rate, by, group.cells, against, null, z, FEWEST);
       }
       return r;
     });
   }));
-  const f_ = (feature) => feature.minimum;
   const measured = measure(0.05), every = measured.flat(2);
   const isTested = (r, by) => r.by[by] && !r.by[by].few && !r.small && !Number.isNaN(r.by[by].value) && !Number.isNaN(r.by[by].low);
   // the family of all that is marked as statistically significant: intervals that hold together (Sidak)
   const members = new Set(every.filter((r) => isTested(r, "difference") || isTested(r, "ratio")).map((r) =>
-    [r.feature.name, r.rate.at, r.several || (r.feature.groups.length === 2 && q.reference === "others") ? "" : r.group.key].join("|")));
+    [r.feature.name, r.rate.name, r.several || (r.feature.groups.length === 2 && q.reference === "others") ? "" : r.group.key].join("|")));
   const tests = features.reduce((sum, f) => sum + new Set(q.rates.filter((rate, i) => q.rates.findIndex((r) => r.needs === rate.needs) === i
     && f.large.filter((g) => { const of = rateOf(rate, g.cells, plainZ, FEWEST); return !of.few && !Number.isNaN(of.value); }).length >= 3)).size, 0);
   const family = members.size + 2 * tests, joint = measure(alphaOf(family, 0.95));
@@ -483,14 +492,15 @@ const isNoAction = (o, code) => {
     || (/action[ _-]?(taken|type)/i.test(o.name) && /^[4-8]$/.test(name));
 };
 // of refused outcomes those that may be no decision; of two outcomes, one is meant
-const undecidedCodes = (o, refused, asked) => {
+const undecidedCodes = (o) => {
+  const { refused, asked } = o;
   if (o.cuts || (refused.length === 1 && mayBeValue(o.names[refused[0]]))) return [];
   const none = noOutcomes(o.levels, asked);
   return refused.filter((code) => none.includes(o.levels[code]) || isNoAction(o, code));
 };
 // and those that are favourable by their names, as checks/outcome_checks.py finds them
-const favouredCodes = (o, refused, asked, q) => {
-  const undecided = undecidedCodes(o, refused, asked), plain = q.favourable !== "negative" && refused.length > 1 && !asked.some((name) => isDenied(name) || isHarm(name, o.name));
+const favouredCodes = (o, q) => {
+  const { refused, asked } = o, undecided = undecidedCodes(o), plain = q.favourable !== "negative" && refused.length > 1 && !asked.some((name) => isDenied(name) || isHarm(name, o.name));
   return o.cuts ? [] : refused.filter((code) => {
     const name = o.names[code];
     return !undecided.includes(code) && /\p{L}/u.test(name) && !asked.some((each) => compact(each) === compact(name))
@@ -529,13 +539,11 @@ const doubtOf = (counts, q, features) => {
     add("coded_numbers", "clear count", counts.read, []);
   if (counts.copies.length) add("doubled_rows", "content of their own: they may be copies", counts.read, []);
   const roles = q.label ? ["label", "prediction"] : ["prediction"], at = (k) => counts.columns.length + k;
-  const rowsAt = (k) => counts.outcomes[k].levels.map((_, code) => counts.rows.reduce((a, r) => a + (r.codes[at(k)] === code ? r.cases : 0), 0));
   counts.outcomes.forEach((o, k) => {
-    const sizes_ = rowsAt(k), good = (code) => counts.state[k][code] === 0, refused = o.levels.map((_, code) => code).filter((code) => sizes_[code] && !good(code));
-    const asked = o.names.filter((_, code) => good(code));
-    for (const [code, of] of [["undecided_outcomes", undecidedCodes(o, refused, asked)], ["approved_as_refused", favouredCodes(o, refused, asked, q)]])
-      if (of.length && !accepted(code, o.name)) add(code, `clear ${roles[k]}`, of.reduce((a, each) => a + sizes_[each], 0), [roles[k]], null);
-    const known = sizes_.reduce((a, b) => a + b, 0), positives = sizes_.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
+    const good = (code) => counts.state[k][code] === 0;
+    for (const [code, of] of [["undecided_outcomes", undecidedCodes(o)], ["approved_as_refused", favouredCodes(o, q)]])
+      if (of.length && !accepted(code, o.name)) add(code, `clear ${roles[k]}`, of.reduce((a, each) => a + o.sizes[each], 0), [roles[k]], null);
+    const known = o.sizes.reduce((a, b) => a + b, 0), positives = o.sizes.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
       add(roles[k] === "label" ? "one_label" : "one_decision", "row of their group with another outcome", counts.read, [roles[k]], null, true);
     // names that are a harm, where nobody stated which outcome is favourable
@@ -551,14 +559,14 @@ const doubtOf = (counts, q, features) => {
       if (found.length && new Set(found.map(([, side]) => side)).size === 1 && unlike(by)) found.forEach(([rows]) => add("group_of_one_outcome", "row of their group with another outcome", rows, [roles[k]], [c.name]));
     });
   });
-  const text = (level) => typeof level === "string", outcomesAlike = counts.outcomes.flatMap((o, k) => { const n = rowsAt(k); return o.levels.flatMap((level, code) => (text(level) && n[code] ? [{ level, rows: n[code], k, good: counts.state[k][code] === 0 }] : [])); });
+  const text = (level) => typeof level === "string", outcomesAlike = counts.outcomes.flatMap((o, k) => o.levels.flatMap((level, code) => (text(level) && o.sizes[code] ? [{ level, rows: o.sizes[code], k, good: counts.state[k][code] === 0 }] : [])));
   for (const several of alike(outcomesAlike, (e) => e.level, (e) => e.good)) {
     const yes = several.filter((e) => e.good).reduce((a, e) => a + e.rows, 0), no = several.filter((e) => !e.good).reduce((a, e) => a + e.rows, 0);
     new Set(several.map((e) => e.k)).forEach((k) => add("same_names", `clear ${roles[k]}`, Math.min(yes, no), [roles[k]]));
   }
   if (q.label) {
     const [labels, decisions] = counts.outcomes, both = counts.rows.filter((r) => r.codes[at(0)] >= 0 && r.codes[at(1)] >= 0 && r.cases);
-    const same = both.every((r) => meaning(labels.levels[r.codes[at(0)]]) === meaning(decisions.levels[r.codes[at(1)]])), cases = both.reduce((a, r) => a + r.cases, 0);
+    const same = both.every((r) => (decisions.cuts ? counts.state[0][r.codes[at(0)]] === counts.state[1][r.codes[at(1)]] : meaning(labels.levels[r.codes[at(0)]]) === meaning(decisions.levels[r.codes[at(1)]]))), cases = both.reduce((a, r) => a + r.cases, 0);
     if (same && cases >= FEWEST.rows && new Set(both.map((r) => r.codes[at(0)])).size > 1) add("prediction_is_label", "prediction that differs from the label", cases, ["label", "prediction"]);
     // a group without any error, beside so many of the others that this is no chance
     counts.columns.forEach((c, i) => {
@@ -567,10 +575,9 @@ const doubtOf = (counts, q, features) => {
       const [right, wrong] = [0, 1].map((k) => by.reduce((a, of) => a + of[k], 0));
       for (const [own, errors] of by) if (!errors && own >= FEWEST.rows && (1 - wrong / Math.max(right + wrong - own, 1)) ** own < 1e-6) add("prediction_is_label", "prediction that differs from the label", own, ["label", "prediction"], [c.name]);
     });
-    const n = rowsAt(1), codes = decisions.levels.map((_, c) => c), no = codes.filter((c) => counts.state[1][c] === 1), asked = decisions.names.filter((_, c) => counts.state[1][c] === 0);
-    const none = [...undecidedCodes(decisions, no, asked), ...favouredCodes(decisions, no, asked, q)], strange = codes.filter((c) => !none.includes(c) && !isOneOf(decisions.levels[c], [...labels.levels, ...q.positive]));
-    const refused = decisions.levels.filter((_, c) => counts.state[1][c] === 1).length, unclear = strange.filter((c) => !isAdverse(decisions.names[c])).reduce((a, c) => a + n[c], 0);
-    if (labels.levels.length > 1 && strange.length < refused && unclear) add("prediction_not_a_label", "clear prediction", unclear, ["prediction"]);
+    const none = [...undecidedCodes(decisions), ...favouredCodes(decisions, q)], strange = range(decisions.levels.length).filter((c) => !none.includes(c) && !isOneOf(decisions.levels[c], [...labels.levels, ...q.positive]));
+    const no = counts.state[1].filter((side) => side).length, unclear = strange.filter((c) => !isAdverse(decisions.names[c])).reduce((a, c) => a + decisions.sizes[c], 0);
+    if (labels.levels.length > 1 && strange.length < no && unclear) add("prediction_not_a_label", "clear prediction", unclear, ["prediction"]);
     const isReversed = (states, alpha) => {
       const [tp, fp, fn, tn] = cellsOf(states), of = [[tp, tp + fn], [fp, fp + tn]], [positives, negatives] = of.map(([x, m]) => (m ? wilson(x, m, critical(alpha)) : [NaN, NaN]));
       return positives[1] < negatives[0] && of[1][0] / of[1][1] - of[0][0] / of[0][1] >= 0.1;

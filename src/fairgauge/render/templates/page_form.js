@@ -1,5 +1,4 @@
 // the form: six questions make a specification, and its answer is shown; a worker reads and counts
-const amount = (n) => localised(count(n));
 const state = { table: null, question: null, counts: null, q: null, audit: null };
 const WORKER = typeof document === "undefined";
 let worker = null, asking = 0;
@@ -12,10 +11,8 @@ const handle = async (what, given, report) => {
   return auditTable(local.table, given, report);
 };
 if (WORKER) {
-  self.onmessage = async ({ data: { id, what, given } }) => {
-    try { self.postMessage({ id, result: await handle(what, given, (...far) => self.postMessage({ id, far })) }); }
-    catch (error) { self.postMessage({ id, error: error.message, known: error instanceof Refused || error instanceof Unreadable }); }
-  };
+  self.onmessage = ({ data: { id, what, given } }) => handle(what, given, (...far) => self.postMessage({ id, far }))
+    .then((result) => self.postMessage({ id, result }), (error) => self.postMessage({ id, error: error.message, known: error instanceof Refused }));
 } else {
   try {
     worker = new Worker(URL.createObjectURL(new Blob([document.currentScript.textContent], { type: "text/javascript" })));
@@ -47,9 +44,9 @@ const isBanded = (c) => c.name && !c.many && c.values.length > 12 && c.values.fi
 const usable = (c) => !c.many && c.values.length > 0 && c.values.length <= MOST_GROUPS;
 const fill = (id, ...children) => one(id).replaceChildren(...children);
 const alarm = (...texts) => make("p", { className: "error", role: "alert" }, ...texts);
+const explained = (error) => (error instanceof Refused ? error.message : inWords(UI.unexpected, { message: error.message }));
 const fail = (error) => {
-  const known = error instanceof Unreadable || error instanceof Refused;
-  fill("problem", alarm(make("b", {}, UI.unreadable), " ", known ? error.message : inWords(UI.unexpected, { message: error.message })));
+  fill("problem", alarm(make("b", {}, UI.unreadable), " ", explained(error)));
   one("working").hidden = true;
 };
 const progress = (what) => (part, rows) => { one("bar").value = part; fill("far", `${what}: ${Math.round(100 * part)}%${rows ? `, ${amount(rows)} ${UI.rows}` : ""}`); };
@@ -72,12 +69,14 @@ const isOpen = (...keys) => !keys.every((key) => key in given);
 const ask = () => {
   const { table } = state, able = table.columns.filter(usable), two = able.filter((c) => c.name && (c.values.length > 1 || c.blanks));
   const looksLikeData = 2 * table.columns.filter((c) => plainNumber(c.name) !== null || c.values.includes(c.name) || /^(yes|no|true|false|male|female|white|black|asian)$/i.test(c.name)).length > table.columns.length;
-  if (looksLikeData) return fail(unreadable("headless", { names: listed(table.header) }));
-  if (!table.cells && table.columns.filter((c) => two.includes(c) || isBanded(c)).length < 2) return fail(unreadable("no_two", { most: MOST_GROUPS, n: table.header.length, names: listed(table.header) }));
+  if (looksLikeData) return fail(refused("headless", { names: listed(table.header) }));
+  if (!table.cells && table.columns.filter((c) => two.includes(c) || isBanded(c)).length < 2) return fail(refused("no_two", { most: MOST_GROUPS, n: table.header.length, names: listed(table.header) }));
   const counted = table.columns.find((c) => GUESS.count.test(c.name) && isCount(c));
   const decision = two.find((c) => GUESS.decision.test(c.name) && !GUESS.label.test(c.name) && c !== counted) ?? two.find((c) => c.values.length <= 12 && !GUESS.label.test(c.name) && !GUESS.group.test(c.name) && c !== counted && c.values.some((v) => GUESS.good.test(v.trim())))
     ?? two.find((c) => c.values.length === 2 && !GUESS.group.test(c.name) && !GUESS.label.test(c.name));
   fill("read", inWords(UI.read, { name: table.name, rows: amount(table.fileRows ?? table.rows), columns: table.columns.length }), table.above ? ` ${inWords(UI.read_below, { line: table.above + 1 })}` : "");
+  const total = table.columns.flatMap((c) => c.values).find((v) => PATTERNS.total.test(plainText(v)));
+  fill("total", total ? inWords(UI.total, { name: total }) : "");
   const choose = (id, chosen, none) => fill(id, ...(none ? [option("", none, !chosen)] : []), ...(id === "decision" ? table.columns.filter((c) => two.includes(c) || isBanded(c)) : two).map((c) => option(c.name, `${c.name} (${c.values.slice(0, 3).join(", ")}${c.values.length > 3 ? " \u2026" : ""})`, c === chosen)));
   choose("decision", decision, decision ? null : UI.choose);
   const label = two.find((c) => GUESS.label.test(c.name) && c !== decision), left = two.filter((c) => ![decision, label, counted].includes(c)), named = left.filter((c) => GUESS.group.test(c.name)), people = named.length || left.length > 1 ? named : left;
@@ -102,19 +101,23 @@ const ask = () => {
 };
 const askPerson = () => { one("repeated").hidden = Boolean(one("person").value); };
 const head = (...texts) => make("thead", {}, make("tr", {}, ...texts.map((t) => make("th", { scope: "col" }, t))));
-const valueTable = (box, c, choices, initial, name) => box.replaceChildren(make("div", { className: "scrolls" }, make("table", { className: "values" }, head(UI.value, UI.rows, UI.means),
-  make("tbody", {}, ...byRows(c).map(([v, n]) => make("tr", {}, make("th", { scope: "row" }, bdi(v)), make("td", { className: "num" }, amount(n)), make("td", {}, ...choices.map(([key, text]) => {
-    const input = make("input", { type: "radio", name: `${name}:${v}`, value: key, checked: initial(v) === key });
-    input.setAttribute("aria-label", `${v}: ${text}`);
-    return make("label", {}, input, " ", text);
-  })))), ...emptyRow(c)))));
+const valueTable = (c, heads, cellOf) => make("div", { className: "scrolls" }, make("table", { className: "values" }, head(...heads),
+  make("tbody", {}, ...byRows(c).map(([v, n]) => make("tr", {}, make("th", { scope: "row" }, bdi(v)), make("td", { className: "num" }, amount(n)), make("td", {}, ...cellOf(v)))), ...emptyRow(c))));
+const meaningTable = (id, c, name, ...texts) => {
+  const initial = likely(c);
+  fill(id, valueTable(c, [UI.value, UI.rows, UI.means], (v) => ["yes", "no", "unknown"].map((value, i) => {
+    const input = make("input", { type: "radio", name: `${name}:${v}`, value, checked: initial(v) === value, "aria-label": `${v}: ${texts[i]}` });
+    return make("label", {}, input, " ", texts[i]);
+  })));
+};
 const emptyRow = (c) => (c.blanks ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.empty)), make("td", { className: "num" }, amount(c.blanks)), make("td", {}, UI.not_known))] : []);
 const likely = (c) => {
   // what is not recognised has no answer yet; numbers are, where they are 0 and 1 alone
   const none = noOutcomes(c.values), binary = c.values.every((v) => none.includes(v) || [0, 1].includes(meaning(v)));
   const isNumber = (v) => plainNumber(v) !== null;
   const isOffer = (v) => PATTERNS.declined_offer.test(plainText(v));  // was made, and people turned it down
-  return (v) => (isOffer(v) ? null : none.includes(v) ? "unknown" : binary ? ["no", "yes"][meaning(v)] : isNumber(v) ? null : GUESS.good.test(v.trim()) ? "yes" : isAdverse(v) || isNo(v.trim()) ? "no" : null);
+  const isDeniedElsewhere = (v) => c.values.some((other) => /^(not|nicht|non) /i.test(other) && plainText(other).replace(/^\w+ /, "") === plainText(v));
+  return (v) => (isOffer(v) ? null : none.includes(v) ? "unknown" : binary ? ["no", "yes"][meaning(v)] : isNumber(v) ? null : GUESS.good.test(v.trim()) || isDeniedElsewhere(v) ? "yes" : isAdverse(v) || isNo(v.trim()) ? "no" : null);
 };
 const askDecision = () => {
   const c = column(one("decision").value);
@@ -124,13 +127,13 @@ const askDecision = () => {
     fill("decided", make("label", {}, `${UI.above} `, make("input", { type: "text", id: "above", inputMode: "decimal", value: given.preset ? String(medianOf(c)) : "" })), make("p", { className: "hint" }, inWords(UI.median, { median: localised(String(medianOf(c))), unknown: notKnown(c).length ? inWords(UI.cut_without, { values: listed(notKnown(c)) }) : "" })));
     return;
   }
-  valueTable(one("decided"), c, [["yes", UI.got], ["no", UI.did_not], ["unknown", UI.nothing]], likely(c), "d");
+  meaningTable("decided", c, "d", UI.got, UI.did_not, UI.nothing);
   fill("undecided", c.values.some(isUndecided) ? UI.undecided : "");
 };
 const askLabel = () => {
   const c = column(one("label").value);
   if (!c) return fill("labelled");
-  valueTable(one("labelled"), c, [["yes", UI.yes], ["no", UI.no], ["unknown", UI.not_known]], likely(c), "l");
+  meaningTable("labelled", c, "l", UI.yes, UI.no, UI.not_known);
 };
 // what is an outcome or a count describes no people; what is a harm has the rule that the worse off can fail
 const askPeople = () => {
@@ -153,14 +156,12 @@ const askGroups = () => fill("spellings", ...[...document.querySelectorAll("[nam
   if (isBanded(c)) return make("label", { className: "choice" }, `${inWords(UI.cut, { name: c.name })} `, make("input", { type: "text", name: "cuts", inputMode: "decimal", placeholder: "30, 40, 50", "data-column": c.name }),
     " ", make("small", {}, notKnown(c).length ? inWords(UI.cut_without, { values: listed(notKnown(c)) }) : ""));
   const by = suggestions(byRows(c)), merged = [...by].some(([text, to]) => to !== text);
-  const rows = byRows(c).map(([v, n]) => {
-    const input = make("input", { type: "text", value: by.get(v) ?? "", placeholder: UI.not_known });
+  const table = valueTable(c, [UI.in_table, UI.rows, UI.counts_as], (v) => {
+    const input = make("input", { type: "text", value: by.get(v) ?? "", placeholder: UI.not_known, "aria-label": `${c.name} ${v} ${UI.counts_as}` });
     Object.assign(input.dataset, { column: c.name, value: v });
-    input.setAttribute("aria-label", `${c.name} ${v} ${UI.counts_as}`);
-    return make("tr", {}, make("th", { scope: "row" }, bdi(v)), make("td", { className: "num" }, amount(n)), make("td", {}, input));
+    return [input];
   });
-  return make("details", { open: merged }, make("summary", {}, bdi(c.name), ": ", merged ? UI.similar : inWords(UI.group_count, { n: c.values.length })), make("p", { className: "hint" }, UI.spelling),
-    make("div", { className: "scrolls" }, make("table", { className: "values" }, head(UI.in_table, UI.rows, UI.counts_as), make("tbody", {}, ...rows, ...emptyRow(c)))));
+  return make("details", { open: merged }, make("summary", {}, bdi(c.name), ": ", merged ? UI.similar : inWords(UI.group_count, { n: c.values.length })), make("p", { className: "hint" }, UI.spelling), table);
 }));
 
 // ---- the question that the answers make
@@ -299,14 +300,18 @@ const grid = (page) => {
     const rule_ = page.all.find((s) => s.code === "rule" && s.facts.text === rule.text), phrase = rule_ ? F.cap(g.state("allowed", "text", rule_)) : rule.text;
     return [make("table", { className: "judged verdicts" }, make("caption", {}, `${UI.every_rule}: \u201c${phrase}\u201d`), make("colgroup", {}, ...["name", "n", "", "v", "why"].map((c) => make("col", { className: c }))),
       make("thead", {}, make("tr", {}, make("th", { scope: "col" }, UI.group), make("th", { scope: "col" }, UI.ci), make("th", { scope: "col" }, make("span", { className: "unseen" }, UI.ci), axis), make("th", { scope: "col" }, UI.verdict), make("th", { scope: "col" }, UI.why))), ...body),
-    make("p", { className: "note" }, inWords(UI.legend, { whom: q.reference === "best" ? (isLeast(q) ? UI.best_harm : UI.best).replace(/ \(.*/, "") : UI.others }))];
+    make("p", { className: "note" }, inWords(UI.legend, { whom: referenceOf(q) }))];
   }).concat(audit.features.filter((f) => f.columns.length === 1 && unknownOf(f)).map((f) => make("p", { className: "note" }, inWords(UI.unknown_rows, { n: amount(unknownOf(f)), all: F.of(f.known, unit), name: F.feature([f.name, f.names]) })))).concat(audit.doubts.map((d) => make("p", { className: "note" }, inWords(UI.doubted, { what: d.what, rows: F.of(d.rows, unit) }))));
 };
-const isLeast = (q) => q.favourable === "negative";
+const isLeast = (q) => q.favourable === "negative", referenceOf = (q) => (q.reference === "best" ? (isLeast(q) ? UI.best_harm : UI.best).replace(/ \(.*/, "") : UI.others);
+// of each column, which of its groups differ
+const columnText = (q, rows) => comparedText(q.rates[0].title, referenceOf(q), rows.filter((r) => !r.isReference && r.difference && !Number.isNaN(r.difference.value))
+  .map((r) => [called(r.group), r.note ? "few" : !r.difference.significant ? "alike" : r.difference.value < 0 ? "lower" : "higher"]));
 const tables = () => {
   const { audit, q } = state, rate = q.rates[0], rows = publishedTable(audit).filter((r) => r.rate === rate.name), cell = (t) => make("td", { className: "num" }, t), ratio = (r) => (r.ratio && !Number.isNaN(r.ratio.value) ? `${F.num(r.ratio.value, 3)} (${F.num(r.ratio.low, 3)} \u2026 ${F.num(r.ratio.high, 3)})` : "\u2013");
+  const of = (f) => rows.filter((r) => r.feature === f.names.join(" and "));
   return [make("h2", {}, UI.publish), ...audit.features.map((f) => make("div", { className: "scrolls", tabIndex: 0, role: "group", ariaLabel: f.name }, make("table", { className: "publish" }, make("caption", {}, F.feature([f.name, f.names])), make("thead", {}, make("tr", {}, ...[UI.group, "n", q.question.words?.positive ?? UI.got_column, UI.rate, q.reference === "best" ? (isLeast(q) ? UI.ratio_least : UI.ratio_best) : UI.ratio_others].map((t, i) => make("th", { scope: "col", className: i ? "num" : "" }, t)))),
-    make("tbody", {}, ...rows.filter((r) => r.feature === f.names.join(" and ")).map((r) => make("tr", {}, make("th", { scope: "row" }, bdi(called(r.group))), cell(F.count(r.n)), cell(F.count(r.x)), cell(Number.isNaN(r.own.value) ? "\u2013" : F.pct(r.own.value)), cell(r.isReference ? UI.reference : r.note === "insufficient data" ? `${ratio(r)}, ${UI.because.insufficient}` : r.note ? `${ratio(r)}, ${UI.because.small_group}` : ratio(r)))), ...unknownRow(f))))),
+    make("tbody", {}, ...of(f).map((r) => make("tr", {}, make("th", { scope: "row" }, bdi(called(r.group))), cell(F.count(r.n)), cell(F.count(r.x)), cell(Number.isNaN(r.own.value) ? "\u2013" : F.pct(r.own.value)), cell(r.isReference ? UI.reference : r.note === "insufficient data" ? `${ratio(r)}, ${UI.because.insufficient}` : r.note ? `${ratio(r)}, ${UI.because.small_group}` : ratio(r)))), ...unknownRow(f))), make("p", { className: "note" }, columnText(q, of(f))))),
   make("p", { className: "note" }, inWords(UI.publish_note, { best: q.reference === "best" ? (isLeast(q) ? UI.least_note : UI.best_note) : "" })), ...(q.person ? [make("p", { className: "note" }, inWords(UI.once, { rows: amount(state.counts.fileRows), people: amount(state.counts.read) }))] : []), make("p", { className: "note" }, UI.see_python)];
 };
 const unknownRow = (f) => { const n = unknownOf(f); return n ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.not_known)), make("td", { className: "num" }, F.count(n)), make("td"), make("td"), make("td"))] : []; };
@@ -316,19 +321,18 @@ const viewsOf = (counts, q) => {
   const columns = counts.columns.map((c) => ({ name: c.name, held: range(c.levels.length).filter((code) => !c.groupless[code]) })), known = columns.map(({ name, held }, i) => ({ name, groups: held.map((code) => counts.columns[i].names[code]) }));
   const codes = counts.cells.flatMap((cell) => cell.codes.map((code, i) => (code < 0 ? known[i].groups.length + 1 : columns[i].held.indexOf(code))));
   const flat = counts.cells.flatMap(({ states }) => states.flatMap(([yes, no, none]) => [no, yes, none]));
-  return { columns: known, rates: data.explored.filter((rate) => q.label || !rate.labelled), thresholds: [null], models: [{ name: "", lines: [] }], tables: [{ model: 0, columns: range(known.length), places: [0], codes, counts: flat }],
-    confidence: 0.95, fewest: FEWEST, audited: 0, scored: false, turned: false, protected: null, label: q.label?.name, decision: q.decision.name, called: data.called, start: { by: [0], rate: "selection_rate", reference: "others" }, where: [], check: [] };
+  return { columns: known, rates: data.rates.filter((rate) => q.label || rate.needs === 1), thresholds: [null], models: [{ name: "" }], tables: [{ model: 0, columns: range(known.length), places: [0], codes, counts: flat }],
+    confidence: 0.95, fewest: FEWEST, audited: 0, scored: false, turned: false, protected: null, label: q.label?.name, decision: q.decision.name, called: data.called, by: [0], reference: "others", where: [], check: [] };
 };
 
 // ---- events
 const sample = () => {
   let seed = 1973;
-  const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647, rows = ["Gender,Race,Qualified,Decision"];
-  for (let i = 0; i < 1200; i++) {
-    const woman = random() < 0.48, race = random() < 0.65 ? "White" : random() < 0.5 ? "Black" : "Asian", able = random() < 0.55, got = random() < (able ? 0.6 : 0.2) - (woman ? 0.13 : 0);
-    rows.push(`${random() < 0.03 ? "" : woman ? "Female" : "Male"},${race},${able ? "yes" : "no"},${random() < 0.03 ? "Withdrawn" : got ? "Advance" : "Not selected"}`);
-  }
-  return rows.join("\n");
+  const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647, often = (share, a, b) => (random() < share ? a : b);
+  return ["Gender,Race,Qualified,Decision", ...range(1200).map(() => {
+    const sex = often(0.48, "Female", "Male"), able = often(0.55, "yes", "no"), share = (able === "yes" ? 0.6 : 0.2) - (sex === "Female" ? 0.13 : 0);
+    return [often(0.03, "", sex), often(0.65, "White", often(0.5, "Black", "Asian")), able, often(0.03, "Withdrawn", often(share, "Advance", "Not selected"))].join();
+  })].join("\n");
 };
 const answerForm = async () => {
   fill("wrong");
@@ -338,15 +342,15 @@ const answerForm = async () => {
     Object.assign(state, await behind("audit", state.question, progress(UI.counting)));
     show();
   } catch (error) {
-    if (!(error instanceof Refused || error instanceof Unreadable)) console.error(error);
-    fill("wrong", alarm(error instanceof Refused || error instanceof Unreadable ? error.message : inWords(UI.unexpected, { message: error.message })));
+    if (!(error instanceof Refused)) console.error(error);
+    fill("wrong", alarm(explained(error)));
   }
   one("working").hidden = true;
 };
 const same = (a, b) => a === b || (typeof a === "number" && typeof b === "number" && Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(b)));
 const isRight = async () => {
-  const made = await api.audit(data.check.text, data.check.question), row = (e) => [e.metric, e.feature, e.group, e.value, e.low, e.high];
-  const mine = [...(made.estimates ?? []).map(row), ...(made.verdicts ?? []).map((v) => [v.rule, v.feature, v.group, v.outcome, v.low, v.high])];
+  const made = await api.audit(data.check.text, data.check.question), row = (e) => [e.rule ?? e.metric, e.outcome ?? e.value, e.feature, e.group, e.low, e.high];
+  const mine = [...(made.estimates ?? []).map(row), ...(made.verdicts ?? []).map(row)];
   return made.fingerprint === data.check.fingerprint && mine.length === data.check.rows.length
     && data.check.rows.every((row_) => mine.some((r) => r.every((v, k) => same(v, row_[k]))));
 };

@@ -23,11 +23,10 @@ const grammarOf = (language, asked) => {
   const unit = words.unit || "rows", noun = words.noun || (unit in terms.plural ? people.noun : unit);
   const which = people[noun === unit && !people.nouns.includes(noun) ? "that" : "who"], fold = (t) => t.toLowerCase();
   const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);
-  const countText = (v) => localised(grouped(Number.isInteger(v) ? fixed(v, 0) : fixed(v, 1)));
   const listing = (items, last = "and", most = 8) => {
     items = items.map(String);
     const joined = terms[{ between: "and_between" }[last] ?? last];
-    if (items.length > most) return filled(terms.more, { first: items.slice(0, most).join(", "), n: countText(items.length - most) });
+    if (items.length > most) return filled(terms.more, { first: items.slice(0, most).join(", "), n: amount(items.length - most) });
     return [items.slice(0, -1).join(", "), ...items.slice(-1)].filter(Boolean).join(` ${joined} `);
   };
   const pick = (v, forms) => (v === 1 ? forms[0] : forms.at(-1));
@@ -117,13 +116,12 @@ const grammarOf = (language, asked) => {
       break;
     }
     const sizes = per ? [per, per] : sides.map((side) => side.n);
-    return { of: countText(sizes[0]), n: countText(sizes[1]), mine: countText(counts[0]), theirs: countText(counts[1]), exact: true, counts, per };
+    return { of: amount(sizes[0]), n: amount(sizes[1]), mine: amount(counts[0]), theirs: amount(counts[1]), exact: true, counts, per };
   };
   const rounded = (v, decimals = 0) => {
-    for (let digits = decimals; digits < 7; digits++) { const t = grouped(minusZero(fixed(v, digits))); if (Number(t.replaceAll(",", "")) || v === 0) return t; }
+    for (let digits = decimals; digits < 7; digits++) { const t = grouped(fixed(v, digits)); if (Number(t.replaceAll(",", "")) || v === 0) return t; }
     return significantDigits(v, 1);
   };
-  const minusZero = (t) => t;
   const endsOf = (low, high, per) => { const ends = [low, high].map((e) => rounded(e * per)); return low < high && ends[0] === ends[1] ? [low, high].map((e) => rounded(e * per, 2)) : ends; };
   const unsigned = (t) => { const bare_ = t.replace(/^-/, ""); return Number(bare_.replaceAll(",", "")) === 0 ? terms.none : localised(bare_); };
   const rangeText = (s) => {
@@ -137,9 +135,9 @@ const grammarOf = (language, asked) => {
     const per = counted(s)?.per ?? 100, ends = endsOf(low, high, per), size = (t) => Math.abs(Number(t.replaceAll(",", "")));
     if (low >= 0 || high <= 0) {
       const [near, far] = [...ends].sort((a, b) => size(a) - size(b)).map(unsigned);
-      return filled(ranges[high > 0 ? "more" : "fewer"], { near, far, of: countText(per) });
+      return filled(ranges[high > 0 ? "more" : "fewer"], { near, far, of: amount(per) });
     }
-    return filled(ranges.both, { low: unsigned(ends[0]), high: unsigned(ends[1]), of: countText(per) });
+    return filled(ranges.both, { low: unsigned(ends[0]), high: unsigned(ends[1]), of: amount(per) });
   };
   const feature = ([own, columns]) => { const named = (columns ?? [own]).map((c) => words.features?.[c] ?? called(c)); return named.length === 1 ? named[0] : filled(people.together, { columns: listing(named) }); };
   const judgedName = (s) => (s.who ? name(s.who) : s.facts.feature ? filled(terms.groups_of, { feature: feature([s.facts.feature, null]) }) : terms.all);
@@ -157,9 +155,9 @@ const grammarOf = (language, asked) => {
   const at = (item, path) => path.split(".").reduce((v, key) => v?.[key], item);
   const num = (v, digits = 4) => localised(significantDigits(v, digits)).replace("-", "\u2212");
   F = { name, whom: (s, side = "who", kase) => joined(side === "some" ? some(s.who, kase) : name(s[side], kase), s.of?.among), such, some, now: (e) => [event(e).now, event(e).part].filter(Boolean).join(" "),
-    was: (e) => [event(e).aux, event(e).part].filter(Boolean).join(" "), aux: (e) => event(e).aux, part: (e) => event(e).part, who: (e) => event(e).who, equals, count: countText,
+    was: (e) => [event(e).aux, event(e).part].filter(Boolean).join(" "), aux: (e) => event(e).aux, part: (e) => event(e).part, who: (e) => event(e).who, equals, count: amount,
     both: (e) => { const [a, b] = kindOf(e) === "decision" ? ["positive", "negative"] : ["label_positive", "label_negative"], [x, y] = [words[a], words[b]]; return x || y ? `${x || y} ${terms.or} ${x && y ? y : terms.not}` : equals(e); },
-    of: (v, of) => `${countText(v)} ${v === 1 ? terms.plural[of] ?? of.replace(/s$/, "") : terms.many[of] ?? of}`, called, cap: (t) => (/^.[ -]/u.test(t) ? t : t.charAt(0).toUpperCase() + t.slice(1)),
+    of: (v, of) => `${amount(v)} ${v === 1 ? terms.plural[of] ?? of.replace(/s$/, "") : terms.many[of] ?? of}`, called, cap: (t) => (/^.[ -]/u.test(t) ? t : t.charAt(0).toUpperCase() + t.slice(1)),
     series: listing, counted, range: rangeText, pick, num, feature, names, by_side: bySide, level: (r) => significantDigits(100 * r.level, 4), space: (t) => (t ? ` ${t}` : ""), judged: judgedName,
     points: (v) => { const t = fixed(100 * v, 1); return localised(Number(t) === 0 ? "0.0" : v > 0 ? `+${t}` : t).replace("-", "\u2212"); }, pct: (v) => localised(`${fixed(100 * v, 1)}%`), abs: Math.abs,
     replace: (t, from, to, most) => (most === 1 ? t.replace(from, () => to) : t.replaceAll(from, to)), length: (v) => v.length, list: (v) => [...v], items: (v) => Object.entries(v ?? {}), min: (v) => Math.min(...v),

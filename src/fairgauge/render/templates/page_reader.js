@@ -1,7 +1,7 @@
 // reading a table: a stream of text in, columns of codes out; nothing of the rows is kept but these codes
-const MOST_VALUES = 50000, MOST_BYTES = 2 ** 31, PIECE = 2 ** 17;
-class Unreadable extends Error {}
-const unreadable = (key, values = {}) => new Unreadable(inWords(UI.refused[key], values).trim());
+const MOST_VALUES = 50000, MOST_COMPARED = 1e6, MOST_BYTES = 2 ** 31, PIECE = 2 ** 17;
+class Refused extends Error {}  // with a message for the person who asks
+const refused = (key, values = {}) => new Refused(inWords(UI.refused[key], { command: UI.refused.command, ...values }));
 const CODES = new WeakMap();  // of each column, for every row the place of its value
 const listed = (names, most = 5) => names.slice(0, most).map((n) => `\u201c${n}\u201d`).join(", ") + (names.length > most ? " \u2026" : "");
 
@@ -26,13 +26,13 @@ class Fields {
         let at = i + 1;
         for (;;) {
           at = text.indexOf('"', at);
-          if (at < 0 || (at + 1 >= n && !last)) { this.rest = text.slice(i); if (last && at < 0) throw unreadable("open_quote", { row: this.start }); return; }
+          if (at < 0 || (at + 1 >= n && !last)) { this.rest = text.slice(i); if (last && at < 0) throw refused("open_quote", { row: this.start }); return; }
           if (text[at + 1] === '"') { at += 2; continue; }
           break;
         }
         value = text.slice(i + 1, at).replaceAll('""', '"');
         end = at + 1;
-        if (end < n && text[end] !== delimiter && text[end] !== "\n" && text[end] !== "\r") throw unreadable("after_quote", { row: this.start });
+        if (end < n && text[end] !== delimiter && text[end] !== "\n" && text[end] !== "\r") throw refused("after_quote", { row: this.start });
       } else {
         end = i;
         while (end < n) { const c = text.charCodeAt(end); if (c === 10 || c === 13 || text[end] === delimiter) break; end++; }
@@ -57,7 +57,20 @@ class Fields {
   }
 }
 
-// columns: each distinct value once, and for every row its place; a column of too many values is excluded
+// 53 bits of a text, by which rows are compared where a column has too many values to keep
+const hashed = (text) => {
+  let a = 0xdeadbeef, b = 0x41c6ce57;
+  for (let i = 0; i < text.length; i++) { const c = text.charCodeAt(i); a = Math.imul(a ^ c, 2654435761); b = Math.imul(b ^ c, 1597334677); }
+  return 2 ** 32 * (b >>> 11) + (a >>> 0);
+};
+// the least and the most of whole numbers; NaN where a value is none
+const addNumber = (c, value) => {
+  const number = plainNumber(value) ?? NaN, whole = Number.isInteger(number) ? number : NaN;
+  c.least = Math.min(c.least ?? whole, whole);
+  c.most = Math.max(c.most ?? whole, whole);
+};
+const NOT_KEPT = new Float64Array(0);
+// columns: each distinct value once, and for every row its place; of a column of too many values there are only hashes
 class Columns {
   // `person`: a column of identifiers, of which every value is kept
   constructor(header, person) {
@@ -68,15 +81,23 @@ class Columns {
   }
   add(row, line) {
     const { columns } = this, n = this.rows;
-    if (row.length !== columns.length) throw unreadable("ragged", { row: localised(count(line)), name: listed(row.map((v) => v ?? ""), 2), n: row.length, of: columns.length });
+    if (row.length !== columns.length) throw refused("ragged", { row: amount(line), name: listed(row.map((v) => v ?? ""), 2), n: row.length, of: columns.length });
     for (let k = 0; k < columns.length; k++) {
       const c = columns[k], value = row[k];
-      if (c.many) continue;
+      if (c.many && n >= MOST_COMPARED) { this.codes[k] = NOT_KEPT; continue; }
       if (n >= this.codes[k].length) { const wider = new this.codes[k].constructor(2 * n); wider.set(this.codes[k]); this.codes[k] = wider; }
       if (value === null) { this.codes[k][n] = c.none; c.blanks++; continue; }
+      if (c.many) { this.codes[k][n] = hashed(value); addNumber(c, value); continue; }
       let code = c.at.get(value);
       if (code === undefined) {
-        if (c.values.length >= MOST_VALUES && c.none === 65535) { Object.assign(c, { many: true, repeated: n - c.blanks > MOST_VALUES, values: [], at: new Map(), counts: [] }); this.codes[k] = new Uint16Array(0); continue; }
+        if (c.values.length >= MOST_VALUES && c.none === 65535) {
+          const hashes = c.values.map(hashed);
+          [...c.values, value].forEach((each) => addNumber(c, each));
+          this.codes[k] = Float64Array.from(this.codes[k], (of) => hashes[of] ?? NaN);
+          this.codes[k][n] = hashed(value);
+          Object.assign(c, { many: true, repeated: n - c.blanks > MOST_VALUES, none: NaN, values: [], at: new Map(), counts: [] });
+          continue;
+        }
         code = c.values.push(value) - 1;
         c.at.set(value, code);
         c.counts.push(0);
@@ -134,21 +155,21 @@ const linesAbove = (lines) => {
 };
 
 const checkHeader = (header) => {
-  if (header.length === 1) throw unreadable("one_column", { name: listed(header.map((n) => n ?? "")) });
+  if (header.length === 1) throw refused("one_column", { name: listed(header.map((n) => n ?? "")) });
   const blank = header.filter((n) => n === null).length;
-  if (blank > 1) throw unreadable("unnamed", { n: blank, of: header.length });
+  if (blank > 1) throw refused("unnamed", { n: blank, of: header.length });
   const names = header.map((n) => n ?? ""), twice = names.filter((n, i) => names.indexOf(n) !== i);
-  if (twice.length) throw unreadable("twice", { name: listed([...new Set(twice)]) });
+  if (twice.length) throw refused("twice", { name: listed([...new Set(twice)]) });
 };
 
 // a file, read in pieces so that the page stays responsive and shows how far it is
 const readTable = async (source, name, report, pasted = false, person = null) => {
   const size = source.size, extension = (/\.[^.]+$/.exec(name) || [""])[0].toLowerCase();
-  if (/^\.(xlsx|xlsm|xls|ods|numbers)$/.test(extension)) throw unreadable("workbook");
+  if (/^\.(xlsx|xlsm|xls|ods|numbers)$/.test(extension)) throw refused("workbook");
   if (extension === ".json") return readCounts(await source.text(), name);
-  if (/^\.(parquet|feather|arrow|zip|gz|pdf|jsonl|html?)$/.test(extension)) throw unreadable("extension", { extension });
-  if (!size) throw unreadable("empty");
-  if (size > MOST_BYTES) throw unreadable("large");
+  if (/^\.(parquet|feather|arrow|zip|gz|pdf|jsonl|html?)$/.test(extension)) throw refused("extension", { extension });
+  if (!size) throw refused("empty");
+  if (size > MOST_BYTES) throw refused("large");
   const decoder = new TextDecoder("utf-8", { fatal: true }), reader = source.stream().getReader();
   let fields = null, table = null, head = "", above = 0, done = 0, first = true, rested = performance.now();
   const waiting = [];
@@ -166,7 +187,7 @@ const readTable = async (source, name, report, pasted = false, person = null) =>
   const take = (text, last) => {
     if (fields) return fields.push(text, last);
     head += text;
-    if (/[\u0000-\u0008\u000e-\u001f]/.test(head)) throw unreadable("binary");
+    if (/[\u0000-\u0008\u000e-\u001f]/.test(head)) throw refused("binary");
     if (!last && head.length < 2 ** 16) return;
     const lines = head.split(/(?<=\n|\r(?!\n))/), bare = lines.map((line) => line.replace(/[\r\n]+$/, ""));
     above = linesAbove(bare.slice(0, 1000));
@@ -178,11 +199,11 @@ const readTable = async (source, name, report, pasted = false, person = null) =>
   try {
     for (;;) {
       const { value, done: ended } = await reader.read();
-      if (!done && value && value[0] + value[1] === 509 && Math.abs(value[0] - value[1]) === 1) throw unreadable("utf16");
-      if (!done && value && value.subarray(0, 4096).some((b) => b < 9 || (b > 13 && b < 32 && b !== 27))) throw unreadable("binary");
+      if (!done && value && value[0] + value[1] === 509 && Math.abs(value[0] - value[1]) === 1) throw refused("utf16");
+      if (!done && value && value.subarray(0, 4096).some((b) => b < 9 || (b > 13 && b < 32 && b !== 27))) throw refused("binary");
       for (let from = 0; ended || from < value.length; from += PIECE) {
       let text;
-      try { text = ended ? decoder.decode() : decoder.decode(value.subarray(from, from + PIECE), { stream: true }); } catch { throw unreadable("not_utf8"); }
+      try { text = ended ? decoder.decode() : decoder.decode(value.subarray(from, from + PIECE), { stream: true }); } catch { throw refused("not_utf8"); }
       if (ended) { take(text, true); break; }
       take(text, false);
       done += Math.min(PIECE, value.length - from);
@@ -192,23 +213,22 @@ const readTable = async (source, name, report, pasted = false, person = null) =>
       if (ended) break;
     }
   } finally { reader.cancel().catch(() => {}); }
-  if (!table) { if (!waiting.length) throw unreadable("empty"); open(); }
-  if (!table.rows) throw unreadable("no_rows");
+  if (!table) { if (!waiting.length) throw refused("empty"); open(); }
+  if (!table.rows) throw refused("no_rows");
   const { header: named, columns, rows } = table;
-  columns.forEach((c, k) => { delete c.at; CODES.set(c, table.codes[k]); });
+  columns.forEach((c, k) => { delete c.at; CODES.set(c, table.codes[k].subarray(0, rows)); });
   return { header: named, columns, rows, name, above };
 };
 // counts that fairgauge count or such a page saved, as a table: the columns are the axes, and `cells` its rows
 const readCounts = (text, name) => {
-  const plainOf = (v) => (v instanceof Float ? v.v : Array.isArray(v) ? v.map(plainOf) : v && typeof v === "object" ? Object.fromEntries(Object.entries(v).map(([k, each]) => [k, plainOf(each)])) : v);
-  let whole = {};
-  try { whole = withFloats(JSON.parse(text.replace(/([[:,])(-?\d+(?:\.\d+)?e[+-]?\d+|-?\d+\.\d+)(?=[,\]}])/g, '$1{"float":$2}'))); } catch { /* no counts */ }
+  let plain = {}, whole = {};
+  try { plain = JSON.parse(text); whole = withFloats(JSON.parse(text.replace(/([[:,])(-?\d+(?:\.\d+)?e[+-]?\d+|-?\d+\.\d+)(?=[,\]}])/g, '$1{"float":$2}'))); } catch { /* no counts */ }
   const { digest, ...held } = whole;
-  if (held?.schema !== data.schema) throw new Unreadable(UI.no_counts);
-  if (digest !== sha256(pythonJson(held))) throw new Unreadable(UI.changed_counts);
-  const { plan, levels, tables, question, rows, excluded, fingerprint } = plainOf(held), [{ codes, sums }, ...more] = tables, axes = plan.axes.filter((a) => a.role !== "codes"), codedAxes = plan.axes.slice(axes.length);
+  if (held?.schema !== data.schema) throw new Refused(UI.no_counts);
+  if (digest !== sha256(pythonJson(held))) throw new Refused(UI.changed_counts);
+  const { plan, levels, tables, question, rows, excluded, fingerprint } = plain, [{ codes, sums }, ...more] = tables, axes = plan.axes.filter((a) => a.role !== "codes"), codedAxes = plan.axes.slice(axes.length);
   const known = ["feature", "label", "prediction"], isOdd = axes.some((a) => !known.includes(a.role) || a.grid) || more.length > codedAxes.length || question.replicate_weights || codes.length < axes.length || plan.moments.length || held.min_cell || held.clusters || Object.keys(sums).some((k) => !["rows", "n", "open"].includes(k));
-  if (isOdd || question.candidate.length || Object.keys(question.where).length) throw new Unreadable(UI.other_counts);
+  if (isOdd || question.candidate.length || Object.keys(question.where).length) throw new Refused(UI.other_counts);
   const cells = sums.rows.map((n, k) => ({ codes: codes.map((of) => of[k]), n, cases: (sums.n ?? sums.rows)[k], open: sums.open?.[k] ?? 0 }));
   const coded = codedAxes.map(({ column }, i) => {
     const of = more[i], none = data.around_codes.length + 1, spread = (values = []) => { const found = new Array(none + 1).fill(0); of.codes[0].forEach((code, k) => { found[code < 0 ? none : code] = values[k] ?? 0; }); return found; };

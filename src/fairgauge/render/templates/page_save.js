@@ -1,15 +1,4 @@
-// what can be taken along: the question, the counts and the table to publish; and the page's answer as plain values
-const specification = (question) => {
-  const isTable = (v) => v && typeof v === "object" && !Array.isArray(v), kept = Object.entries(question).filter(([, v]) => v !== null && v !== undefined && !(Array.isArray(v) && !v.length));
-  const lines = kept.filter(([, v]) => !isTable(v)).map(([k, v]) => `${k} = ${tomlValue(v)}`);
-  const tables = kept.filter(([, v]) => isTable(v)).flatMap(([k, v]) => {
-    const own = Object.entries(v).filter(([, each]) => !isTable(each)), nested = Object.entries(v).filter(([, each]) => isTable(each));
-    return [...(own.length ? ["", `[${k}]`, ...own.map(([name, each]) => `${quoted(name)} = ${tomlValue(each)}`)] : []),
-      ...nested.flatMap(([name, each]) => ["", `[${k}.${quoted(name)}]`, ...Object.entries(each).map(([n, x]) => `${quoted(n)} = ${tomlValue(x)}`)])];
-  });
-  return [...lines, ...tables, ""].join("\n");
-};
-
+// what can be taken along: the counts and the table to publish; and the page's answer as plain values
 // JSON as Python writes it
 class Float { constructor(v) { this.v = v; } }
 const ascii = (t) => JSON.stringify(t).replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);

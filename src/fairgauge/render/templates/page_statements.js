@@ -178,9 +178,8 @@ const pageOf = (counts, q, audit, language = data.language) => {
   add("rows", { n: counts.read, used: used === every ? null : used, least: false, known: used === every ? [] : ["label", "prediction"].filter((w) => missing[w]).map((w) => (w === "label" ? w : decision)), several: q.features.length > 1, partly });
   add("question", { task: "binary", features: audit.features.map((f) => [f.name, f.names]), within: null, weight: null, decision: eventOf(q, ["decision", true]), outcome: q.label && eventOf(q, ["outcome", true]), prediction: q.decision.name, label: q.label?.name, classes: [] });
   if (favourable !== "neither" && (q.stated.length || q.above !== null)) add("taken_as_better", { event: eventOf(q, ["decision", true]), assumed: false, asked: true, side: favourable });
-  const sizes = counts.outcomes[0].levels.map((_, code) => counts.rows.reduce((a, r) => a + (r.codes[counts.columns.length] === code ? r.cases : 0), 0));
-  const refused = counts.outcomes[0].names.map((name, code) => [sizes[code], name]).filter(([n], code) => n && counts.state[0][code]);
-  if (refused.length > 1) add("not_favourable", { values: q.person ? refused.map(([, name]) => [0, name]) : refused.sort((a, b) => b[0] - a[0]), side: favourable });
+  const [{ names: called_, sizes, refused }] = counts.outcomes, values = refused.map((code) => [q.person ? 0 : sizes[code], called_[code]]).sort((a, b) => b[0] - a[0]);
+  if (refused.length > 1) add("not_favourable", { values, side: favourable });
   // ---- what was found, and how certain
   for (const e of led) {
     statements.push(e.s);
@@ -241,7 +240,7 @@ const auditTable = async (table, question, report) => {
   const bare = features.find((f) => f.columns.length === 1 && f.groups.length < (counts.columns[f.columns[0]].cuts ? counts.columns[f.columns[0]].levels.length : 0));
   if (bare) throw new Refused(inWords(UI.empty_band, { name: bare.name }));
   counts.repeated = q.count || q.person || table.cells ? null : repeatedPeople(table, [q.decision, q.label, ...q.features].map((c) => c?.name));
-  if (table.cells && savedCounts(counts, q).fingerprint !== table.fingerprint) throw new Unreadable(UI.other_counts);
+  if (table.cells && savedCounts(counts, q).fingerprint !== table.fingerprint) throw new Refused(UI.other_counts);
   return { q, counts, audit: auditOf(counts, q) };
 };
 const api = { audit: async (text, question) => {
@@ -249,7 +248,7 @@ const api = { audit: async (text, question) => {
     const { q, counts, audit } = await auditTable(await readTable(new Blob([text]), text.startsWith("{") ? "counts.json" : "table.csv", () => {}, false, question.person), question);
     return answer(counts, q, audit);
   } catch (error) {
-    if (error instanceof Refused || error instanceof Unreadable) return { refused: [error.message] };
+    if (error instanceof Refused) return { refused: [error.message] };
     throw error;
   }
 } };

@@ -74,10 +74,10 @@ def abbreviations(rates: Iterable[Statistic]) -> str:
 def titled(name: str) -> str:
     """Return what a rate is called, in the language that is asked for."""
     # English asks nothing: metrics are named often, and their titles are English
-    return name if ASKED.get()[0] == "en" else _spoken().title(name)
+    return name if ASKED.get()[0] == "en" else _spoken_names().title(name)
 
 
-def _spoken() -> Any:
+def _spoken_names() -> Any:
     # imported late: the grammar writes metrics by this module
     return import_module("fairgauge.render.grammar").spoken()
 
@@ -100,7 +100,7 @@ def metric_words(metric: Metric | Statistic) -> str:
     if isinstance(metric, Contrast) and metric.name == f"{metric.of.name}.{metric.by}":
         if ASKED.get()[0] == "en":
             return f"{metric.of.title} {metric.by}"
-        return str(_spoken().terms["by"][metric.by].format(rate=titled(metric.of.title)))
+        return str(_spoken_names().terms["by"][metric.by].format(rate=titled(metric.of.title)))
     return _lower(metric.title.replace(", ", " "))
 
 
@@ -178,7 +178,7 @@ def shown(
         return "-"
     if math.isinf(value):
         return "−∞" if value < 0 else "∞"
-    if limits and (text := _beside(value, kind, limits, sign=sign)):
+    if limits and (text := _value_next_to_limit(value, kind, limits, sign=sign)):
         return text
     if kind is Unit.PERCENT:
         return numbers.percent(value)
@@ -197,7 +197,7 @@ def shown(
     return numbers.amount(value, signed=sign)
 
 
-def _beside(value: float, kind: Unit, limits: Collection[float], *, sign: bool) -> str:
+def _value_next_to_limit(value: float, kind: Unit, limits: Collection[float], *, sign: bool) -> str:
     # write a value that usual rounding puts on a limit, or beyond it; nothing of others
     scale = 100 if kind in (Unit.PERCENT, Unit.POINTS) else 1
     usual = _usual_decimals(value, kind)
@@ -424,7 +424,7 @@ def rule_words(rule: Rule | None, text: str, metric: Metric | Statistic) -> str:
     if rule is None:
         return called(text)
     limits = (limit_words(rule, metric), *(limit_words(r, r.row) for r in rule.alternatives))
-    terms = _spoken().terms
+    terms = _spoken_names().terms
     decided = f" ({terms['decided']})" * (rule.decide is Decide.SIGNIFICANT)
     return f" {terms['or']} ".join(limits) + decided
 

@@ -44,7 +44,7 @@ _COVER = (
 """What the cover of a report states, where it is given."""
 
 
-def _said(place: str, **facts: Any) -> str:
+def _sentence_at(place: str, **facts: Any) -> str:
     return spoken().say("asked", place, **facts) or ""
 
 
@@ -58,7 +58,7 @@ def question(report: Report) -> list[tuple[str, str]]:
     spec = report.spec
     stated = [(name, spec.get(name)) for name in _ASKED]
     return [
-        (_said("data"), called(report.data.source)),
+        (_sentence_at("data"), called(report.data.source)),
         *(
             (name.replace("_", " "), called(", ".join(BY_NAME[name].type.write(value))))
             for name, value in stated
@@ -69,7 +69,9 @@ def question(report: Report) -> list[tuple[str, str]]:
 
 def weightless_rows(report: Report) -> str:
     """Return that sizes, which are without weights, do not count rows that carry nothing."""
-    return _said("weightless", unit=unit(report)) * bool(report.data.excluded.get(OF_NO_WEIGHT))
+    return _sentence_at("weightless", unit=unit(report)) * bool(
+        report.data.excluded.get(OF_NO_WEIGHT)
+    )
 
 
 def rounded_to(report: Report) -> int:
@@ -80,7 +82,7 @@ def rounded_to(report: Report) -> int:
 
 def rounding_sentence(report: Report) -> str:
     """Return that the counts are protected; nothing where they are exact."""
-    return _said("rounded", to=rounded_to(report)) * bool(rounded_to(report))
+    return _sentence_at("rounded", to=rounded_to(report)) * bool(rounded_to(report))
 
 
 def document(report: Report) -> Mapping[str, str]:
@@ -92,10 +94,10 @@ def document(report: Report) -> Mapping[str, str]:
 def cover(report: Report) -> list[tuple[str, str]]:
     """Return what the cover states, with its headings."""
     fields = document(report)
-    return [(_named(key) or key, printable(fields[key])) for key in _COVER if key in fields]
+    return [(_word_of_key(key) or key, printable(fields[key])) for key in _COVER if key in fields]
 
 
-def _named(key: str) -> str | None:
+def _word_of_key(key: str) -> str | None:
     name: str | None = spoken().table["document"].get(key)
     return name if isinstance(name, str) else None
 
@@ -106,8 +108,8 @@ def unstated(report: Report) -> tuple[str, str] | None:
     absent = [key for key in (found.document if found is not None else ()) if key not in stated]
     if not absent:
         return None
-    words = listing([_named(key) or _said("of_data", key=key) for key in absent])
-    return words, listing([f"--{key.replace('_', '-')}" for key in absent])
+    words = listing([_word_of_key(key) or _sentence_at("of_data", key=key) for key in absent])
+    return words, f"--document {listing([f'{key}=TEXT' for key in absent])}"
 
 
 def caveat(spec: Mapping[str, Json]) -> tuple[str, ...]:
@@ -169,7 +171,7 @@ def excluded_why(reason: str, strata: Collection[str] = ()) -> str:
     """
     some = {f"missing {each}": "needed" for each in OUTCOMES}
     some |= {_MISSING_CLUSTER: "intervals", **dict.fromkeys(strata, "strata")}
-    return _said("excluded_from", reason=reason, of=some.get(reason))
+    return _sentence_at("excluded_from", reason=reason, of=some.get(reason))
 
 
 def excluded(report: Report | Change) -> list[tuple[str, int]]:
@@ -198,7 +200,7 @@ def unknown_sentence(report: Report) -> str:
             if each.get("unplaced") and not each["sampled"]:
                 found.append({"n": each["unplaced"], "of": each.feature, "how": "unplaced"})
     as_group = report.spec.get("missing") == Missing.GROUP
-    undecided = [*_undecided(report)]
+    undecided = [*_undecided_rows(report)]
     if not (found or as_group or undecided) and any(
         each.code is DiagnosticCode.MISSING_MARKER and not each.get("excluded")
         for each in report.diagnostics
@@ -207,10 +209,10 @@ def unknown_sentence(report: Report) -> str:
     drawn = any("how" in each for each in found)  # counted with rows of no known outcome, too
     facts: dict[str, Any] = {"missing": [] if drawn else incomplete(report), "unit": unit(report)}
     facts["undecided"] = undecided
-    return _said("unknown", found=found, as_group=as_group, **facts)
+    return _sentence_at("unknown", found=found, as_group=as_group, **facts)
 
 
-def _undecided(report: Report) -> Iterator[dict[str, Any]]:
+def _undecided_rows(report: Report) -> Iterator[dict[str, Any]]:
     # where people are counted in place of rows, it is not known
     spec = report.spec
     columns = {each["column"] for each in spec["sensitive"]}.union(*_intersections(spec).values())
@@ -230,7 +232,7 @@ def excluded_sentence(report: Report) -> str:
         if (rows := report.data.excluded.get(excluded_group(column), 0))
     ]
     names = report.spec.get("exclude_groups")
-    return _said("excluded", found=found, names=names, unit=unit(report)) * bool(found)
+    return _sentence_at("excluded", found=found, names=names, unit=unit(report)) * bool(found)
 
 
 def _intersections(spec: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -252,4 +254,4 @@ def chosen_rows(result: object) -> tuple[str, ...]:
     open_ones = [each for each in read_conditions(asked, Location()) if not each.holds(None)]
     kept = [each.column for each in open_ones if each.keeps_missing(columns)]
     absent = [each.column for each in open_ones if not each.keeps_missing(columns)]
-    return (_said("chosen", conditions=write(asked), absent=absent, kept=kept),)
+    return (_sentence_at("chosen", conditions=write(asked), absent=absent, kept=kept),)

@@ -43,7 +43,7 @@ def describe_verdict(verdict: Verdict) -> str:
         "limits": [f"{describe_verdict(e)} ({in_words(outcome_word(e.outcome))})" for e in each],
         "outcomes": {e.outcome for e in each},
         "measured": f"{metrics.metric_words(metric)} {g.cell(held)}" if held != "-" else "",
-        "why": g.reason(reason, **_in_units(verdict)),
+        "why": g.reason(reason, **_facts_in_units(verdict)),
         "where": "" if each else place_words(verdict.class_scope, verdict.threshold),
         "needed": rows,
         "of": rate.among.described if isinstance(rate, Rate) and rate.among != ALL else "rows",
@@ -56,7 +56,7 @@ def describe_verdict(verdict: Verdict) -> str:
     return g.say("because", "says", **facts) or ""
 
 
-def _in_units(verdict: Verdict) -> dict[str, Any]:
+def _facts_in_units(verdict: Verdict) -> dict[str, Any]:
     known: dict[str, Any] = dict(verdict.reason.parameters)
     metric, cell = verdict.definition, spoken().cell
     needs = metric.needs if metric else ()

@@ -11,7 +11,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from fairgauge.catalogue.catalogue import RATES
 from fairgauge.question import category_words
 from fairgauge.question.presets import preset
 from fairgauge.render.grammar import LANGUAGES, Grammar
@@ -19,8 +18,7 @@ from fairgauge.render.script_texts import script_texts
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.writers.html import css, environment, policy, scripts
-from fairgauge.results.statement import Side, Statement
-from fairgauge.statements.compared import measure, words_of
+from fairgauge.statements.compared import words_of
 from fairgauge.version import __version__
 
 KEYS = (
@@ -30,14 +28,8 @@ KEYS = (
 )  # fmt: skip
 """Keys of a specification that the page can answer."""
 _WORDS = (
-    "not_known",
-    "not_told",
-    "undecided",
-    "stage",
-    "favourable",
-    "adverse_elsewhere",
-    "total",
-)
+    "not_known", "not_told", "undecided", "stage", "favourable", "adverse_elsewhere", "total",
+)  # fmt: skip
 _PATTERNS = ("marker", "age", "declined_offer", "withdrew", "adverse", "harm")
 _TEXTS = (
     "headline", "nothing_tested", "other_differences", "none_differs", "undecided",
@@ -65,9 +57,8 @@ def script_of(computed: Mapping[str, Any], language: str = "en", *, form: bool =
     called = table["explored"]["called"]
     data = {
         **computed,
-        "explored": [
-            each | {"title": titles.get(each["title"], each["title"])}
-            for each in computed["explored"]
+        "rates": [
+            each | {"title": titles.get(each["title"], each["title"])} for each in computed["rates"]
         ],
         "called": {key: list(of.values()) for key, of in called.items()},
         "language": language,
@@ -77,7 +68,7 @@ def script_of(computed: Mapping[str, Any], language: str = "en", *, form: bool =
         "of_all_people": category_words.OF_ALL_PEOPLE.pattern,
     }
     texts = script_texts(language, _TEXTS).replace("</", "<\\/")
-    head = f"const data={escaped(data)},RATES=data.rates,TEXTS={{{language}:{texts}}};\n"
+    head = f"const data={escaped(data)},TEXTS={{{language}:{texts}}};\n"
     return f"(()=>{{'use strict';\n{head}{body}\n}})();"
 
 
@@ -107,19 +98,17 @@ _EXPLORE_SCRIPTS = (
 
 def explore_page(data: Mapping[str, Any]) -> str:
     """Return the page that computes every view of the counts, in the words of its question."""
-    data = _in_words(data)
+    data = _word_data(data)
     names = [printable(each["name"]) for each in data["columns"]]
     style = css("audit_page.css") + css("explore.css")
     script = scripts(*_EXPLORE_SCRIPTS)
     words = LANGUAGES["en"]({}).table["ask"]
     data["ui"] = {key: words[key] for key in set(re.findall(r"\bUI\.(\w+)", script))}
     return environment().get_template("explore.html.j2").render(
-        title=printable(_title(data)),
+        title=printable(f"Explore {data['decision'] or data['label']}"),
         lead=words["view"]["counted_by"].format(
             rows=f"{data['rows']:,}", names=listing(names, most=len(names))
         ),
-        exact=data["exact"],
-        protected=data["protected"],
         warnings=list(map(printable, data["warnings"])),
         ui=words,
         counts=Markup(escaped(data)),  # noqa: S704 - its angle brackets are escaped
@@ -127,33 +116,23 @@ def explore_page(data: Mapping[str, Any]) -> str:
         script=Markup(script),  # noqa: S704 - our own file
         policy=policy(style, script),
         version=__version__,
-        digest=data["digest"],
+        data=data,
     ) + "\n"  # fmt: skip
 
 
-def _in_words(data: Mapping[str, Any]) -> dict[str, Any]:
+def _word_data(data: Mapping[str, Any]) -> dict[str, Any]:
     language, words = Grammar(words_of(data["spec"])), data["spec"].get("words") or {}
     columns = [
-        {**each, "groups": _called(each["groups"], (words.get("groups") or {}).get(each["name"]))}
+        {
+            **each,
+            "groups": _call_groups(each["groups"], (words.get("groups") or {}).get(each["name"])),
+        }
         for each in data["columns"]
     ]
-    stated, rows = language.words.get("positive") or language.words.get("label_positive"), {}
-    if stated:
-        rows = {row.name: row for row in RATES}
-
-    def says(rate: Mapping[str, Any]) -> str:
-        row = rows.get(rate["name"])
-        of = None if row is None else measure(data["spec"], row)
-        if of is None or of.kind not in ("share", "fit", "misfit"):
-            return str(rate["says"])
-        s = Statement(code="explored", who=Side("rows"), of=of)
-        return language.say(s.code, "says", s) or str(rate["says"])
-
     called = language.table["explored"]["called"]
     return {
         **{key: value for key, value in data.items() if key != "spec"},
         "columns": columns,
-        "rates": [{**each, "says": says(each)} for each in data["rates"]],
         "called": {
             key: [
                 language.words.get(word) or language.say("explored", word) or default
@@ -164,7 +143,7 @@ def _in_words(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _called(groups: Sequence[str], names: object) -> list[str]:
+def _call_groups(groups: Sequence[str], names: object) -> list[str]:
     # the names of groups that the user gave; theirs where two would be called the same
     given = names if isinstance(names, Mapping) else {}
     called = [given.get(group, group) for group in groups]
@@ -175,9 +154,3 @@ def escaped(value: object) -> str:
     """Return a value as JSON that is safe inside a page."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return "".join(_OPENS.get(character, character) for character in text)
-
-
-def _title(data: Mapping[str, Any]) -> str:
-    decided = data["decision"] or data["label"]
-    against = f" and {data['label']}" if data["decision"] and data["label"] else ""
-    return f"Explore {decided}{against}"

@@ -65,9 +65,9 @@ def environment() -> Templates:
         "short_rows": _short_rows,
     }
     environment.globals |= {
-        "answered": _answered,
+        "answered": _answers,
         "by_key": lambda drawn: [(k, list(run)) for k, run in groupby(drawn, lambda d: d.key)],
-        "dotted": _dotted,
+        "dotted": _dots_path,
         "grid_axes": chart_axes.grid_axes,
         "runs": lambda blocks: [(kind, list(run)) for kind, run in groupby(blocks, key=_kind)],
         "chart_axis": chart_axes.chart_axis,
@@ -89,7 +89,7 @@ class _Answer:
     exhibits: tuple[tree.Block, ...]
 
 
-def _answered(document: tree.DocumentTree) -> list[_Answer]:
+def _answers(document: tree.DocumentTree) -> list[_Answer]:
     # drawings stand with the findings
     brief, found = document.brief, []
     exhibits = document.exhibits
@@ -113,10 +113,10 @@ def _answered(document: tree.DocumentTree) -> list[_Answer]:
 _ROW = 10
 
 
-def _dotted(start: int, end: int) -> str:
+def _dots_path(start: int, end: int) -> str:
     """Return the path of some of a hundred dots, filled by rows; its style draws the dots.
 
-    >>> _dotted(8, 11)
+    >>> _dots_path(8, 11)
     'M85 5h10.01M5 15h.01'
     """
     parts = []

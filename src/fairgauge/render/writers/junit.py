@@ -27,10 +27,10 @@ _LONGEST = 1_000
 def write(report: Report | MonitorReport) -> str:
     """Write the verdicts as JUnit XML; what an audit could not decide counts as skipped."""
     if isinstance(report, MonitorReport):
-        cases = [*_monitored(report)]
+        cases = [*_monitor_cases(report)]
         name, undecided = report.model, "error"
     else:
-        cases = [_judged(report, each) for each in report.verdicts]
+        cases = [_verdict_case(report, each) for each in report.verdicts]
         name, undecided = file_of(report.data.source), "skipped"
     return "\n".join(_lines(name, report.created, cases, undecided)) + "\n"
 
@@ -45,7 +45,7 @@ class _Case(NamedTuple):
     counted: bool
 
 
-def _judged(report: Report, verdict: Verdict) -> _Case:
+def _verdict_case(report: Report, verdict: Verdict) -> _Case:
     where = ".".join(part for part in ("fairgauge", verdict.feature) if part)
     name = ": ".join(filter(None, (verdict.rule, listing(judged_groups(report, verdict)))))
     counted = verdict.reason.code is ReasonCode.COUNTED_AS
@@ -54,24 +54,26 @@ def _judged(report: Report, verdict: Verdict) -> _Case:
     return _Case(where, name, verdict.outcome, message, counted)
 
 
-def _monitored(report: MonitorReport) -> Iterator[_Case]:
+def _monitor_cases(report: MonitorReport) -> Iterator[_Case]:
     for each in report.comparisons:
         class_ = "" if each.class_ is None else f", class {each.class_}"
         name = f"{each.rule}: {each.group}{class_}"
-        yield _followed(each.feature, name, each.state, report.outcome(each.state), each.says)
+        yield _comparison_case(
+            each.feature, name, each.state, report.outcome(each.state), each.says
+        )
     rules = monitored_rules(report)
     for absent in report.unmatched:
         name = ": ".join(filter(None, (absent.rule, absent.group)))
         outcome = report.outcome(MonitorState.INSUFFICIENT, absent=True)
         says = describe_unmatched(absent, rules[absent.rule])
-        yield _followed(absent.feature, name, MonitorState.INSUFFICIENT, outcome, says)
+        yield _comparison_case(absent.feature, name, MonitorState.INSUFFICIENT, outcome, says)
     for fault in report.faults:
         name = f"{fault.problem}: {fault.value or fault.period}"
         outcome = report.outcome(MonitorState.NO_ALARM, absent=True)
-        yield _followed(fault.column, name, MonitorState.NO_ALARM, outcome, fault.says)
+        yield _comparison_case(fault.column, name, MonitorState.NO_ALARM, outcome, fault.says)
 
 
-def _followed(
+def _comparison_case(
     feature: str | None, name: str, state: MonitorState, outcome: Outcome, says: str
 ) -> _Case:
     decided = state in (MonitorState.ALARM, MonitorState.NO_ALARM)

@@ -21,7 +21,7 @@ _MARKS = {Tone.GOOD: "✅", Tone.BAD: "❌", Tone.UNSURE: "❔", Tone.SOFT: "➖
 _NOT_SHOWN = frozenset({"all", "series"})
 
 
-def _marked(tone: Tone, text: str) -> str:
+def _mark(tone: Tone, text: str) -> str:
     # a text in bold after its mark; after a blank, asterisks would stay what they are
     return f"**{f'{_MARKS[tone]} {text}'.strip()}**"
 
@@ -54,7 +54,7 @@ def _document(document: tree.DocumentTree) -> Iterator[str]:
         yield from _block(tree.Facts(document.cover))
     if document.verdict:
         yield ""
-        yield _marked(document.tone, escape(document.verdict))
+        yield _mark(document.tone, escape(document.verdict))
     for section in document.sections:
         if section.id not in _NOT_SHOWN:
             yield from _section(section, 2)
@@ -71,7 +71,7 @@ def _first_page(document: tree.DocumentTree) -> Iterator[str]:
     yield f"# {escape(brief.headline)}"
     if brief.verdict:
         opening, *others = map(escape, brief.verdict)
-        yield from ["", " ".join([_marked(document.tone, opening), *others])]
+        yield from ["", " ".join([_mark(document.tone, opening), *others])]
     for question, sentences in brief.answers:
         beside = document.warnings if sentences is brief.looked_at else ()
         yield from ["", f"**{escape(question)}**", ""]
@@ -146,7 +146,10 @@ def _(block: tree.RuleGrid) -> Iterator[str]:
     texts = (each.words + (each.text and f" ({each.text})") for each in block.rules)
     heads = ["", *(escape(text, cell=True) for text in texts)]
     rows = [
-        [escape(name.text + (name.below and f" ({name.below})"), cell=True), *map(_judged, cells)]
+        [
+            escape(name.text + (name.below and f" ({name.below})"), cell=True),
+            *map(_verdict_cell, cells),
+        ]
         for _, lines in block.parts
         for name, cells in lines
     ]
@@ -155,7 +158,7 @@ def _(block: tree.RuleGrid) -> Iterator[str]:
     yield from _notes(block.notes)
 
 
-def _judged(cell: tree.GridCell | None) -> str:
+def _verdict_cell(cell: tree.GridCell | None) -> str:
     if cell is None:
         return "–"
     alone = "".join(f" ({letter})" for letter in cell.notes)

@@ -70,24 +70,24 @@ def _gauge(name: str, values: Iterable[tuple[dict[str, str], float | None]]) -> 
         yield f"fairgauge_{name}{{{inside}}} {number}"
 
 
-def _last(name: str) -> Callable[[MonitoredComparison], float | None]:
+def _read_last(name: str) -> Callable[[MonitoredComparison], float | None]:
     # what reads a number of the last period; None where it has no value
     return lambda each: getattr(each.points[-1], name) if each.points else None
 
 
-def _latest(name: str) -> Callable[[MonitoredComparison], float | None]:
+def _read_latest(name: str) -> Callable[[MonitoredComparison], float | None]:
     return lambda each: next(
         (value for p in reversed(each.points) if (value := getattr(p, name)) is not None), None
     )
 
 
 _OF_COMPARISONS: dict[str, Callable[[MonitoredComparison], float | None]] = {
-    "metric": _last("value"),
-    "ci_low": _last("low"),
-    "ci_high": _last("high"),
-    "running": _latest("running"),
-    "running_low": _latest("running_low"),
-    "running_high": _latest("running_high"),
+    "metric": _read_last("value"),
+    "ci_low": _read_last("low"),
+    "ci_high": _read_last("high"),
+    "running": _read_latest("running"),
+    "running_low": _read_latest("running_low"),
+    "running_high": _read_latest("running_high"),
     "evidence": lambda each: each.evidence,
     "alarm_threshold": lambda each: each.threshold,
     "alarm": lambda each: float(each.alarm is not None),

@@ -303,7 +303,7 @@ class _Text:
             pairs = ((r[0].text, "; ".join(c.text for c in r[1:] if c.text)) for r in block.rows)
             yield from self.show(tree.Facts(tuple(pairs)))
             return
-        columns, cells = _parted(block)
+        columns, cells = _split_block(block)
         yield from table(columns, cells[: len(block.rows)], cells[len(block.rows) :], self)
         for note in block.notes:
             yield from self.wrapped(note.replace("   ", " · "), 0, Tone.SOFT)
@@ -337,7 +337,7 @@ def _cell(cell: tree.Cell) -> str:
     return printable(f"{cell.text} {cell.below}".strip())
 
 
-def _parted(block: tree.Table) -> tuple[list[tree.Column], list[list[str]]]:
+def _split_block(block: tree.Table) -> tuple[list[tree.Column], list[list[str]]]:
     # a number without what stands beside others would otherwise stand under those
     columns, every = list(block.columns), [*block.rows, *block.totals]
     cells = [[_cell(cell) for cell in row] for row in every]

@@ -19,7 +19,7 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render.grammar import spoken
 from fairgauge.render.streams import FlatTable, Value, table_of, tables_of
 from fairgauge.render.words.display_names import printable, shorten, width
-from fairgauge.results.codec import plain
+from fairgauge.results.codec import to_plain
 from fairgauge.results.shown_result import ShownResult
 
 TO_PUBLISH = "To publish"
@@ -188,7 +188,7 @@ class _Workbook:
     def specification(self, asked: object) -> None:
         sheet = self.book.add_worksheet("Specification")
         sheet.set_column(0, 0, 100)
-        text = json.dumps(plain(asked), indent=2, ensure_ascii=False)
+        text = json.dumps(to_plain(asked), indent=2, ensure_ascii=False)
         for i, line in enumerate(text.split("\n")):
             sheet.write_string(i, 0, _text(line))
 

@@ -13,7 +13,7 @@ from fairgauge_cloud._facet_counts import (
     count_question,
     facet_blocks,
     outcome,
-    predicted,
+    read_prediction,
 )
 from fairgauge_cloud._service_metrics import (
     DESCRIPTIONS,
@@ -181,7 +181,7 @@ def model_performance_report(
     _require_positive(label_column.positive_label_values)
     positive = list(label_column.positive_label_values or ())
     label, listed = outcome(from_series(label_column.series), positive)
-    prediction = predicted(from_series(predicted_label_column.series), label, listed)
+    prediction = read_prediction(from_series(predicted_label_column.series), label, listed)
     return performance(label_column.name, label, prediction)
 
 
@@ -196,7 +196,7 @@ class _ReportArguments:
         stage_type: StageType,
         predicted_label_column: LabelColumn | None,
     ) -> None:
-        _check(df, facet_column, label_column, stage_type, predicted_label_column)
+        _check_arguments(df, facet_column, label_column, stage_type, predicted_label_column)
         self._df = df
         self.prediction: BinaryOutcome | None = None
         postponed: ValueError | None = None
@@ -212,7 +212,7 @@ class _ReportArguments:
         self.label, listed = outcome(label_series, positive)
         if predicted_label_column is not None and stage_type is StageType.POST_TRAINING:
             series = from_series(predicted_label_column.series, predicted_label_column.name)
-            self.prediction = predicted(series, self.label, listed)
+            self.prediction = read_prediction(series, self.label, listed)
         if postponed is not None:
             raise postponed
         named = [facet_column, label_column, predicted_label_column]
@@ -256,7 +256,7 @@ class _ReportArguments:
         return entry.to_json()
 
 
-def _check(
+def _check_arguments(
     df: DataFrame,
     facet_column: FacetColumn,
     label_column: LabelColumn,

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from fairgauge_cloud._facet_counts import DataType
-from fairgauge_cloud._service_metrics import spelled
+from fairgauge_cloud._service_metrics import spell_value
 from fairgauge_cloud.smclarify.bias.metrics import basic_stats as stats
 from fairgauge_cloud.smclarify.bias.metrics import call_metric
 from fairgauge_cloud.smclarify.bias.metrics.common import divide, metric_description
@@ -68,7 +68,7 @@ class StageType(Enum):
 def inf_as_str(obj: dict[str, object]) -> dict[str, object]:
     """Write an infinity under the key ``value`` as text; nothing else is changed."""
     value = obj.get("value")
-    return obj | {"value": spelled(value)} if isinstance(value, float) else obj
+    return obj | {"value": spell_value(value)} if isinstance(value, float) else obj
 
 
 class _Saved:
@@ -76,7 +76,7 @@ class _Saved:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values, infinities as text."""
-        return inf_as_str({key: _plain(each) for key, each in vars(self).items()})
+        return inf_as_str({key: _plain_values(each) for key, each in vars(self).items()})
 
 
 @dataclass(eq=False)
@@ -127,9 +127,9 @@ class ModelPerformanceReport(_Saved):
             self.confusion_matrix = multicategory_confusion_matrix
 
 
-def _plain(value: object) -> object:
+def _plain_values(value: object) -> object:
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain_values(each) for each in value]
     return value.to_json() if isinstance(value, _Saved) else value
 
 

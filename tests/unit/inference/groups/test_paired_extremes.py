@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairgauge.catalogue.lookup import find_metric
-from fairgauge.inference.interval import Evidence
+from fairgauge.inference.interval import SideData
 from fairgauge.inference.two.contrast_intervals import statistic_interval
 from fairgauge.inference.two.paired_changes import (
     PairedTable,
@@ -20,7 +20,7 @@ def limits_of(metric, counts):
     sides = [confusion(margin, classes=False) for margin in table.margins]
     for part in metric.of:
         rate = find_metric(part.name).of
-        intervals = [statistic_interval(rate, Evidence(side, side, None)) for side in sides]
+        intervals = [statistic_interval(rate, SideData(side, side, None)) for side in sides]
         changes.append(statistic_change(rate, table, *intervals))
     change = combined_changes(metric, changes, inside=False)
     return np.ravel(change.shift.at(np.full(1, critical(0.95))))

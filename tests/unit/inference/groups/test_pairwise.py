@@ -18,7 +18,7 @@ from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.enums import DiagnosticCode, ReferenceKind
 from fairgauge.enums import IntervalMethod as M
-from fairgauge.inference import Evidence, FeatureGroups
+from fairgauge.inference import FeatureGroups, SideData
 from fairgauge.inference.groups.across_groups import MOST_LISTED, pairs_not_listed, pairwise
 from fairgauge.inference.groups.families import Family
 from fairgauge.question.specification import Spec
@@ -61,7 +61,7 @@ def groups(x, n):
         side = ConfusionCounts(
             size=some.sum(axis=-1), cells=dict.fromkeys((BOTH, LABEL, PREDICTION), some)
         )
-        return Evidence(side, side)
+        return SideData(side, side)
 
     return FeatureGroups("g", [f"g{i}" for i in range(len(x))], NO_CLASS, None, pick)
 

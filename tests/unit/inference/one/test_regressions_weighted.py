@@ -10,17 +10,17 @@ import fairgauge as fg
 from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference import Evidence, Uncertainty
+from fairgauge.inference import SideData, Uncertainty
 from fairgauge.inference.uncertainty import rate_values
 from fairgauge.question.specification import Spec
 from fairgauge.stats.intervals import (
     PowerSums,
-    as_critical_t,
+    borrow_skewness,
     critical,
     degrees_of_squares,
     mean_limits,
     mean_moments,
-    with_heavier_tail,
+    t_from_z,
 )
 from fairgauge.stats.squares import log_limits, tail_weight
 
@@ -74,7 +74,7 @@ def test_a_weighted_mean_has_the_variance_of_its_influences():
         e, w = (each["p"] - each["y"]).to_numpy(), each["w"].to_numpy()
         sums = [PowerSums(*((w**p * e**k).sum() for k in range(4))) for p in (1, 2, 3)]
         moments.append(mean_moments(*sums))
-    limits = mean_limits(with_heavier_tail(*moments), critical(0.95))
+    limits = mean_limits(borrow_skewness(*moments), critical(0.95))
     e, w = (own["p"] - own["y"]).to_numpy(), own["w"].to_numpy()
     assert found.value == pytest.approx(w @ e / w.sum())
     assert [*found.interval] == pytest.approx([float(end) for end in limits], rel=1e-6)
@@ -114,11 +114,9 @@ def test_the_variance_of_weighted_squares_has_few_degrees_of_freedom():
     side, squares, cubes, cases = (
         moments(error, (weight / weight.mean()) ** k) for k in (1, 2, 3, 0)
     )
-    evidence, name = Evidence(side, cases, squares, None, None, cubes), "mean_squared_error"
+    data, name = SideData(side, cases, squares, None, None, cubes), "mean_squared_error"
     everyone = np.ones(1, dtype=bool)
-    made = rate_values(
-        [find_rate(name)], evidence, everyone, Uncertainty(Spec()), Profile.DOCUMENTED
-    )
+    made = rate_values([find_rate(name)], data, everyone, Uncertainty(Spec()), Profile.DOCUMENTED)
     (found,) = made[name]
     mean, fourth = (np.average(error[0] ** k, weights=weight[0]) for k in (2, 4))
     influence = weight[0] * (error[0] ** 2 - mean)
@@ -126,7 +124,7 @@ def test_the_variance_of_weighted_squares_has_few_degrees_of_freedom():
     rows = float(np.average((error[0] ** 2 - mean) ** 2, weights=weight[0]) / linearised)
     kish = float(weight.sum() ** 2 / (weight**2).sum())
     degrees = float(degrees_of_squares(kish, 1200))
-    t = as_critical_t(critical(0.95), degrees)
+    t = t_from_z(critical(0.95), degrees)
     tail = max(tail_weight(mean, fourth, each) for each in (rows, 1200))
     expected = [float(end) for end in log_limits(mean, tail - 1, np.inf, rows, t)]
     assert found.status == "too_few"  # too few rows in all

@@ -17,7 +17,14 @@ from fairgauge.render._document_tree import (
     TimeChart,
     Unit,
 )
-from fairgauge.render.chart_axes import Tick, _apart, chart_axis, grid_axes, placed_on, placed_times
+from fairgauge.render.chart_axes import (
+    Tick,
+    _spread_labels,
+    chart_axis,
+    grid_axes,
+    placed_on,
+    placed_times,
+)
 
 SOLID = [Mark(0.9, 0.85, 0.95), Mark(0.8, 0.7, 0.9)]
 
@@ -72,9 +79,9 @@ def test_differences_are_treated_alike():
 def test_labels_stand_at_their_places_and_those_that_touch_are_thinned():
     """A label that moved inwards at an edge would make its dot be read beside its place."""
     places = [Tick(6.0, "−20"), Tick(50.0, "0"), Tick(72.0, "+20"), Tick(94.0, "+40")]
-    assert _apart(places, 22.0) == places
+    assert _spread_labels(places, 22.0) == places
     near = [Tick(40.0, "−10"), Tick(50.0, "0"), Tick(60.0, "+10")]
-    assert [tick.label for tick in _apart(near, 22.0)] == ["0"]
+    assert [tick.label for tick in _spread_labels(near, 22.0)] == ["0"]
     assert {tick.anchor for tick in chart_of(*SOLID)[0]} == {"middle"}
 
 

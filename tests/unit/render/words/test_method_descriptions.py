@@ -11,7 +11,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import IntervalMethod, Method
 from fairgauge.render.documents.report_notes import described_methods, method_name
-from fairgauge.render.grammar import plain
+from fairgauge.render.grammar import english
 
 BINARY = {"label": "y", "prediction": "p", "score": "s", "task": "binary"}
 CLASSES = {"label": "y3", "prediction": "p3", "task": "multiclass"}
@@ -51,7 +51,7 @@ def table():
 
 
 def test_every_method_of_the_enum_is_described():
-    assert set(map(str, IntervalMethod)) <= plain().table["method"].keys()
+    assert set(map(str, IntervalMethod)) <= english().table["method"].keys()
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -66,7 +66,7 @@ def test_every_method_of_a_report_is_described_once(name):
 
 def test_a_description_is_a_sentence():
     for method in IntervalMethod:
-        text = plain().table["method"][method]
+        text = english().table["method"][method]
         assert text[0].isupper(), method
         assert text.endswith("."), method
         assert len(text) < 200, method

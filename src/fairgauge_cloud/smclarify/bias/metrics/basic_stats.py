@@ -51,7 +51,9 @@ def observed_label_distribution(
     return [positive, 1 - positive]
 
 
-def _rate(name: str, arguments: str, above: str, below: str, doc: str) -> Callable[..., float]:
+def _rate_function(
+    name: str, arguments: str, above: str, below: str, doc: str
+) -> Callable[..., float]:
 
     def compute(**cells: float) -> float:
         top, bottom = (sum(cells[each] for each in part.split()) for part in (above, below))
@@ -64,7 +66,7 @@ def _rate(name: str, arguments: str, above: str, below: str, doc: str) -> Callab
 _ALL, _INPUTS = "TP FP TN FN", "Proportion of inputs with"
 _AND = "predicted label that actually have a"
 PERFORMANCE = {
-    title: _rate(*row)
+    title: _rate_function(*row)
     for title, *row in (
         ("Accuracy", "accuracy", _ALL, "TP TN", _ALL,
          "Proportion of inputs assigned the correct predicted label by the model."),

@@ -11,22 +11,22 @@ import numpy as np
 
 from fairgauge_cloud._coded_column import from_frame, from_series
 from fairgauge_cloud._facet_counts import (
-    REST,
+    OTHER_VALUES,
     BinaryOutcome,
     Blocks,
     DataType,
     FacetQuestion,
-    as_type,
-    converted,
+    convert_listed,
     count_question,
     data_type,
+    guess_type,
 )
 from fairgauge_cloud._service_metrics import (
     DESCRIPTIONS,
     NO_SHARED,
     Features,
     ServiceMetrics,
-    read,
+    read_value,
     unsortable,
 )
 from fairgauge_cloud.smclarify.bias.metrics.constants import INFINITY
@@ -73,7 +73,7 @@ def ensure_series_data_type(
     """Guess what a column holds, and convert it to that."""
     import pandas as pd
 
-    found, _, _ = as_type(from_series(series), values)
+    found, _, _ = guess_type(from_series(series), values)
     if found is DataType.CATEGORICAL:
         return found, series.astype("category")
     return found, pd.to_numeric(series)
@@ -83,7 +83,7 @@ def convert_positive_label_values(
     series: Series, positive_label_values: list[str | int | float]
 ) -> list[object]:
     """Return listed values in the type of the column's values."""
-    return converted(from_series(series), positive_label_values)
+    return convert_listed(from_series(series), positive_label_values)
 
 
 def calc_confusion_matrix_quadrants(
@@ -121,14 +121,16 @@ def with_signature(function: Callable[..., Any], name: str, doc: str, *arguments
     return made
 
 
-def _measured(codes: Sequence[str], *arguments: str, name: str = "", pick: int | None = 0) -> Any:
+def _make_metric(
+    codes: Sequence[str], *arguments: str, name: str = "", pick: int | None = 0
+) -> Any:
 
     def compute(**given: Any) -> Any:
         flags = {key: _flag(given[key], key) for key in (FACET, LABEL, PREDICTED) if key in given}
         rows = len(next(iter(flags.values())).states)
         require(rows > 0 or codes != ["GE"], "dataset must be non-empty")
         inside = flags[FACET].states if FACET in flags else np.ones(rows, np.int64)
-        facet = Blocks("facet", ("sensitive",), np.where(inside == 1, 0, REST),
+        facet = Blocks("facet", ("sensitive",), np.where(inside == 1, 0, OTHER_VALUES),
                        DataType.CATEGORICAL)  # fmt: skip
         group = given.get(GROUP)
         strata = None if group is None or group.empty else from_series(group, "group")
@@ -138,7 +140,7 @@ def _measured(codes: Sequence[str], *arguments: str, name: str = "", pick: int |
         entries = [measured.result(code, 0, 0) for code in codes]
         for entry in entries:
             require("error" not in entry, entry.get("error", ""))
-        values = tuple(read(entry["value"]) for entry in entries)
+        values = tuple(read_value(entry["value"]) for entry in entries)
         return values if pick is None else values[pick]
 
     name = name or codes[pick or 0]
@@ -150,7 +152,9 @@ def _flag(series: Series, name: str) -> BinaryOutcome:
     return BinaryOutcome.of_states(name, series.to_numpy().astype(np.int64))
 
 
-def _distance(name: str, of_shares: Callable[[Array, Array], float]) -> Callable[..., float]:
+def _distance_function(
+    name: str, of_shares: Callable[[Array, Array], float]
+) -> Callable[..., float]:
     # as in smclarify, categories that either side lacks are removed without renormalising
     def compute(label: Series, sensitive_facet_index: Series) -> float:
         column = from_series(label, "label")
@@ -183,27 +187,31 @@ def _kl(p: Array, q: Array) -> float:
 
 _OF = ("feature", FACET)
 _BOTH = (*_OF, LABEL, PREDICTED)
-CI = _measured(["CI"], *_OF)
-DPL = _measured(["DPL"], *_OF, LABEL)
-CDDL = _measured(["CDDL"], *_OF, LABEL, GROUP)
-KL = _distance("KL", _kl)
-JS = _distance("JS", lambda p, q: (_kl(p, (p + q) / 2) + _kl(q, (p + q) / 2)) / 2)
-LP = _distance("LP", lambda p, q: float(np.sqrt(((p - q) ** 2).sum())))
-TVD = _distance("TVD", lambda p, q: float(np.abs(p - q).sum() / 2))
-KS = _distance("KS", lambda p, q: float(np.abs(p - q).max()))
-DPPL = _measured(["DPPL"], *_OF, PREDICTED)
-DI = _measured(["DI"], *_OF, PREDICTED)
-CDDPL = _measured(["CDDPL"], *_OF, PREDICTED, GROUP)
-DCA, DCR = (_measured(["DCA", "DCR"], *_BOTH, name=n, pick=i) for i, n in enumerate(("DCA", "DCR")))
-RD, SD = (_measured(["RD", "SD"], *_BOTH, name=n, pick=i) for i, n in enumerate(("RD", "SD")))
-DAR, DRR = (_measured(["DAR", "DRR"], *_BOTH, name=n, pick=i) for i, n in enumerate(("DAR", "DRR")))
-AD = _measured(["AD"], *_BOTH)
-TE = _measured(["TE"], *_BOTH)
-GE = _measured(["GE"], LABEL, PREDICTED)
+CI = _make_metric(["CI"], *_OF)
+DPL = _make_metric(["DPL"], *_OF, LABEL)
+CDDL = _make_metric(["CDDL"], *_OF, LABEL, GROUP)
+KL = _distance_function("KL", _kl)
+JS = _distance_function("JS", lambda p, q: (_kl(p, (p + q) / 2) + _kl(q, (p + q) / 2)) / 2)
+LP = _distance_function("LP", lambda p, q: float(np.sqrt(((p - q) ** 2).sum())))
+TVD = _distance_function("TVD", lambda p, q: float(np.abs(p - q).sum() / 2))
+KS = _distance_function("KS", lambda p, q: float(np.abs(p - q).max()))
+DPPL = _make_metric(["DPPL"], *_OF, PREDICTED)
+DI = _make_metric(["DI"], *_OF, PREDICTED)
+CDDPL = _make_metric(["CDDPL"], *_OF, PREDICTED, GROUP)
+DCA, DCR = (
+    _make_metric(["DCA", "DCR"], *_BOTH, name=n, pick=i) for i, n in enumerate(("DCA", "DCR"))
+)
+RD, SD = (_make_metric(["RD", "SD"], *_BOTH, name=n, pick=i) for i, n in enumerate(("RD", "SD")))
+DAR, DRR = (
+    _make_metric(["DAR", "DRR"], *_BOTH, name=n, pick=i) for i, n in enumerate(("DAR", "DRR"))
+)
+AD = _make_metric(["AD"], *_BOTH)
+TE = _make_metric(["TE"], *_BOTH)
+GE = _make_metric(["GE"], LABEL, PREDICTED)
 FT = with_signature(_flip, "FT", "Flip Test (FT).", "df", FACET, PREDICTED)
-DCO = _measured(["DCA", "DCR"], *_BOTH, name="DCO", pick=None)
-DLR = _measured(["DAR", "DRR"], *_BOTH, name="DLR", pick=None)
-DLA = _measured(["RD", "SD"], *_BOTH, name="DLA", pick=None)
+DCO = _make_metric(["DCA", "DCR"], *_BOTH, name="DCO", pick=None)
+DLR = _make_metric(["DAR", "DRR"], *_BOTH, name="DLR", pick=None)
+DLA = _make_metric(["RD", "SD"], *_BOTH, name="DLA", pick=None)
 
 
 def CDD(

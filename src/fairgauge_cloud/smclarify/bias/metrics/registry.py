@@ -22,15 +22,15 @@ POSTTRAINING_METRIC_FUNCTIONS: list[Callable[..., object]] = [
 
 def pretraining(function: Metric) -> Metric:
     """Register a metric of labels; it is called with those report arguments that it names."""
-    return _registered(PRETRAINING_METRIC_FUNCTIONS, function)
+    return _add_metric(PRETRAINING_METRIC_FUNCTIONS, function)
 
 
 def posttraining(function: Metric) -> Metric:
     """Register a metric of predictions, as `pretraining` does one of labels."""
-    return _registered(POSTTRAINING_METRIC_FUNCTIONS, function)
+    return _add_metric(POSTTRAINING_METRIC_FUNCTIONS, function)
 
 
-def _registered(metrics: list[Callable[..., object]], function: Metric) -> Metric:
+def _add_metric(metrics: list[Callable[..., object]], function: Metric) -> Metric:
     if not isinstance(function, FunctionType):
         raise TypeError(f"{function} is not a function")
     if function.__name__ in all_metrics():

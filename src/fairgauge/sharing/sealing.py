@@ -35,20 +35,9 @@ from fairgauge.errors import (
     FairgaugeError,
     MissingExtra,
     cause,
+    display,
     quote,
-    shown,
 )
-from fairgauge.evidence.bundle import (
-    COUNTS,
-    MANIFEST,
-    REPORT,
-    SCHEMA,
-    SUFFIX,
-    digest,
-    manifest_bytes,
-    pack,
-)
-from fairgauge.evidence.bundle import unpack as read_bundle
 from fairgauge.object_stores import local_path
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.swap_question import COLUMNS
@@ -63,14 +52,25 @@ from fairgauge.results.verification import (
     Verification,
     VerificationResult,
 )
+from fairgauge.sharing.bundle import (
+    COUNTS,
+    MANIFEST,
+    REPORT,
+    SCHEMA,
+    SUFFIX,
+    digest,
+    manifest_bytes,
+    pack,
+)
+from fairgauge.sharing.bundle import unpack as read_bundle
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Saved, read_json
 from fairgauge.version import __version__
 
 _LIBRARIES = ("numpy", "scipy")
 _STATED_OF_MANIFEST = ("created", "tool", "libraries")
+# the fields of a manifest
 _FIELDS = {"schema", "counts", "from_rows", "parts", *_STATED_OF_MANIFEST}
-"""The fields of a manifest."""
 _MAKE = "fairgauge {} COUNTS.cube.json -o REPORT.json"
 
 
@@ -211,7 +211,7 @@ def verify(path: str | Path, signed_by: str | None = None) -> Verification:
         try:
             cube = read_cube(bundle.parts[COUNTS].decode(), COUNTS)
             saved = read_json(bundle.parts[REPORT].decode())
-            sealed = _read(saved)
+            sealed = _read_sealed_report(saved)
             checked = recompute(cube, sealed, saved)
             changed += _unfitting(bundle.manifest, cube, sealed, checked)
         except ChangedCountsError:  # with a digest in the manifest that was made to fit
@@ -227,7 +227,7 @@ def verify(path: str | Path, signed_by: str | None = None) -> Verification:
         name=Path(path).name,
         sealed_by=bundle.manifest["tool"]["version"],
         verified_by=__version__,
-        libraries=_other_versions(bundle.manifest["libraries"]),
+        libraries=_changed_versions(bundle.manifest["libraries"]),
         created=bundle.manifest["created"],
         changed=tuple(changed),
         drawn_by=bundle.manifest["libraries"].get("numpy", "an unknown version"),
@@ -262,16 +262,11 @@ def _add_comparison(
     return replace(found, report=sealed if agrees else None)
 
 
-def _read(saved: Saved) -> Sealed:
+def _read_sealed_report(saved: Saved) -> Sealed:
     # read the report of a bundle, which has the format of those that are sealed
     if isinstance(saved, dict) and saved.get("schema") == PairsAudit.KIND.schema:
         return PairsAudit.from_dict(saved)
-    sealed = read_report(saved, REPORT)
-    if saved["schema"] == "fairgauge.report/1":
-        raise DataError(
-            f"{REPORT} has format {quote(saved['schema'])}; {Report.KIND.schema} is sealed"
-        )
-    return sealed
+    return read_report(saved, REPORT)
 
 
 def _unfitting(manifest: Saved, cube: Cube, sealed: Sealed, checked: Recomputation) -> list[str]:
@@ -291,14 +286,14 @@ def load_counts(counts: Cube | str | Path) -> Cube:
     """Return counts, read from a file where a path is given."""
     found = load(counts) if isinstance(counts, (str, Path)) else counts
     if not isinstance(found, Cube):
-        raise DataError(f"{shown(counts)} is no cube of counts")
+        raise DataError(f"{display(counts)} is no cube of counts")
     return found
 
 
 def _loaded_report(report: Sealed | str | Path) -> Sealed:
     found = load(report) if isinstance(report, (str, Path)) else report
     if not isinstance(found, (Report, PairsAudit)):
-        raise DataError(f"{shown(report)} is no report")
+        raise DataError(f"{display(report)} is no report")
     return found
 
 
@@ -312,7 +307,7 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _other_versions(sealed: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:
+def _changed_versions(sealed: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:
     present = _versions()
     return tuple(
         (name, sealed[name], here)
@@ -384,6 +379,7 @@ def _library() -> tuple[ModuleType, Any]:
 
 STATED = ("created", "tool.version", "data.source", "spec.document")
 """The fields of a report that do not follow from its counts."""
+# diagnostics that only the rows give
 _OF_ROWS = {
     DiagnosticCode.REPEATED_ID,
     DiagnosticCode.FEATURE_DISTANCE,
@@ -395,10 +391,9 @@ _OF_ROWS = {
     DiagnosticCode.COLUMN_LABEL,
     DiagnosticCode.UNUSED_WEIGHTS,
 }
-"""Diagnostics that only the rows give."""
+# relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
+# scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics.
 _TOLERANCE = 1e-11
-"""Relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
-scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics."""
 Sealed: TypeAlias = Report | PairsAudit
 """What follows from counts alone, and can be sealed with them."""
 Leaf: TypeAlias = tuple[str, str, object, object]
@@ -433,7 +428,7 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
         compared as well.
     """
     again = _recompute(cube, sealed)
-    from_rows = _from_rows(again) if isinstance(again, Report) else ()
+    from_rows = _metrics_of_rows(again) if isinstance(again, Report) else ()
     other = again.to_dict()
     stated = sealed.to_dict()["statements"]
     if from_rows or saved.get("statements") == stated:
@@ -453,7 +448,7 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
         isinstance(sealed, Report) and sealed.own
     ):  # a cube file cannot hold them, and their titles are not those of this version
         names = ", ".join(rate.name for rate in sealed.own)
-        compared.different.append(DifferentNumber("metrics", "metrics", names, _text(None)))
+        compared.different.append(DifferentNumber("metrics", "metrics", names, _leaf_text(None)))
     of_rows = [f"diagnostic {each.code}" for each in notes if each.code in _OF_ROWS]
     differ = {number.path for number in compared.different}
     agree = (each for path, each in compared.deviations.items() if path not in differ)
@@ -469,7 +464,7 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
 def _recompute(cube: Cube, sealed: Sealed, **options: Any) -> Sealed:
     if isinstance(sealed, PairsAudit):
         return pairs(cube, **{**sealed.spec, **options})
-    return audit(cube, **{**_options(cube, sealed.spec), **options})
+    return audit(cube, **{**_audit_options(cube, sealed.spec), **options})
 
 
 def drawn_numbers(cube: Cube, report: Sealed) -> frozenset[str]:
@@ -492,13 +487,13 @@ def options_beside(cube: Cube, spec: Saved) -> tuple[str, ...]:
     )
 
 
-def _options(cube: Cube, spec: Saved) -> dict[str, Any]:
+def _audit_options(cube: Cube, spec: Saved) -> dict[str, Any]:
     # the options of the audit; a task that the counts have need not have been stated
     held = cube.asked.to_dict().get("task")
     return {name: value for name, value in spec.items() if name != "task" or value != held}
 
 
-def _from_rows(again: Report) -> tuple[str, ...]:
+def _metrics_of_rows(again: Report) -> tuple[str, ...]:
     # the metrics that counts cannot give, which an audit of counts names
     return tuple(
         dict.fromkeys(
@@ -551,7 +546,9 @@ class _Comparison:
                 self.deviations[path] = deviation
             else:
                 text = path.startswith(("metrics.", "statements["))  # what one version writes
-                self._differ(DifferentNumber(path, subject, _text(one), _text(other)), text=text)
+                self._differ(
+                    DifferentNumber(path, subject, _leaf_text(one), _leaf_text(other)), text=text
+                )
 
     def _needs_rows(self, path: str, subject: str) -> bool:
         # whether a field is one of a metric of rows, and not one that states which
@@ -576,7 +573,7 @@ def _leaves(one: Saved, other: Saved) -> Iterator[tuple[str, str, object, object
         left, right = one.get(section), other.get(section)
         if section == "spec" and left is not None and right is not None:
             right = {k: v for k, v in right.items() if k in left or v != _default_option(k)}
-        yield from _pairs(section, left, right, "")
+        yield from _pair_leaves(section, left, right, "")
 
 
 def _default_option(name: str) -> object:
@@ -591,16 +588,16 @@ def _drop_section(report: Plain, section: str) -> Plain:
     return {name: value for name, value in report.items() if name != section}
 
 
-def _pairs(path: str, one: object, other: object, subject: str) -> Iterator[Leaf]:
+def _pair_leaves(path: str, one: object, other: object, subject: str) -> Iterator[Leaf]:
     if isinstance(one, dict) and isinstance(other, dict):
         named = [str(other[name]) for name in _NAMES if other.get(name) is not None]
         subject = ", ".join(named) or subject
         for key in dict.fromkeys([*one, *other]):
-            yield from _pairs(f"{path}.{key}", one.get(key), other.get(key), subject)
+            yield from _pair_leaves(f"{path}.{key}", one.get(key), other.get(key), subject)
     elif isinstance(one, list) and isinstance(other, list):
         for i in range(max(len(one), len(other))):
             left, right = (each[i] if i < len(each) else None for each in (one, other))
-            yield from _pairs(f"{path}[{i}]", left, right, subject)
+            yield from _pair_leaves(f"{path}[{i}]", left, right, subject)
     else:
         yield path, subject or path, one, other
 
@@ -618,7 +615,7 @@ def _deviation(one: object, other: object) -> float | None:
     return 0.0 if one == other else None
 
 
-def _text(value: object) -> str:
+def _leaf_text(value: object) -> str:
     if value is None:
         return "absent"
     return f"{value:.17g}" if isinstance(value, float) and math.isfinite(value) else str(value)

@@ -14,9 +14,9 @@ from tests.needs import EVERY_CASE
 import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.errors import CubeError
-from fairgauge.evidence.protection import protected
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
+from fairgauge.sharing.protection import protect_counts
 
 METRICS = ["standard", "true_positive_rate.ratio", "false_positive_rate.ratio", "DI", "DPPL"]
 ASKED = {"label": "y", "prediction": "p", "sensitive": "g", "positive": 1}
@@ -48,7 +48,7 @@ def test_true_metrics_and_their_intervals_lie_within_those_of_protected_counts(s
     rows = people(random, size=random.choice([15, 60, 400]), missing=random.choice([0, 4]))
     cube = fg.count(rows, count="n", **ASKED, metrics=METRICS)
     min_cell = int(random.choice([3, 10]))
-    exact, safe = fg.audit(cube), fg.audit(protected(cube, min_cell, [], random))
+    exact, safe = fg.audit(cube), fg.audit(protect_counts(cube, min_cell, [], random))
     known = bounded(safe)
     assert known
     compared = 0
@@ -82,7 +82,7 @@ def test_true_metrics_and_their_intervals_lie_within_those_of_protected_counts(s
 def test_bounds_are_attained():
     """By brute force: the least and the greatest value over all tables that agree."""
     cube = fg.confusion("sex", {"F": {"tp": 6, "fn": 4}, "M": {"tp": 9, "fn": 2}})
-    safe = protected(cube, 3, [], np.random.default_rng(0))
+    safe = protect_counts(cube, 3, [], np.random.default_rng(0))
     report = fg.audit(safe, metrics=["true_positive_rate.difference", "true_positive_rate.ratio"])
     table = safe.tables[0]
     positive = table.codes[:, 1] == 1  # label: 0, 1
@@ -108,7 +108,7 @@ def test_a_verdict_holds_where_the_whole_range_agrees():
         "M": {"tp": 590, "fn": 10, "fp": 0, "tn": 0},
     }
     cube = fg.confusion("sex", counts)
-    safe = protected(cube, 10, [], random)
+    safe = protect_counts(cube, 10, [], random)
     asked = {"metrics": ["true_positive_rate.ratio", "true_positive_rate.difference"]}
     clear = fg.audit(safe, **asked, rules=["true_positive_rate.ratio >= 0.8"])
     assert {v.group: v.outcome for v in clear.verdicts}["F"] is Outcome.FAIL

@@ -89,12 +89,12 @@ def protect(
     [0]
     """
     check_min_cell(min_cell)
-    exact = _read(cube)
+    exact = _load_cube(cube)
     _check_protectable(exact)
-    earlier = [_read(each) for each in published]
+    earlier = [_load_cube(each) for each in published]
     for each in earlier:
         _check_published(each, exact, min_cell)
-    return protected(exact, min_cell, earlier, np.random.default_rng(secrets.randbits(128)))
+    return protect_counts(exact, min_cell, earlier, np.random.default_rng(secrets.randbits(128)))
 
 
 def check_min_cell(min_cell: object) -> None:
@@ -105,12 +105,12 @@ def check_min_cell(min_cell: object) -> None:
         )
 
 
-def protected(
+def protect_counts(
     cube: Cube, min_cell: int, earlier: Sequence[Cube], random: np.random.Generator
 ) -> Cube:
     """Return protected counts of what `protect` has checked, by given random numbers."""
-    cube = _without_codes(cube)
-    table = _every_cell(cube)
+    cube = _drop_code_tables(cube)
+    table = _complete_table(cube)
     counts = np.append(table.cases, [float(n) for n in cube.excluded.values()])
     reasons = np.arange(len(counts)) >= len(table.codes)  # a reason that is listed has some rows
     before = [_ranges_before(each, cube, table) for each in earlier]
@@ -190,7 +190,7 @@ def _round_counts(counts: Array, history: _History, random: np.random.Generator)
     return safe
 
 
-def _read(cube: Cube | str | Path) -> Cube:
+def _load_cube(cube: Cube | str | Path) -> Cube:
     found = cube if isinstance(cube, Cube) else load(cube)
     if not isinstance(found, Cube):
         raise DataError(f"{quote(cube)} is no cube of counts; fairgauge count makes one")
@@ -247,11 +247,11 @@ def _obstacles(cube: Cube) -> Iterator[str]:
             f"({flag_of('where', known)})"
         )
     yield from _hidden_doubts(cube)
-    if len(_without_codes(cube).tables) > 1:
+    if len(_drop_code_tables(cube).tables) > 1:
         yield (
             "they are several overlapping tables; count at most three sensitive features at once"
         )
-    sizes = [len(codes) for codes in _codes(cube)]
+    sizes = [len(codes) for codes in _codes_of_axes(cube)]
     if any(math.prod(sizes) == size for size in sizes):
         yield "of one column alone, the list of values shows which occur; count a label as well"
     if math.prod(sizes) > _MOST_CELLS:
@@ -279,7 +279,7 @@ def _check_published(cube: Cube, exact: Cube, min_cell: int) -> None:
             f"what was published before has the smallest cell {cube.min_cell:,}, not {min_cell:,}; "
             "protect a history with one smallest cell"
         )
-    difference = cube.plan.difference(_without_codes(exact).plan)
+    difference = cube.plan.difference(_drop_code_tables(exact).plan)
     if difference:
         raise CubeError(
             f"what was published before counts different things: {difference}. Of the same rows "
@@ -287,7 +287,7 @@ def _check_published(cube: Cube, exact: Cube, min_cell: int) -> None:
         )
 
 
-def _without_codes(cube: Cube) -> Cube:
+def _drop_code_tables(cube: Cube) -> Cube:
     # counts without the tables of codes of missing numbers, which come last
     axes = tuple(axis for axis in cube.plan.axes if axis.role is not Role.CODES)
     tables = tuple(table for table in cube.tables if {*table.axes} <= {*axes})
@@ -295,7 +295,7 @@ def _without_codes(cube: Cube) -> Cube:
     return replace(cube, plan=plan, tables=tables, levels={a: cube.levels[a] for a in axes})
 
 
-def _codes(cube: Cube) -> list[Index]:
+def _codes_of_axes(cube: Cube) -> list[Index]:
     # the codes of every axis of the table: its levels, and -1 where some are missing
     table = cube.tables[0]
     return [
@@ -304,10 +304,12 @@ def _codes(cube: Cube) -> list[Index]:
     ]
 
 
-def _every_cell(cube: Cube) -> CountTable:
+def _complete_table(cube: Cube) -> CountTable:
     # the table with all combinations of values, those that do not occur as 0
     table = cube.tables[0]
-    grid = np.stack([each.ravel() for each in np.meshgrid(*_codes(cube), indexing="ij")], axis=-1)
+    grid = np.stack(
+        [each.ravel() for each in np.meshgrid(*_codes_of_axes(cube), indexing="ij")], axis=-1
+    )
     zero = np.zeros(len(grid))
     return aggregate(
         table.axes,
@@ -320,8 +322,8 @@ def _ranges_before(earlier: Cube, cube: Cube, table: CountTable) -> Limits:
     # combinations of values of which one did not occur then are known to be empty
     held = earlier.tables[0]
     of_cells = zip(held.sums["low"], held.sums["high"], strict=True)
-    known = dict(zip(_keys(held, earlier), of_cells, strict=True))
-    ranges = [known.get(key, (0.0, 0.0)) for key in _keys(table, cube)]
+    known = dict(zip(_cell_keys(held, earlier), of_cells, strict=True))
+    ranges = [known.get(key, (0.0, 0.0)) for key in _cell_keys(table, cube)]
     for reason in cube.excluded:
         rows = np.array([float(earlier.excluded.get(reason, 0))])
         low, high = range_of_rounded(rows, earlier.min_cell or 1)
@@ -330,7 +332,7 @@ def _ranges_before(earlier: Cube, cube: Cube, table: CountTable) -> Limits:
     return low, high
 
 
-def _keys(table: CountTable, cube: Cube) -> list[tuple[str | None, ...]]:
+def _cell_keys(table: CountTable, cube: Cube) -> list[tuple[str | None, ...]]:
     columns = []
     for axis, codes in zip(table.axes, table.codes.T, strict=True):
         names = [*map(name_of, cube.levels[axis]), None]

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.evidence.bundle import COUNTS, MANIFEST, REPORT, SIGNATURE, digest
 from fairgauge.results.verification import VerificationResult
+from fairgauge.sharing.bundle import COUNTS, MANIFEST, REPORT, SIGNATURE, digest
 
 ROWS = pl.DataFrame(
     {

@@ -26,12 +26,12 @@ HIDDEN = "bytes that belong to no part"
 _STEP = 1 << 20
 _MOST_MANIFEST = 1_000_000
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+# where the two lengths stand with which the fixed part of an entry's header ends
 _LENGTHS_AT = 26
-"""Where the two lengths stand with which the fixed part of an entry's header ends."""
 _LISTED_SIZE, _END_SIZE = 46, 22
 """Bytes of the fixed part of an entry in the directory, and of the end of an archive."""
+# the flag of an entry that is written before its size is known, never so in our bundles
 _DESCRIBED_LATER = 0x08
-"""The flag of an entry that is written before its size is known, never so in our bundles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def unpack(path: str | Path) -> Bundle:
                     f"{quote(path)} unpacks to {size:,} bytes, more than {MOST_SAVED:,}: it is no "
                     "bundle of fairgauge"
                 )
-            parts = {entry.filename: _read(archive, entry) for entry in entries}
+            parts = {entry.filename: _read_entry(archive, entry) for entry in entries}
             times = Counter(entry.filename for entry in entries)
             hidden = _has_hidden_bytes(archive)
     except FileNotFoundError:
@@ -160,7 +160,7 @@ def _texts(named: Mapping[str, object]) -> dict[str, str]:
     return {name: str(value) for name, value in named.items()}
 
 
-def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+def _read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise zipfile.BadZipFile(f"{entry.filename} is neither stored nor deflated")
     with archive.open(entry) as handle:

@@ -14,7 +14,9 @@ from tests.needs import EVERY_CASE
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.errors import CubeError, DataError
-from fairgauge.evidence.protection import protected
+from fairgauge.sharing.protection import (
+    protect_counts,
+)
 from fairgauge.stats.disclosure import rounded_randomly
 
 ASKED = {"label": "y", "sensitive": "g", "positive": 1}
@@ -59,7 +61,7 @@ def test_no_table_that_agrees_gives_a_small_cell_away(seed):
     for _ in range(50 if EVERY_CASE else 20):
         min_cell = int(random.integers(2, 5))
         cube = table(random.poisson(random.choice([0.5, 2, 6]), (2, 2)) + np.eye(2, dtype=int))
-        safe = protected(cube, min_cell, [], random)
+        safe = protect_counts(cube, min_cell, [], random)
         published, _, _ = dense(safe)
         every = np.array(
             list(itertools.product(*(possible(n, min_cell) for n in published.ravel())))
@@ -82,9 +84,9 @@ def test_two_tables_of_one_history_give_nothing_away(seed):
         min_cell = int(random.integers(2, 7))
         first = random.poisson(random.choice([1, 5]), (2, 2)) + 1
         second = first + random.poisson(random.choice([0, 2, 8]), (2, 2))
-        before = protected(table(first), min_cell, [], random)
+        before = protect_counts(table(first), min_cell, [], random)
         try:
-            after = protected(table(second), min_cell, [before], random)
+            after = protect_counts(table(second), min_cell, [before], random)
         except DataError as error:
             assert "cannot be protected" in str(error)  # noqa: PT017
             continue
@@ -104,8 +106,8 @@ def test_the_same_rows_published_twice_give_nothing_away():
     random = np.random.default_rng(0)
     cube = table([[3, 12], [5, 25]])
     for _ in range(15):
-        before = protected(cube, 10, [], random)
-        after = protected(cube, 10, [before], random)
+        before = protect_counts(cube, 10, [], random)
+        after = protect_counts(cube, 10, [before], random)
         for n, m in zip(dense(before)[0].ravel(), dense(after)[0].ravel(), strict=True):
             both = set(possible(n, 10)) & set(possible(m, 10))
             assert not is_learned(both, 10)
