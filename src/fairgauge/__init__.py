@@ -123,11 +123,12 @@ def __getattr__(name: str) -> object:
     if name in _MODULES:
         return import_module(_MODULES[name])
     if name not in _HOME:
-        from fairgauge.start.first_help import entry_points
+        # the function of a plug-in's command, such as `check`; tools ask for `__test__` and others
+        if not name.startswith("_"):
+            from fairgauge.start.first_help import entry_points
 
-        # the function of a plug-in's command, such as `check`
-        if point := entry_points("fairgauge.commands").get(name):
-            return getattr(import_module(point.package), name)
+            if point := entry_points("fairgauge.commands").get(name):
+                return getattr(import_module(point.package), name)
         raise AttributeError(f"module 'fairgauge' has no attribute {name!r}")
     value = getattr(import_module(f"fairgauge.{_HOME[name]}"), name)
     globals()[name] = value

@@ -98,7 +98,7 @@ def _statements(check: Check) -> Iterator[Statement]:
         },
     )
     if check.limit is not None:
-        decisions = {str(d): check.decisions[d] for d in Decision if d in check.decisions}
+        decisions = {str(d): count for d, count in check.decisions.items() if count}
         facts = {"decisions": decisions, "share": check.min_share}
         yield Statement(code="decided_ratios", facts=facts, sources=("decisions",))
     yield Statement(

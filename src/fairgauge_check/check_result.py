@@ -247,7 +247,8 @@ class Check(ShownResult):
     def decisions(self) -> Mapping[Decision, int]:
         """Return how many ratios pass the limit, fail it, or are undecided, if there is one."""
         groups = (group for table in self.tables for group in table.groups)
-        return Counter(group.decision for group in groups if group.decision is not None)
+        counted = Counter(group.decision for group in groups)
+        return {decision: counted[decision] for decision in Decision}
 
     @property
     def counted(self) -> bool:

@@ -84,7 +84,7 @@ def test_a_metric_is_the_same_alone_and_beside_others(
     names = list(dict.fromkeys(e.metric for e in every.estimates))
     measured = {e.metric: abs(e.value) for e in every.estimates if e.value is not None}
     composite = ["average_absolute_odds"] if "average_absolute_odds" in measured else []
-    for metric in [*composite, *rng.choice(list(measured), 2, replace=False).tolist()]:
+    for metric in [*composite, *rng.choice(list(measured), 1).tolist()]:
         rule = f"{metric} <= {measured[metric]:.4f}"
         asked = options | {"reference": reference, "rules": rule}
         alone = said(fg.audit(data, **asked | {"metrics": metric}), metric)

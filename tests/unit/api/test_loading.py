@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -122,6 +123,7 @@ RESULTS = {
 def test_what_is_loaded_equals_what_was_saved_in_every_format(name, tmp_path):
     shown = RESULTS[name]()
     shown.save(tmp_path / "saved.json")
+    jsonschema.validate(json.loads((tmp_path / "saved.json").read_text()), shown.json_schema())
     loaded = fg.load(tmp_path / "saved.json")
     assert type(loaded) is type(shown)
     assert loaded == shown

@@ -8,17 +8,13 @@ import json
 import jsonschema
 import pytest
 
-import compared_reports
-import fairgauge as fg
 import sample_reports
-from fairgauge.results.comparison import Change
 from fairgauge.results.report import Report
 
 SAMPLES = {
     name: getattr(sample_reports, name)
     for name in ("small", "several", "berkeley", "crossed", "hostile")
 }
-COMPARISONS = {name: getattr(compared_reports, name) for name in ("months", "models", "hostile")}
 
 
 def errors(schema, written):
@@ -30,13 +26,6 @@ def errors(schema, written):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_reports_keep_to_their_schema(name):
     assert errors(Report.json_schema(), json.loads(SAMPLES[name]().to_json())) == []
-
-
-@pytest.mark.parametrize("name", COMPARISONS)
-def test_comparisons_keep_to_their_schema(name):
-    assert (
-        errors(Change.json_schema(), json.loads(fg.compare(*COMPARISONS[name]()).to_json())) == []
-    )
 
 
 def test_a_word_outside_the_enums_and_a_missing_key_are_errors():

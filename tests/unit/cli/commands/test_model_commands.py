@@ -2,7 +2,6 @@
 
 import json
 
-import jsonschema
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -11,8 +10,6 @@ from tests.model_rows import QUESTION, rows
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.render import render
-from fairgauge.results.comparison import Change
-from fairgauge.results.threshold_choice import ThresholdChoice
 
 PEOPLE = rows(2_000)
 FLAGS = ("--label", "repaid", "--prediction", "current", "--sensitive", "sex")
@@ -99,20 +96,6 @@ def test_hostile_names_are_harmless(format_):
     assert "\u202e" not in text
     if format_ in ("html", "markdown", "notebook"):
         assert "<script>alert" not in text
-
-
-def test_json_keeps_to_its_schema():
-    found = fg.compare_models(
-        PEOPLE, **QUESTION, candidate=["fairer", "random"],
-        metrics=["selection_rate.ratio", "f1.difference", "theil_index"],
-        margins={"accuracy": 0.1},
-    )  # fmt: skip
-    jsonschema.validate(json.loads(found.to_json()), Change.json_schema())
-    scored = PEOPLE.with_columns(score=0.2 + pl.col("fairer") * 0.6)
-    choice = fg.thresholds(
-        scored, label="repaid", score="score", sensitive="sex", rules="selection_rate.ratio >= 0.5"
-    )
-    jsonschema.validate(json.loads(choice.to_json()), ThresholdChoice.json_schema())
 
 
 def test_thresholds_end_with_what_the_goal_comes_to(people):
