@@ -16,11 +16,11 @@ from click.testing import CliRunner
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.errors import SpecError
-from fairgauge.question import presets
+from fairgauge.question import kits
 from fairgauge.question.kits import Kit, find_kit, kit_names
 from fairgauge.render import render
 
-KITS = Path(presets.__file__).parents[1] / "kits"
+KITS = Path(kits.__file__).parents[1] / "kits"
 
 
 def rows_of(example):
