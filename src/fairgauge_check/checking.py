@@ -24,11 +24,11 @@ from fairgauge.plugins import (
     ReferenceRule,
     Rule,
     Verdict,
+    find_kit,
     fisher,
+    kit_names,
     made_now,
     pair_bounds,
-    preset,
-    preset_names,
     read_part,
     with_config,
 )
@@ -195,7 +195,7 @@ def _add_preset(
         message = f"the tables are of {words}; check each file by itself, or name one (--preset)"
         raise SpecError(Problem("preset", message))
     (name,) = presets
-    known = name not in preset_names() or _METRIC in preset(str(name)).options["metrics"]
+    known = name not in kit_names() or _METRIC in find_kit(str(name)).options["metrics"]
     return {**options, "preset": name} if known else options
 
 
@@ -212,9 +212,9 @@ class CheckOptions:
 
 
 def _read_check_options(options: Mapping[str, object], references: tuple[str, ...]) -> CheckOptions:
-    names = [each for each in preset_names() if _METRIC in preset(each).options["metrics"]]
+    names = [each for each in kit_names() if _METRIC in find_kit(each).options["metrics"]]
     chosen = str(options.get("preset"))
-    if chosen in preset_names() and chosen not in names:
+    if chosen in kit_names() and chosen not in names:
         message = f"{quote(chosen)} has no ratios of selection rates; use {' or '.join(names)}"
         raise SpecError(Problem("preset", message))
     spec = read_part(("preset", "rules", "min_n", "min_share", "confidence", "reference"), options)

@@ -14,7 +14,7 @@ from test_mirror_of_verbs import rows
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
-from fairgauge.question.presets import preset, preset_names
+from fairgauge.question.kits import find_kit, kit_names
 from fairgauge.render import render
 from fairgauge.results.verdicts import is_of_both_sides
 
@@ -101,18 +101,18 @@ def test_the_other_coding_has_the_same_numbers_verdicts_and_headline(seed, rule,
     assert subject(one.brief().headline) == subject(other.brief().headline)
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", kit_names())
 def test_a_preset_turns_or_is_refused(name):
     """No preset calls a harm by its word for the favourable outcome, whatever is stated."""
-    if preset(name).options.get("task") == "regression":
+    if find_kit(name).options.get("task") == "regression":
         with pytest.raises(fg.SpecError, match="lower contradicts the preset"):
             fg.audit(table(), label="label", sensitive="g", preset=name, favourable="lower")
         return
     asked = ASKED | {"preset": name}
-    if preset(name).compared_with:
+    if find_kit(name).compared_with:
         asked |= {"reference": {"g": table()["g"][0]}}
-    if "favourable" not in preset(name).options:
-        metrics = preset(name).options["metrics"]
+    if "favourable" not in find_kit(name).options:
+        metrics = find_kit(name).options["metrics"]
         one, other = (
             fg.audit(table(), **asked, **coding, metrics=names)
             for coding, names in zip(CODINGS, (metrics, [*map(turned, metrics)]), strict=True)
@@ -122,7 +122,7 @@ def test_a_preset_turns_or_is_refused(name):
     for stated in ("negative", "neither"):
         with pytest.raises(fg.SpecError, match="contradicts the preset"):
             fg.audit(table(), **asked, positive=0, favourable=stated)
-    if "positive" not in preset(name).words:
+    if "positive" not in find_kit(name).words:
         return
     denied = table().rename({"prediction": "denied"}).drop("label")
     words = {"positive": "refused", "negative": "granted"}

@@ -14,7 +14,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import GapVerdict, WhyInconclusive
-from fairgauge.question.presets import preset, preset_names
+from fairgauge.question.kits import find_kit, kit_names
 from fairgauge.render.formats import render
 
 CLAIMS = re.compile(
@@ -132,8 +132,8 @@ def test_no_help_or_page_claims_a_cause() -> None:
         "hmda.md": (ROOT / "docs/how-to/hmda.md").read_text(encoding="utf-8"),
         "strata.md": (ROOT / "docs/how-to/strata.md").read_text(encoding="utf-8"),
     }
-    for name in preset_names():
-        texts[name] = " ".join(preset(name).statements)
+    for name in kit_names():
+        texts[name] = " ".join(find_kit(name).statements)
     for name, text in texts.items():
         assert not claims(text), (name, claims(text))
 

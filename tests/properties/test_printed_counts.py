@@ -9,15 +9,15 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.question.presets import preset, preset_names
+from fairgauge.question.kits import find_kit, kit_names
 from fairgauge.render import render
 
 if TYPE_CHECKING:
     from fairgauge.results.report import Report
 
 SELECTING = [
-    name for name in preset_names() if not preset(name).compared_with
-    and any(each.startswith("selection_rate.") for each in preset(name).options["metrics"])
+    name for name in kit_names() if not find_kit(name).compared_with
+    and any(each.startswith("selection_rate.") for each in find_kit(name).options["metrics"])
 ]  # fmt: skip
 """The presets that have tables to publish, and need no named reference."""
 

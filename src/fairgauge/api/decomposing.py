@@ -31,9 +31,9 @@ from fairgauge.question.features import (
     read_strata,
     refuse_probabilities,
 )
+from fairgauge.question.kits import find_kit
 from fairgauge.question.option_types import read_margins
 from fairgauge.question.options import BY_NAME, Options, with_options
-from fairgauge.question.presets import preset
 from fairgauge.question.readers import Location
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import (
@@ -221,7 +221,7 @@ def _usual_metrics(spec: Spec) -> tuple[str, ...]:
         labelled=spec.label is not None,
         regression=spec.task is Task.REGRESSION,
     )
-    of_preset = preset(spec.preset).gaps if spec.preset is not None else ()
+    of_preset = find_kit(spec.preset).gaps if spec.preset is not None else ()
     found = tuple(each for each in of_preset if each.startswith(f"{usual}."))
     return found or (f"{usual}.difference",)
 

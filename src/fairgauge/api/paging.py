@@ -17,9 +17,9 @@ from fairgauge.cube.plan import AROUND_CODES, CODES, LEAST, NEARBY, OLDEST, YEAR
 from fairgauge.enums import Better, DiagnosticCode, Favourable, Uncounted
 from fairgauge.errors import CubeError, Problem, listing, quote, refuse
 from fairgauge.measure.exploration import explored, rates_data
+from fairgauge.question.kits import all_kits
+from fairgauge.question.kits import find_kit as preset_of
 from fairgauge.question.options import Options, with_options
-from fairgauge.question.presets import preset as preset_of
-from fairgauge.question.presets import presets
 from fairgauge.question.spec_file import Config, read_options, with_config
 from fairgauge.question.specification import ask
 from fairgauge.render.language import in_language
@@ -212,7 +212,7 @@ def page(*, preset: str | None = None, config: Config = None, lang: str = "en") 
 
 def page_presets() -> tuple[str, ...]:
     """Return the presets whose every option the page can answer."""
-    return tuple(each.name for each in presets() if each.page)
+    return tuple(each.name for each in all_kits() if each.page)
 
 
 def page_data() -> dict[str, Any]:
@@ -236,7 +236,7 @@ def page_data() -> dict[str, Any]:
         "presets": {
             made.name: {"title": made.title, "words": dict(made.words), "no_limit": made.no_limit,
                         "options": dict(made.options), "crossed": made.intersect}
-            for made in presets() if made.page
+            for made in all_kits() if made.page
         },
         "check": _check(),
     }  # fmt: skip

@@ -27,8 +27,8 @@ from fairgauge.question.category_words import (
     no_outcomes,
 )
 from fairgauge.question.features import Above
+from fairgauge.question.kits import find_kit
 from fairgauge.question.loan_actions import APPROVED, action_code, are_actions
-from fairgauge.question.presets import preset
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of
@@ -190,7 +190,7 @@ def _word_of_preset(spec: Spec) -> str | None:
     # what a preset calls the positive outcome: favourable, where it has no other word
     if not spec.preset:
         return None
-    about = preset(spec.preset)
+    about = find_kit(spec.preset)
     stated = about.options.get("favourable") == Favourable.POSITIVE
     return about.words.get("positive", "favourable" if stated else None)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import sqrt
 
 from fairgauge.enums import DiagnosticCode, ScopeKind
-from fairgauge.question.presets import preset
+from fairgauge.question.kits import find_kit
 from fairgauge.question.specification import Spec
 from fairgauge.results.estimates import AdverseImpact
 from fairgauge.results.report import Report
@@ -22,7 +22,7 @@ def adverse_impact(report: Report, spec: Spec) -> tuple[AdverseImpact, ...]:
     thresholds or classes: these tests are of people who were counted once.
     """
     counted = not (spec.weight or spec.cluster or spec.design)
-    if spec.preset is None or not preset(spec.preset).adverse_impact or not counted:
+    if spec.preset is None or not find_kit(spec.preset).adverse_impact or not counted:
         return ()
     rounded = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
     several = len({(each.class_, each.threshold) for each in report.groups}) > 1

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from fairgauge.question.category_words import is_total, is_unknown
     from fairgauge.question.features import Feature
     from fairgauge.question.file_formats import Unreadable, loads
+    from fairgauge.question.kits import find_kit, kit_names
     from fairgauge.question.options import Options
-    from fairgauge.question.presets import preset, preset_names
     from fairgauge.question.rules import Rule
     from fairgauge.question.spec_file import Config, with_config
     from fairgauge.question.specification import Spec, read_part
@@ -45,14 +45,7 @@ if TYPE_CHECKING:
     from fairgauge.render.words.metric_words import published_range
     from fairgauge.render.words.numbers import numbered
     from fairgauge.render.words.verdict_sentences import outcome_word
-    from fairgauge.results.codec import (
-        Finite,
-        Inline,
-        Key,
-        Parameters,
-        Share,
-        Version,
-    )
+    from fairgauge.results.codec import Finite, Inline, Key, Parameters, Share, Version
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.report import Report
     from fairgauge.results.scopes import Interval
@@ -87,7 +80,7 @@ _MODULES = {
     "question.features": "Feature",
     "question.file_formats": "Unreadable loads",
     "question.options": "Options",
-    "question.presets": "preset preset_names",
+    "question.kits": "find_kit kit_names",
     "question.rules": "Rule",
     "question.spec_file": "Config with_config",
     "question.specification": "Spec read_part",
@@ -125,10 +118,10 @@ __all__ = [
     "Statement", "Texts", "Unreadable", "Verb", "Verdict", "Version",
     "add_options", "answered", "called", "canonical", "check_outputs", "command_of",
     "config_option", "count_codes", "describe_reason", "document_tree", "english",
-    "fisher", "flags_for", "flat", "given_options", "is_total", "is_unknown", "loads",
-    "local_path", "made_folder", "made_now", "matches", "name_of", "numbered",
-    "outcome_word", "overall", "page", "pair_bounds",
-    "preset", "preset_names", "print_message", "print_result", "prints_report",
+    "find_kit", "fisher", "flags_for", "flat", "given_options", "is_total", "is_unknown",
+    "kit_names", "loads", "local_path", "made_folder", "made_now", "matches", "name_of", "numbered",
+    "outcome_word", "overall", "page", "pair_bounds", "print_message", "print_result",
+    "prints_report",
     "published_range", "question", "read_limited",
     "read_part", "render", "shows_result",
     "stated", "step", "with_config", "write_all",

@@ -14,7 +14,7 @@ from fairgauge.errors import SpecError, display, quote, suggest
 from fairgauge.question import features, readers
 from fairgauge.question._wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
-from fairgauge.question.presets import preset, preset_names
+from fairgauge.question.kits import find_kit, kit_names
 from fairgauge.question.readers import Location
 from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
 from fairgauge.question.rules import read_rules, write_rules
@@ -229,7 +229,7 @@ def _read_any_values(value: object, at: Location) -> tuple[Value, ...]:
 
 def _read_preset(value: object, at: Location) -> str | None:
     try:
-        return preset(str(value)).name
+        return find_kit(str(value)).name
     except SpecError as error:
         at.problems += [each._replace(path=at.path) for each in error.problems]
         return None
@@ -251,7 +251,7 @@ def _read_accepted(value: object, at: Location) -> tuple[str, ...]:
 
 # fmt: off
 COLUMN = OptionType(read=readers.read_column, schema=_TEXT, metavar="COL")
-PRESET = OptionType(read=_read_preset, schema=_TEXT | {"examples": [*preset_names()]}, metavar="NAME", words=preset_names())
+PRESET = OptionType(read=_read_preset, schema=_TEXT | {"examples": [*kit_names()]}, metavar="NAME", words=kit_names())
 REPLICATES = OptionType(read=readers.read_replicates, schema=_TEXT, plain=lambda value: value and value.written, metavar="'COLS; RULE'")
 VALUE = OptionType(read=readers.read_value, schema=_SCALAR, metavar="VALUE")
 RANGE = OptionType(

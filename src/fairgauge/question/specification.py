@@ -21,9 +21,9 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.errors import Problem, SpecError, alternatives, listing, quote, refuse, suggest
 from fairgauge.identity import ValueSet
 from fairgauge.question.features import Above, ByColumn, separated
+from fairgauge.question.kits import Kit, find_kit, kit_or_none
 from fairgauge.question.option_types import NamedReferences
 from fairgauge.question.options import BY_NAME, Spec, flag_of
-from fairgauge.question.presets import Preset, find_preset, preset
 from fairgauge.question.readers import Location
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.values import Value, is_one_of, matches, name_of, sort_key
@@ -202,7 +202,7 @@ def _unknown_option(name: str) -> Problem:
 
 
 def _add_preset(options: Mapping[str, object]) -> Mapping[str, object]:
-    found = find_preset(options.get("preset"))
+    found = kit_or_none(options.get("preset"))
     return options if found is None else {**options, **found.options_for(options)}
 
 
@@ -225,7 +225,7 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     design, people, exact = spec.design, spec.of_people, spec.method is not enums.Method.DEFAULT
     decided = spec.label is not None or spec.prediction is not None
     in_use = spec.prediction or spec.score
-    own = preset(spec.preset) if spec.preset else None
+    own = find_kit(spec.preset) if spec.preset else None
     default = Spec()
     low, high = spec.score_range
     # fmt: off
@@ -290,7 +290,7 @@ _OF_OUTCOMES = (enums.Favourable.POSITIVE, enums.Favourable.NEGATIVE, enums.Favo
 _OF_AMOUNTS = (enums.Favourable.HIGHER, enums.Favourable.LOWER, enums.Favourable.NEITHER)
 
 
-def _wrong_favourable(spec: Spec, own: Preset | None) -> Iterator[Problem]:
+def _wrong_favourable(spec: Spec, own: Kit | None) -> Iterator[Problem]:
     of_amounts, favourable = spec.task is enums.Task.REGRESSION, spec.favourable
     allowed, what = (_OF_AMOUNTS, "amounts") if of_amounts else (_OF_OUTCOMES, "outcomes")
     unstated = of_amounts and favourable in (None, enums.Favourable.POSITIVE)
@@ -547,7 +547,7 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
         yield no_decisions
     for i, asked in enumerate(spec.metrics):
         if asked in SETS or (
-            no_decisions and asked in preset(spec.preset or "").options["metrics"]
+            no_decisions and asked in find_kit(spec.preset or "").options["metrics"]
         ):
             continue
         for metric in catalogue.expand([asked]):
@@ -564,7 +564,7 @@ def _problem_of_decisions(spec: Spec) -> Problem | None:
     # that a preset compares decisions and none are given; a label may well hold them
     if spec.preset is None or "prediction" in given_columns(spec):
         return None
-    metrics = [each for each in preset(spec.preset).options["metrics"] if each in spec.metrics]
+    metrics = [each for each in find_kit(spec.preset).options["metrics"] if each in spec.metrics]
     if not any("prediction" in row.needs for row in spec.catalogue.expand(metrics)):
         return None
     instead = f"add {_TO_ADD['prediction']}"

@@ -15,7 +15,7 @@ from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.enums import DiagnosticCode, Favourable, ReferenceRule, Role, Task
 from fairgauge.errors import DataError, Problem, closest, listing, quote, refuse, suggest
 from fairgauge.identity import FeatureId, is_named, texts_of
-from fairgauge.question.presets import preset
+from fairgauge.question.kits import find_kit
 from fairgauge.question.recoding import has_categories, ranges_of
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
@@ -86,7 +86,7 @@ def idle_recodings(cubes: Sequence[Cube], spec: Spec) -> list[Problem]:
 
 def uncrossed_features(spec: Spec) -> Iterator[Diagnostic]:
     """Warn that all features together, or two of them, are not a table where a preset has one."""
-    if not spec.preset or not preset(spec.preset).intersect:
+    if not spec.preset or not find_kit(spec.preset).intersect:
         return
     estimated = tuple(each.name for each in spec.probabilities)
     recorded = tuple(each.column for each in spec.sensitive)
@@ -314,7 +314,7 @@ def few_published(
 
     Of rates of decisions the tables are of all strata together, of pay of each stratum, too.
     """
-    chosen = None if spec.preset is None else preset(spec.preset)
+    chosen = None if spec.preset is None else find_kit(spec.preset)
     if chosen is None or not (chosen.published_metrics or chosen.publishes_amounts):
         return
     of_amounts = chosen.publishes_amounts

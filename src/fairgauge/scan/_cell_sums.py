@@ -41,6 +41,7 @@ Cells: TypeAlias = NDArray[np.int64]
 _MOST_DENSE = 1 << 24
 # cells of all axes that there may be, up to which they are summed in place of several tables.
 _MOST_JOINT = 1 << 20
+# numbers of cells are whole numbers of 64 bits with a sign, and numpy checks no overflow
 _MOST_SPARSE = 1 << 62
 # bytes of an array after which the C library keeps the memory of smaller ones for the next batch;
 # it would hand each back, and the system would clear it anew.

@@ -212,6 +212,7 @@ def _first_lines(path: Place) -> list[str]:
 
 
 _MAGIC, _ARROW = b"PAR1", b"ARROW1"
+# Parquet: four bytes of magic at either end, and the four of the footer's length
 _SMALLEST = 12
 
 

@@ -108,6 +108,7 @@ LEAST_LOG = 2.0**-52
 """Probabilities are kept this far from 0 in logarithms, as scikit-learn's log loss does."""
 
 
+# squares of up to 1e280 can be added up 1e28 times before they exceed the largest double
 _LARGEST_SQUARED = 1e140
 # between which the largest weight must lie, so that sums of cubes neither overflow nor vanish.
 _WEIGHTS = (1e-50, 1e50)

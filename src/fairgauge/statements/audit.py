@@ -30,8 +30,8 @@ from fairgauge.enums import (
 )
 from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_named
+from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import BY_NAME, DESIGN
-from fairgauge.question.presets import find_preset
 from fairgauge.question.readers import Location
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
@@ -83,7 +83,7 @@ class _Audit(Compared):
         self.stated = [(finding, each, self._judged_statement(each)) for finding, each in pairs]
         self.led = self.stated[:_MOST_FINDINGS]
         self.rules = report.by_rule
-        self.name = find_preset(report.spec.get("preset"))
+        self.name = kit_or_none(report.spec.get("preset"))
 
     def _judged_statement(self, each: Any) -> Statement:
         found = self._comparison(each.contrast)

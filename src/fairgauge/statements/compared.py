@@ -14,7 +14,7 @@ from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Task, Uncounted
 from fairgauge.question.features import strata_columns
-from fairgauge.question.presets import find_preset
+from fairgauge.question.kits import kit_or_none
 from fairgauge.resolve.excluded_rows import missing_stratum
 from fairgauge.results import disadvantage, disparities
 from fairgauge.results.statement import Event, EventKind, Measure, Page, Range, Side, Statement
@@ -31,7 +31,7 @@ Rates = tuple[Counted, Counted]
 
 def words_of(spec: Mapping[str, Any], *, repeated: bool = False) -> dict[str, Any]:
     """Return the words that a result was asked with, those of its preset where it states none."""
-    of, given = find_preset(spec.get("preset")), dict(spec.get("words") or {})
+    of, given = kit_or_none(spec.get("preset")), dict(spec.get("words") or {})
     held = {} if of is None else dict(of.words)
     unit = unit_of(spec)
     if "unit" in held:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
 
+# a double has 53 binary digits: after 60 halvings the ends of a bracket of rates are neighbours
 _HALVINGS = 60
 _MOST_STEPS = 100
 _STEPS_PER_HALVING = 5

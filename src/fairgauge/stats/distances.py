@@ -95,6 +95,8 @@ def ball(errors: Array, null: Array, value: float, confidence: float) -> Ball:
     draws, level = len(errors), 2 * tail_of(confidence)
     beyond = math.ceil(round(level * (draws + 1), 6)) - 2
     radius = np.sort(errors)[draws - 1 - beyond] if beyond >= 0 else np.inf
+    # Phipson and Smyth (2010), Statistical Applications in Genetics and Molecular Biology 9, 39: a
+    # p-value of random draws is never 0
     p = max(
         (1 + np.count_nonzero(of >= value * (1 - _ROUNDING))) / (len(of) + 1)
         for of in (errors, null)

@@ -38,6 +38,7 @@ _COLLINEAR = 1e-10
 # below this share of what it is the difference of, a number may be that of rounding alone
 _ROUNDING = 1e-13
 _LEAST_OF_HC2 = 0.9
+# scipy's normal tail is 6e-300 beyond it, and 0 beyond 38
 _LARGEST_Z = 37.0
 
 

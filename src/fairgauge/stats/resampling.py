@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from fairgauge.stats.arrays import Array, Limits, floats, quotient, sum_of_cells
 from fairgauge.stats.intervals import tail_of
 
+# Jeffreys' prior of multinomial shares: half a row in every cell
 _PRIOR_ROWS = 0.5
 
 

@@ -154,6 +154,7 @@ def _moments_of_values(values: Array) -> MeanMoments:
     return mean_moments(sums, sums, sums)
 
 
+# 40 halvings of 0 to 8 find a critical value to 7e-12; the tail beyond 8 is 6e-16
 _LARGEST_Z = 8.0
 _BISECTIONS = 40
 

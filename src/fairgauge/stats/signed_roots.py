@@ -16,6 +16,7 @@ from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
 from fairgauge.stats.significance import normal_quantile, normal_tail
 
 _BLOCK_OF_TERMS = 64
+# less than half the last digit of a double: a term of it leaves the sum as it is
 _NEGLIGIBLE = 1e-17
 _BLOCK_OF_ROOTS = 500_000
 _ROUNDING = 1e-12

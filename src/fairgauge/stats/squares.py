@@ -29,6 +29,7 @@ _ROUNDING = 1e-12
 # largest relative rounding error of a fourth moment
 _LARGEST_ERROR = 0.02
 _FEW, _TAIL, _LONE = 4.0, 10.0, 6.0
+# the kurtosis of normal values, whose tail needs no allowance
 _NORMAL = 3.0
 
 

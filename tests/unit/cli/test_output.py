@@ -133,5 +133,5 @@ def test_an_error_of_the_system(run, loans, monkeypatch):
     def broken(*_, **__):
         raise PermissionError(13, "Permission denied", "/data/x")
 
-    monkeypatch.setattr(LINE, "counted", broken)
+    monkeypatch.setattr(LINE, "count_data", broken)
     assert run("audit", loans, *SEX).stderr == "Error: Permission denied: '/data/x'\n"

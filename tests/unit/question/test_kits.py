@@ -16,11 +16,11 @@ from click.testing import CliRunner
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.errors import SpecError
-from fairgauge.question import presets
-from fairgauge.question.presets import Preset, preset, preset_names
+from fairgauge.question import kits
+from fairgauge.question.kits import Kit, find_kit, kit_names
 from fairgauge.render import render
 
-KITS = Path(presets.__file__).parents[1] / "kits"
+KITS = Path(kits.__file__).parents[1] / "kits"
 
 
 def rows_of(example):
@@ -59,7 +59,7 @@ def loans():
 
 def filed(name, **more):
     asked = {"prediction": "ok", "positive": 1, "sensitive": "race", "label": "good"} | more
-    if preset(name).compared_with:
+    if find_kit(name).compared_with:
         asked["reference"] = {"race": "White"}
     return fg.audit(loans(), preset=name, **asked)
 
@@ -68,11 +68,11 @@ def section_to_file(report):
     return render(report, "markdown", full=True).split("## To file")[1].split("\n## ")[0]
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", kit_names())
 def test_every_kit_makes_its_filing_with_status_and_date_and_claims_nothing(name):
     text = render(filed(name), "markdown", full=True)
     section = text.split("## To file")[1].split("\n## ")[0]
-    found = preset(name)
+    found = find_kit(name)
     for part in (section, text.split("\n## ")[0]):
         assert f"{found.status} (as of {found.as_of.isoformat()})" in part.replace("\\", "")
     assert f"| how they were read | {found.read} |" in section
@@ -84,7 +84,7 @@ def test_every_kit_makes_its_filing_with_status_and_date_and_claims_nothing(name
     assert "\0" not in text
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", kit_names())
 @pytest.mark.parametrize("suffix", ["md", "html"])
 def test_the_check_finds_no_error_in_any_filing_and_names_what_it_cannot_check(
     name, suffix, tmp_path
@@ -109,7 +109,7 @@ def test_no_python_names_a_kit():
         f"{path.name}: {name}"
         for path in package.rglob("*")
         if path.suffix in (".py", ".js", ".html", ".j2") and "kits" not in path.parts
-        for name in preset_names()
+        for name in kit_names()
         if re.search(rf"\b{name}\b(?!\.)", re.sub(r'"""[\s\S]*?"""', "", path.read_text()))
     }
     assert named == set()
@@ -130,7 +130,7 @@ def test_no_python_compares_the_name_of_a_kit():
 
 def test_every_key_of_a_kit_is_in_the_page_of_docs():
     page = (Path(__file__).parents[3] / "docs/how-to/a-kit-of-your-own.md").read_text()
-    keys = {each.name for each in fields(Preset)} - {"name", "options", "filing"}
+    keys = {each.name for each in fields(Kit)} - {"name", "options", "filing"}
     assert {each for each in keys if f"`{each}`" not in page and f"{each} = " not in page} == set()
 
 
@@ -370,7 +370,7 @@ def test_validate_names_what_a_filing_lacks(tmp_path):
     asked = ["--preset", "nyc-ll144", "--prediction", "ok", "--positive", "1"]
     asked = ["validate", str(rows), *asked, "--sensitive", "race"]
     text = CliRunner().invoke(main, asked).output
-    for key in preset("nyc-ll144").document:
+    for key in find_kit("nyc-ll144").document:
         assert f"lacking    document.{key}" in text
     assert (
         "document.source" not in CliRunner().invoke(main, [*asked, "--document", "source=x"]).output

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.enums import Outcome
-from fairgauge.question.presets import preset, preset_names
+from fairgauge.question.kits import find_kit, kit_names
 from fairgauge.render import render
 
 MEN = {"Hispanic": (205, 90), "White": (412, 215), "Black": (226, 95), "NHPI": (87, 37),
@@ -39,9 +39,9 @@ def audit(**more):
     return fg.audit(applicants(), preset="nyc-ll144", unknown="Unknown", **options, **more)
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", kit_names())
 def test_a_preset_is_complete_and_dated(name):
-    found = preset(name)
+    found = find_kit(name)
     assert isinstance(found.as_of, dt.date)
     for text in (found.title, found.jurisdiction, found.status, *found.sources):
         assert text
@@ -57,7 +57,7 @@ def test_a_preset_is_complete_and_dated(name):
 def test_the_law_without_a_limit_gives_no_verdict():
     assert audit().verdict is Outcome.NONE
     for name in ("nyc-ll144", "eu-ai-act-annex-iv", "us-lending"):
-        assert "rules" not in preset(name).options
+        assert "rules" not in find_kit(name).options
 
 
 def test_a_score_is_cut_at_the_median_of_all_applicants():
@@ -82,11 +82,11 @@ def test_an_unknown_preset_names_those_there_are():
 def test_the_command_lists_and_describes():
     listed = CliRunner().invoke(main, ["presets"])
     first = [line.split()[0] for line in listed.output.splitlines() if not line.startswith(" ")]
-    assert first == list(preset_names())
-    assert preset("us-lending").status in " ".join(listed.output.split())
+    assert first == list(kit_names())
+    assert find_kit("us-lending").status in " ".join(listed.output.split())
     one = CliRunner().invoke(main, ["presets", "nyc-ll144"])
     assert "6 RCNY 5-300 to 5-304" in one.output
-    nydfs = preset("nydfs-cl7-2024")
+    nydfs = find_kit("nydfs-cl7-2024")
     shown = " ".join(CliRunner().invoke(main, ["presets", nydfs.name]).output.split())
     for text in (nydfs.period, nydfs.read, nydfs.in_force.isoformat(), "metrics (of amounts)"):
         assert text in shown

@@ -27,7 +27,7 @@ from fairgauge.question.options import BY_NAME
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.descriptions import MetricDescription
-    from fairgauge.question.presets import Preset
+    from fairgauge.question.kits import Kit
 
 _WIDTH = 80
 _RULE = "=" * _WIDTH
@@ -154,48 +154,48 @@ def presets_command(name: str | None) -> None:
     fairgauge presets nyc-ll144
     fairgauge audit applicants.csv --preset nyc-ll144 --prediction hired --sensitive sex --sensitive race
     """  # noqa: D301, E501 - the paragraph mark of click
-    from fairgauge.question.presets import preset, presets
+    from fairgauge.question.kits import all_kits, find_kit
 
     if name is not None:
-        print_result(_describe_preset(preset(name)))
+        print_result(_describe_kit(find_kit(name)))
         return
     formatter = click.HelpFormatter(width=_WIDTH)
-    formatter.write_dl([(each.name, f"{each.jurisdiction}: {_status(each)}") for each in presets()])
+    formatter.write_dl([(kit.name, f"{kit.jurisdiction}: {_status(kit)}") for kit in all_kits()])
     print_result(formatter.getvalue())
 
 
-def _status(preset: Preset) -> str:
-    return f"{preset.status} (as of {preset.as_of.isoformat()})"
+def _status(kit: Kit) -> str:
+    return f"{kit.status} (as of {kit.as_of.isoformat()})"
 
 
-def _describe_preset(preset: Preset) -> str:
+def _describe_kit(kit: Kit) -> str:
     sets = [
         f"{name}{where} = {json.dumps(value)}"
         for where, options in (
-            ("", preset.options),
-            (" (with a score)", preset.with_score),
-            (" (of amounts)", preset.with_amounts),
+            ("", kit.options),
+            (" (with a score)", kit.with_score),
+            (" (of amounts)", kit.with_amounts),
         )
         for name, value in options.items()
     ]
-    if preset.intersect:
+    if kit.intersect:
         sets.append("intersections: all recorded features together, in one table")
     formatter = click.HelpFormatter(width=_WIDTH)
-    with formatter.section(f"{preset.name}: {preset.title}"):
+    with formatter.section(f"{kit.name}: {kit.title}"):
         rows = [
-            ("jurisdiction", preset.jurisdiction),
-            ("status", _status(preset)),
-            ("in force from", preset.in_force and preset.in_force.isoformat()),
-            ("superseded by", preset.superseded_by),
-            ("repeated", preset.period),
-            ("records", preset.records),
-            *(("source", each) for each in preset.sources),
-            ("how read", preset.read),
+            ("jurisdiction", kit.jurisdiction),
+            ("status", _status(kit)),
+            ("in force from", kit.in_force and kit.in_force.isoformat()),
+            ("superseded by", kit.superseded_by),
+            ("repeated", kit.period),
+            ("records", kit.records),
+            *(("source", each) for each in kit.sources),
+            ("how read", kit.read),
         ]
         formatter.write_dl([(word, text) for word, text in rows if text])
     for title, items in (
-        ("It states", preset.statements),
-        ("A published report holds" if preset.public else "The document holds", preset.publishes),
+        ("It states", kit.statements),
+        ("A published report holds" if kit.public else "The document holds", kit.publishes),
         ("It sets", sets),
     ):
         with formatter.section(title):
@@ -268,7 +268,7 @@ def validate_command(data: DataArguments, config: str | None, quiet: bool, **fla
     fairgauge validate loans.csv -c audit.toml
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge.monitoring.monitor_spec import read_monitor_spec
-    from fairgauge.question.presets import preset
+    from fairgauge.question.kits import find_kit
     from fairgauge.question.spec_file import MONITOR, labels_come_later, read_options
 
     options = read_question(config, flags)
@@ -291,7 +291,7 @@ def validate_command(data: DataArguments, config: str | None, quiet: bool, **fla
         *(f"  rule       {printable(str(rule))}" for rule in spec.rules),
     ]
     if spec.preset is not None:
-        lacking = preset(spec.preset).lacking(spec.to_dict())
+        lacking = find_kit(spec.preset).lacking(spec.to_dict())
         asks = f"which {printable(spec.preset)} asks for"
         lines += [f"  lacking    {each}, {asks}" for each in lacking]
     rules = () if monitor is None else monitor.rules

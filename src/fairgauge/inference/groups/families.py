@@ -39,6 +39,7 @@ from fairgauge.stats.arrays import Limits, Mask
 from fairgauge.stats.significance import between_variance, sidak, simultaneous_level
 from fairgauge.stats.significance import homogeneity as homogeneity_test
 
+# the area under the ROC curve of scores that do not depend on the label
 _CHANCE = 0.5
 # how far outcomes that are reversed run against the label: sampling variation goes less far.
 _FAR_APART = 0.1

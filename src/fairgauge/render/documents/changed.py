@@ -9,8 +9,8 @@ from typing import Any
 
 from fairgauge.catalogue.comparisons import is_of_all_groups
 from fairgauge.enums import CandidateVerdict, Outcome
+from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import BY_NAME
-from fairgauge.question.presets import find_preset
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.report_notes import (
@@ -257,7 +257,7 @@ def _notes_of_rest(change: Change) -> list[str]:
 
 
 def _alternatives(change: Change) -> Sequence[Candidate]:
-    of = find_preset(change.spec.get("preset"))
+    of = kit_or_none(change.spec.get("preset"))
     return change.candidates if change.new is None and of and of.alternatives else ()
 
 

@@ -22,7 +22,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import DiagnosticCode, ReferenceRule, ScopeKind, Status, Task
 from fairgauge.errors import Problem, SpecError
 from fairgauge.question.features import strata_named
-from fairgauge.question.presets import Preset, find_preset
+from fairgauge.question.kits import Kit, kit_or_none
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.document import DocumentParts
@@ -60,7 +60,7 @@ _Row = dict[str, Any]
 
 def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tree.Block]:
     """Yield the document to file, of which ``more`` has further parts."""
-    of = find_preset(report.spec.get("preset"))
+    of = kit_or_none(report.spec.get("preset"))
     if of is None:
         return
     held: list[tuple[tree.Block, ...]] = []
@@ -151,7 +151,7 @@ def _estimated_features(report: Report) -> list[str]:
     return [each["name"] for each in report.spec.get("probabilities", ())]
 
 
-def _absent(of: Preset, report: Report) -> list[str]:
+def _absent(of: Kit, report: Report) -> list[str]:
     # the metrics of a preset that cannot be estimated from probabilities
     features = _estimated_features(report)
     there = {each.metric for each in report.estimates if each.feature in features}
@@ -167,7 +167,7 @@ def terms_of(report: Report) -> Mapping[str, str]:
 
     Where the reference of the preset is replaced, or is no group, a ratio is called what it is to.
     """
-    found = find_preset(report.spec.get("preset"))
+    found = kit_or_none(report.spec.get("preset"))
     if found is None:
         return {}
     replaced = question.preset_reference_replaced(report.spec)
@@ -186,7 +186,7 @@ def terms_of(report: Report) -> Mapping[str, str]:
 
 def tables_to_publish(report: Report) -> list[tree.Table]:
     """Return the tables that the preset of a report calls for; none without a preset."""
-    of = find_preset(report.spec.get("preset"))
+    of = kit_or_none(report.spec.get("preset"))
     if of is None:
         return []
     single = (each for each in sections_of(report) if each.class_scope.is_single)
@@ -210,7 +210,7 @@ def _tables(report: Report, name: str, of: Iterable[_Row]) -> list[tree.Table]:
     return [each for each in made if isinstance(each, tree.Table)]
 
 
-def _selections(section: FeatureResults, of: Preset, report: Report) -> Iterator[_Row]:
+def _selections(section: FeatureResults, of: Kit, report: Report) -> Iterator[_Row]:
     # of weighted rows no number of selections stands beside the rate, which is not made of it; of
     # groups that are known by probabilities no number at all, because nobody in them was counted
     every = [e for e in _overall_estimates(section) if e.metric in of.published_metrics]
@@ -329,7 +329,7 @@ def gap_tables(report: Report) -> list[tree.Table]:
     Of two groups that are each other's reference there are those of one; none of presets that
     publish no amounts. A limit of two groups marks nothing where there are more.
     """
-    of = find_preset(report.spec.get("preset"))
+    of = kit_or_none(report.spec.get("preset"))
     if of is None or not of.publishes_amounts:
         return []
     asked, column = of.options["metrics"], strata_named(report.spec.get("strata"))
@@ -417,7 +417,7 @@ def _percent(value: float | None) -> str:
 
 
 def _gap_row(
-    each: Estimate, of: Preset, column: str | None, hidden: set[_Cell], limit: float | None
+    each: Estimate, of: Kit, column: str | None, hidden: set[_Cell], limit: float | None
 ) -> _Row:
     below, gap = "", None if hidden else _gap(each)
     if hidden:
@@ -462,7 +462,7 @@ def stratum_rows(part: Any) -> list[_Row]:
     return rows
 
 
-def _people_and_rates(of: Preset, report: Report) -> Iterator[_Row]:
+def _people_and_rates(of: Kit, report: Report) -> Iterator[_Row]:
     for feature in dict.fromkeys(each.feature for each in report.groups):
         groups = [
             e for e in report.groups if (e.feature, e.stratum, e.class_) == (feature, None, None)

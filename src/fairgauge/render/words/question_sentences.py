@@ -9,8 +9,8 @@ from fairgauge.enums import DiagnosticCode, Missing, Profile, ReferenceRule, Unc
 from fairgauge.identity import FeatureId, feature_names, name_of_values
 from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_columns
+from fairgauge.question.kits import kit_or_none
 from fairgauge.question.options import BY_NAME
-from fairgauge.question.presets import find_preset
 from fairgauge.question.readers import Location
 from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words.display_names import called, file_of, printable
@@ -104,7 +104,7 @@ def _word_of_key(key: str) -> str | None:
 
 def unstated(report: Report) -> tuple[str, str] | None:
     """Return what the preset asks of a published report and this one does not state, and how to."""
-    found, stated = find_preset(report.spec.get("preset")), document(report)
+    found, stated = kit_or_none(report.spec.get("preset")), document(report)
     absent = [key for key in (found.document if found is not None else ()) if key not in stated]
     if not absent:
         return None
@@ -159,7 +159,7 @@ def only_reference(spec: Mapping[str, Any]) -> str:
 
 def preset_reference_replaced(spec: Mapping[str, Any]) -> bool:
     """Return whether a preset compares with the best group, and another reference was asked for."""
-    found = find_preset(spec.get("preset"))
+    found = kit_or_none(spec.get("preset"))
     own = None if found is None else found.options.get("reference")
     return own == ReferenceRule.BEST and spec.get("reference") != own
 

@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from fairgauge.question import category_words
-from fairgauge.question.presets import preset
+from fairgauge.question.kits import find_kit
 from fairgauge.render.grammar import LANGUAGES, Grammar
 from fairgauge.render.script_texts import script_texts
 from fairgauge.render.words.display_names import printable
@@ -82,7 +82,7 @@ def audit_page(computed: Mapping[str, Any], language: str = "en") -> str:
         ui=LANGUAGES[language]({}).table["ask"],
         language=language,
         version=__version__,
-        title=preset(named).title if named else "",
+        title=find_kit(named).title if named else "",
         style=Markup(style),  # noqa: S704 - our own files
         packed=packed,
         unpack=Markup(unpack),  # noqa: S704 - our own file

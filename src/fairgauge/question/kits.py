@@ -33,7 +33,7 @@ _NOT_OPTIONS = ("intersect", "with_score", "with_amounts", "gaps")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Preset:
+class Kit:
     """A preset."""
 
     name: str  # what it is called; of a folder of one's own, its path
@@ -106,31 +106,31 @@ class Preset:
 
 
 @cache
-def preset_names() -> tuple[str, ...]:
+def kit_names() -> tuple[str, ...]:
     """Return the names of all presets."""
     return tuple(sorted(path.parent.name for path in _FOLDER.glob(f"*/{_KIT}")))
 
 
-def find_preset(name: object) -> Preset | None:
+def kit_or_none(name: object) -> Kit | None:
     """Return a preset, None where there is none: also of a folder that is elsewhere."""
-    return preset(name) if isinstance(name, str) and _folder(name) is not None else None
+    return find_kit(name) if isinstance(name, str) and _folder(name) is not None else None
 
 
 def _folder(name: str) -> Path | None:
     # the folder of a preset: one of ours by its name, any other by its path
-    folder = _FOLDER / name if name in preset_names() else Path(name)
+    folder = _FOLDER / name if name in kit_names() else Path(name)
     return folder if (folder / _KIT).is_file() else None
 
 
 @cache
-def preset(name: str) -> Preset:
+def find_kit(name: str) -> Kit:
     """Return a preset.
 
     Raises SpecError (there is none of that name, or its folder lacks something).
     """
     folder = _folder(name)
     if folder is None:
-        names = preset_names()
+        names = kit_names()
         allowed = f"{', '.join(names)}, or a folder with {_KIT} and {_FILING}"
         message = f"no preset {quote(name)}.{suggest(name, names)} Allowed: {allowed}"
         raise SpecError(Problem("preset", message))
@@ -143,7 +143,7 @@ def preset(name: str) -> Preset:
         held["statements"] = [*held["statements"], limit]
     lists = {key: tuple(value) for key, value in held.items() if isinstance(value, list)}
     filing = (folder / _FILING).read_text(encoding="utf-8")
-    return Preset(name=name, options=options, filing=filing, **held | lists)
+    return Kit(name=name, options=options, filing=filing, **held | lists)
 
 
 def _read_kit(folder: Path) -> Mapping[str, Any]:
@@ -158,7 +158,7 @@ def _read_kit(folder: Path) -> Mapping[str, Any]:
         table if isinstance(table := found.get(name), dict) else {} for name in ("kit", "audit")
     )
     own = {*_NOT_OPTIONS, "name", "options", "filing"}
-    rows = {each.name: each for each in fields(Preset) if each.name not in own}
+    rows = {each.name: each for each in fields(Kit) if each.name not in own}
     types = {key: _TYPES.get(str(each.type), object) for key, each in rows.items()}
     wrong = [key for key, v in kit.items() if key in rows and not isinstance(v, types[key])]
     unknown = sorted(kit.keys() - rows)
@@ -179,6 +179,6 @@ def _read_kit(folder: Path) -> Mapping[str, Any]:
     return found
 
 
-def presets() -> tuple[Preset, ...]:
+def all_kits() -> tuple[Kit, ...]:
     """Return every preset, by name."""
-    return tuple(map(preset, preset_names()))
+    return tuple(map(find_kit, kit_names()))
