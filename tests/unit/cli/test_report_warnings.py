@@ -11,7 +11,7 @@ REVERSED = "Warning: 's' ranks positives below negatives"
 @pytest.fixture
 def risks(tmp_path):
     """Return a table of risks: the score is the probability of the unfavourable outcome 1."""
-    rows = ["g,y,s", *["a,0,0.1", "b,1,0.9", "a,1,0.7", "b,0,0.3", "b,0,0.6", "a,1,0.6"] * 20]
+    rows = ["g,y,s", *["a,0,0.1", "b,1,0.9", "a,1,0.7", "b,0,0.3", "b,0,0.6", "a,1,0.4"] * 20]
     path = tmp_path / "risks.csv"
     path.write_text("\n".join(rows) + "\n")
     return str(path)

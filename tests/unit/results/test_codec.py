@@ -28,7 +28,7 @@ from fairgauge.results.monitor_results import Alarm, Baseline, PeriodRows, Point
 from fairgauge.results.name_swaps import SwapVariant
 from fairgauge.results.planned import Needed
 from fairgauge.results.scopes import Bounds, ClassScope, Interval, Reference, Scope, stratum
-from fairgauge.results.shown_result import ResultKind, ShownResult, result_classes
+from fairgauge.results.shown_result import Brief, ResultKind, Sentence, ShownResult, result_classes
 from fairgauge.results.threshold_choice import OperatingPoint
 from fairgauge.results.verdicts import Verdict
 from fairgauge_check.check_result import CheckedGroup
@@ -176,6 +176,14 @@ class Drift(ShownResult):
     def widest(self) -> Share | None:
         """Return the largest share."""
         return max(self.shares, default=None)
+
+
+def drift_brief(drift):
+    """Return the first page of a drift."""
+    text = Sentence(f"The share of {drift.feature} is {drift.widest}")
+    return Brief(
+        headline=text, verdict=(), looked_at=(), found=(), certainty=(), limits=(), steps=()
+    )
 
 
 def test_a_new_kind_of_result_is_one_class_and_one_function_for_its_page(tmp_path):
