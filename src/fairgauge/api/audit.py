@@ -127,14 +127,18 @@ def audit(
     question_checks.check_known(cube, spec)
     mistakes = with_accepted(likely_mistakes(cube, spec, decide_task(cube, spec)), spec)
     repeated = with_accepted(repeated_rows(data, source, spec, cube), spec)
-    measured, verdicts, notes_of_verdicts = measure_and_judge(
-        cube, source, spec, (*mistakes, *repeated)
-    )
     in_doubt = spec.favourable is None and any(
         each.code is DiagnosticCode.UNFAVOURABLE_POSITIVE and each.level is Level.WARNING
         for each in mistakes
     )
     stated = replace(spec, favourable=Favourable.NEITHER) if in_doubt else spec
+    of_limits = question_checks.limits_of_the_better_off(
+        spec, stated.favourable or Favourable.POSITIVE
+    )
+    harmless = with_accepted(of_limits, spec)
+    measured, verdicts, notes_of_verdicts = measure_and_judge(
+        cube, source, spec, (*mistakes, *repeated, *harmless)
+    )
     excluded, (used, notes_of_used) = excluded_rows(cube, spec), used_rows(cube, spec)
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
     undecided_rows = sum(rows for c, value, rows, _ in cube.left_out if c and not value)
@@ -165,9 +169,7 @@ def audit(
             *exclusion_notes(excluded, spec, cube.read),
             *notes_of_used,
             *assumed_positive(cube, spec, measured.task, rows),
-            *question_checks.limits_of_the_better_off(
-                spec, stated.favourable or Favourable.POSITIVE
-            ),
+            *harmless,
             *mistakes,
             *repeated,
             *measured.diagnostics,

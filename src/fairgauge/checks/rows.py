@@ -296,6 +296,7 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterato
         note.feature, "group of {} that is counted", note["rows"], asked.spec
     ),
     DiagnosticCode.DOUBLED_ROWS: lambda _, asked: iter([Doubt(OF_COPIES, asked.cases)]),
+    DiagnosticCode.LIMITS_THE_BETTER_OFF: lambda *_: iter(()),  # of a rule, not of rows
 }
 
 
@@ -389,7 +390,20 @@ def withhold(
             alone=str(Outcome.PASS),
         )
 
-    return tuple(each.withheld(why) for each in decided)
+    harmless = {
+        note["rule"]
+        for note in notes
+        if note.code is DiagnosticCode.LIMITS_THE_BETTER_OFF and note.level is Level.WARNING
+    }
+
+    def nobody_can_fail(needs: Collection[str], feature: str | None) -> Reason | None:
+        # nobody who is worse off: that such a rule passes says nothing of them
+        return why(needs, feature) or Reason.of(ReasonCode.LIMITS_THE_BETTER_OFF)
+
+    return tuple(
+        each.withheld(nobody_can_fail if str(getattr(each, "rule", "")) in harmless else why)
+        for each in decided
+    )
 
 
 def _negligible_count(

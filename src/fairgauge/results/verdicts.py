@@ -56,7 +56,7 @@ class Verdict(OfRow[Metric | Statistic]):
             if self.definition is None or self.value is None or not low <= self.value <= high:
                 return self
             doubt = why(_needs(self.definition), self.feature)
-            if doubt is None or self.reason.get("open_rows"):
+            if doubt is None or doubt.get("rows") is None or self.reason.get("open_rows"):
                 return self  # more rows would else make a pass of it
             open_ = {"open_rows": doubt["rows"], "what": doubt["what"], "unit": doubt.get("unit")}
             return replace(self, reason=open_at_any_size(self.reason, **open_))

@@ -57,7 +57,7 @@ CONCLUDED = {AfterAdjusting.DISAPPEARS, AfterAdjusting.REVERSES, AfterAdjusting.
     AfterAdjusting.CHANGES_LITTLE, AfterAdjusting.NOT_SIGNIFICANT}  # fmt: skip
 ON_ONE_SIDE = (ReasonCode.ANSWERS_CONTRADICT, ReasonCode.UNSHOWN_PROBABILITIES,
     ReasonCode.STRATA_MISSING, ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES,
-    ReasonCode.FAVOURABLE_UNSTATED)  # fmt: skip
+    ReasonCode.FAVOURABLE_UNSTATED, ReasonCode.LIMITS_THE_BETTER_OFF)  # fmt: skip
 
 
 def audit_page(report: Any) -> Page:

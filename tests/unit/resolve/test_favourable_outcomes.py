@@ -87,6 +87,17 @@ def test_a_rule_that_men_fail_names_men(rule, reference):
     assert "fails for men (better off)" in " ".join(page.split())
 
 
+@pytest.mark.parametrize("rule", ["selection_rate.difference <= 0.05", "DPPL >= -0.05"])
+def test_a_rule_that_those_worse_off_cannot_fail_is_no_pass_until_it_is_accepted(rule):
+    counts = {"F": {"tp": 300, "fn": 700}, "M": {"tp": 600, "fn": 400}}
+    data = fg.confusion("sex", {sex: {"fp": 0, "tn": 0, **of} for sex, of in counts.items()})
+    asked = {"rules": [rule], "reference": {"sex": "M"}}
+    assert fg.audit(data, **asked).verdict is Outcome.INCONCLUSIVE
+    assert fg.audit(data, **asked, accept=["limits_the_better_off"]).verdict is Outcome.PASS
+    both = {**asked, "rules": [rule, "-0.05 <= selection_rate.difference <= 0.05"]}
+    assert fg.audit(data, **both).verdict is Outcome.FAIL
+
+
 def _codes(data, **asked):
     return [each.code for each in fg.audit(data, sensitive="race", **asked).diagnostics]
 
@@ -140,7 +151,7 @@ def test_a_harm_that_nobody_stated_passes_no_rule(assumed):
     assert fg.audit(data, **asked, rules=lenient).verdict is Outcome.INCONCLUSIVE
     both = ["0.1 <= selection_rate.ratio <= 10"]  # of neither side alone
     assert fg.audit(data, **asked, rules=both).verdict is Outcome.PASS
-    for stated, outcome in (("negative", Outcome.FAIL), ("positive", Outcome.PASS)):
+    for stated, outcome in (("negative", Outcome.FAIL), ("positive", Outcome.INCONCLUSIVE)):
         assert fg.audit(data, **asked, **best, favourable=stated).verdict is outcome
 
 
