@@ -23,7 +23,7 @@ def built(tmp_path_factory):
         "fine": "# Fine\n",
         "links": f"# Links\n\n{links}\n",
         "orphan": "# Orphan\n",
-        "schema": "# Schema\n\n<!-- schema: cube -->\n",
+        "schema": "# Schema\n\n<!-- schema: report -->\n",
     }
     for name, text in pages.items():
         (source / f"{name}.md").write_text(text, encoding="utf-8")
@@ -49,7 +49,7 @@ def test_a_correct_page_has_no_warning(built):
 
 def test_tables_of_a_schema_are_made(built):
     page = (built[1] / "schema.html").read_text(encoding="utf-8")
-    assert "digest" in page
+    assert "estimates" in page
     assert "<table" in page
 
 
