@@ -295,6 +295,9 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterato
     DiagnosticCode.GROUPS_LEFT_OUT: lambda note, asked: _group_doubts(
         note.feature, "group of {} that is counted", note["rows"], asked.spec
     ),
+    DiagnosticCode.ALIKE_CONDITION: lambda note, _: iter(
+        [Doubt(f"{SPELT}the values of conditions", note["rows"])]
+    ),
     DiagnosticCode.DOUBLED_ROWS: lambda _, asked: iter([Doubt(OF_COPIES, asked.cases)]),
 }
 
