@@ -496,11 +496,13 @@ def wrong_rows(p: Floats, tolerance: float) -> dict[int, NDArray[np.bool_]]:
 def wrong_probabilities(kind: int, rows: int, feature: Probabilities) -> str:
     """Return what is wrong with the probabilities of some rows, and what to do."""
     wrong = {
-        OUTSIDE: "probabilities below 0 or above 1; a probability is between 0 and 1",
+        OUTSIDE: "probabilities below 0 or above 1; a probability is between 0 and 1: divide "
+        "percentages by 100, in a copy of the data",
         PARTLY_MISSING: "some but not all of probabilities missing; a row has all probabilities, "
         "or none where nothing is known of it",
         OFF: "probabilities that do not sum to 1; name the column of every group; of probabilities "
-        "that are rounded in print set tolerance, such as 0.001",
+        f"that are rounded in print set tolerance (--probabilities '{feature.name}: ...; "
+        "tolerance=0.001')",
     }
     have = "row has" if rows == 1 else "rows have"
     return f"{quote(feature.name)}: {rows:,} {have} {wrong[kind]}"
