@@ -31,7 +31,7 @@ def test_probabilities_as_programs_print_them_are_counted(digits, tolerance, tmp
         race = fg.probabilities(by_group)
         with pytest.raises(fg.SpecError, match=r"print set tolerance .*; tolerance=0\.001'"):
             fg.audit(printed, sensitive={"race": race}, **asked)
-        percent = exact.with_columns(100 * pl.col(list(by_group.values())))
+        percent = exact.with_columns(pl.col(list(by_group.values())) * 100)
         with pytest.raises(fg.SpecError, match="divide percentages by 100"):
             fg.audit(percent, sensitive={"race": race}, **asked)
         with pytest.raises(fg.DataError, match=r"group, name them so \(--probabilities"):
