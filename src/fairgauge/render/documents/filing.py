@@ -416,6 +416,12 @@ def _percent(value: float | None) -> str:
     return "-" if value is None else numbers.minus(numbers.percent(value))
 
 
+def _average(value: float) -> str:
+    # four digits, zeros too: a gap of 0.1% follows from the averages beside it
+    decimals = max(0, 4 - len(str(int(abs(value)))))
+    return numbers.minus(f"{value:,.{decimals}f}")
+
+
 def _gap_row(
     each: Estimate, of: Preset, column: str | None, hidden: set[_Cell], limit: float | None
 ) -> _Row:
@@ -428,14 +434,18 @@ def _gap_row(
         low, high = each.interval
         below = f"{_percent(1 - high)} to {_percent(1 - low)}"
     name = each.metric.removesuffix(".ratio")
-    row = {"name": of.terms.get(name, name), "n_group": each.n_group, "gap": _percent(gap),
+    decimals = 1  # more where a gap would stand on the other side of the limit
+    if gap is not None and limit is not None:
+        decimals = numbers.decimals_beside(100 * abs(gap), [100 * limit], decimals)
+    row = {"name": of.terms.get(name, name), "n_group": each.n_group,
+           "gap": _percent(gap) if decimals == 1 else numbers.minus(f"{gap:.{decimals}%}"),
            "n_reference": each.n_reference, "below": _bracket(below)}  # fmt: skip
     if column is None:
         return row | dict.fromkeys(("rate_group", "rate_reference", "reached"))
     rate = compared_rate(each.definition)
     for side, cell in zip(("rate_group", "rate_reference"), _cells(each), strict=True):
         value = None if cell in hidden else getattr(each, side)
-        row[side] = "-" if value is None or rate is None else rate_text(rate, value)
+        row[side] = "-" if value is None or rate is None else _average(value)
     reached = None
     if limit is not None:
         reached = "-" if gap is None else "yes" if abs(gap) >= limit else "no"
