@@ -419,3 +419,24 @@ def test_few_missing_values_matter_by_what_they_weigh(verb, lacking):
     heavy = rows.with_columns(w=pl.when(of_few).then(400.0).otherwise("w"))
     assert passes(ask(rows, weight="w"))
     assert not passes(ask(heavy, weight="w"))
+
+
+@pytest.mark.parametrize("verb", [verb for verb, _ in LEFT])
+def test_a_value_spelt_nearly_as_one_of_a_condition_leaves_no_pass(verb):
+    """Nor do counts forget it; a value that is recoded to itself is another one."""
+    ask, passes = VERBS[verb]
+    code = np.random.default_rng(2).choice(["1", " 1", "01", "2"], N, p=[0.8, 0.08, 0.08, 0.04])
+    rows = table().with_columns(code=pl.Series(code))
+    for condition in ("code = 1", "code != 1"):
+        assert not passes(ask(rows, where=condition))
+    for condition, recode in (
+        ('code = 1 or " 1" or 01', {}), ("code = 1", {"code": {"1": ["1", " 1", "01"]}}),
+        ("code = 1", {"code": {" 1": " 1", "01": "01"}}),
+    ):  # fmt: skip
+        assert passes(ask(rows, where=condition, recode=recode))
+    if verb == "audit":
+        asked = {"prediction": "p", "rules": RULE} | ASKED | {"where": "code = 1"}
+        found = fg.audit(fg.count(rows, **asked), **asked)
+        notes = [each for each in found.diagnostics if each.code == "alike_condition"]
+        assert [each["condition"] for each in notes] == ['code = " 1"', "code = 01"]
+        assert [each["rows"] for each in notes] == [sum(code == " 1"), sum(code == "01")]

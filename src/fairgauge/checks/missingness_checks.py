@@ -170,8 +170,11 @@ def counted_missing(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """State the rows that conditions leave out, and warn of groups of which they leave hardly any.
 
-    A condition on the column of the groups states itself that they are not compared.
+    A condition on the column of the groups states itself that they are not compared. Warn too of
+    values that differ in spelling alone from one that a condition names.
     """
+    for _, condition, rows, _ in (each for each in cube.left_out if each[1] and not each[0]):
+        yield Diagnostic.warning(DiagnosticCode.ALIKE_CONDITION, condition=condition, rows=rows)
     if rows := sum(rows for column, value, rows, _ in cube.left_out if not (column or value)):
         yield Diagnostic.note(DiagnosticCode.ROWS_LEFT_OUT, rows=rows)
     for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):

@@ -55,6 +55,7 @@ from fairgauge.resolve.question_checks import (
     depends_on_favourable,
     limits_outside_range,
     numeric_groups,
+    other_references,
     single_row_groups,
     uncrossed_features,
     unmatched_values,
@@ -121,6 +122,7 @@ CHECKS = (
     *OF_OUTCOMES,
     DataCheck(lambda c: sensitive_outcomes(c.spec)),
     DataCheck(lambda c: uncrossed_features(c.spec)),
+    DataCheck(lambda c: other_references(*c)),
     DataCheck(lambda c: single_row_groups(c.cube, c.spec)),
     DataCheck(lambda c: numeric_groups(c.cube, c.spec)),
     DataCheck(lambda c: many_strata(c.cube, c.spec)),
@@ -294,6 +296,9 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterato
     DiagnosticCode.NEVER_REPEATS: _identifier_doubts,
     DiagnosticCode.GROUPS_LEFT_OUT: lambda note, asked: _group_doubts(
         note.feature, "group of {} that is counted", note["rows"], asked.spec
+    ),
+    DiagnosticCode.ALIKE_CONDITION: lambda note, _: iter(
+        [Doubt(f"{SPELT}the values of conditions", note["rows"])]
     ),
     DiagnosticCode.DOUBLED_ROWS: lambda _, asked: iter([Doubt(OF_COPIES, asked.cases)]),
     DiagnosticCode.LIMITS_THE_BETTER_OFF: lambda *_: iter(()),  # of a rule, not of rows

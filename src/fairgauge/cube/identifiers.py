@@ -84,10 +84,12 @@ def spellings_of(identifiers: Sequence[Value]) -> int:
     """
     if not any(isinstance(each, str) for each in identifiers):
         return 0
-    return len(identifiers) - len({_strip_zeros(spelling(name_of(i))) for i in identifiers})
+    return len(identifiers) - len({*map(without_spelling, identifiers)})
 
 
-def _strip_zeros(name: str) -> str:
+def without_spelling(value: Value) -> str:
+    """Return the name of a value without what spellings of it differ in, zeros among them."""
+    name = spelling(name_of(value))
     whole, _, decimals = name.partition(".")
     return whole.lstrip("0") or "0" if whole.isdecimal() and not decimals.strip("0") else name
 

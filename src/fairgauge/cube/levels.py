@@ -161,7 +161,10 @@ def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
     flag, few = ("--control", "values") if axis.control else (flag, few)
     if cuts:
         options = cut_options(axis.column, map(name_of, cuts), flag)
-        return f"cut its numbers into intervals, such as {options}"
+        may_be = flag == "--sensitive" and 0 <= min(cuts) <= max(cuts) <= 1
+        named = f"name them so (--probabilities 'FEATURE: GROUP={axis.column}, ...')"
+        other = f", or, if they are the probabilities of a group, {named}" if may_be else ""
+        return f"cut its numbers into intervals, such as {options}{other}"
     return f"choose a column of fewer {few}"
 
 

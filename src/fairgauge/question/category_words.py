@@ -101,6 +101,20 @@ def is_age(column: str) -> bool:
     return bool(_pattern("age").search(_fold(column)))
 
 
+def has_words(people: str) -> bool:
+    """Return whether names of a group of people, whom a preset compares with, are listed."""
+    return people in _lists()
+
+
+def is_group_of(people: str, name: str) -> bool:
+    r"""Return whether a group is of people of whom names are listed.
+
+    >>> [is_group_of("men", name) for name in ("Male", "M\xe4nner", "woman")]
+    [True, True, False]
+    """
+    return bool(_words(people).search(_fold(name)))
+
+
 def is_total(category: str) -> bool:
     """Return whether a category is that of all rows."""
     return bool(_words("total").search(_fold(category)))

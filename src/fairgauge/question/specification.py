@@ -309,10 +309,12 @@ def _wrong_favourable(spec: Spec, own: Kit | None) -> Iterator[Problem]:
     stated = dict(spec.reference) if isinstance(spec.reference, tuple) else {}
     unnamed = dict.fromkeys([name for name in spec.audited if name not in stated], "GROUP")
     meant = own.options.get("favourable", favourable)
+    fixed = spec.reference if isinstance(spec.reference, tuple) else str(spec.reference)
     alone = {name: each for name, each in unnamed.items() if "*" not in name} if stated else {}
     yield from _problems_of((
-        (own.compared_with and unnamed and not (of_amounts and own.with_amounts), "reference", f"the preset {quote(own.name)} compares with {own.compared_with}: name their group ({flag_of('reference', unnamed)})"),
+        (own.compared_with and unnamed and not (own.with_amounts and (of_amounts or "prediction" not in given_columns(spec))), "reference", f"the preset {quote(own.name)} compares with {own.compared_with}: name their group ({flag_of('reference', unnamed)})"),
         (alone and "reference" in own.options, "reference", f"names no group of {listing(alone)}: name one of each feature ({flag_of('reference', stated | alone)}), or none, for that of the preset {quote(own.name)} ({own.options.get('reference')})"),
+        (of_amounts and own.with_amounts.get("reference", fixed) != fixed, "reference", f"contradicts the preset {quote(own.name)}, whose reference for amounts is {own.with_amounts.get('reference')}; remove it"),
         (meant != favourable and not (of_amounts and meant == enums.Favourable.POSITIVE), "favourable", f"{favourable} contradicts the preset {quote(own.name)}, in which {quote(own.words.get('positive', meant))} is the favourable outcome; remove it, and state the values that mean it (--positive)"),
     ))
     # fmt: on
@@ -569,10 +571,12 @@ def _problem_of_decisions(spec: Spec) -> Problem | None:
         return None
     instead = f"add {_TO_ADD['prediction']}"
     if spec.label is not None:
+        of_amounts = find_kit(spec.preset).with_amounts
+        how = "state so" if of_amounts else "compare its mean without the preset"
         instead = (
             f"if {quote(spec.label)} holds them, such as approvals or hirings, use prediction in "
             f"place of label ({flag_of('prediction', spec.label)}); if it is a number, such as a "
-            "price, compare its mean without the preset (--task regression)"
+            f"price, {how} (--task regression)"
         )
     message = f"preset {spec.preset} compares decisions, and none are given; {instead}"
     return Problem("prediction", message)

@@ -13,8 +13,19 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.enums import DiagnosticCode, Favourable, ReferenceRule, Role, Task
-from fairgauge.errors import DataError, Problem, closest, listing, quote, refuse, suggest
+from fairgauge.errors import (
+    DataError,
+    Problem,
+    SpecError,
+    alternatives,
+    closest,
+    listing,
+    quote,
+    refuse,
+    suggest,
+)
 from fairgauge.identity import FeatureId, is_named, texts_of
+from fairgauge.question.category_words import has_words, is_group_of
 from fairgauge.question.kits import find_kit
 from fairgauge.question.recoding import has_categories, ranges_of
 from fairgauge.question.specification import Spec
@@ -99,6 +110,38 @@ def uncrossed_features(spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(
             DiagnosticCode.NO_PAIRS_CROSSED, preset=spec.preset, features=recorded
         )
+
+
+def other_references(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+    """Warn of a named reference that may not be of the people with whom a preset compares.
+
+    Raises ``SpecError``: Another group of the feature has their name.
+    """
+    own = find_kit(spec.preset) if spec.preset else None
+    if own is None or not has_words(own.compared_with) or not isinstance(spec.reference, tuple):
+        return
+    if task is Task.REGRESSION and own.with_amounts:
+        return
+    groups: dict[str, Sequence[str]] = {of.name: of.groups for of in spec.probabilities}
+    groups |= {
+        axis.column: axis.names(cube.levels[axis])
+        for axis in cube.plan.axes
+        if axis.role is Role.FEATURE
+    }
+    for feature, group in spec.reference:
+        meant = [each for each in groups.get(feature, ()) if is_group_of(own.compared_with, each)]
+        if feature not in groups or isinstance(group, tuple) or name_of(group) in meant:
+            continue
+        if meant:
+            message = (
+                f"the preset {quote(own.name)} compares with {own.compared_with}, and "
+                f"{quote(name_of(group))} is another group: name {alternatives(meant)}"
+            )
+            raise SpecError(Problem(f"reference.{feature}", message))
+        yield Diagnostic.warning(
+            DiagnosticCode.REFERENCE_ASSUMED, feature, preset=own.name,
+            group=name_of(group), people=own.compared_with,
+        )  # fmt: skip
 
 
 def unmatched_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

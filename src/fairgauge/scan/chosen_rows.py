@@ -28,6 +28,7 @@ from fairgauge.cube.cube import (
     round_sums,
     values_together,
 )
+from fairgauge.cube.identifiers import without_spelling
 from fairgauge.cube.plan import LARGEST, OUTCOMES, Axis, Moment, Plan, centre_moments, read_as
 from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import (
@@ -42,7 +43,7 @@ from fairgauge.errors import (
     remedy_if_absent,
     suggest,
 )
-from fairgauge.identity import Bin
+from fairgauge.identity import Bin, ValueSet
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec
@@ -223,6 +224,7 @@ class _ChosenRows:
     ) -> Iterator[tuple[str, str, int, int]]:
         undecided, measures = [*self._undecided_rows(cube, kept)], ("rows", cube.plan.cases)
         yield from undecided
+        yield from self._alike_values(cube, kept)
         of_all, of_kept = cube.tables[0].sums, tables[0].sums
         rows, cases = (int(of_all[m].sum() - of_kept[m].sum()) for m in measures)
         rows, cases = rows - sum(n for *_, n, _ in undecided), cases - sum(n for *_, n in undecided)
@@ -241,6 +243,27 @@ class _ChosenRows:
                 )
                 if rows:
                     yield axis.column, name, rows, cases
+
+    def _alike_values(
+        self, cube: Cube, kept: list[NDArray[np.bool_]]
+    ) -> Iterator[tuple[str, str, int, int]]:
+        # not of one that a recoding states, such as one that is recoded to itself
+        table = cube.tables[0]
+        codes = table.codes.T[-len(kept) :]
+        meets = [mask[column] for mask, column in zip(kept, codes, strict=True)]
+        for i, (axis, asked) in enumerate(zip(self.axes, self.spec.where, strict=True)):
+            recoding = self.spec.recoding(axis.column)
+            stated = recoding.names if recoding else ()
+            named = {without_spelling(value) for value in asked.values if value is not None}
+            for code, level in enumerate(() if axis.bins else cube.levels[axis]):
+                alike = without_spelling(level) in named and name_of(level) not in stated
+                if not alike or is_one_of(level, asked.values):
+                    continue
+                held = np.logical_and.reduce([*meets[:i], *meets[i + 1 :], codes[i] == code])
+                rows, cases = (int(table.sums[m][held].sum()) for m in ("rows", cube.plan.cases))
+                same = RowCondition(axis.column, (ValueSet((level,)),))
+                if rows:
+                    yield "", same.to_text(), rows, cases
 
     @property
     def streams(self) -> bool:
@@ -473,11 +496,13 @@ def wrong_rows(p: Floats, tolerance: float) -> dict[int, NDArray[np.bool_]]:
 def wrong_probabilities(kind: int, rows: int, feature: Probabilities) -> str:
     """Return what is wrong with the probabilities of some rows, and what to do."""
     wrong = {
-        OUTSIDE: "probabilities below 0 or above 1; a probability is between 0 and 1",
+        OUTSIDE: "probabilities below 0 or above 1; a probability is between 0 and 1: divide "
+        "percentages by 100, in a copy of the data",
         PARTLY_MISSING: "some but not all of probabilities missing; a row has all probabilities, "
         "or none where nothing is known of it",
         OFF: "probabilities that do not sum to 1; name the column of every group; of probabilities "
-        "that are rounded in print set tolerance, such as 0.001",
+        f"that are rounded in print set tolerance (--probabilities '{feature.name}: ...; "
+        "tolerance=0.001')",
     }
     have = "row has" if rows == 1 else "rows have"
     return f"{quote(feature.name)}: {rows:,} {have} {wrong[kind]}"

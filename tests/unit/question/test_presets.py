@@ -112,3 +112,22 @@ def test_the_tables_to_publish_are_new_yorks():
     assert stated in text
     narrower = render(audit(confidence=0.9), "html")
     assert "In parentheses: 90% confidence intervals" in narrower
+
+
+def test_a_reference_is_of_the_people_with_whom_the_source_compares():
+    """A gap in per cent of women's pay, or a premium against white applicants', is another one."""
+    rows = pl.DataFrame({
+        "sex": ["woman", "man"] * 50, "code": [1, 2] * 50, "p": [9.0 + i % 7 for i in range(100)],
+    })  # fmt: skip
+    asked = {"preset": "eu-pay-transparency", "label": "p"}
+    with pytest.raises(fg.SpecError, match=r"compares with men, and 'woman' .* name man"):
+        fg.audit(rows, **asked, sensitive="sex", reference={"sex": "woman"})
+    for column, group, warned in (("sex", "man", 0), ("code", "2", 1)):
+        report = fg.audit(rows, **asked, sensitive=column, reference={column: group})
+        assert sum(d.code == "reference_assumed" for d in report.diagnostics) == warned
+    premiums = {"preset": "colorado-insurance-draft-2023", "label": "p", "sensitive": "sex"}
+    with pytest.raises(fg.SpecError, match="whose reference for amounts is overall; remove it"):
+        fg.audit(rows, **premiums, task="regression", reference={"sex": "man"})
+    with pytest.raises(fg.SpecError, match=r"price, state so .--task regression") as found:
+        fg.audit(rows, **premiums)
+    assert "compares with white" not in str(found.value)

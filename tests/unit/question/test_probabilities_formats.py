@@ -28,8 +28,14 @@ def test_probabilities_as_programs_print_them_are_counted(digits, tolerance, tmp
     exact.with_columns(pl.col(list(by_group.values())).round(digits)).write_csv(printed)
     asked = {"prediction": "chosen", "positive": 1, "metrics": "selection_rate.difference"}
     if tolerance:
-        with pytest.raises(fg.SpecError, match="rounded in print set tolerance"):
-            fg.audit(printed, sensitive={"race": fg.probabilities(by_group)}, **asked)
+        race = fg.probabilities(by_group)
+        with pytest.raises(fg.SpecError, match=r"print set tolerance .*; tolerance=0\.001'"):
+            fg.audit(printed, sensitive={"race": race}, **asked)
+        percent = exact.with_columns(pl.col(list(by_group.values())) * 100)
+        with pytest.raises(fg.SpecError, match="divide percentages by 100"):
+            fg.audit(percent, sensitive={"race": race}, **asked)
+        with pytest.raises(fg.DataError, match=r"group, name them so \(--probabilities"):
+            fg.audit(exact, sensitive="pr_black", **asked)
     more = {"tolerance": tolerance} if tolerance else {}
     race = fg.probabilities(by_group, **more)
     report = fg.audit(printed, sensitive={"race": race}, **asked)

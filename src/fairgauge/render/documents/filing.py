@@ -396,16 +396,18 @@ def _withheld(inside: Iterable[Estimate]) -> set[_Cell]:
     for each in inside:
         for cell, people in _cells(each).items():
             of[cell[0]][cell] = people
-    hidden = set()
-    for sizes in of.values():
-        order = sorted(filter(sizes.get, sizes), key=sizes.__getitem__)
-        least = sum(sizes[cell] < FEW_PUBLISHED for cell in order)
-        while 0 < least < len(order) and (
-            least < 2 or sum(map(sizes.__getitem__, order[:least])) < FEW_PUBLISHED
-        ):
-            least += 1
-        hidden |= {*order[:least]}
-    return hidden
+    return {cell for sizes in of.values() for cell in _of_few_together(sizes)}
+
+
+def _of_few_together(sizes: Mapping[Any, float]) -> list[Any]:
+    # those of few people, and as many others that they do not follow from the rest
+    order = sorted(filter(sizes.get, sizes), key=sizes.__getitem__)
+    least = sum(sizes[each] < FEW_PUBLISHED for each in order)
+    while 0 < least < len(order) and (
+        least < 2 or sum(map(sizes.__getitem__, order[:least])) < FEW_PUBLISHED
+    ):
+        least += 1
+    return order[:least]
 
 
 def _gap(each: Estimate) -> float | None:
@@ -416,26 +418,38 @@ def _percent(value: float | None) -> str:
     return "-" if value is None else numbers.minus(numbers.percent(value))
 
 
+def _average(value: float) -> str:
+    # four digits, zeros too: a gap of 0.1% follows from the averages beside it
+    decimals = max(0, 4 - len(str(int(abs(value)))))
+    return numbers.minus(f"{value:,.{decimals}f}")
+
+
 def _gap_row(
     each: Estimate, of: Kit, column: str | None, hidden: set[_Cell], limit: float | None
 ) -> _Row:
     below, gap = "", None if hidden else _gap(each)
     if hidden:
         below = f"withheld: n < {FEW_PUBLISHED}" if _is_of_few(each) else "withheld"
+    elif 0 in (each.n_group, each.n_reference):
+        below = ""  # as the numbers of people beside it show
     elif each.status is not Status.OK and each.reason:
         below = describe_reason(each.reason)
     elif each.interval is not None:
         low, high = each.interval
         below = f"{_percent(1 - high)} to {_percent(1 - low)}"
     name = each.metric.removesuffix(".ratio")
-    row = {"name": of.terms.get(name, name), "n_group": each.n_group, "gap": _percent(gap),
+    decimals = 1  # more where a gap would stand on the other side of the limit
+    if gap is not None and limit is not None:
+        decimals = numbers.decimals_beside(100 * abs(gap), [100 * limit], decimals)
+    row = {"name": of.terms.get(name, name), "n_group": each.n_group,
+           "gap": _percent(gap) if decimals == 1 else numbers.minus(f"{gap:.{decimals}%}"),
            "n_reference": each.n_reference, "below": _bracket(below)}  # fmt: skip
     if column is None:
         return row | dict.fromkeys(("rate_group", "rate_reference", "reached"))
     rate = compared_rate(each.definition)
     for side, cell in zip(("rate_group", "rate_reference"), _cells(each), strict=True):
         value = None if cell in hidden else getattr(each, side)
-        row[side] = "-" if value is None or rate is None else rate_text(rate, value)
+        row[side] = "-" if value is None or rate is None else _average(value)
     reached = None
     if limit is not None:
         reached = "-" if gap is None else "yes" if abs(gap) >= limit else "no"
@@ -495,16 +509,21 @@ def _rate_cell(rate: Statistic, found: RateValue, *, of: bool = True) -> _Row:
 
 def _quarters(report: Report) -> Iterator[_Row]:
     features: dict[str, dict[tuple[str, str], float | None]] = {}
+    sizes: dict[str, dict[str, float]] = defaultdict(dict)
     for each in report.estimates:
         of = each.definition
         if isinstance(of, RowMetric) and of.kind == "quarter":
             shares, head = features.setdefault(each.feature or "", {}), f"quarter {of.top:g}"
             shares[str(each.group), head] = each.rate_group
+            sizes[each.feature or ""] |= {name: n for (name, _), n in _cells(each).items()}
             if each.reference is not None and each.reference.group is not None:
                 shares[str(each.reference.group), head] = each.rate_reference
     for feature, shares in features.items():
+        hidden = _of_few_together(sizes[feature])
         rows = [
-            {"group": group, "head": head, "value": numbers.percent(share)}
+            {"group": group, "head": head,
+             "value": "withheld" if group in hidden else numbers.percent(share)}
             for (group, head), share in shares.items()
-        ]
-        yield {"title": called(feature), "rows": rows}
+        ]  # fmt: skip
+        few = FEW_PUBLISHED if hidden else 0
+        yield {"title": called(feature), "rows": rows, "few": few}

@@ -62,9 +62,12 @@ def test_a_ratio_of_exactly_the_limit_counts():
     def side(sex, job, amount):
         return [{"sex": sex, "job": job, "pay": amount + i % 2} for i in range(60)]
 
-    rows = [*side("F", "a", 94.5), *side("M", "a", 99.5), *side("F", "b", 96), *side("M", "b", 99)]
+    rows = [*side("F", "a", 94.5), *side("M", "a", 99.5), *side("F", "b", 94.53),
+            *side("M", "b", 99.5)]  # fmt: skip
     table = tables(audited(pl.DataFrame(rows), strata="job"))["Gap of F in average pay, by job"]
-    assert [(row[0], row[-1]) for row in texts(table)] == [("a", "yes"), ("b", "no")]
+    assert [row[3:] for row in texts(table)] == [
+        ["95.00", "100.0", "5.0%", "yes"], ["95.03", "100.0", "4.97%", "no"],
+    ]  # fmt: skip
 
 
 def test_a_category_of_one_sex_has_no_gap():
