@@ -70,8 +70,13 @@ def section_to_file(report):
 
 @pytest.mark.parametrize("name", preset_names())
 def test_every_kit_makes_its_filing_with_status_and_date_and_claims_nothing(name):
-    text = render(filed(name), "markdown", full=True)
+    stated = {"author": "J. Doe", "audit_date": "2026-11-01", "source": "the ledger",
+              "period": "one spring", "notes": "without leavers"}  # fmt: skip
+    report = filed(name, document=stated, where={"good": 1})
+    text = render(report, "markdown", full=True)
     section = text.split("## To file")[1].split("\n## ")[0]
+    assert "Only rows with good = 1 are counted" in section
+    assert all(section.count(each) == 1 for each in stated.values())
     found = preset(name)
     for part in (section, text.split("\n## ")[0]):
         assert f"{found.status} (as of {found.as_of.isoformat()})" in part.replace("\\", "")

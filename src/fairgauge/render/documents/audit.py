@@ -395,7 +395,8 @@ def _filing(report: Report) -> Iterator[tree.Block]:
         return
     page = first_page(report)
     sentences = (f"{page.headline}.", *(text for text, _ in page.verdict))
-    results = next((said for place, _, said in page.answers if place == "found"), ())
+    answers = {place: said for place, _, said in page.answers}
+    looked = tuple(text for text, s in answers.get("looked", ()) if s.code != "preset")
 
     def strata() -> Iterator[tree.Block]:
         parts = DocumentParts(report)
@@ -406,9 +407,9 @@ def _filing(report: Report) -> Iterator[tree.Block]:
                 yield from parts.blocks("filed_strata", each, each=each)
 
     own = {
-        "page": lambda: [tree.Items((*sentences, *(text for text, _ in results)))],
+        "page": lambda: [tree.Items((*sentences, *(t for t, _ in answers.get("found", ()))))],
         "rules": lambda: _rule_lines(report),
-        "question": lambda: [tree.Facts(tuple(question.question(report)))],
+        "audited": lambda: [tree.Facts(tuple(question.audited(report))), tree.Items(looked)],
         "strata": strata,
     }
     yield from filing(report, own)

@@ -95,6 +95,8 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
         **more,
     }
     yield from whole("kit")
+    if "audited()" not in of.filing:
+        yield from blocks["audited"]()
     replaced = question.preset_reference_replaced(report.spec)
     own = replaced and question.reference_words(of.options["reference"])
     estimated = _estimated_features(report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -93,8 +94,19 @@ def document(report: Report) -> Mapping[str, str]:
 
 def cover(report: Report) -> list[tuple[str, str]]:
     """Return what the cover states, with its headings."""
-    fields = document(report)
+    return _cover(document(report))
+
+
+def _cover(fields: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(_word_of_key(key) or key, printable(fields[key])) for key in _COVER if key in fields]
+
+
+def audited(report: Report) -> list[tuple[str, str]]:
+    """Return the data, and of the cover what the template of the filing has no place for."""
+    of = find_preset(report.spec.get("preset"))
+    placed = re.findall(r"\bstated\.(\w+)", of.filing if of else "")
+    stated = {key: value for key, value in document(report).items() if key not in placed}
+    return [(_sentence_at("data"), called(report.data.source)), *_cover(stated)]
 
 
 def _word_of_key(key: str) -> str | None:
