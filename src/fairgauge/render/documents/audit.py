@@ -409,7 +409,11 @@ def _filing(report: Report) -> Iterator[tree.Block]:
     own = {
         "page": lambda: [tree.Items((*sentences, *(t for t, _ in answers.get("found", ()))))],
         "rules": lambda: _rule_lines(report),
-        "audited": lambda: [tree.Facts(tuple(question.audited(report))), tree.Items(looked)],
+        "audited": lambda: [
+            tree.Facts(tuple(question.audited(report))),
+            tree.Items(looked),
+            *DocumentParts(report).blocks("excluded", report),
+        ],
         "strata": strata,
     }
     yield from filing(report, own)
