@@ -290,7 +290,7 @@ def test_prices_are_compared_as_averages(name):
     report = fg.audit(rows, preset=name, task="regression", label="price", sensitive="race")
     assert report["mean_label.difference", "race", "Black"].value == pytest.approx(2.5)
     text = section_to_file(report)
-    assert "| difference of average price | Black | White | +2.5" in text
+    assert "| difference of average amount | Black | White | +2.5" in text
 
 
 def test_one_component_of_pay_and_a_third_group_are_marked_by_no_limit():
@@ -407,8 +407,11 @@ def test_premiums_of_estimated_groups_are_filed_with_every_estimator():
         "Black": "fail", "White": "inconclusive",
     }  # fmt: skip
     text = section_to_file(report)
-    assert "regression | 1.1" in text
+    assert "| premium over the average | regression | 1.1" in text
     assert "weighted | 1.0" in text
+    assert "| premium over the average &lt;= 1.05" in text
+    assert "can differ in the second digit" in text
+    assert "label" not in text
     report = fg.audit(
         rows, preset="nydfs-cl7-2024", sensitive=groups, reference={"race": "White"}, **asked
     )

@@ -15,7 +15,7 @@ from fairgauge.question.presets import find_preset
 from fairgauge.question.readers import Location
 from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words.display_names import called, file_of, printable
-from fairgauge.render.words.numbers import listing
+from fairgauge.render.words.numbers import count, listing
 from fairgauge.resolve.excluded_rows import (
     OF_NO_WEIGHT,
     excluded_group,
@@ -102,11 +102,13 @@ def _cover(fields: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def audited(report: Report) -> list[tuple[str, str]]:
-    """Return the data, and of the cover what the template of the filing has no place for."""
+    """Return the data, why rows are excluded, and of the cover what the filing has no place for."""
     of = find_preset(report.spec.get("preset"))
     placed = re.findall(r"\bstated\.(\w+)", of.filing if of else "")
     stated = {key: value for key, value in document(report).items() if key not in placed}
-    return [(_sentence_at("data"), called(report.data.source)), *_cover(stated)]
+    reasons = "; ".join(f"{reason}: {count(rows)}" for reason, rows in excluded(report))
+    left_out = [(_sentence_at("rows_excluded"), reasons)] * bool(reasons)
+    return [(_sentence_at("data"), called(report.data.source)), *left_out, *_cover(stated)]
 
 
 def _word_of_key(key: str) -> str | None:
