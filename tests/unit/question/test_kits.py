@@ -290,6 +290,9 @@ def test_prices_are_compared_as_averages(name):
     report = fg.audit(rows, preset=name, task="regression", label="price", sensitive="race")
     assert report["mean_label.difference", "race", "Black"].value == pytest.approx(2.5)
     text = section_to_file(report)
+    assert ("adverse impact ratio" in text) is (name == "nydfs-cl7-2024")  # which its source names
+    assert "or estimated group" not in text.replace("clustered or estimated groups", "")
+    assert "--" not in re.sub(r"\|[-:| ]+", "", text)
     assert "| difference of average amount | Black | White | +2.5" in text
 
 
@@ -309,6 +312,9 @@ def test_one_component_of_pay_and_a_third_group_are_marked_by_no_limit():
         assert ("5% or more is not marked" in text) is (sex == "third")
         assert "The amount is pay." in text
         assert ("Who is in each quarter" in text) is (name == "eu-pay-transparency")
+        assert "Not in this document: the gap of each category" not in text
+    report = fg.audit(rows, preset=name, label="pay", sensitive="sex", reference={"sex": "M"})
+    assert "Not in this document: the gap of each category" in section_to_file(report)
 
 
 @pytest.mark.parametrize("name", ["eu-pay-transparency", "eu-pay-components"])

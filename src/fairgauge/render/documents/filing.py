@@ -118,6 +118,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
                 some_estimated=bool(estimated),
                 estimated=bool(estimated) and {*estimated} >= {e.feature for e in report.groups},
                 amounts=report.spec.get("task") == Task.REGRESSION,
+                stratified=bool(report.spec.get("strata")),
                 **made,
             )
         )

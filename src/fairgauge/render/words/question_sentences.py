@@ -103,9 +103,7 @@ def _cover(fields: Mapping[str, str]) -> list[tuple[str, str]]:
 
 def audited(report: Report) -> list[tuple[str, str]]:
     """Return the data, why rows are excluded, and of the cover what the filing has no place for."""
-    of = find_preset(report.spec.get("preset"))
-    placed = re.findall(r"\bstated\.(\w+)", of.filing if of else "")
-    stated = {key: value for key, value in document(report).items() if key not in placed}
+    stated = {k: value for k, value in document(report).items() if k not in _placed(report)}
     reasons = "; ".join(f"{reason}: {count(rows)}" for reason, rows in excluded(report))
     left_out = [(_sentence_at("rows_excluded"), reasons)] * bool(reasons)
     return [(_sentence_at("data"), called(report.data.source)), *left_out, *_cover(stated)]
@@ -116,14 +114,21 @@ def _word_of_key(key: str) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def unstated(report: Report) -> tuple[str, str] | None:
-    """Return what the preset asks of a published report and this one does not state, and how to."""
+def unstated(report: Report) -> str:
+    """Return what the preset asks for and nothing states, but for what its filing has a place for.
+
+    Such a place states itself that nothing is stated.
+    """
     found, stated = find_preset(report.spec.get("preset")), document(report)
-    absent = [key for key in (found.document if found is not None else ()) if key not in stated]
-    if not absent:
-        return None
-    words = listing([_word_of_key(key) or _sentence_at("of_data", key=key) for key in absent])
-    return words, f"--document {listing([f'{key}=TEXT' for key in absent])}"
+    asked = found.document if found is not None else ()
+    absent = [key for key in asked if key not in {*stated, *_placed(report)}]
+    return listing([_word_of_key(key) or _sentence_at("of_data", key=key) for key in absent])
+
+
+def _placed(report: Report) -> list[str]:
+    # the keys of the cover that the template of the filing has a place for
+    of = find_preset(report.spec.get("preset"))
+    return re.findall(r"\bstated\.(\w+)", of.filing if of else "")
 
 
 def caveat(spec: Mapping[str, Json]) -> tuple[str, ...]:
