@@ -324,6 +324,13 @@ def test_averages_of_few_people_are_withheld_of_pay_and_of_its_components(name):
                       reference={"sex": "M"})  # fmt: skip
     assert any(each.code == "few_published" for each in report.diagnostics)
     assert "withheld" in section_to_file(report)
+    rows = rows.with_columns(sex=pl.Series(["X"] * 4 + ["F"] * 196 + ["M"] * 300))
+    text = section_to_file(fg.audit(rows, preset=name, label="pay", sensitive="sex",
+                                    strata="grade", reference={"sex": "M"}))  # fmt: skip
+    assert "below 1" not in text  # nobody, in a category
+    if "Who is in each quarter" in text:  # the shares of the others would give those of four people
+        shares = text.split("Who is in each quarter")[1].split("Withheld: a group")[0]
+        assert "%" not in shares
 
 
 def test_no_withheld_average_follows_from_tables_of_several_groups_and_the_averages_of_all():

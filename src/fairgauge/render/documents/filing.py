@@ -426,7 +426,7 @@ def _gap_row(
     if hidden:
         below = f"withheld: n < {FEW_PUBLISHED}" if _is_of_few(each) else "withheld"
     elif each.status is not Status.OK and each.reason:
-        below = describe_reason(each.reason)
+        below = describe_reason(each.reason) * all(_cells(each).values())  # of nobody n = 0 says it
     elif each.interval is not None:
         low, high = each.interval
         below = f"{_percent(1 - high)} to {_percent(1 - low)}"
@@ -506,8 +506,10 @@ def _quarters(report: Report) -> Iterator[_Row]:
             if each.reference is not None and each.reference.group is not None:
                 shares[str(each.reference.group), head] = each.rate_reference
     for feature, shares in features.items():
+        sizes = [e.n for e in report.groups if (e.feature, e.stratum) == (feature, None)]
+        few = any(0 < n < FEW_PUBLISHED for n in sizes)  # one group's shares give another's
         rows = [
-            {"group": group, "head": head, "value": numbers.percent(share)}
+            {"group": group, "head": head, "value": "-" if few else numbers.percent(share)}
             for (group, head), share in shares.items()
         ]
-        yield {"title": called(feature), "rows": rows}
+        yield {"title": called(feature), "rows": rows, "few": few and FEW_PUBLISHED}
