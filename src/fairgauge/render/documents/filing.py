@@ -426,7 +426,7 @@ def _gap_row(
     if hidden:
         below = f"withheld: n < {FEW_PUBLISHED}" if _is_of_few(each) else "withheld"
     elif each.status is not Status.OK and each.reason:
-        below = describe_reason(each.reason) * all(_cells(each).values())  # of nobody n = 0 says it
+        below = describe_reason(each.reason) * all(_cells(each).values())
     elif each.interval is not None:
         low, high = each.interval
         below = f"{_percent(1 - high)} to {_percent(1 - low)}"
