@@ -822,12 +822,16 @@ class _Audit(Compared):
             if note["most_share"] > _MANY_MISSING:
                 held = lacking.setdefault(note["what"], note)
                 lacking[note["what"]] = max(held, note, key=lambda each: each["total"])
+        data, amounts = self.report.data, self.report.task is Task.REGRESSION
+        without = data.excluded.get("missing label", 0)
+        if amounts and without > _MANY_MISSING * data.rows:  # of estimated groups there is no note
+            lacking.setdefault("label", {"rows": without, "total": data.rows})
         unclear = {d["column"] for d in self.notes[DiagnosticCode.PEOPLE_UNCLEAR]} - {None}
         for what, note in lacking.items():
             name = self.spec.get(what) or what
             facts = {"rows": note["rows"], "total": note["total"], "unit": unit}
-            contradictory = name in unclear
-            yield step("record_outcomes", column=name, contradictory=contradictory, **facts)
+            facts |= {"contradictory": name in unclear, "amounts": amounts}
+            yield step("record_outcomes", column=name, **facts)
 
     def _asking_people(self) -> Iterator[Statement]:
         # how many people to ask for their group, which settles what probabilities cannot

@@ -70,8 +70,13 @@ def section_to_file(report):
 
 @pytest.mark.parametrize("name", kit_names())
 def test_every_kit_makes_its_filing_with_status_and_date_and_claims_nothing(name):
-    text = render(filed(name), "markdown", full=True)
+    stated = {"author": "J. Doe", "audit_date": "2026-11-01", "source": "the ledger",
+              "period": "one spring", "notes": "without leavers"}  # fmt: skip
+    report = filed(name, document=stated, where={"good": 1})
+    text = render(report, "markdown", full=True)
     section = text.split("## To file")[1].split("\n## ")[0]
+    assert "Only rows with good = 1 are counted" in section
+    assert all(section.count(each) == 1 for each in stated.values())
     found = find_kit(name)
     for part in (section, text.split("\n## ")[0]):
         assert f"{found.status} (as of {found.as_of.isoformat()})" in part.replace("\\", "")
@@ -294,7 +299,10 @@ def test_prices_are_compared_as_averages(name):
     report = fg.audit(rows, preset=name, task="regression", label="price", sensitive="race")
     assert report["mean_label.difference", "race", "Black"].value == pytest.approx(2.5)
     text = section_to_file(report)
-    assert "| difference of average price | Black | White | +2.5" in text
+    assert ("adverse impact ratio" in text) is (name == "nydfs-cl7-2024")  # which its source names
+    assert "or estimated group" not in text.replace("clustered or estimated groups", "")
+    assert "--" not in re.sub(r"\|[-:| ]+", "", text)
+    assert "| difference of average amount | Black | White | +2.5" in text
 
 
 def test_one_component_of_pay_and_a_third_group_are_marked_by_no_limit():
@@ -313,6 +321,9 @@ def test_one_component_of_pay_and_a_third_group_are_marked_by_no_limit():
         assert ("5% or more is not marked" in text) is (sex == "third")
         assert "The amount is pay." in text
         assert ("Who is in each quarter" in text) is (name == "eu-pay-transparency")
+        assert "Not in this document: the gap of each category" not in text
+    report = fg.audit(rows, preset=name, label="pay", sensitive="sex", reference={"sex": "M"})
+    assert "Not in this document: the gap of each category" in section_to_file(report)
 
 
 @pytest.mark.parametrize("name", ["eu-pay-transparency", "eu-pay-components"])
@@ -322,6 +333,13 @@ def test_averages_of_few_people_are_withheld_of_pay_and_of_its_components(name):
                       reference={"sex": "M"})  # fmt: skip
     assert any(each.code == "few_published" for each in report.diagnostics)
     assert "withheld" in section_to_file(report)
+    rows = rows.with_columns(sex=pl.Series(["X"] * 4 + ["F"] * 196 + ["M"] * 300))
+    text = section_to_file(fg.audit(rows, preset=name, label="pay", sensitive="sex",
+                                    strata="grade", reference={"sex": "M"}))  # fmt: skip
+    assert "below 1" not in text  # nobody, in a category
+    if "Who is in each quarter" in text:  # the shares of the others would give those of four people
+        shares = text.split("Who is in each quarter")[1].split("Withheld: a group")[0]
+        assert "%" not in shares
 
 
 def test_no_withheld_average_follows_from_tables_of_several_groups_and_the_averages_of_all():
@@ -411,8 +429,11 @@ def test_premiums_of_estimated_groups_are_filed_with_every_estimator():
         "Black": "fail", "White": "inconclusive",
     }  # fmt: skip
     text = section_to_file(report)
-    assert "regression | 1.1" in text
+    assert "| premium over the average | regression | 1.1" in text
     assert "weighted | 1.0" in text
+    assert "| premium over the average &lt;= 1.05" in text
+    assert "can differ in the second digit" in text
+    assert "label" not in text
     report = fg.audit(
         rows, preset="nydfs-cl7-2024", sensitive=groups, reference={"race": "White"}, **asked
     )

@@ -283,8 +283,8 @@ def _parts(report: Report, *, full: bool) -> list[_Part]:
 # ---- rules and findings
 
 
-def _rule_lines(report: Report) -> list[tree.Block]:
-    pairs = tuple(rule_lines(report))
+def _rule_lines(report: Report, terms: Mapping[str, str] | None = None) -> list[tree.Block]:
+    pairs = tuple(rule_lines(report, terms))
     return [tree.Facts(pairs)] if pairs else []
 
 
@@ -306,11 +306,12 @@ def _overall_lines(report: Report) -> list[str]:
 
 
 def _estimators(report: Report) -> Iterator[dict[str, Any]]:
+    terms = terms_of(report)
     for each in report.estimators:
         metric = report.catalogue.metric(each.metric)
         yield {
             "group": group_called(each.group, each.feature),
-            "metric": metrics.metric_words(metric),
+            "metric": terms.get(each.metric) or metrics.metric_words(metric),
             "estimator": str(each.estimator).replace("_", " "),
             "value": "-" if each.value is None else metrics.metric_value(metric, each.value),
             "interval": metrics.metric_ci(metric, each.interval),
@@ -395,7 +396,8 @@ def _filing(report: Report) -> Iterator[tree.Block]:
         return
     page = first_page(report)
     sentences = (f"{page.headline}.", *(text for text, _ in page.verdict))
-    results = next((said for place, _, said in page.answers if place == "found"), ())
+    answers = {place: said for place, _, said in page.answers}
+    looked = tuple(text for text, s in answers.get("looked", ()) if s.code != "preset")
 
     def strata() -> Iterator[tree.Block]:
         parts = DocumentParts(report)
@@ -406,9 +408,9 @@ def _filing(report: Report) -> Iterator[tree.Block]:
                 yield from parts.blocks("filed_strata", each, each=each)
 
     own = {
-        "page": lambda: [tree.Items((*sentences, *(text for text, _ in results)))],
-        "rules": lambda: _rule_lines(report),
-        "question": lambda: [tree.Facts(tuple(question.question(report)))],
+        "page": lambda: [tree.Items((*sentences, *(t for t, _ in answers.get("found", ()))))],
+        "rules": lambda: _rule_lines(report, terms_of(report)),
+        "audited": lambda: [tree.Facts(tuple(question.audited(report))), tree.Items(looked)],
         "strata": strata,
     }
     yield from filing(report, own)

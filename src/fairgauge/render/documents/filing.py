@@ -95,6 +95,8 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
         **more,
     }
     yield from whole("kit")
+    if "audited()" not in of.filing:
+        yield from blocks["audited"]()
     replaced = question.preset_reference_replaced(report.spec)
     own = replaced and question.reference_words(of.options["reference"])
     estimated = _estimated_features(report)
@@ -116,6 +118,7 @@ def filing(report: Report, more: Mapping[str, Callable[[], Any]]) -> Iterator[tr
                 some_estimated=bool(estimated),
                 estimated=bool(estimated) and {*estimated} >= {e.feature for e in report.groups},
                 amounts=report.spec.get("task") == Task.REGRESSION,
+                stratified=bool(report.spec.get("strata")),
                 **made,
             )
         )
@@ -433,7 +436,7 @@ def _gap_row(
     elif 0 in (each.n_group, each.n_reference):
         below = ""  # as the numbers of people beside it show
     elif each.status is not Status.OK and each.reason:
-        below = describe_reason(each.reason)
+        below = describe_reason(each.reason) * all(_cells(each).values())
     elif each.interval is not None:
         low, high = each.interval
         below = f"{_percent(1 - high)} to {_percent(1 - low)}"

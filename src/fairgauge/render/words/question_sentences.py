@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from fairgauge.question.options import BY_NAME
 from fairgauge.question.readers import Location
 from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words.display_names import called, file_of, printable
-from fairgauge.render.words.numbers import listing
+from fairgauge.render.words.numbers import count, listing
 from fairgauge.resolve.excluded_rows import (
     OF_NO_WEIGHT,
     excluded_group,
@@ -93,8 +94,19 @@ def document(report: Report) -> Mapping[str, str]:
 
 def cover(report: Report) -> list[tuple[str, str]]:
     """Return what the cover states, with its headings."""
-    fields = document(report)
+    return _cover(document(report))
+
+
+def _cover(fields: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(_word_of_key(key) or key, printable(fields[key])) for key in _COVER if key in fields]
+
+
+def audited(report: Report) -> list[tuple[str, str]]:
+    """Return the data, why rows are excluded, and of the cover what the filing has no place for."""
+    stated = {k: value for k, value in document(report).items() if k not in _placed(report)}
+    reasons = "; ".join(f"{reason}: {count(rows)}" for reason, rows in excluded(report))
+    left_out = [(_sentence_at("rows_excluded"), reasons)] * bool(reasons)
+    return [(_sentence_at("data"), called(report.data.source)), *left_out, *_cover(stated)]
 
 
 def _word_of_key(key: str) -> str | None:
@@ -102,14 +114,21 @@ def _word_of_key(key: str) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def unstated(report: Report) -> tuple[str, str] | None:
-    """Return what the preset asks of a published report and this one does not state, and how to."""
+def unstated(report: Report) -> str:
+    """Return what the preset asks for and nothing states, but for what its filing has a place for.
+
+    Such a place states itself that nothing is stated.
+    """
     found, stated = kit_or_none(report.spec.get("preset")), document(report)
-    absent = [key for key in (found.document if found is not None else ()) if key not in stated]
-    if not absent:
-        return None
-    words = listing([_word_of_key(key) or _sentence_at("of_data", key=key) for key in absent])
-    return words, f"--document {listing([f'{key}=TEXT' for key in absent])}"
+    asked = found.document if found is not None else ()
+    absent = [key for key in asked if key not in {*stated, *_placed(report)}]
+    return listing([_word_of_key(key) or _sentence_at("of_data", key=key) for key in absent])
+
+
+def _placed(report: Report) -> list[str]:
+    # the keys of the cover that the template of the filing has a place for
+    of = kit_or_none(report.spec.get("preset"))
+    return re.findall(r"\bstated\.(\w+)", of.filing if of else "")
 
 
 def caveat(spec: Mapping[str, Json]) -> tuple[str, ...]:

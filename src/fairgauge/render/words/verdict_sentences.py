@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fairgauge.catalogue.across import Across, is_of_one_group
@@ -90,8 +90,11 @@ def limits_of(verdict: Verdict) -> tuple[float, ...]:
     return tuple(filter(math.isfinite, rules.limits_of(verdict.rule)))
 
 
-def rule_lines(report: Report) -> Iterator[tuple[str, str]]:
-    """Yield every rule with what it comes to and for whom, the gravest outcome first."""
+def rule_lines(report: Report, terms: Mapping[str, str] | None = None) -> Iterator[tuple[str, str]]:
+    """Yield every rule with what it comes to and for whom, the gravest outcome first.
+
+    ``terms``: what a preset calls metrics.
+    """
     written, g = metrics.rules_of(report), spoken()
     for rule in report.by_rule:
         outcomes: dict[Outcome, list[str]] = {}
@@ -113,7 +116,10 @@ def rule_lines(report: Report) -> Iterator[tuple[str, str]]:
             f"{g.listing(names, 'and', _MOST_NAMED)}"
             for outcome, names in outcomes.items()
         )
-        words = metrics.rule_words(written.get(rule.rule), rule.rule, rule.worst.definition)
+        of = rule.worst.definition
+        words = metrics.rule_words(written.get(rule.rule), rule.rule, of)
+        if own := (terms or {}).get(of.name):
+            words = words.replace(metrics.metric_words(of), own)
         yield g.cell(words), "; ".join(texts)
 
 

@@ -128,5 +128,5 @@ def test_the_sheet_to_publish_states_what_a_published_audit_does(tmp_path):
     (unknown,) = [row for row in sheet.iter_rows() if row[0].value == "Unknown"]
     assert unknown[1].value == 7
     assert "Of unknown category: 7 rows in sex." in lines
-    dates = "Date of the audit: 2026-11-21. Date on which the tool was first used: 2026-01-05."
-    assert f"{dates} Source and explanation of the data: ATS export." in lines
+    stated = {"date of the audit: 2026-11-21", "date the tool was first used: 2026-01-05"}
+    assert stated | {"source: ATS export"} <= {*lines}
