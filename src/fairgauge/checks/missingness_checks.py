@@ -293,7 +293,7 @@ def rows_by(
 def single_row_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of people or clusters of one row each: counted by them, rows count as without them."""
     axis = cube.plan.axis(Role.CLUSTER)
-    if cube.min_cell is not None or spec.count:
+    if cube.min_cell is not None or spec.count or spec.design:  # a sample may have units of one row
         return
     if spec.of_people:
         single = cube.rows > 1 and not cube.excluded.get(Uncounted.SAME_PERSON)

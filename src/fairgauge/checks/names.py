@@ -129,7 +129,18 @@ def _missing_markers(cube: Cube, spec: Spec, groups: Levels) -> Iterator[Diagnos
                 yield Diagnostic.warning(
                     DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows,
                     **{key: True for key, value in what.items() if value},
+                    **({"line": spec.recoding_line(axis.column, {UNKNOWN: (level,)})}
+                       if not total and _is_elsewhere(level, axis, groups) else {}),
                 )  # fmt: skip
+
+
+def _is_elsewhere(level: Value, axis: Axis, groups: Levels) -> bool:
+    # whether other features have the value, of which it may be a group: 3 is a race and a sex
+    return any(
+        is_one_of(level, [value for value, _ in levels])
+        for other, levels in groups.items()
+        if other is not axis
+    )
 
 
 def _coded_scores(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

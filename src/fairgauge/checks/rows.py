@@ -270,7 +270,7 @@ def _identifier_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
         yield Doubt("clear identifier", note["identifiers"])
     elif note.code is DiagnosticCode.PLACEHOLDER_IDENTIFIER:
         yield Doubt(OF_ONE.format(note["role"]), note["rows"])
-    elif note["role"] == "cluster" and not asked.spec.design:  # people may have a row each
+    elif note["role"] == "cluster":  # people may have a row each
         yield Doubt("other row of their cluster", asked.cases)
 
 

@@ -42,6 +42,13 @@ class DataArguments:
 
     def read(self) -> object:
         """Return what an audit takes: paths, rows of a database, or a sum of saved cubes."""
+        for option, part, known in (
+            ("--sheet", self.sheet, (".xlsx", ".xlsm")),
+            ("--header-row", self.header_row, (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")),
+        ):
+            others = [name for name in self.names if not name.casefold().endswith(known)]
+            if part and others:
+                raise DataError(f"{option} is for {', '.join(known)} files, not {quote(others[0])}")
         urls = [each for each in self.names if is_url(each)]
         if not self.names:
             return _open_spark(self)

@@ -707,10 +707,11 @@ def clusters_spanning_groups(
 ) -> Iterator[Diagnostic]:
     """Note where clusters have rows in several groups, so that two sides are not independent.
 
-    Of ``people`` it is a warning: their rows contradict each other.
+    Of ``people`` it is a warning: their rows contradict each other. Not of a sample, whose units
+    hold several groups as a rule, and are numbered anew in each of its strata.
     """
     cells = counted.clusters
-    if cells is None or not counted.groups:
+    if cells is None or counted.design is not None or not counted.groups:
         return
     pairs = np.unique(np.stack([cells.cluster, cells.group]), axis=1)
     clusters, groups = np.unique(pairs[0], return_counts=True)

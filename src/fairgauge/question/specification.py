@@ -480,10 +480,16 @@ def never_exceeded(name: str, margin: float, most: float) -> Problem:
 
 
 def _unknown_columns(spec: Spec, columns: Sequence[str] | None) -> Iterator[Problem]:
-    for path, name in spec.columns() if columns is not None else ():
-        if columns is not None and name not in columns:
-            hint = _suggest_columns(path, name, columns)
-            yield Problem(path, f"no column {quote(name)} in the data.{hint}")
+    if columns is None:
+        return
+    absent: dict[str, list[str]] = {}  # an option may name many, as that of replicate weights does
+    for path, name in dict.fromkeys(spec.columns()):
+        if name not in columns:
+            absent.setdefault(path, []).append(name)
+    for path, names in absent.items():
+        hint = _suggest_columns(path, names[0], columns)
+        what = f"column{'s' * (len(names) > 1)} {listing(names, 3)}"
+        yield Problem(path, f"no {what} in the data.{hint}")
 
 
 def _suggest_columns(path: str, name: str, columns: Sequence[str]) -> str:

@@ -86,13 +86,14 @@ def list_files(asked: str) -> Listing:
     table = _table_of(asked, every, files, below=below)
     if not files and table is None:
         name = shown_address(asked)
-        lines = any(address(each).endswith(".jsonl") for each in every)
+        held = {Path(address(each)).suffix for each in every}
+        suffix = next((each for each in (".jsonl", ".eval", ".json") if each in held), ".csv")
         raise DataError(
             f"{quote(name)} holds no files but those that are skipped, because their name, or that "
             f"of a folder, begins with _ or a dot: {listing(skipped, 3)}; name them to count them"
             if skipped
             else f"the folder {quote(name)} holds no .parquet files; name files of other formats, "
-            f"for example {quote(name.rstrip('/') + ('/*.jsonl' if lines else '/*.csv'))}"
+            f"for example {quote(name.rstrip('/') + '/*' + suffix)}"
         )
     return Listing(files, skipped, table)
 

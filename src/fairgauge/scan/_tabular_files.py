@@ -353,6 +353,8 @@ _SNIFFED_OF_JSON = 1 << 20
 _LARGEST_OBJECT = 1 << 24
 _MOST_KEYS = 1_000
 
+_OF_INSPECT = {"version", "status", "eval"}
+
 Keys = tuple[str, ...]
 
 _OF_BBQ = {"amb_bias_score", "doc.context_condition", "doc.category", "doc.question_index"}
@@ -416,6 +418,8 @@ def _keys_of_columns(path: Place) -> dict[str, Keys]:
     for pairs in found:
         if not isinstance(pairs, _Pairs):
             raise DataError(f"{quote(path)} must hold objects, each a row, not {quote(pairs)}")
+        if _OF_INSPECT <= {name for name, _ in pairs}:
+            raise DataError(f"{quote(path)} is a log of Inspect in JSON; give its .eval file")
         columns |= _nested_keys(pairs, path)
     if not columns:
         raise DataError(f"{quote(path)} holds no JSON objects with columns, or is truncated")

@@ -109,16 +109,7 @@ def open_workbook(path: Place, name: str, sheet: str = "") -> Source:
     """Open a sheet of a workbook; the first row that names every column is its header."""
     if not isinstance(path, Path):
         raise DataError(f"{quote(path)} is read from this machine alone; copy it here")
-    try:
-        import openpyxl
-    except ImportError as error:
-        raise MissingExtra("reading workbooks", "xlsx", error) from None
-    try:
-        with path.open("rb") as file:
-            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-            sheets = {each.title: _sheet_rows(each) for each in book.worksheets}
-    except (OSError, ValueError, KeyError, SyntaxError, BadZipFile) as error:
-        raise DataError(f"cannot read {quote(path)}: {type(error).__name__}") from None
+    sheets = _read_sheets(path)
     with_rows = {title: rows for title, rows in sheets.items() if any(map(_filled_cells, rows))}
     if sheet and sheet not in sheets:
         raise DataError(f"{quote(path)} has no sheet {quote(sheet)}; it has {listing(sheets)}")
@@ -127,8 +118,29 @@ def open_workbook(path: Place, name: str, sheet: str = "") -> Source:
             f"{quote(path)} has {len(with_rows)} sheets with rows, {listing(with_rows)}; name one "
             f"(--sheet {quote(next(iter(with_rows)))}, or {quote(f'{path}#SHEET')} in Python)"
         )
-    rows = sheets[sheet] if sheet else next(iter(with_rows.values()), [])
-    return open_columns(_sheet_columns(rows, quote(path)), name)
+    sheet = sheet or next(iter(with_rows), next(iter(sheets)))
+    columns = _sheet_columns(sheets[sheet], quote(path))
+    if empty := [column for column, values in columns.items() if not _filled_cells(values)]:
+        written = _sheet_columns(_read_sheets(path, results=False)[sheet], quote(path))
+        if lost := [c for c in empty if any(str(v).startswith("=") for v in written[c])]:
+            raise DataError(
+                f"{quote(path)} holds formulas without their results ({listing(lost)}); open it in "
+                "a spreadsheet program, and save it"
+            )
+    return open_columns(columns, name)
+
+
+def _read_sheets(path: Path, *, results: bool = True) -> dict[str, list[list[Any]]]:
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise MissingExtra("reading workbooks", "xlsx", error) from None
+    try:
+        with path.open("rb") as file:
+            book = openpyxl.load_workbook(file, read_only=True, data_only=results)
+            return {each.title: _sheet_rows(each) for each in book.worksheets}
+    except (OSError, ValueError, KeyError, SyntaxError, BadZipFile) as error:
+        raise DataError(f"cannot read {quote(path)}: {type(error).__name__}") from None
 
 
 def _sheet_rows(sheet: Any) -> list[list[Any]]:

@@ -380,7 +380,10 @@ def _missing_codes(
     condition: RowCondition, levels: tuple[Value, ...], kept: NDArray[np.bool_], spec: Spec
 ) -> list[int]:
     none = condition.negated or kept[-1] or None in condition.values
-    stated = (i for i, level in enumerate(levels) if is_one_of(level, spec.unknown))
+    # unknown values are those of sensitive features: 4 may be a sex not stated, and an outcome
+    columns = {column for each in spec.recorded.values() for column in each.columns}
+    unknown = spec.unknown if condition.column in columns else ()
+    stated = (i for i, level in enumerate(levels) if is_one_of(level, unknown))
     return [*([] if none else [-1]), *(i for i in stated if not kept[i])]
 
 

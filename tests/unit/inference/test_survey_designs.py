@@ -79,6 +79,12 @@ def test_a_design_widens_what_units_make_alike(rows):
     assert sampled.high - sampled.low < unlimited.high - unlimited.low
 
 
+def test_units_of_several_groups_or_of_one_row_are_usual_in_a_sample(rows):
+    for units in (rows, rows.with_columns(c=pl.int_range(pl.len()))):
+        codes = {note.code for note in fg.audit(units, **ASKED, **UNITS).diagnostics}
+        assert codes.isdisjoint({"clusters_span_groups", "never_repeats"})
+
+
 def test_a_lonely_unit_leaves_no_interval_and_no_verdict_unless_it_is_adjusted(rows):
     alone = rows.filter((pl.col("h") != "h2") | (pl.col("c") == 1))
     asked = {**ASKED, **UNITS, "rules": "base_rate.ratio >= 0.01"}

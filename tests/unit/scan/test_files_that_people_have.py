@@ -208,6 +208,8 @@ def test_a_workbook_with_several_sheets_names_them_and_one_is_chosen(tmp_path):
     asked = ["audit", str(path), "--sheet", "People", "--prediction", "ok", "--positive", "yes"]
     done = CliRunner().invoke(main, [*asked, "--sensitive", "sex", "--quiet"])
     assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(main, [*asked, "--header-row", "2"])
+    assert "--header-row is for .csv" in done.output
 
 
 def test_a_sheet_is_read_whole_whatever_size_it_states(tmp_path):
@@ -230,6 +232,16 @@ def test_a_formula_that_failed_has_no_value(tmp_path):
     book.save(tmp_path / "a.xlsx")
     report = fg.audit(tmp_path / "a.xlsx", prediction="ok", positive=1, sensitive="g")
     assert {each.group: each.n for each in report.groups} == {"a": 50, "b": 50}
+
+
+def test_a_formula_without_its_result_is_named(tmp_path):
+    """Programs that write workbooks store none, and the column was empty."""
+    book = openpyxl.Workbook()
+    for row in [("g", "ok"), *[("a", "=1+0"), ("b", "=1-1")] * 50]:
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(fg.DataError, match="formulas without their results .'ok'."):
+        fg.count(tmp_path / "a.xlsx", prediction="ok", positive=1, sensitive="g")
 
 
 def test_a_text_of_several_lines_above_a_header_is_refused(tmp_path):

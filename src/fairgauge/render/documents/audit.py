@@ -219,18 +219,22 @@ class _Part:
     def marks(self) -> list[str]:
         g, every = spoken(), (*self.of.estimates, *self.of.adjusted)
         few = [each for each in every if metrics.marked("", each) == "?"]
-        small = {e.group for e in few if e.reason and e.reason.side == "group"}
+        small = [e for e in few if e.reason and e.reason.side == "group"]
+        too_small = {each.group for each in small}
+        others = [each for each in few if each.group not in too_small]
         sizes = [
             f"{called(each.group)}, n = {size_beside_rates(each, self.of.catalogue):,}"
             for each in self.of.groups
-            if each.group in small
+            if each.group in too_small
         ]
-        words = f"? {g.insufficient(each.reason for each in few)}" if few else ""
+        names = [called(each) for each in dict.fromkeys(e.group for e in others) if small and each]
+        why = [
+            ": ".join(filter(None, [g.insufficient(each.reason for each in of), g.listing(listed)]))
+            for of, listed in ((small, sizes), (others, names))
+            if of
+        ]
         significant = any(metrics.marked("", each) == "*" for each in every)
-        return [
-            g.terms["legend"]["significant"] * significant,
-            ": ".join(filter(None, [words, g.listing(sizes)])),
-        ]
+        return [g.terms["legend"]["significant"] * significant, f"? {'; '.join(why)}" * bool(few)]
 
     def how_to_read(self) -> list[str]:
         g, rates = spoken(), [self.of.rate_row(rate) for rate in self.of.rates]

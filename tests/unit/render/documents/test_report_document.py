@@ -149,6 +149,9 @@ def test_a_question_mark_is_explained_by_what_was_asked():
         shown = " ".join(render(enough, format_).split())
         assert "? below the minimum of 100" in shown
         assert "insufficient data" not in shown
+    cells = {"a": (48, 800), "rare": (3, 84), "tiny": (0, 17)}
+    rare = render(audit(cells, metrics=["selection_rate.difference"]), "text")
+    assert "tiny, n = 17; insufficient data on the rarer outcome: rare" in " ".join(rare.split())
     rule = audit(cells, min_n=100, rules=[fg.rule("selection_rate.ratio", at_least=0.8,
                                                   groups=["small"])])  # fmt: skip
     assert "NOT EVALUATED for small (" in " ".join(render(rule, "text").split())
