@@ -402,7 +402,7 @@ def withhold(
     }
 
     def nobody_can_fail(needs: Collection[str], feature: str | None) -> Reason | None:
-        # nobody who is worse off: that such a rule passes says nothing of them
+        # nobody who is worse off: the pass of such a rule is of no use to them
         return why(needs, feature) or Reason.of(ReasonCode.LIMITS_THE_BETTER_OFF)
 
     return tuple(

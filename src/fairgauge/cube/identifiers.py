@@ -32,7 +32,7 @@ from fairgauge.values import Value, name_of, spelling
 CLUSTER_KEY = "FAIRGAUGE_CLUSTER_KEY"
 """The variable of the environment that holds the key: options are written into counts."""
 NUMBERED = "numbered"
-# 128 bits: under a shorter key whoever has the counts could try all keys on known identifiers
+# 128 bits: under a shorter key, people who have the counts could try all keys on known ones
 _SHORTEST_KEY = 16
 _DIGITS = 32
 _OF_KEY = 16

@@ -399,18 +399,16 @@ def _withheld(inside: Iterable[Estimate]) -> set[_Cell]:
     for each in inside:
         for cell, people in _cells(each).items():
             of[cell[0]][cell] = people
-    return {cell for sizes in of.values() for cell in _of_few_together(sizes)}
-
-
-def _of_few_together(sizes: Mapping[Any, float]) -> list[Any]:
-    # those of few people, and as many others that they do not follow from the rest
-    order = sorted(filter(sizes.get, sizes), key=sizes.__getitem__)
-    least = sum(sizes[each] < FEW_PUBLISHED for each in order)
-    while 0 < least < len(order) and (
-        least < 2 or sum(map(sizes.__getitem__, order[:least])) < FEW_PUBLISHED
-    ):
-        least += 1
-    return order[:least]
+    hidden = set()
+    for sizes in of.values():
+        order = sorted(filter(sizes.get, sizes), key=sizes.__getitem__)
+        least = sum(sizes[cell] < FEW_PUBLISHED for cell in order)
+        while 0 < least < len(order) and (
+            least < 2 or sum(map(sizes.__getitem__, order[:least])) < FEW_PUBLISHED
+        ):
+            least += 1
+        hidden |= {*order[:least]}
+    return hidden
 
 
 def _gap(each: Estimate) -> float | None:
@@ -512,21 +510,18 @@ def _rate_cell(rate: Statistic, found: RateValue, *, of: bool = True) -> _Row:
 
 def _quarters(report: Report) -> Iterator[_Row]:
     features: dict[str, dict[tuple[str, str], float | None]] = {}
-    sizes: dict[str, dict[str, float]] = defaultdict(dict)
     for each in report.estimates:
         of = each.definition
         if isinstance(of, RowMetric) and of.kind == "quarter":
             shares, head = features.setdefault(each.feature or "", {}), f"quarter {of.top:g}"
             shares[str(each.group), head] = each.rate_group
-            sizes[each.feature or ""] |= {name: n for (name, _), n in _cells(each).items()}
             if each.reference is not None and each.reference.group is not None:
                 shares[str(each.reference.group), head] = each.rate_reference
     for feature, shares in features.items():
-        hidden = _of_few_together(sizes[feature])
+        sizes = [e.n for e in report.groups if (e.feature, e.stratum) == (feature, None)]
+        few = any(0 < n < FEW_PUBLISHED for n in sizes)  # one group's shares give another's
         rows = [
-            {"group": group, "head": head,
-             "value": "withheld" if group in hidden else numbers.percent(share)}
+            {"group": group, "head": head, "value": "-" if few else numbers.percent(share)}
             for (group, head), share in shares.items()
-        ]  # fmt: skip
-        few = FEW_PUBLISHED if hidden else 0
-        yield {"title": called(feature), "rows": rows, "few": few}
+        ]
+        yield {"title": called(feature), "rows": rows, "few": few and FEW_PUBLISHED}
