@@ -240,7 +240,7 @@ def test_a_formula_without_its_result_is_named(tmp_path):
     for row in [("g", "ok"), *[("a", "=1+0"), ("b", "=1-1")] * 50]:
         book.active.append(row)
     book.save(tmp_path / "a.xlsx")
-    with pytest.raises(fg.DataError, match="formulas without their results .'ok'."):
+    with pytest.raises(fg.DataError, match=r"formulas without their results .'ok'."):
         fg.count(tmp_path / "a.xlsx", prediction="ok", positive=1, sensitive="g")
 
 
