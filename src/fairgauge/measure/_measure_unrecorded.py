@@ -221,6 +221,7 @@ class _Feature:
             of_side = ("group", "reference")[i] if len(sides) > 1 else None
             known = float(self._counts.answers[:, rate.sides[side]].sum())
             few: tuple[ReasonCode, float] | None = None
+            more: dict[str, int] = {}
             if estimator is Estimator.VALIDATED and known < FEWEST_ROWS:
                 few = ReasonCode.FEW_KNOWN_PEOPLE, round(known)
             else:
@@ -229,9 +230,12 @@ class _Feature:
                     people = min(rate.effective_people(side, estimator), people)
                 if not round(people, 1) >= FEWEST_ROWS:
                     few = ReasonCode.FEW_EFFECTIVE_PEOPLE, round(people, 1)
+                    if people > 0:  # so many rows like these are as precise as the minimum
+                        rows = self._counts.every_case * FEWEST_ROWS / people
+                        more["rows"] = math.ceil(rows)
             if few is not None:
                 code, number = few
-                reason = Reason.of(code, people=number, minimum=FEWEST_ROWS, side=of_side)
+                reason = Reason.of(code, people=number, minimum=FEWEST_ROWS, side=of_side, **more)
                 return Status.TOO_FEW, reason
             if isinstance(rate, UnrecordedMean) and estimator is not Estimator.BOUNDS:
                 # so many rows make up the variance of amounts of a few large ones

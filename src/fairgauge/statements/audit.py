@@ -845,8 +845,12 @@ class _Audit(Compared):
             decided = of and all(v.outcome not in undecided for v in of)
             if answered and (decided if answers is None else answers <= answered):
                 continue
+            few = (e.reason for e in self.report.estimates if e.feature == note.feature)
+            rows = [reason.get("rows") or 0 for reason in few
+                    if reason and reason.code is ReasonCode.FEW_EFFECTIVE_PEOPLE]  # fmt: skip
             facts = {"feature": note.feature, "known": known, "answered": answered,
-                "answers": answers, "shown": note.get("shown")}  # fmt: skip
+                "answers": answers, "shown": note.get("shown"),
+                "rows": max(rows, default=0)}  # fmt: skip
             source = (f"diagnostics[{i}]",)
             yield fact("ask_people", *source, **facts)
 

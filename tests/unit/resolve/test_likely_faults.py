@@ -70,6 +70,14 @@ def test_a_preset_calls_no_denial_by_the_word_for_its_opposite():
         fg.audit(rows, **asked, positive=3, favourable="negative")
 
 
+def test_an_approved_request_is_no_decision_and_not_to_be_counted_as_one():
+    rows = pl.DataFrame({"action_taken": [1, 2, 3, 8, 1] * 100, "race": [*"ABABA"] * 100})
+    report = fg.audit(rows, prediction="action_taken", sensitive="race", positive=1)
+    warned = {str(d.code): d for d in report.diagnostics if d.code in fg.enums.DOUBTS}
+    assert warned["undecided_outcomes"]["values"] == ("8",)
+    assert warned["approved_as_refused"]["positive"] == ("1", "2")
+
+
 _LENDING = {"sensitive": "sex", "preset": "us-lending", "positive": 1}
 
 

@@ -227,8 +227,8 @@ VERBS = {
     .xpt or .eval file, a .zip of one, several of them, a glob, a .cube.json made by
     "fairgauge count", - for standard input (rows, or the counts that it prints), the address of
     such files in a store or on the web (s3://bucket/loans.parquet, gs://, az://, https://), a
-    table of a lakehouse (delta:FOLDER, iceberg:CATALOG.NAMESPACE.TABLE), or the URL of a database (postgresql://user@host/name,
-    sqlite:///file.db) with --table or --query.
+    table of a lakehouse (delta:FOLDER, iceberg:CATALOG.NAMESPACE.TABLE), or the URL of a database
+    (postgresql://user@host/name, sqlite:///file.db) with --table or --query.
 
     A backslash escapes = : * and , in the name of a column, and in a value; in --where and --recode
     quotes do.

@@ -438,6 +438,8 @@ def _gap_row(
     elif each.interval is not None:
         low, high = each.interval
         below = f"{_percent(1 - high)} to {_percent(1 - low)}"
+    elif each.reason and gap is not None:
+        below = f"no confidence interval: {describe_reason(each.reason)}"
     name = each.metric.removesuffix(".ratio")
     decimals = 1  # more where a gap would stand on the other side of the limit
     if gap is not None and limit is not None:

@@ -87,6 +87,24 @@ def test_the_answers_that_would_settle_it_are_counted() -> None:
     assert 0.04 < 1.96 * spread**0.5 <= 0.05
 
 
+def test_where_probabilities_are_too_few_the_rows_that_suffice_are_stated() -> None:
+    random = np.random.default_rng(3)
+    share, hired = random.beta(3, 1, 1_000).round(3), random.random(1_000) < 0.7
+
+    def audited(rows: int) -> fg.Report:
+        table = pl.DataFrame({"ok": hired[:rows], "w": share[:rows], "b": 1 - share[:rows]})
+        race = fg.probabilities(White="w", Black="b")
+        return fg.audit(table, prediction="ok", positive=True, sensitive={"race": race})
+
+    step = " ".join(map(str, audited(150).brief().steps))
+    found = re.search(r"without answers takes about ([\d,]+) rows like these", step)
+    assert found is not None
+    assert 150 < amounts(found[1]) < 700
+    assert "takes about" not in " ".join(
+        map(str, audited(int(1.3 * amounts(found[1]))).brief().steps)
+    )
+
+
 @pytest.mark.parametrize("shift", [0.4, 3.0])
 def test_a_ratio_to_a_mean_near_0_states_why_it_is_not_evaluated(shift: float) -> None:
     """It was called insufficient data, of 800 rows, and "how certain this is" had no answer."""

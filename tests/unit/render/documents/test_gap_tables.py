@@ -94,6 +94,14 @@ def test_the_gaps_of_everybody_are_published_without_categories_too():
     assert ": name the column of the categories that the preset looks at" in steps
 
 
+def test_a_gap_without_an_interval_states_the_reason():
+    """A bonus of 0 within the interval of a median leaves the ratio without one."""
+    bonus = [0.0] * 199 + [400.0 + i for i in range(201)] + [500.0 + i for i in range(400)]
+    rows = {"sex": ["F"] * 400 + ["M"] * 400, "pay": bonus}
+    (table,) = tables(audited(rows, preset="eu-pay-components")).values()
+    assert "no confidence interval: " in " ".join(str(cell) for cell in table.rows[1])
+
+
 @pytest.mark.parametrize("sexes", ["FM", "FMX"])
 def test_each_group_has_one_table_of_all_categories(sexes):
     data = pay(rows=1_500)
