@@ -822,10 +822,10 @@ class _Audit(Compared):
             if note["most_share"] > _MANY_MISSING:
                 held = lacking.setdefault(note["what"], note)
                 lacking[note["what"]] = max(held, note, key=lambda each: each["total"])
-        data, amounts = self.report.data, self.report.task is Task.REGRESSION
-        without = data.excluded.get("missing label", 0)
+        data, amounts, label = self.report.data, self.report.task is Task.REGRESSION, OUTCOMES[0]
+        without = data.excluded.get(f"missing {label}", 0)
         if amounts and without > _MANY_MISSING * data.rows:  # of estimated groups there is no note
-            lacking.setdefault("label", {"rows": without, "total": data.rows})
+            lacking.setdefault(label, {"rows": without, "total": data.rows})
         unclear = {d["column"] for d in self.notes[DiagnosticCode.PEOPLE_UNCLEAR]} - {None}
         for what, note in lacking.items():
             name = self.spec.get(what) or what

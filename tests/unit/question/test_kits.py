@@ -429,6 +429,12 @@ def test_premiums_of_estimated_groups_are_filed_with_every_estimator():
         rows, preset="nydfs-cl7-2024", sensitive=groups, reference={"race": "White"}, **asked
     )
     assert "| SMD x 100 | Black | White | +" in section_to_file(report)
+    some = rows.with_columns(premium=pl.when(pl.col("q") < 0.9).then(pl.col("premium")))
+    report = fg.audit(
+        some, preset="nydfs-cl7-2024", sensitive=groups, reference={"race": "White"}, **asked
+    )
+    assert "audit these alone (--where)" in render(report, "markdown")
+    assert "| excluded rows | missing label, where it is needed: " in section_to_file(report)
 
 
 def test_nobody_is_selected_beyond_all_of_a_group_and_rounded_counts_have_no_exact_test():
