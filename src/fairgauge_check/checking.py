@@ -158,7 +158,7 @@ def _check_source(
     name, tables, others = source
 
     def not_checked(what: str) -> None:
-        reason = f"{what}: not checked: it is not computed from the other numbers"
+        reason = f"{what}: not checked: a check does not compute it from the other numbers"
         unread.append(UnreadTable(name or "the text", reason, counts=True))
 
     for table in tables:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from math import ceil, floor, isfinite, sqrt
 from typing import Any, TypeAlias
 
@@ -144,8 +145,8 @@ def _unknown_columns(grid: Grid, rows: _Rows, *known: Any) -> _Found:
             yield head
 
 
-def _check_gaps(grid: Grid, rows: _Rows, *_: Any) -> _Found:
-    # what gaps come to by the averages beside them; those of all rows have none
+def _check_gaps(grid: Grid, rows: _Rows, _: Any, others: Sequence[Grid]) -> _Found:
+    # what gaps come to by the averages beside them; those of all rows by those of all categories
     gap = next(head for head in grid.header if head.startswith("gap, % of "))
     reference = gap.removeprefix("gap, % of ")
     group = next((h for h in grid.header if f"{h}, n" in grid.header and h != reference), "")
@@ -156,11 +157,18 @@ def _check_gaps(grid: Grid, rows: _Rows, *_: Any) -> _Found:
         ours, theirs, printed = (read_number(row.get(each, "")) for each in (group, reference, gap))
         if printed is None:
             continue
-        if ours is None or theirs is None or theirs.low <= 0:
+        sides = [(each.low, each.high) for each in (ours, theirs) if each is not None]
+        if not sides:
+            named = f"{grid.name} in {at[1]}, by "
+            inside = next((rows_of(e) for e in others if e.name.startswith(named)), ())
+            names = (h.removesuffix(", n") for h in grid.header if h.endswith(", n"))
+            known = (_mean_of_all(row, inside, name) for name in names)
+            sides = [each for each in known if each is not None]
+        if len(sides) != 2 or sides[1][0] <= 0:
             yield gap
             continue
-        ends = float(1 - ours.high / theirs.low), float(1 - ours.low / theirs.high)
-        yield _check_number(gap, at, row[gap], *ends)
+        (low, high), (least_of, most_of) = sides
+        yield _check_number(gap, at, row[gap], float(1 - high / least_of), float(1 - low / most_of))
         if least is not None:
             reached = [abs(end) >= least.exact for end in (printed.low, printed.exact)]
             agrees = row[limit] in ("yes",) * any(reached) + ("no",) * (not all(reached))
@@ -168,9 +176,26 @@ def _check_gaps(grid: Grid, rows: _Rows, *_: Any) -> _Found:
             yield None if agrees else _derived_fault(limit, at, row[limit], *ends)
 
 
+def _mean_of_all(
+    row: Mapping[str, str], inside: _Rows, name: str
+) -> tuple[Fraction, Fraction] | None:
+    # none where categories withhold an average, or lack people
+    whole = read_number(row[f"{name}, n"])
+    both = [(read_number(e[f"{name}, n"]), read_number(e[name])) for e in inside]
+    held = [(n.exact, mean) for n, mean in both if n and mean]
+    people = sum(n for n, _ in held)
+    if whole is None or not people or people != whole.exact:
+        return None
+    low, high = (sum(n * getattr(mean, end) for n, mean in held) for end in ("low", "high"))
+    return low / people, high / people
+
+
 def _check_quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
     for head in grid.header[1:]:
         shares = [read_number(row[head]) for row in rows]
+        if None in shares:  # some are withheld
+            yield head
+            continue
         together = sum(float(each.exact) for each in shares if each)
         slack = sum(float(each.unit) / 2 for each in shares if each)
         yield _check_number(head, None, f"{100 * together:.1f}%", 1 - slack, 1 + slack)

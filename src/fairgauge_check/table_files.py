@@ -75,7 +75,7 @@ _EXCLUDED = re.compile(r'"exclude_groups": \[\s*[^\]\s]|Excluded groups \(')
 _PROTECTED = re.compile(r"\bprotected counts, which are rounded|Counts are protected: rounded")
 _NO_TABLES = (
     "this is a report of fairgauge without its tables to publish, and a check reads published "
-    "tables; audit with a preset (--preset nyc-ll144), save the whole report, in English, as .md, "
+    "tables; audit with a preset (--preset NAME), save the whole report, in English, as .md, "
     ".html or .xlsx, and check that; a report is held against its counts by fairgauge seal and "
     "verify"
 )

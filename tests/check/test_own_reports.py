@@ -146,7 +146,7 @@ def test_a_report_without_tables_to_publish_is_refused_with_what_to_do(tmp_path,
             fg.DataError, match="report of fairgauge without its tables to publish"
         ) as e:
             fg.check(source)
-        assert "audit with a preset (--preset nyc-ll144)" in str(e.value)
+        assert "audit with a preset (--preset NAME)" in str(e.value)
 
 
 @pytest.mark.each_value
@@ -312,6 +312,7 @@ FORGED = [
     ("insurer", r"\| F \| M \| 180 \| 51 \| [\d.]+ \| ([\d.]+)", "0.1"),  # shortfall
     ("insurer", r"\| F \| M \| 180 \| 51 \|.*\| ([\d.]+) \| [\d.]+ \| [\d.]+ \|", "0.999"),
     ("pay", r"\| A \| \d+ \| \d+ \| [\d,]+ \| [\d,]+ \| (\S+)%", "44.4"),
+    ("pay", r"\| average pay \| \d+ \| \d+ \| (\S+)%", "44.4"),  # of all, by its categories
     ("pay", r"\| F \| (\d+\.\d)% \|", "99.9"),  # a quarter
     ("validity", r"\| F \| 180 \| (\d+\.\d)%", "11.1"),
     ("validity", r"\| accuracy ratio \| F \| M \| (\d\.\d\d)", "0.55"),
