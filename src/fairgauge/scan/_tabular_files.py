@@ -418,7 +418,7 @@ def _keys_of_columns(path: Place) -> dict[str, Keys]:
     for pairs in found:
         if not isinstance(pairs, _Pairs):
             raise DataError(f"{quote(path)} must hold objects, each a row, not {quote(pairs)}")
-        if _OF_INSPECT <= {name for name, _ in pairs}:
+        if {name for name, _ in pairs} >= _OF_INSPECT:
             raise DataError(f"{quote(path)} is a log of Inspect in JSON; give its .eval file")
         columns |= _nested_keys(pairs, path)
     if not columns:

@@ -224,11 +224,11 @@ VERBS = {
         help="""Audit a model, or its training data, for disparities between groups of people.
 
     DATA is a .csv, .csv.gz, .tsv, .parquet, .jsonl, .json, .arrow, .feather, .xlsx, .sav, .dta,
-    .xpt or .eval file, a .zip of one, several of them, a glob, a .cube.json made by "fairgauge count", - for standard input (rows, or the counts
-    that "fairgauge count" prints), the address of such files in a store or on the web
-    (s3://bucket/loans.parquet, gs://, az://, https://), a table of a lakehouse (delta:FOLDER,
-    iceberg:CATALOG.NAMESPACE.TABLE), or the URL of a database (postgresql://user@host/name,
-    sqlite:///file.db) with --table or --query.
+    .xpt or .eval file, a .zip of one, several of them, a glob, a .cube.json made by "fairgauge
+    count", - for standard input (rows, or the counts that "fairgauge count" prints), the address of
+    such files in a store or on the web (s3://bucket/loans.parquet, gs://, az://, https://), a table
+    of a lakehouse (delta:FOLDER, iceberg:CATALOG.NAMESPACE.TABLE), or the URL of a database
+    (postgresql://user@host/name, sqlite:///file.db) with --table or --query.
 
     A backslash escapes = : * and , in the name of a column, and in a value; in --where and --recode
     quotes do.
