@@ -211,8 +211,7 @@ def favoured_levels(
         return (plain and is_favourable(name)) or any(is_form_of(name, each) for each in forms)
 
     found = [each for each in refused if is_favoured(name_of(each[0]))]
-    undecided = undecided_levels(cube, axis, spec) if found else ()
-    return [each for each in found if each not in undecided]
+    return [each for each in found if each not in undecided_levels(cube, axis, spec)]
 
 
 def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

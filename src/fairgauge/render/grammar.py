@@ -442,7 +442,10 @@ class Grammar:
         """Return a share with its numbers: "12.0% of the rows (120 of 1,000)"."""
         share = self.localised(f"{100 * number / total:.1f}")
         return self.terms["share_of"].format(
-            share=share, unit=unit, number=self.count(number), total=self.count(total)
+            share=share,
+            unit=self.terms["many"].get(unit, unit),
+            number=self.count(number),
+            total=self.count(total),
         )
 
     def under(self, value: float, minimum: float, unit: str = "") -> str:

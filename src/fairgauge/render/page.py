@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fairgauge.enums import Outcome
+from fairgauge.enums import Favourable, Outcome
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.grammar import LANGUAGES, Grammar, english
 from fairgauge.render.language import ASKED
@@ -51,7 +51,9 @@ def word_page(page: Page, language: str = "en", words: dict[str, Any] | None = N
     headline, headed = next(iter(sentences("headline")), ("", None))
     titles = g.table["page"]
     compared = [s for s in page.statements if s.code in ("differs", "headline") and s.shown]
-    undirected = any(s.code == "state_direction" for s in page.statements)
+    undirected = g.words.get("favourable") == Favourable.NEITHER or any(
+        s.code == "state_direction" for s in page.statements
+    )
     asked = g.made(titles["found"][page.kind]).render(
         neutral=bool(compared or undirected) and not any(s.harm == "worse" for s in compared),
         alarms=any(s.code == "alarm" for s in page.statements),

@@ -25,7 +25,7 @@ READERS = {
     ".sas7bdat": "read_sas7bdat", ".xpt": "read_xport",
 }  # fmt: skip
 _CATALOGUE = ".sas7bcat"
-_WEIGHT = re.compile(r".*(weight|wgt|wgtp|wt)\d*", re.IGNORECASE)
+_WEIGHT = re.compile(r".*(weight|wgt|wgtp|wt)\d*|wt\w*", re.IGNORECASE)
 Columns = dict[str, list[object]]
 
 

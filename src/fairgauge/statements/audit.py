@@ -21,6 +21,7 @@ from fairgauge.enums import (
     Decide,
     DiagnosticCode,
     Estimator,
+    Favourable,
     Outcome,
     ReferenceKind,
     ReferenceRule,
@@ -793,7 +794,8 @@ class _Audit(Compared):
     def _missing_statements(self) -> Iterator[Statement]:
         # what nobody stated, without which it is not known who is worse off
         spec = self.spec
-        if self.report.task is Task.REGRESSION and self.favourable not in AMOUNTS:
+        directed = self.favourable in AMOUNTS or self.favourable is Favourable.NEITHER
+        if self.report.task is Task.REGRESSION and not directed:
             yield step("state_direction", column=spec.get("label") or spec.get("prediction"))
         if self.notes[DiagnosticCode.ASSUMED_POSITIVE]:
             yield step("state_positive")

@@ -147,6 +147,11 @@ def test_a_report_is_saved_in_german(tmp_path):
     assert "What was looked at" not in page
     assert "Verletzt" in page or "verletzt" in page
     assert "Was untersucht wurde" in render(report, "text", lang="de", full=True)
+    rows = {"sex": [*"fm", None] * 50, "hired": [1, 0, 1, None, 1, 0] * 25}
+    text = render(fg.audit(rows, prediction="hired", positive=1, sensitive="sex"), "text",
+                  lang="de", full=True)  # fmt: skip
+    assert " % der Zeilen (" in text
+    assert not re.search(r"der rows|ohne prediction|\(prediction\)", text)
     assert str(report.brief().headings[0]) == "What was looked at"
 
 

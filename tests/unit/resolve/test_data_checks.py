@@ -152,8 +152,11 @@ def test_a_code_of_one_column_is_a_value_of_another():
     asked = {"label": None, "prediction": "action", "positive": 1, "where": "action = 1 or 3"}
     report = fg.audit(data, sensitive="g", unknown=[4, 9], **asked)
     assert not [key for key in report.data.excluded if "action" in key]
-    (marker,) = found(frame(g=[1, 2, 9, 2] * 10, race=[9, 5] * 20), DiagnosticCode.MISSING_MARKER,
-                      sensitive=["g", "race"])[:1]
+    (marker,) = found(
+        frame(g=[1, 2, 9, 2] * 10, race=[9, 5] * 20),
+        DiagnosticCode.MISSING_MARKER,
+        sensitive=["g", "race"],
+    )[:1]
     assert marker.message.endswith("--recode 'g = {unknown = [9]}' (recode)")
 
 

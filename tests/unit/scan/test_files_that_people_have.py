@@ -133,10 +133,10 @@ def test_what_a_file_declares_missing_is_named_with_its_reason(tmp_path):
 def test_labelled_values_keep_the_order_of_their_codes_and_columns_their_labels(tmp_path):
     codes = pd.DataFrame(
         {"size": [3.0, 1.0, 2.0, 9.0] * 50, "ok": [0.0, 1.0] * 100, "DWGT": [1.0, 2.0] * 100}
-    )
+    ).assign(WTSSALL=1.0)
     named = {1: "large", 2: "middle", 3: "small", 9: "gone"}
     pyreadstat.write_sav(
-        codes, tmp_path / "a.sav", column_labels=["Size of the firm", "", ""],
+        codes, tmp_path / "a.sav", column_labels=["Size of the firm", "", "", ""],
         variable_value_labels={"size": named},
     )  # fmt: skip
     asked = {"prediction": "ok", "positive": 1}
@@ -146,7 +146,7 @@ def test_labelled_values_keep_the_order_of_their_codes_and_columns_their_labels(
     assert (note.feature, note["label"]) == ("size", "Size of the firm")
     assert note["values"][:2] == ("1 large", "2 middle")
     (note,) = [each for each in report.diagnostics if each.code == "unused_weights"]
-    assert note["values"] == ("DWGT",)
+    assert note["values"] == ("DWGT", "WTSSALL")
     weighted = fg.audit(tmp_path / "a.sav", **asked, sensitive="size", weight="DWGT")
     assert "unused_weights" not in {each.code for each in weighted.diagnostics}
     stated = fg.audit(tmp_path / "a.sav", **asked, sensitive={"column": "size", "order": ["gone"]})
@@ -240,7 +240,7 @@ def test_a_formula_without_its_result_is_named(tmp_path):
     for row in [("g", "ok"), *[("a", "=1+0"), ("b", "=1-1")] * 50]:
         book.active.append(row)
     book.save(tmp_path / "a.xlsx")
-    with pytest.raises(fg.DataError, match=r"formulas without their results .'ok'."):
+    with pytest.raises(fg.DataError, match="formulas without their results"):
         fg.count(tmp_path / "a.xlsx", prediction="ok", positive=1, sensitive="g")
 
 

@@ -51,6 +51,10 @@ def test_who_the_words_call_worse_off_has_the_worse_amount(scale: float) -> None
                     assert found["way"] == ("higher" if favourable == "lower" else "lower")
                     assert brief.question == "Who is worse off, and by how much"
     assert stated > 10
+    brief = fg.audit(data, label="rate_spread", sensitive="race", task="regression",
+                     favourable="neither").brief()  # fmt: skip
+    assert brief.question == "Who differs, and by how much"
+    assert not any("whether higher values" in str(each) for each in brief.steps)
 
 
 def test_classes_are_named_and_counted() -> None:
