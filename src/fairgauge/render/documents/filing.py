@@ -396,11 +396,11 @@ def _withheld(inside: Iterable[Estimate]) -> set[_Cell]:
     for each in inside:
         for cell, people in _cells(each).items():
             of[cell[0]][cell] = people
-    return {cell for sizes in of.values() for cell in _of_few_together(sizes)}
+    return {cell for sizes in of.values() for cell in _withheld_sizes(sizes)}
 
 
-def _of_few_together(sizes: Mapping[Any, float]) -> list[Any]:
-    # those of few people, and as many others that they do not follow from the rest
+def _withheld_sizes(sizes: Mapping[Any, float]) -> list[Any]:
+    # those of few people, and as many others that no number of the other groups gives them
     order = sorted(filter(sizes.get, sizes), key=sizes.__getitem__)
     least = sum(sizes[each] < FEW_PUBLISHED for each in order)
     while 0 < least < len(order) and (
@@ -521,7 +521,7 @@ def _quarters(report: Report) -> Iterator[_Row]:
             if each.reference is not None and each.reference.group is not None:
                 shares[str(each.reference.group), head] = each.rate_reference
     for feature, shares in features.items():
-        hidden = _of_few_together(sizes[feature])
+        hidden = _withheld_sizes(sizes[feature])
         rows = [
             {"group": group, "head": head,
              "value": "withheld" if group in hidden else numbers.percent(share)}
