@@ -196,9 +196,9 @@ def favoured_levels(
     names = [*map(name_of, spec.positive_of(axis.column) or (1,))]
     if are_actions(axis.column, cube.levels[axis]):
         approves = all(action_code(name) in APPROVED for name in names)
-        undecided = undecided_levels(cube, axis, spec)
-        found = [e for e in refused if approves and action_code(name_of(e[0])) in APPROVED]
-        return [each for each in found if each not in undecided]
+        none = undecided_levels(cube, axis, spec)
+        found = [e for e in refused if e not in none]
+        return [e for e in found if approves and action_code(name_of(e[0])) in APPROVED]
     if not any(re.search(_LETTER, name_of(value)) for value, _ in refused):
         return []
     plain = spec.favourable is not Favourable.NEGATIVE and len(refused) > 1
