@@ -38,11 +38,8 @@ def words_of(spec: Mapping[str, Any], *, repeated: bool = False) -> dict[str, An
         held |= dict.fromkeys(("noun", "unit"), held["noun" if unit == "people" else "unit"])
     if given.get("positive") or given.get("negative"):
         held = {key: word for key, word in held.items() if key not in ("positive", "negative")}
-    found: dict[str, Any] = (
-        {"unit": unit, "favourable": spec.get("favourable") or "positive", "groups": {}}
-        | held
-        | given
-    )
+    side: str = spec.get("favourable") or "positive"
+    found: dict[str, Any] = {"unit": unit, "favourable": side, "groups": {}} | held | given
     if (repeated or spec.get("cluster")) and not found.get("noun"):
         found["noun"] = found["unit"]
     return found

@@ -5,7 +5,7 @@ const wordsOf = (q, repeated) => {
   const held = { ...q.preset?.words }, given = { ...q.question.words }, unit = unitOf(q);
   if ("unit" in held) held.noun = held.unit = held[unit === "people" ? "noun" : "unit"];
   if (given.positive || given.negative) { delete held.positive; delete held.negative; }
-  const found = { unit, favourable: "positive", groups: {}, ...held, ...given };
+  const found = { unit, favourable: q.favourable ?? "positive", groups: {}, ...held, ...given };
   return repeated && !found.noun ? { ...found, noun: found.unit } : found;
 };
 const eventOf = (q, [kind, positive]) => {
@@ -209,7 +209,7 @@ const pageOf = (counts, q, audit, language = data.language) => {
     return [...made].slice(0, MOST_PLACES[place] ?? 99);
   };
   const shown = statements.filter((s) => ["differs", "headline"].includes(s.code) && s.shown), titles = g.table.page;
-  const title = (place) => (place === "found" ? TEXTS[language].texts.found_title.audit({ neutral: shown.length > 0 && !shown.some((s) => s.harm === "worse") }) : titles[place]);
+  const title = (place) => (place === "found" ? TEXTS[language].texts.found_title.audit({ neutral: (shown.length > 0 || q.favourable === "neither") && !shown.some((s) => s.harm === "worse") }) : titles[place]);
   return { grammar: g, statements: statements.map(({ code, who, than, by, value, harm, verdict }) => ({ code, who, than, by, value, harm, verdict })), all: statements, headed, headline: stated_("headline")[0]?.[0] ?? null, verdict: stated_("verdict").map(([t]) => t), overall,
     answers: ["looked", "found", "certain", "limits"].map((place) => ({ place, question: title(place), sentences: stated_(place).map(([text, s]) => ({ text, s })) })).filter((a) => a.sentences.length) };
 };
