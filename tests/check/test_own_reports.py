@@ -1,7 +1,5 @@
 """A report of fairgauge is read again: its tables to publish, with their names and ratios."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

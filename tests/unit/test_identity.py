@@ -1,7 +1,5 @@
 """Identity: what groups and features are decides every number; names are unique and for display."""
 
-from __future__ import annotations
-
 import json
 from itertools import product
 

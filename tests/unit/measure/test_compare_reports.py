@@ -1,7 +1,5 @@
 """Two reports compared: numbers by hand, directions, verdicts, refusals, and the command."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

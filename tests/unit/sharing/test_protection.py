@@ -1,7 +1,5 @@
 """Protected counts withstand an attacker that looks at every table that agrees with them."""
 
-from __future__ import annotations
-
 import itertools
 import json
 
