@@ -267,8 +267,7 @@ def filings(tmp_path_factory):
     polars = pytest.importorskip("polars")
     folder = tmp_path_factory.mktemp("filings")
     frame = polars.DataFrame(FRAME).with_columns(
-        pay=3000 + 40 * polars.int_range(polars.len()) % 700,
-        good=polars.col("hired"),
+        pay=3000 + 40 * polars.int_range(polars.len()) % 700, good=polars.col("hired")
     )
     n = polars.int_range(polars.len())
     frame = frame.with_columns(
@@ -351,10 +350,7 @@ def test_a_forged_number_beside_the_document_is_an_error(
 
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
 def test_what_no_printed_number_gives_is_named_and_leaves_a_filing_undecided(filings, suffix):
-    for name, what in (
-        ("pay", "'Gap of F', 'gap, % of M'"),
-        ("validity", "'accuracy'"),
-    ):
+    for name, what in (("pay", "'Gap of F', 'gap, % of M'"), ("validity", "'accuracy'")):
         found = fg.check(filings / f"{name}.{suffix}")
         assert (found.errors, found.exit_code) == (0, 3)
         assert any(what in each.reason for each in found.unread)

@@ -48,12 +48,7 @@ def write_parts(folder: Path, suffix: str, kinds: list[str]) -> list[Path]:
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
 @pytest.mark.parametrize(
-    "kinds",
-    [
-        ("single", "double", "single"),
-        ("half",) * 3,
-        ("decimal", "single", "double"),
-    ],
+    "kinds", [("single", "double", "single"), ("half",) * 3, ("decimal", "single", "double")]
 )
 def test_floats_of_every_part_are_the_decimals_that_they_stand_for(tmp_path, suffix, kinds, asked):
     paths = write_parts(tmp_path, suffix, list(kinds))
