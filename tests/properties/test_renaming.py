@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,9 +20,6 @@ from test_invariants import AMONG_CLASSES
 from tests.needs import EVERY_CASE
 
 import fairgauge as fg
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Names = dict[tuple[str, str], str]
 """What a group is, in the words of the first table, by the names of its feature and itself."""

@@ -11,7 +11,8 @@ import csv
 import io
 from functools import cache, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,9 +22,6 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.render import render
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROPERTY = settings(
     deadline=None,

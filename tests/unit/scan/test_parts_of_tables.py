@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,9 +14,6 @@ from pyarrow import feather
 
 import fairgauge as fg
 from fairgauge.errors import DataError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DRAWN = random.Random(8)
 ROWS = pa.table({
