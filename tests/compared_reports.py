@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import fairgauge as fg
 import sample_reports
-
-if TYPE_CHECKING:
-    from fairgauge.results.report import Report
+from fairgauge.results.report import Report
 
 RULES = [fg.rule("DI", at_least=0.8), fg.rule("RD", between=(-0.1, 0.1))]
 

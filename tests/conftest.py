@@ -6,16 +6,14 @@ import gc
 import json
 import os
 import signal
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.cases import covering
 from tests.needs import EVERY_CASE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # tests run beside each other: the threads of each one's matrices would only wait for one another
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,9 +16,6 @@ from tests.swapped_names import ASKED, study
 import fairgauge as fg
 import sample_reports
 from fairgauge.cli import _demo_data
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LOANS: dict[str, Any] = {
     "label": "repaid", "prediction": "approved", "positive": "yes", "sensitive": ["sex", "race"],

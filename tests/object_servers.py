@@ -7,15 +7,12 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.needs import missing, need
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import dataclasses
 import random
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 import fairgauge as fg
 from fairgauge.enums import IntervalMethod, Status
+from fairgauge.results.report import Report
 from fairgauge.results.scopes import Interval
-
-if TYPE_CHECKING:
-    from fairgauge.results.report import Report
 
 _BERKELEY = {  # admitted and rejected, by department: women, men (Bickel, Hammel, O'Connell 1975)
     "A": ((89, 19), (512, 313)),

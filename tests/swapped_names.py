@@ -1,7 +1,5 @@
 """Simulated studies of answers under swapped names, from the model of crossed random effects."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

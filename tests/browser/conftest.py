@@ -1,7 +1,5 @@
 """A headless Chromium, and pages of reports in it. Skipped where there is none, but not in CI."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page that audits a dropped file, in a browser: nothing leaves it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

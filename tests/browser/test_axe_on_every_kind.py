@@ -1,7 +1,5 @@
 """Axe on the first page of every kind of result, in light and dark: nothing moderate or worse."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

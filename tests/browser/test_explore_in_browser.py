@@ -1,7 +1,5 @@
 """Whatever is clicked in the page of explore, its numbers are those of an audit."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """The first page in a browser: on one sheet of paper, on a phone, and nothing over anything."""
 
-from __future__ import annotations
-
 import pytest
 
 SHEET = {"width": 695, "height": 1054}

@@ -1,7 +1,5 @@
 """The dashboard of a monitor in a browser: nothing is wider than the page."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 import pytest

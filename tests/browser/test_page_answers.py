@@ -1,7 +1,5 @@
 """What the page answers about a file is what `fairgauge.audit` answers, or less, never more."""
 
-from __future__ import annotations
-
 import math
 import os
 import random

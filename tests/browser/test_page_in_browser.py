@@ -1,7 +1,5 @@
 """The HTML report in a browser: alone, quiet, complete without scripts, and readable by all."""
 
-from __future__ import annotations
-
 import pytest
 from tests.needs import EVERY_CASE
 

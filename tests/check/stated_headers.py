@@ -1,7 +1,5 @@
 """Checks of tables whose columns are stated: the headers that the tables of tests have."""
 
-from __future__ import annotations
-
 import fairgauge as fg
 
 HEADERS_OF = {

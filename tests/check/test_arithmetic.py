@@ -1,7 +1,5 @@
 """What follows from printed numbers: rates, totals, ratios, margins, and how many were checked."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from stated_headers import check

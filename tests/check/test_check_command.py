@@ -1,7 +1,5 @@
 """``fairgauge check``: exit codes, formats and errors."""
 
-from __future__ import annotations
-
 import csv
 import json
 

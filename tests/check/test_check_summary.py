@@ -1,7 +1,5 @@
 """A folder of published tables: how many ratios are decided, faults by kind, what is not read."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

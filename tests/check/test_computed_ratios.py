@@ -1,7 +1,5 @@
 """Ratios, intervals and tests of published tables: worked numbers from the sources."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -3,8 +3,6 @@
 The categories are those that New York's audits print, the numbers are invented.
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What a publisher leaves out, hides or adds cannot make a wrong ratio or a failed rule vanish."""
 
-from __future__ import annotations
-
 import pytest
 
 import fairgauge as fg

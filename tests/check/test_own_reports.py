@@ -1,7 +1,5 @@
 """A report of fairgauge is read again: its tables to publish, with their names and ratios."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -269,8 +267,7 @@ def filings(tmp_path_factory):
     polars = pytest.importorskip("polars")
     folder = tmp_path_factory.mktemp("filings")
     frame = polars.DataFrame(FRAME).with_columns(
-        pay=3000 + 40 * polars.int_range(polars.len()) % 700,
-        good=polars.col("hired"),
+        pay=3000 + 40 * polars.int_range(polars.len()) % 700, good=polars.col("hired")
     )
     n = polars.int_range(polars.len())
     frame = frame.with_columns(
@@ -353,10 +350,7 @@ def test_a_forged_number_beside_the_document_is_an_error(
 
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
 def test_what_no_printed_number_gives_is_named_and_leaves_a_filing_undecided(filings, suffix):
-    for name, what in (
-        ("pay", "'Gap of F', 'gap, % of M'"),
-        ("validity", "'accuracy'"),
-    ):
+    for name, what in (("pay", "'Gap of F', 'gap, % of M'"), ("validity", "'accuracy'")):
         found = fg.check(filings / f"{name}.{suffix}")
         assert (found.errors, found.exit_code) == (0, 3)
         assert any(what in each.reason for each in found.unread)

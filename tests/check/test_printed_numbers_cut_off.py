@@ -1,7 +1,5 @@
 """A printed number agrees with what it is made of where that is rounded or cut off to it."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

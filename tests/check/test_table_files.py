@@ -1,7 +1,5 @@
 """The same table in every format a publisher uses, and files that are no table."""
 
-from __future__ import annotations
-
 import zipfile
 
 import pytest

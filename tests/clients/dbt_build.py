@@ -1,7 +1,5 @@
 """Builds a dbt project in its own environment; prints the statuses and the table of verdicts."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

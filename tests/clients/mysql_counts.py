@@ -1,7 +1,5 @@
 """Counts a table of MariaDB where its library is installed: mysql_counts.py URL ROWS SPEC CUBE."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """Searches a table of MariaDB in batches of its rows: mysql_search.py URL ROWS OPTIONS FOUND."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """Runs a query of Snowflake by fakesnow: snowflake_query.py QUERY.sql ROWS.parquet ANSWER.csv."""
 
-from __future__ import annotations
-
 import csv
 import sys
 from pathlib import Path

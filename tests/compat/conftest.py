@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from clarify_cases import MONITORED, both, cases, config
 from folders import Folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

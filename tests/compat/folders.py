@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from fairgauge.cli import main
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from click.testing import Result
 
 
 def write_csv(path: Path, rows: Iterable[Sequence[Any]]) -> None:

@@ -1,7 +1,5 @@
 """The examples of pipelines: the one of dbt is built by the real dbt."""
 
-from __future__ import annotations
-
 import ast
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reports in MLflow: what a real local store holds after a log, and after an evaluation."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -25,9 +26,6 @@ from fairgauge_cloud.smclarify.bias.report import (
     model_performance_report,
     problem_type,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PRE, POST = StageType.PRE_TRAINING, StageType.POST_TRAINING
 TABLE = pd.DataFrame(

@@ -10,16 +10,13 @@ import os
 import re
 import shutil
 import tomllib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from page_blocks import DOCS, Page, blocks, matches
 from tests.object_servers import s3_bucket
 
 from fairgauge.cli._demo_data import admissions, loans
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ELSEWHERE = ("engines/", "metrics/", "peers.md", "reference/glossary.md", "how-to/plug-ins.md")
 """Pages that other tests run, and pages that are made as the site is built."""

@@ -1,7 +1,5 @@
 """The site is built strictly: what would mislead a reader fails the build."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -5,8 +5,6 @@ After an intended change, write them anew and read the difference before committ
     FAIRGAUGE_UPDATE_GOLDEN=1 python -m pytest tests/golden
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import re

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,14 +19,11 @@ from hypothesis import strategies as st
 from fairgauge.catalogue._synonyms import NAMES, lookup_key
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.cells import Cells, ConfusionCounts
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.lookup import SETS, expand, find_metric, find_rate
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.enums import Better, Profile, Task
 from fairgauge.render.grammar import describe_reason
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
 
 DOCUMENTED, CLARIFY = Profile.DOCUMENTED, Profile.CLARIFY
 BOTH = frozenset({"label", "prediction"})

@@ -7,8 +7,9 @@ other groups and shares of people, beside counts: read as counts and selection r
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
@@ -17,9 +18,6 @@ from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.render import render
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 HIRING: dict[str, Any] = {"prediction": "approved", "positive": "yes", "sensitive": ["sex", "race"]}
 WEIGHTED = {"sensitive": "sex", "weight": "age"}

@@ -13,13 +13,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.needs import EVERY_CASE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SECONDS, BYTES = 10, 500_000_000
 KINDS = ("rows", "saved", "asked", "published")

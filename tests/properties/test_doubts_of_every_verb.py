@@ -5,8 +5,9 @@ A fail stays a fail. One table, one question for each verb, and one mistake for 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,9 +17,6 @@ import fairgauge as fg
 from fairgauge.cube.plan import CODES
 from fairgauge.enums import CandidateVerdict, DiagnosticCode, Outcome
 from fairgauge.results.name_swaps import SwapVerdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 N = 8_000
 OUTCOMES = {"label": "y", "positive": "yes"}

@@ -1,7 +1,5 @@
 """Every number that an audit prints has an interval, or a reason why it has none."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

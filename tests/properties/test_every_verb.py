@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -18,10 +20,6 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 QUESTION: dict[str, Any] = {
     "label": "label", "positive": 1, "sensitive": ["group", "second"],

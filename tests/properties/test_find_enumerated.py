@@ -1,7 +1,5 @@
 """The error rate of a search by enumeration, and properties of its ends on tables of all kinds."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The condition of a found subgroup selects just its rows, whatever its values."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 import numpy as np

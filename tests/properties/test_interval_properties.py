@@ -1,7 +1,5 @@
 """Properties of every interval of the catalogue; no metric is named."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

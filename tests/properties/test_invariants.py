@@ -14,8 +14,10 @@ import math
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -29,10 +31,6 @@ from tests.needs import EVERY_CASE
 import fairgauge as fg
 from fairgauge.catalogue.lookup import BUILT_IN
 from fairgauge.cli import main
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 RESERVED = (
     "(missing)", "all", "best", "group", "largest", "macro", "micro", "none", "others", "overall",

@@ -6,8 +6,9 @@ changes its sign and a ratio is inverted, with their limits; p-values and verdic
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,9 +17,6 @@ from test_every_verb import DAYS
 from test_invariants import close, real
 
 import fairgauge as fg
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 METRICS = [
     f"{rate}.{by}"

@@ -6,16 +6,13 @@ page breaks. One ratio is wrong, so that a check which finds no error did not re
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 HEADER = ("Category", "n", "Selected", "Selection rate", "Impact ratio")
 NAMES = ("Asian", "Black", "Two or more", "White (not Hispanic)", "Age 40 and over", "Under 40")

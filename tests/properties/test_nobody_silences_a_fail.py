@@ -7,8 +7,9 @@ that a FAIL near its limit may become undecided; against a named reference nothi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,9 +23,6 @@ from tests.monitored_days import QUESTION as OF_DAYS
 from tests.monitored_days import day_names
 
 import fairgauge as fg
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 SEEDED = settings(FEW_EXAMPLES, deadline=None, derandomize=True)
 """The same examples in every run; without derandomize, others."""

@@ -7,7 +7,9 @@ never 0, so that no pipeline goes on because there was nothing to see.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -17,10 +19,6 @@ from tests.swapped_names import ASKED, study
 
 import fairgauge as fg
 from fairgauge.cli import main
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 QUESTION: dict[str, Any] = {
     "label": "label", "prediction": "prediction", "positive": 1, "sensitive": "group",

@@ -6,7 +6,7 @@ that read what others write.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -14,9 +14,6 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.render import render
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def people(cells: list[tuple[int, float]]) -> pl.DataFrame:

@@ -6,17 +6,15 @@ what the option makes of them. They are crossed with what a row stands for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 import pytest
 
 import fairgauge as fg
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Asked: TypeAlias = dict[str, Any]
 QUESTION: Asked = {

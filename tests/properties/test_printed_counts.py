@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import polars as pl
 import pytest
@@ -11,9 +9,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.question.kits import find_kit, kit_names
 from fairgauge.render import render
-
-if TYPE_CHECKING:
-    from fairgauge.results.report import Report
+from fairgauge.results.report import Report
 
 SELECTING = [
     name for name in kit_names() if not find_kit(name).compared_with

@@ -8,20 +8,18 @@ any alphabetical order. Ties that names might decide are in `test_references_tie
 from __future__ import annotations
 
 import json
-import math
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from test_every_verb import differences
 from test_invariants import AMONG_CLASSES
 from tests.needs import EVERY_CASE
 
 import fairgauge as fg
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Names = dict[tuple[str, str], str]
 """What a group is, in the words of the first table, by the names of its feature and itself."""
@@ -189,20 +187,6 @@ def subject(row: Mapping[str, Any]) -> str:
         return value if isinstance(value, str) or value is None else ""
 
     return json.dumps(texts(row), sort_keys=True)
-
-
-def differences(one: Any, other: Any, path: str = "") -> list[str]:
-    """Return where two results differ, numbers but for rounding."""
-    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
-        return [d for key in one for d in differences(one[key], other[key], f"{path}.{key}")]
-    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        pairs = enumerate(zip(one, other, strict=True))
-        return [d for i, (a, b) in pairs for d in differences(a, b, f"{path}[{i}]")]
-    if isinstance(one, float) and isinstance(other, (int, float)):
-        same = math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
-    else:
-        same = one == other
-    return [] if same else [f"{path}: {one!r} {other!r}"]
 
 
 METRICS = "all" if EVERY_CASE else [each.name for each in fg.metrics() if each.set != "rate"][::3]

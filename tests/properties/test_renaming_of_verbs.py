@@ -7,17 +7,15 @@ unique as a text, so that a whole result can be put back into the first words.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from test_every_verb import DAYS, PUBLISHED, RULE, as_csv, as_html, differences, table
 
 import fairgauge as fg
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
 
 VALUES, COLUMNS = ("A", "B", "C", "x", "y"), ("group", "second")
 PLAIN = {name: f"Q{i}q" for i, name in enumerate((*VALUES, *COLUMNS))}

@@ -11,27 +11,20 @@ import csv
 import io
 from functools import cache, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_invariants import PROPERTY as OF_INVARIANTS
 
 import fairgauge as fg
 from fairgauge.render import render
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-PROPERTY = settings(
-    deadline=None,
-    derandomize=True,
-    max_examples=6,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
+PROPERTY = settings(OF_INVARIANTS, max_examples=6)
 N = 400
 ALL = fg.TP + fg.FP + fg.FN + fg.TN
 CELLS = (fg.TP, fg.FP, fg.FN, fg.TN)

@@ -1,7 +1,5 @@
 """The same question has one fingerprint, however the positive value is written."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Laws that every interval and every test must obey, whatever the counts."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

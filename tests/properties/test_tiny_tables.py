@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,9 +17,6 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.render import render
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 OF_GROUPS: dict[str, Any] = {"sensitive": "g", "unknown": ["Unknown"]}
 BINARY: dict[str, Any] = {"label": "y", "prediction": "p", "positive": 1}

@@ -1,7 +1,5 @@
 """The core needs none of the extras: an audit of a file runs without pandas, polars or pyarrow."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Every extra of the package is tested alone by tests/extras, and has what it needs declared."""
 
-from __future__ import annotations
-
 import runpy
 import tomllib
 from pathlib import Path

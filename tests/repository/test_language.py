@@ -7,15 +7,12 @@ import io
 import re
 import tokenize
 import tomllib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from tests.repository.sources import MODULES, ROOT, SOURCE, nodes_of, text_of
 
 from fairgauge.catalogue.catalogue import METRICS, RATES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 TERMS = tomllib.loads((ROOT / "docs" / "terms.toml").read_text(encoding="utf-8"))["term"]
 INSTEAD = {word: each["term"] for each in TERMS for word in each.get("never", ())}

@@ -12,16 +12,13 @@ import pkgutil
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 from tests.repository.sources import MODULES, ROOT, SOURCE, TESTS, name_of, nodes_of, text_of
 
 import fairgauge
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 ONLY_IN = {
     "narwhals": ("scan/",),

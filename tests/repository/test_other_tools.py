@@ -1,7 +1,5 @@
 """The page of what other tools do: every row names a release, and a test that is there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

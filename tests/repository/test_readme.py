@@ -1,7 +1,5 @@
 """The README works on a package index page: commands exist, links and images are absolute."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

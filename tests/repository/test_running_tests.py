@@ -7,14 +7,11 @@ import re
 import runpy
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from tests.repository.sources import ROOT, TESTS, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 BRANCHES = runpy.run_path(str(ROOT / "tests" / "branches"), run_name="branches")
 

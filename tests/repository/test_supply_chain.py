@@ -1,7 +1,5 @@
 """What a release and the action install is pinned, by hash, and kept up to date."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """No password of an address is printed, whatever it looks like and wherever it is given."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

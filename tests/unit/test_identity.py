@@ -1,7 +1,5 @@
 """Identity: what groups and features are decides every number; names are unique and for display."""
 
-from __future__ import annotations
-
 import json
 from itertools import product
 
@@ -122,11 +120,7 @@ def test_a_column_is_not_the_intersection_that_reads_so():
 def test_groups_are_looked_up_by_name_or_values():
     table = rows((1, True, 100, 90), (2, False, 300, 135), (2, True, 200, 60))
     table["age"] = [20] * 300 + [60] * 300
-    report = audit(
-        table,
-        sensitive=["x", "y", fg.cut("age", [40])],
-        intersections=[("x", "y")],
-    )
+    report = audit(table, sensitive=["x", "y", fg.cut("age", [40])], intersections=[("x", "y")])
     ratio = "selection_rate.ratio"
     assert report[ratio, "x", 1] == report[ratio, "x", "1"] == report[ratio, "x", 1.0]
     assert report[ratio, "y", True] == report[ratio, "y", "true"]

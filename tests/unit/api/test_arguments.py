@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROWS: dict[str, list[Any]] = {
     "sex": ["F"] * 60 + ["M"] * 60,

@@ -1,7 +1,5 @@
 """Controls of a decomposition: columns for which its regression alone is adjusted."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

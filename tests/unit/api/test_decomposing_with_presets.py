@@ -1,7 +1,5 @@
 """Presets of decompositions: their metrics, sources and files; pay by category."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

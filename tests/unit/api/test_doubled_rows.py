@@ -1,7 +1,5 @@
 """A table that was written twice is warned of; rows that repeat rightly are not."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """Reading back what was saved: the schema of a file chooses the reader."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """fg.pairs: bias or instability, errors of bad tables, and what must not change a number."""
 
-from __future__ import annotations
-
 import json
 
 import jsonschema

@@ -1,7 +1,5 @@
 """fg.pairs: what is wrong with answers is warned of, and nothing passes by their absence."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

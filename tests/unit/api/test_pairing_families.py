@@ -1,7 +1,5 @@
 """Items that come in families: several made from one text are one cluster."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

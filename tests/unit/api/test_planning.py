@@ -1,7 +1,5 @@
 """Planning: the printed table of rows, what a table shows, and the command."""
 
-from __future__ import annotations
-
 import pytest
 from click.testing import CliRunner
 

@@ -1,7 +1,5 @@
 """`fairgauge.find`: what is counted, claimed and summarised, against counting it all by hand."""
 
-from __future__ import annotations
-
 import itertools
 import json
 

@@ -1,7 +1,5 @@
 """Searches of rows with doubtful values: of groups spelt in two ways, codes, missing decisions."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

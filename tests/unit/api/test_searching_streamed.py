@@ -1,7 +1,5 @@
 """Searches of rows that are read in batches, against searches of counts of all features."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """The groups that a metric of all groups comes from: ties are decided by counts, never by names."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

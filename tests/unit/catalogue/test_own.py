@@ -1,7 +1,5 @@
 """Metrics of a user's own: used wherever a name is, shown where they are unknown, refused aloud."""
 
-from __future__ import annotations
-
 import json
 import pickle
 

@@ -1,7 +1,5 @@
 """Lift, and the parameters of metrics."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """Values that tables of the field hold by mistake: no pass stands on one, in Python or the page."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from pathlib import Path

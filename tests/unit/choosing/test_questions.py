@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import doctest
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -12,9 +12,6 @@ import fairgauge as fg
 from fairgauge.choosing import recommendation
 from fairgauge.choosing.recommendation import QUESTIONS, next_question, recommend, specification
 from fairgauge.question.spec_file import read_options
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROWS = 4_000
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from loan_cases import table
 
 import fairgauge
 from fairgauge.cli import main
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from click.testing import Result
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Bad input: one clear message and exit code 2, or an estimate with a status and a reason."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

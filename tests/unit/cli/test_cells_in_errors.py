@@ -1,7 +1,5 @@
 """What an error prints of the cells: at most three, and of an identifier only the form."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

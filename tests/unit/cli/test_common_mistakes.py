@@ -1,7 +1,5 @@
 """What people do first, and the one clear error that it gets."""
 
-from __future__ import annotations
-
 import pytest
 from loan_cases import SEX
 

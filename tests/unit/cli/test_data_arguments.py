@@ -1,7 +1,5 @@
 """DATA that is not a file: databases by their URL, and files that Spark counts."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import click
 import pytest
@@ -14,9 +14,6 @@ from loan_cases import SEX
 
 from fairgauge.cli import main
 from fairgauge.question.options import BY_NAME, OPTIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:

@@ -1,7 +1,5 @@
 """Identifiers in counts: hashes under a key are noted; nothing else holds any."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

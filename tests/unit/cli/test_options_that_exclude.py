@@ -1,7 +1,5 @@
 """Options and inputs that do not go together are refused, with what to do instead."""
 
-from __future__ import annotations
-
 import pytest
 from loan_cases import BASIC, SEX
 

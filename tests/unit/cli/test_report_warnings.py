@@ -1,7 +1,5 @@
 """Warnings of an audit are seen wherever its result is read, or counted, before the verdict."""
 
-from __future__ import annotations
-
 import pytest
 
 SCORES = ["--label", "y", "--score", "s", "--positive", "0", "--sensitive", "g"]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from loan_cases import SEX
 
 from fairgauge.cli import _streams as streams
 from fairgauge.errors import Problem, SpecError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 CLEARED = "\x1b[2K"  # the bar of progress, on a slow machine

@@ -1,7 +1,5 @@
 """Clusters in counts: numbers that follow from what they hold, or hashes under a key."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Rows that a cluster ties together: what they are worth, by hand, by simulation, by engine."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Methods that few audits need are not imported by the others."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Rows that lack one column of an intersection: what they could change, by every assignment."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Intervals of whole audits, against published numbers, scipy and formulas computed anew."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

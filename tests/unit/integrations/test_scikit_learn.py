@@ -1,7 +1,5 @@
 """The scorer in scikit-learn's own tools, and its numbers against those of an audit."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How many people to ask for their group, and what an audit states of their answers."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

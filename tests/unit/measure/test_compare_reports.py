@@ -1,7 +1,5 @@
 """Two reports compared: numbers by hand, directions, verdicts, refusals, and the command."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math
@@ -16,14 +14,7 @@ from tests.needs import EVERY_CASE
 
 import compared_reports as pairs
 import fairgauge as fg
-from fairgauge.enums import (
-    ClassKind,
-    Direction,
-    Outcome,
-    ReferenceKind,
-    Status,
-    WhyIncomplete,
-)
+from fairgauge.enums import ClassKind, Direction, Outcome, ReferenceKind, Status, WhyIncomplete
 from fairgauge.measure.compare_reports import changes
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
@@ -122,11 +113,7 @@ def test_values_are_those_of_the_reports(months):
 
 
 RATIO = ["selection_rate.ratio >= 0.8"]
-GROUPS = {
-    "W": {"tp": 800, "fn": 200},
-    "B": {"tp": 700, "fn": 300},
-    "A": {"tp": 300, "fn": 700},
-}
+GROUPS = {"W": {"tp": 800, "fn": 200}, "B": {"tp": 700, "fn": 300}, "A": {"tp": 300, "fn": 700}}
 
 
 def two(old, new, **options):

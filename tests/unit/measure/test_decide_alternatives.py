@@ -1,7 +1,5 @@
 """Rules with alternatives, and rules that significance decides: practical significance."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

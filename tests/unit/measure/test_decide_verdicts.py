@@ -1,7 +1,5 @@
 """Verdicts: the whole interval decides, and what it cannot decide says what would."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

@@ -1,7 +1,5 @@
 """A rule that has nothing to be held against is never a pass, and states why."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

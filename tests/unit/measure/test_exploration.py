@@ -1,7 +1,5 @@
 """What the page of `fairgauge.explore` is given: counts, formulas, critical values, references."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A mean by group, such as of a rate spread or a pay: a regression without predictions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Audits of groups that nobody recorded, from the probabilities of their groups."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

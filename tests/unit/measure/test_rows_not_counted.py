@@ -1,7 +1,5 @@
 """Rows without a weight or a count are not counted: no rule passes because they are absent."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """What thresholds are compared with is what an audit at them is compared with."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

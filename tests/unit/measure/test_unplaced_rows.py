@@ -1,7 +1,5 @@
 """Rows without probabilities beside rows with them: answers, random samples, and the first page."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

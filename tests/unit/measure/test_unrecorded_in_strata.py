@@ -1,7 +1,5 @@
 """Groups that nobody recorded, whose rates are estimated within strata."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """Averages of groups of which only probabilities are known."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """A change that nobody tested is never called insignificant."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from click.testing import CliRunner

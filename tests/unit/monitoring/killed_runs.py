@@ -16,15 +16,12 @@ import random
 import resource
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
 
 import fairgauge as fg
 from fairgauge.cli import main
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
 
 LINES, MOMENTS, LONGEST, DAYS = 90, 3, 0.2, 3
 """Lines of a run that write, random moments, the CPU seconds of a run, and days of other counts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,6 @@ from tests.monitored_days import QUESTION, asked, day_names
 
 import fairgauge as fg
 from fairgauge.results.monitor_results import HistoryProblem
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RECALL = {"metric": "true_positive_rate.difference", "between": [-0.5, 0.5], "groups": "F"}
 QUESTIONS = {

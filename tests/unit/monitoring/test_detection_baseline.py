@@ -1,7 +1,5 @@
 """An estimated baseline: its uncertainty is part of what is tolerated, exactly."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A group that is too small to be decided is never a pass, also where all groups are compared."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

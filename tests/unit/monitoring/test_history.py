@@ -1,7 +1,5 @@
 """A history: what may be added, what is refused, and what no accident can take away."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

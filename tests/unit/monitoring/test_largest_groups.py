@@ -1,7 +1,5 @@
 """The largest group of the first period is the reference, in every order of arrival."""
 
-from __future__ import annotations
-
 import tempfile
 
 from hypothesis import given

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,9 +17,6 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.monitoring.monitor_spec import read_monitor_spec
 from fairgauge.results.monitor_results import MonitorState
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RECALL = {"metric": "true_positive_rate.difference", "between": [-0.5, 0.5]}
 SELECTED = {"metric": "selection_rate.difference", "between": [-0.01, 0.01]}

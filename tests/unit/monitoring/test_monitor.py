@@ -1,7 +1,5 @@
 """A monitor: the same cubes give the same alarms, whatever the order, the day, or the vendor."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The published JSON Schema holds for every report of a monitor, and for nothing else."""
 
-from __future__ import annotations
-
 import json
 
 import jsonschema

@@ -1,7 +1,5 @@
 """The specification of a monitor: what is refused before anything is counted."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 

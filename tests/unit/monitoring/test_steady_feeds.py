@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,6 @@ from tests.monitored_days import QUESTION, day_names
 
 import fairgauge as fg
 from fairgauge.results.monitor_results import MonitorState
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NIGHTS = 16
 RULES = [

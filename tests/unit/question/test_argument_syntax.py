@@ -1,7 +1,5 @@
 """The syntax of the command line: escapes, value sets, cuts, references, rules."""
 
-from __future__ import annotations
-
 import pytest
 
 from fairgauge.question import readers as argument_syntax

@@ -1,7 +1,5 @@
 """Intervals with closed left edges: counts and metrics of single rows are those of a column."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

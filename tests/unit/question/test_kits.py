@@ -1,7 +1,5 @@
 """Kits: every folder is whole, its example comes out, its filing is made, none is named."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The table of options: everything that is derived from it, or held to it, has exactly its rows."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

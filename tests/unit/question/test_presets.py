@@ -1,7 +1,5 @@
 """Presets: every file is complete, sets options that hold, and gives the tables it names."""
 
-from __future__ import annotations
-
 import datetime as dt
 import html
 import re

@@ -1,7 +1,5 @@
 """The columns of probabilities that common programs write."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

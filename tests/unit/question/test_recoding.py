@@ -1,7 +1,5 @@
 """Recoding: how categories are written, what is wrong with them, what audits state of them."""
 
-from __future__ import annotations
-
 import re
 
 import polars as pl

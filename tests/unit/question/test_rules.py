@@ -1,7 +1,5 @@
 """Rules: limits on a metric, from arguments and from text."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

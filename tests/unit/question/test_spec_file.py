@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501 - a case is one line, so that the tables read as tables
 
-from __future__ import annotations
-
 import json
 import math
 import os

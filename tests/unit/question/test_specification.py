@@ -1,7 +1,5 @@
 """The question: every form of every option, and every mistake at once."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import FrozenInstanceError
 

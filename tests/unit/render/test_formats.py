@@ -1,7 +1,5 @@
 """The registry of formats: names, suffixes, options and errors, and what derives from it."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

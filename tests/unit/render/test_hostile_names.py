@@ -1,7 +1,5 @@
 """Names of the user, in every format: nothing that they hold does harm."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

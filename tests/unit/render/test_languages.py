@@ -26,19 +26,10 @@ OWN = {("people", "adjectives"), ("people", "plain"), ("terms", "plural"), ("ter
 """Words of one language, that no other has."""
 FURTHER = {("gap_verdict",)}
 """What English has from elsewhere."""
-ENGLISH = {
-    ("diagnostic",),
-    ("method",),
-    ("verification",),
-}
+ENGLISH = {("diagnostic",), ("method",), ("verification",)}
 """What full documents alone state, which are in English; every other table is in all languages."""
 TRANSLATED = {
-    *(
-        ("layout",),
-        ("terms", "in_words"),
-        ("terms", "titles"),
-        ("terms", "excluded"),
-    ),
+    *(("layout",), ("terms", "in_words"), ("terms", "titles"), ("terms", "excluded")),
     *(("terms", "lacking"), ("goal", "text"), ("terms", "candidate")),
 }
 """What English has from code and from the layouts of documents."""

@@ -1,7 +1,5 @@
 """What values of the data say about the question: assumptions, likely mistakes, absent names."""
 
-from __future__ import annotations
-
 import shutil
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """A column that names every row is warned of wherever it is a feature or a stratum."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """What an auditor would not want to overlook is warned of, and first where it changes numbers."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

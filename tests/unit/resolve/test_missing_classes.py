@@ -1,7 +1,5 @@
 """Classes of several that mean a missing value are warned of, and can be excluded."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

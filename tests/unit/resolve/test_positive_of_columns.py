@@ -1,7 +1,5 @@
 """Favourable values of each column: a decision and a label with other words are one question."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The reference of an intersection is named apart from the references of its columns."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -11,7 +11,8 @@ import io
 import re
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,9 +21,6 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 METRICS = [entry.name for entry in fg.metrics() if entry.set != "rate"]
 RATES = [entry.name for entry in fg.metrics() if entry.set == "rate"]

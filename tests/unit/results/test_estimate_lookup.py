@@ -1,7 +1,5 @@
 """Looking up estimates: a key finds exactly one, and errors name the keys that do."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """Rules in tests: `Report.check`, `assert_passes` and the pytest plugin; reports as values."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import subprocess

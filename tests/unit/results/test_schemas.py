@@ -1,7 +1,5 @@
 """The published JSON Schemas hold for whatever is written, and for nothing else."""
 
-from __future__ import annotations
-
 import copy
 import json
 

@@ -1,7 +1,5 @@
 """Verdicts that decide nothing, counted as a pass or a fail: every output shows the same."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,9 +9,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode
-
-if TYPE_CHECKING:
-    from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.scopes import Diagnostic
 
 ROWS = 40
 

@@ -1,7 +1,5 @@
 """The median, and other quantiles, of a numeric outcome by group."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

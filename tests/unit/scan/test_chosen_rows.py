@@ -1,7 +1,5 @@
 """Conditions on rows: the same numbers as of a table that has only the rows that meet them."""
 
-from __future__ import annotations
-
 import datetime as dt
 from itertools import cycle
 

@@ -1,7 +1,5 @@
 """Arrays in place of columns: the same counts as of a frame, and positions that are rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

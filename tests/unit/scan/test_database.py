@@ -5,16 +5,13 @@ from __future__ import annotations
 import gc
 import sqlite3
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import duckdb
 import pytest
 
 from fairgauge.errors import DataError
 from fairgauge.scan._database import open_database
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_file_of_sqlite_is_forgotten_in_any_thread(tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 The layout is that of Inspect 0.3.285, whose own logs were read on 28 November 2026.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import zipfile

@@ -1,7 +1,5 @@
 """Numbers that no sum can hold are refused by every engine, in the same words."""
 
-from __future__ import annotations
-
 import pandas as pd
 import polars as pl
 import pytest

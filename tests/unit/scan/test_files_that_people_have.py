@@ -1,7 +1,5 @@
 """The same people in files of many programs: one digest, labels as names, missing ones named."""
 
-from __future__ import annotations
-
 import bz2
 import json
 import re

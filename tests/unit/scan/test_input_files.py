@@ -6,7 +6,8 @@ import gzip
 import io
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -17,9 +18,6 @@ from pyarrow import feather, ipc
 import fairgauge as fg
 from fairgauge.errors import DataError, SpecError
 from fairgauge.scan.input_files import FORMATS, WAYS_OUT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fairgauge as fg
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def write(path: Path, special: str) -> str:

@@ -1,7 +1,5 @@
 """Rows are read in the order of the file, so that two columns and two runs agree."""
 
-from __future__ import annotations
-
 import pytest
 
 from fairgauge.scan.input_files import open_files

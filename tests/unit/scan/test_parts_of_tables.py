@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,9 +14,6 @@ from pyarrow import feather
 
 import fairgauge as fg
 from fairgauge.errors import DataError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DRAWN = random.Random(8)
 ROWS = pa.table({
@@ -48,12 +46,7 @@ def write_parts(folder: Path, suffix: str, kinds: list[str]) -> list[Path]:
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
 @pytest.mark.parametrize(
-    "kinds",
-    [
-        ("single", "double", "single"),
-        ("half",) * 3,
-        ("decimal", "single", "double"),
-    ],
+    "kinds", [("single", "double", "single"), ("half",) * 3, ("decimal", "single", "double")]
 )
 def test_floats_of_every_part_are_the_decimals_that_they_stand_for(tmp_path, suffix, kinds, asked):
     paths = write_parts(tmp_path, suffix, list(kinds))

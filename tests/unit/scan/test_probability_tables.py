@@ -1,7 +1,5 @@
 """Probabilities of groups that stand in a table of their own, by place or surname."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

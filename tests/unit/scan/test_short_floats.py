@@ -1,7 +1,5 @@
 """Floats of less than double precision are the decimals that they are printed as."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

@@ -1,7 +1,5 @@
 """The numbers of an audit of protected counts hold for every table that agrees with them."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

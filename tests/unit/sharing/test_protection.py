@@ -1,7 +1,5 @@
 """Protected counts withstand an attacker that looks at every table that agrees with them."""
 
-from __future__ import annotations
-
 import itertools
 import json
 
@@ -14,9 +12,7 @@ from tests.needs import EVERY_CASE
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.errors import CubeError, DataError
-from fairgauge.sharing.protection import (
-    protect_counts,
-)
+from fairgauge.sharing.protection import protect_counts
 from fairgauge.stats.disclosure import rounded_randomly
 
 ASKED = {"label": "y", "sensitive": "g", "positive": 1}

@@ -1,7 +1,5 @@
 """An audit by swapped names, sealed with the counts of its answers."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A sealed bundle is reproduced from its counts, and every change to it is found."""
 
-from __future__ import annotations
-
 import copy
 import io
 import json

@@ -1,7 +1,5 @@
 """Quantiles and tails of a sum of two absolute normal values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

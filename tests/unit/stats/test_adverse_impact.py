@@ -1,7 +1,5 @@
 """Shortfall and exact tests of selections: against Fisher, an enumeration, and each other."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import comb
 

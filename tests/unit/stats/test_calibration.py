@@ -1,7 +1,5 @@
 """Calibration errors and average precision, against independent values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Shares of clusters that differ in size: jackknife variance, degrees of freedom."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Intervals of differences and ratios: published anchors and edge cases."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

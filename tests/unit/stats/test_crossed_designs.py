@@ -1,7 +1,5 @@
 """Crossed designs: the terms of the variance against closed forms, brute force and scipy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """Dispersion over groups, against closed forms and simulated errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

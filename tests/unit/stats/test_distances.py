@@ -1,7 +1,5 @@
 """Distances of distributions: values, intervals, expected values, tests, coverage."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rates of groups of which only probabilities are known, against other ways to compute them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize

@@ -1,7 +1,5 @@
 """Correlated sides, the jackknife over blocks, and the assignment of clusters to blocks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

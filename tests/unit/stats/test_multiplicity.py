@@ -1,7 +1,5 @@
 """Adjusting families of p-values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Many groups: critical values for all pairs, spread, sampling variation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

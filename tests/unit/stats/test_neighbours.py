@@ -1,7 +1,5 @@
 """Nearest neighbours, against brute force: ties, equal points, and excluded rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Tango's test by enumeration: against every table, and what its p-value promises."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import multinomial

@@ -1,7 +1,5 @@
 """Quantiles of two samples: limits by ranks, their coverage, and p-values that invert them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

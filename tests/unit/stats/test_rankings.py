@@ -1,7 +1,5 @@
 """Rankings: shared ranks, prefixes, divergence of random rankings, intervals of exposure."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """Drawing cells instead of rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Roots and crossings against functions whose roots are known."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from fairgauge.stats._roots import bisect, falling_root

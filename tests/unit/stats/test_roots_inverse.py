@@ -1,7 +1,5 @@
 """Quantiles of t and noncentralities, exact in closed form or by their distribution function."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import chndtr, stdtr
 

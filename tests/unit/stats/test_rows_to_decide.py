@@ -1,7 +1,5 @@
 """Rows that would decide a verdict: formula, enumeration, and whether the range holds them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The score interval of an area under the ROC curve, and sparse distances."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import example, given

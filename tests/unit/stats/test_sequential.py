@@ -1,7 +1,5 @@
 """Monitoring: e-values valid under the null, a detector with few false alarms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.needs import EVERY_CASE

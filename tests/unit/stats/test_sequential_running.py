@@ -1,7 +1,5 @@
 """Confidence sequences: valid at every look, whatever the batches and however the rates drift."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

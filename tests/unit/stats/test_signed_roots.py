@@ -1,7 +1,5 @@
 """Signed roots, their exact tails and ends, against other implementations and enumeration."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tests of no difference: exact, chi-square, permutation, inversion."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

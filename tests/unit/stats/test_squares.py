@@ -1,7 +1,5 @@
 """Intervals of mean squares, variances, their ratio, and standardised differences."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The package as a whole: examples run, imports stay light, strata are independent."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import pkgutil

@@ -1,7 +1,5 @@
 """Rates pooled over strata: equations, symmetries, coverage for dense and sparse strata."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Bounds for missing group labels."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Weighted shares and means: no unit, no weights as weights of 1, influences by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """fairgauge audit: flags, formats, outputs and exit codes."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

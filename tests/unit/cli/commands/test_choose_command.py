@@ -1,7 +1,5 @@
 """``fairgauge choose``: questions in the terminal or by flags, and a specification file."""
 
-from __future__ import annotations
-
 import tomllib
 
 import pytest

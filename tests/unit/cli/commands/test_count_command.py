@@ -1,7 +1,5 @@
 """fairgauge count, merge, and cubes as DATA."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

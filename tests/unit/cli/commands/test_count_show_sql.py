@@ -1,7 +1,5 @@
 """``fairgauge count --show-sql``: the query that would run, and no count."""
 
-from __future__ import annotations
-
 import sqlite3
 
 import duckdb

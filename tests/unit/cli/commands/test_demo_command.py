@@ -1,7 +1,5 @@
 """fairgauge demo: two audits worth reading."""
 
-from __future__ import annotations
-
 import csv
 import io
 import shlex

@@ -1,7 +1,5 @@
 """``fairgauge explore`` writes one page, and no small cells into it unless that is stated."""
 
-from __future__ import annotations
-
 import pytest
 from click.testing import CliRunner
 

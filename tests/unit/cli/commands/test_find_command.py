@@ -1,7 +1,5 @@
 """``fairgauge find``: what is printed, what is written, and with which exit code it ends."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """fairgauge metrics: the catalogue for people."""
 
-from __future__ import annotations
-
 import pytest
 
 import fairgauge as fg

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +17,6 @@ from tests.needs import missing
 
 import fairgauge as fg
 from fairgauge.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CONFIG = """
 label = "approved"

@@ -1,7 +1,5 @@
 """fairgauge validate: everything that can be checked without an audit."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Intervals for what is singled out of several: of the best group, and of the most extreme one."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Every pair of groups: limits that hold at once, against the closed form and the largest gap."""
 
-from __future__ import annotations
-
 import json
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Numbers that are no share of rows, with clusters: checked by leaving clusters out of the rows."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

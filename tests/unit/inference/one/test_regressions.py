@@ -1,7 +1,5 @@
 """The intervals of a regression audit: how they are made, what they hold, where there is none."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

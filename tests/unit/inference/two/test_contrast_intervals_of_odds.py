@@ -1,7 +1,5 @@
 """Odds ratios: of two groups, and Mantel and Haenszel's of strata; published values, coverage."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

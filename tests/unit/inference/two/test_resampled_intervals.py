@@ -1,7 +1,5 @@
 """Intervals from drawn tables: the three of the bootstrap, against scipy's on the rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The brief of several gaps: the gravest first, each sentence with the name of its group."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -16,10 +18,6 @@ import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render.formats import save
 from fairgauge.results.monitor_results import HistoryFinding, HistoryHealth, HistoryProblem
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 def of_decomposition(data: Any) -> Any:

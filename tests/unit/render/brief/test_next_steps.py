@@ -1,7 +1,5 @@
 """Next steps answer for the very difference that a page reports."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

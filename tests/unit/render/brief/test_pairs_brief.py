@@ -1,7 +1,5 @@
 """The first page of an audit by swapped names: true whatever the data, with its sources."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Axes of charts: fitted to what is known well, so that a few people do not hide the others."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """What the text of a comparison states of strata, classes, thresholds, settings and rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The document of a decomposition: what is filed, and the command that repeats it."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest

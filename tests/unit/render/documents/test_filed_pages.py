@@ -1,7 +1,5 @@
 """What the PDFs of a monitor and of a comparison of models have for the file."""
 
-from __future__ import annotations
-
 import shlex
 
 from click.testing import CliRunner

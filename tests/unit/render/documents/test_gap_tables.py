@@ -1,7 +1,5 @@
 """Tables to publish of pay gaps: of everybody and by category, from 5 per cent on or below."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

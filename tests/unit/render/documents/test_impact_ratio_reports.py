@@ -1,7 +1,5 @@
 """Reports of impact ratios alone: what a reader who must publish or judge one is told."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from tests.selected_groups import selected

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 import pytest
 from tests import sample_reports
@@ -10,9 +10,6 @@ from tests import sample_reports
 import fairgauge as fg
 from fairgauge.render._document_tree import Block, Section, Table
 from fairgauge.render.document import document as report_document
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 COUNTS = {
     "F": {"tp": 60, "fp": 30, "fn": 40, "tn": 270},

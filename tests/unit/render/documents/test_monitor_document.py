@@ -1,7 +1,5 @@
 """The words and numbers of a monitor's report, where they were hard to read."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

@@ -1,7 +1,5 @@
 """What a report shows first: the group that fares worst, reversals, sparse groups, rules."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import polars as pl

@@ -1,7 +1,5 @@
 """What a report states where outcomes have an order or classes, groups are sets, rules differ."""
 
-from __future__ import annotations
-
 import html
 import re
 

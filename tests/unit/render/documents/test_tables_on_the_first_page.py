@@ -1,7 +1,5 @@
 """Tables to publish are on the first page of every format that has tables."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

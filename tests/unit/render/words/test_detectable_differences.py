@@ -1,7 +1,5 @@
 """The smallest detectable difference is never printed as none."""
 
-from __future__ import annotations
-
 import polars as pl
 
 import fairgauge as fg

@@ -1,7 +1,5 @@
 """Findings state of which comparisons an interval holds, and name every group that is left out."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 from tests.selected_groups import selected

@@ -1,7 +1,5 @@
 """Every method that made a confidence interval is described where the interval is shown."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A number beside a limit is shown on its own side of it: rounding never changes what it states."""
 
-from __future__ import annotations
-
 import polars as pl
 from hypothesis import assume, example, given
 from hypothesis import strategies as st

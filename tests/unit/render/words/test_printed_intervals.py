@@ -1,7 +1,5 @@
 """An interval that excludes "no difference" is printed so that it does, in every format."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

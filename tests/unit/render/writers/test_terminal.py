@@ -1,7 +1,5 @@
 """The report on a terminal: one screen, plain in pipes, never wider than asked."""
 
-from __future__ import annotations
-
 import io
 import re
 

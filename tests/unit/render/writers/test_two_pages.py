@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 from unicodedata import normalize
 
 from tests.every_result import RULES, loans
@@ -12,10 +13,6 @@ from tests.needs import missing
 
 import fairgauge as fg
 from fairgauge.render.writers import pdf
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _OBJECT = re.compile(rb"(?:^|\n)(\d+) 0 obj\n(.*?)\nendobj", re.S)
 _OPERATOR = re.compile(rb"/(F\d+) [\d.]+ Tf|<([0-9A-Fa-f]+)>|(ET)")

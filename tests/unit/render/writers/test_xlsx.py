@@ -1,7 +1,5 @@
 """Workbooks: the tables of the report, texts that are never formulas, and the same bytes twice."""
 
-from __future__ import annotations
-
 import io
 import sys
 
