@@ -349,8 +349,7 @@ class Averaged(Statistic):
         known = ~np.isnan(values)
         weights = np.ones_like(values)
         if self.how is Average.WEIGHTED:
-            labels = [_labels(each) for each in classes]
-            weights = np.stack(labels)
+            weights = np.stack([(TP + FN).count(each.counts(LABEL)) for each in classes])
         weights = np.where(known, weights, 0.0)
         total = (weights * np.where(weights > 0, values, 0.0)).sum(axis=0)  # 0 of an infinity is 0
         return divide(total, weights.sum(axis=0), Profile.DOCUMENTED)
@@ -462,7 +461,3 @@ def _sum_classes(size: Array, classes: Sequence[ConfusionCounts]) -> ConfusionCo
         for needs in classes[0].cells
     }
     return ConfusionCounts(size=size, cells=cells)
-
-
-def _labels(side: ConfusionCounts) -> Array:
-    return (TP + FN).count(side.counts(LABEL))
