@@ -73,7 +73,6 @@ BLENDS: tuple[Statistic, ...] = (
     Blend(name="balanced_accuracy", of=(TPR, TNR), better=HIGHER, aka=("bacc", "balanced accuracy score"), says="the mean of true positive rate and true negative rate", cite=("sklearn:balanced_accuracy_score",)),
     Blend(name="average_odds", plural=True, of=(TPR, FPR), better=NEITHER, says="the mean of true positive rate and false positive rate", cite=("aif360:average_odds_difference",)),
 )
-BASE_RATE = next(row for row in RATES if isinstance(row, Rate) and row.name == "base_rate")
 KAPPA = Kappa(name="cohen_kappa", signed=True, better=HIGHER, aka=("kappa", "cohen kappa score"), says="the agreement of predictions and labels beyond the agreement of independent ones", cite=("sklearn:cohen_kappa_score",))
 PREDICTIVE = Blend(name="average_predictive_value", of=(PPV, FOR), better=NEITHER, says="the mean of positive predictive value and false omission rate", cite=("aif360:average_predictive_value_difference",))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -115,7 +115,10 @@ class Metric:
 
     def with_parameter(self, parameter: str, value: float) -> Metric:
         """Return the same metric with another parameter, as in ``generalized_entropy(alpha=3)``."""
-        raise LookupError(f"{self.name} has no parameter {parameter}, asked to be {value:g}")
+        if parameter not in self.parameters:
+            raise LookupError(f"{self.name} has no parameter {parameter}, asked to be {value:g}")
+        changed: dict[str, Any] = {"parameter": value}
+        return replace(self, name=f"{self.name}({parameter}={value:g})", **changed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,12 @@ import numpy as np
 
 from fairgauge.catalogue.across import Across, GroupSpread, extremes
 from fairgauge.catalogue.cells import BOTH, LABEL, PREDICTION, Array, ConfusionCounts, Need, divide
-from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric, Scope
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Scope
 from fairgauge.catalogue.score_statistics import Mean
 from fairgauge.catalogue.statistics import Quotient, Statistic
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.start.records import dataclass, replace
+from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.distances import Norm, js, kl, norm
 from fairgauge.stats.squares import central_moments
@@ -123,6 +123,7 @@ class OverallStandardisedDifference(ComparisonMetric):
     """100 times the difference of two selection rates over the standard deviation of all rows."""
 
     mean: str = "selection rate"
+    varying: ClassVar[str] = "predictions"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
     needs_overall: ClassVar[bool] = True
     needs: ClassVar[frozenset[Need]] = PREDICTION
@@ -136,11 +137,15 @@ class OverallStandardisedDifference(ComparisonMetric):
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         ours, theirs = self.side_values(group, reference, profile)
-        assert group.overall is not None
-        overall = self.side_value(group.overall, profile)
         with np.errstate(divide="ignore", invalid="ignore"):
-            value = 100 * (ours - theirs) / np.sqrt(overall * (1 - overall))
+            value = 100 * (ours - theirs) / self.deviation(group)
         return np.where(np.isfinite(value), value, np.nan)
+
+    def deviation(self, group: ConfusionCounts) -> Array:
+        """Return the standard deviation of all rows."""
+        assert group.overall is not None
+        overall = self.side_value(group.overall, Profile.DOCUMENTED)
+        return np.asarray(np.sqrt(overall * (1 - overall)))
 
     def side_value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
@@ -154,7 +159,7 @@ class OverallStandardisedDifference(ComparisonMetric):
         for side, name in ((group, "group"), (reference, "reference")):
             if not self.size(side)[at]:
                 return Reason.of(ReasonCode.NO_ROWS).on(name)
-        return Reason.of(ReasonCode.NO_VARIATION, of="predictions")
+        return Reason.of(ReasonCode.NO_VARIATION, of=self.varying)
 
     def selected(self, side: ConfusionCounts) -> Array:
         """Return the selected rows of a side."""
@@ -166,6 +171,7 @@ class OverallStandardisedMean(OverallStandardisedDifference):
     """100 times the difference of two averages of labels over the standard deviation of all."""
 
     of: Mean
+    varying: ClassVar[str] = "labels"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.REGRESSION})
     needs: ClassVar[frozenset[Need]] = LABEL
     formula: ClassVar[str] = "100 (mean(y_d) - mean(y_a)) / sd(y), y_d, y_a, y: of d, a, all rows"
@@ -178,14 +184,10 @@ class OverallStandardisedMean(OverallStandardisedDifference):
         assert isinstance(made, Contrast)
         return made
 
-    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
-        ours, theirs = self.side_values(group, reference, profile)
-        deviation, _, _ = self.deviation(group)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = 100 * (ours - theirs) / deviation
-        return np.where(np.isfinite(value), value, np.nan)
+    def deviation(self, group: ConfusionCounts) -> Array:
+        return self.moments_of_all(group)[0]
 
-    def deviation(self, group: ConfusionCounts) -> tuple[Array, Array, Array]:
+    def moments_of_all(self, group: ConfusionCounts) -> tuple[Array, Array, Array]:
         """Return the standard deviation of all rows, their kurtosis, and how many they are."""
         assert group.overall is not None
         sums = group.overall.moments_of(LABEL)
@@ -197,12 +199,6 @@ class OverallStandardisedMean(OverallStandardisedDifference):
 
     def size(self, side: ConfusionCounts) -> Array:
         return self.of.size(side)
-
-    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
-        for side, name in ((group, "group"), (reference, "reference")):
-            if not self.size(side)[at]:
-                return Reason.of(ReasonCode.NO_ROWS).on(name)
-        return Reason.of(ReasonCode.NO_VARIATION, of="labels")
 
 
 Index = Literal["entropy", "variation"]
@@ -247,11 +243,6 @@ class Inequality(ComparisonMetric):
     def parameters(self) -> tuple[str, ...]:  # type: ignore[override]
         return ("alpha",) if self.index == "entropy" else ()
 
-    def with_parameter(self, parameter: str, value: float) -> Metric:
-        if parameter not in self.parameters:
-            return super(Inequality, self).with_parameter(parameter, value)
-        return replace(self, name=f"{self.name}({parameter}={value:g})", parameter=value)
-
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         del reference, profile
         return self.of_counts(group.counts(BOTH))
@@ -286,11 +277,6 @@ class InequalityPart(Across):
         return f"generalized entropy (order {self.parameter:g}) of each row's group mean benefit"
 
     range: ClassVar[tuple[float, float]] = (0.0, math.inf)
-
-    def with_parameter(self, parameter: str, value: float) -> Metric:
-        if parameter not in self.parameters:
-            return super(InequalityPart, self).with_parameter(parameter, value)
-        return replace(self, name=f"{self.name}(alpha={value:g})", parameter=value)
 
     def across(self, groups: ConfusionCounts, slots: int, profile: Profile) -> GroupSpread:
         del profile

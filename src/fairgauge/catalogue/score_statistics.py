@@ -81,13 +81,8 @@ class MomentStatistic(Statistic):
         del side
         return 0.0
 
-    @property
-    def needs(self) -> frozenset[Need]:
-        return BOTH
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return (0.0, math.inf)
+    needs: ClassVar[frozenset[Need]] = BOTH
+    range: ClassVar[tuple[float, float]] = (0.0, math.inf)
 
     @property
     def edges(self) -> str:
@@ -121,7 +116,7 @@ class Mean(MomentStatistic):
     of: RegressionTerm
 
     @property
-    def needs(self) -> frozenset[Need]:
+    def needs(self) -> frozenset[Need]:  # type: ignore[override]
         return needs_of(self.of)
 
     @property
@@ -129,7 +124,7 @@ class Mean(MomentStatistic):
         return f"mean({self.of})"
 
     @property
-    def range(self) -> tuple[float, float]:
+    def range(self) -> tuple[float, float]:  # type: ignore[override]
         errors = self.of in (RegressionTerm.ABSOLUTE_ERROR, RegressionTerm.SQUARED_ERROR)
         return (0.0 if errors else -math.inf, math.inf)
 
@@ -199,9 +194,7 @@ class ScoreStatistic(Statistic):
     def needs(self) -> frozenset[Need]:
         return frozenset({"label", "score"} if self.labelled else {"score"})
 
-    @property
-    def range(self) -> tuple[float, float]:
-        return (0.0, 1.0)
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @property
     def edges(self) -> str:
@@ -324,7 +317,7 @@ class ScoreMean(ScoreStatistic):
         return f"mean({self.of})"
 
     @property
-    def range(self) -> tuple[float, float]:
+    def range(self) -> tuple[float, float]:  # type: ignore[override]
         return _RANGES[self.of]
 
     def of_scores(self, scores: Scores) -> Array:

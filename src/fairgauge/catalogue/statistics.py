@@ -111,9 +111,9 @@ class Statistic:
         """Return the sums of cells that it divides by; none where it divides by another number."""
         return ()
 
-    @abstractmethod
     def size(self, side: ConfusionCounts) -> Array:
         """Return the rows each value rests on, its smallest denominator; array of shape (n,)."""
+        return ALL.count(side.counts(self.needs))
 
     def all_rows(self, side: ConfusionCounts) -> Array:
         """Return the rows that each value is of, those in any denominator; array of shape (n,)."""
@@ -147,10 +147,6 @@ class Rate(Statistic):
     @property
     def sums(self) -> tuple[Cells, ...]:
         return (self.of, self.among)
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return needs_of((self.of, self.among))
 
     @property
     def denominators(self) -> tuple[Cells, ...]:
@@ -200,10 +196,6 @@ class Quotient(Statistic):
     @property
     def sums(self) -> tuple[Cells, ...]:
         return (self.over, self.under)
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return needs_of((self.over, self.under))
 
     @property
     def formula(self) -> str:
@@ -349,8 +341,7 @@ class Averaged(Statistic):
         known = ~np.isnan(values)
         weights = np.ones_like(values)
         if self.how is Average.WEIGHTED:
-            labels = [_labels(each) for each in classes]
-            weights = np.stack(labels)
+            weights = np.stack([(TP + FN).count(each.counts(LABEL)) for each in classes])
         weights = np.where(known, weights, 0.0)
         total = (weights * np.where(weights > 0, values, 0.0)).sum(axis=0)  # 0 of an infinity is 0
         return divide(total, weights.sum(axis=0), Profile.DOCUMENTED)
@@ -378,9 +369,6 @@ class Agreement(Statistic):
     def agreed(self, side: ConfusionCounts) -> Array:
         """Return the rows whose prediction is their label."""
         return np.asarray(np.sum([TP.count(each.counts(BOTH)) for each in side.per_class], axis=0))
-
-    def size(self, side: ConfusionCounts) -> Array:
-        return ALL.count(side.counts(BOTH))
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         del side, at
@@ -411,9 +399,6 @@ class Kappa(Statistic):
         pairs = [(TP + FN).count(each) * (TP + FP).count(each) for each in classes]
         chance = np.sum(pairs, axis=0)
         return divide(rows * agreed - chance, rows**2 - chance, profile)
-
-    def size(self, side: ConfusionCounts) -> Array:
-        return ALL.count(side.counts(BOTH))
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         if self.size(side)[at] == 0:
@@ -462,7 +447,3 @@ def _sum_classes(size: Array, classes: Sequence[ConfusionCounts]) -> ConfusionCo
         for needs in classes[0].cells
     }
     return ConfusionCounts(size=size, cells=cells)
-
-
-def _labels(side: ConfusionCounts) -> Array:
-    return (TP + FN).count(side.counts(LABEL))

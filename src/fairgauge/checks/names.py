@@ -52,23 +52,21 @@ class _Spelling(NamedTuple):
     meaning: Hashable
 
 
-def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diagnostic]:
+def doubtful_names(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of names that mean a missing value, and of several that may be one group or outcome.
-
-    The rows of a name are stated ``to_nearest`` so many, where counts are protected.
 
     Raises ``SpecError``: A recoding does nothing.
     """
     refuse(idle_recodings([cube], spec))
-    groups = _known_groups(cube, spec, to_nearest)
+    groups = _known_groups(cube, spec)
     for each in (
         *_missing_markers(cube, spec, groups),
         *_coded_scores(cube, spec),
         *coded_numbers(cube, spec),
         *_groups_alike(spec, groups),
-        *_outcomes_alike(cube, spec, to_nearest),
+        *_outcomes_alike(cube, spec),
         *_unseen_values(cube, spec),
-        *_values_left_by_recoding(cube, spec, to_nearest),
+        *_values_left_by_recoding(cube, spec),
     ):
         yield each.but(**spec.unit)
 
@@ -95,12 +93,12 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
             )
 
 
-def _known_groups(cube: Cube, spec: Spec, to_nearest: int) -> Levels:
+def _known_groups(cube: Cube, spec: Spec) -> Levels:
     known = {}
     for axis in cube.plan.axes:
         if axis.role is Role.FEATURE and not axis.bins:
             unknown = unknown_levels(axis, cube.levels[axis], spec)
-            levels = levels_with_cases(cube, axis, to_nearest)
+            levels = levels_with_cases(cube, axis)
             known[axis] = [
                 each
                 for each, missing in zip(levels, unknown, strict=True)
@@ -245,13 +243,13 @@ def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
                 yield _same_names(several, spec, feature=axis.column)
 
 
-def _outcomes_alike(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnostic]:
+def _outcomes_alike(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     classes = decide_task(cube, spec) is Task.MULTICLASS
     outcomes = [
         _Spelling(axis.column, level, rows, _outcome_meaning(level, axis.column, spec, classes))
         for axis in cube.plan.outcomes
         if not axis.bins
-        for level, rows in levels_with_cases(cube, axis, to_nearest)
+        for level, rows in levels_with_cases(cube, axis)
         # levels of rows that are protected, or of another decision of a person, may have none
         if isinstance(level, str) and (rows or cube.min_cell is not None or spec.of_people)
     ]
@@ -346,13 +344,13 @@ def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield replace(found, level=Level.NOTE) if quiet else found
 
 
-def _values_left_by_recoding(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnostic]:
+def _values_left_by_recoding(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     # note the values that a recoding leaves; warn of those spelt nearly as what it recodes
     for axis in cube.plan.axes:
         recoding = spec.recoding(axis.column)
         if axis.bins or axis.role is Role.CLUSTER or recoding is None:
             continue
-        levels = levels_with_cases(cube, axis, to_nearest)
+        levels = levels_with_cases(cube, axis)
         left = {name_of(v): rows for v, rows in levels if name_of(v) not in recoding.names}
         mapped = {compact_reading(name) for name in recoding.category_of if name.strip()}
         alike = tuple(name for name in left if compact_reading(name) in mapped)

@@ -397,10 +397,10 @@ def counts_together(cube: Cube, *axes: Axis) -> bool:
     return any(set(axes) <= set(table.axes) for table in cube.tables)
 
 
-def levels_with_cases(cube: Cube, axis: Axis, to_nearest: int = 1) -> list[tuple[Value, int]]:
-    """Return the levels of an axis, each with its cases to the nearest multiple of a number."""
-    cases = (cube.cases_by_level[axis][:-1] / to_nearest).round() * to_nearest
-    return list(zip(cube.levels[axis], map(int, cases.tolist()), strict=True))
+def levels_with_cases(cube: Cube, axis: Axis) -> list[tuple[Value, int]]:
+    """Return the levels of an axis, each with its cases."""
+    cases = cube.cases_by_level[axis][:-1].round().tolist()
+    return list(zip(cube.levels[axis], map(int, cases), strict=True))
 
 
 def values_together(counted: Iterable[Iterable[tuple[Any, ...]]]) -> tuple[tuple[Any, ...], ...]:

@@ -6,9 +6,9 @@ why a value is missing. A rule must not pass because the rows that would break i
 stays one, because to blank predictions must not take it back.
 
 It is asked of a rate (`rate_cases`) and of a metric (`metric_cases`) over all rows, of a contrast
-that is shown (`could_undo`), of the change between two models (`PossiblePairs`), and of counts
-at hand (`share_limits`, `contrast_range`): each returns the least and the greatest value, and how
-much wider an interval is there (`worst_case_limits`).
+that is shown (`could_undo`), of the change between two models (`PossiblePairs`), and of shares at
+hand (`contrast_range`): each returns the least and the greatest value, and how much wider an
+interval is there (`worst_case_limits`).
 """
 
 from __future__ import annotations
@@ -275,16 +275,39 @@ class _PossibleShares:
 
         ``needed`` is how many of these rows they must have. What such rows weigh is not known.
         """
-        states, may, are, rate = self._sides(which)
-        without = self.apart[which] - (may + are).sum(axis=(1, 2))  # they are in no rate
-        must = 0.0 if self._weighted else np.maximum(needed - without, 0.0)
-        return share_limits(states, may, are, rate, must)
+        placed = (self._may[which] + self._are[which]).sum(axis=(1, 2))  # others are in no rate
+        must = 0.0 if self._weighted else np.maximum(needed - (self.apart[which] - placed), 0.0)
+        low, high = (quotient(*end) for end in self._ends(which, must))
+        return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
 
-    def _sides(self, which: Index) -> tuple[Array, Array, Array, Rate]:
-        return self._states(self._known, which), self._may[which], self._are[which], self._rate
+    def _ends(self, which: Index, needed: Array | float = 0.0) -> list[Shares]:
+        # ``needed`` of the rows that may be of the side are, if there are as many
+        may, ends = self._may[which], []
+        for at_least in (True, False):
+            (x, n), certain, more = (
+                _extreme_shares(each, self._rate, at_least=at_least)
+                for each in (self._states(self._known, which), self._are[which], may)
+            )
+            moving, opposed = (more[1] - more[0], more[0])[:: 1 if at_least else -1]
+            forced = np.clip(needed - (may.sum(axis=(1, 2)) - opposed), 0.0, opposed)
+            x, n = x + certain[0] + at_least * forced, n + certain[1] + forced
+            ends.append((x + moving * (not at_least), n + moving))
+        return ends
 
     def variances(self, which: Index, metric: Contrast | Spread | None = None) -> Array:
-        return share_variances(*self._sides(which), metric)
+        """Return the variances of shares as they are, at the least and at the greatest: (3, n)."""
+        # They are of what a metric compares, by the delta method: odds, and logarithms of a ratio.
+        # A share is at least half a row from 0 and 1, where the variance would be none or without
+        # end.
+        states = complete_rows(self._states(self._known, which))
+        counted = _extreme_shares(states, self._rate, at_least=True)
+        x, n = np.moveaxis(np.array([counted, *self._ends(which)]), 1, 0)
+        share = np.clip(quotient(x, n), quotient(0.5, n), 1 - quotient(0.5, n))
+        odds = isinstance(metric, Contrast) and isinstance(metric.of, Quotient)
+        slope = (1 - share) ** -2 if odds else np.ones_like(share)
+        if metric is not None and is_ratio(metric):
+            slope /= _odds(share) if odds else share
+        return quotient(slope**2 * share * (1 - share), n)
 
     def wider(self, metric: Contrast, compared: tuple[Index, Index], sides: Index) -> Array:
         """Return how much larger standard errors of comparisons are at both ends: (2, n).
@@ -312,7 +335,7 @@ class _PossibleShares:
         """Return the ends of a gap or an extreme over groups that have rows it may count."""
         states = self._states(self._known, np.arange(self._groups))
         held = np.flatnonzero(_extreme_shares(states, self._rate, at_least=False)[1] > 0)
-        if len(held) < _TWO:
+        if len(held) < 2:
             return None
         ends = _spread_range(metric, *self.of(held))
         return None if ends is None else (np.array(ends[:1]), np.array(ends[1:]))
@@ -331,58 +354,6 @@ def _spread_range(metric: Spread, low: Array, high: Array) -> tuple[float, float
         ratios = quotient(low[:, None], high[None, :])[apart]
         return float(np.nanmin(ratios)), min(1.0, float(quotient(high.min(), low.max())))
     return None
-
-
-_TWO = 2
-
-
-def share_limits(
-    states: Array, may: Array, are: Array, rate: Rate, needed: Array | float = 0.0
-) -> Limits:
-    """Return the least and the greatest share of each of some sides.
-
-    ``states``: rows by label and prediction, positive, negative or missing: (n, 3, 3).
-    ``may, are``: likewise those without a group that may be of the side, or not, and that are of
-        it.
-    ``needed``: how many of those that may be of the side are at least, if there are as many.
-    """
-    low, high = (quotient(*end) for end in _share_ends(states, may, are, rate, needed))
-    return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
-
-
-def _share_ends(
-    states: Array, may: Array, are: Array, rate: Rate, needed: Array | float = 0.0
-) -> tuple[Shares, Shares]:
-    ends = []
-    for at_least in (True, False):
-        (x, n), certain, more = (
-            _extreme_shares(each, rate, at_least=at_least) for each in (states, are, may)
-        )
-        moving, opposed = (more[1] - more[0], more[0])[:: 1 if at_least else -1]
-        forced = np.clip(needed - (may.sum(axis=(1, 2)) - opposed), 0.0, opposed)
-        x, n = x + certain[0] + at_least * forced, n + certain[1] + forced
-        ends.append((x + moving * (not at_least), n + moving))
-    return ends[0], ends[1]
-
-
-def share_variances(
-    states: Array, may: Array, are: Array, rate: Rate, metric: Contrast | Spread | None = None
-) -> Array:
-    """Return the variances of shares as they are, at the least and at the greatest: (3, n)."""
-    # They are of what a metric compares, by the delta method: odds, and logarithms of a ratio. A
-    # share is at least half a row from 0 and 1, where the variance would be none or without end.
-    counted = _extreme_shares(complete_rows(states), rate, at_least=True)
-    x, n = np.moveaxis(np.array([counted, *_share_ends(states, may, are, rate)]), 1, 0)
-    return _variance(x, n, metric)
-
-
-def _variance(x: Array, n: Array, metric: Contrast | Spread | None) -> Array:
-    share = np.clip(quotient(x, n), quotient(0.5, n), 1 - quotient(0.5, n))
-    odds = isinstance(metric, Contrast) and isinstance(metric.of, Quotient)
-    slope = (1 - share) ** -2 if odds else np.ones_like(share)
-    if metric is not None and is_ratio(metric):
-        slope /= _odds(share) if odds else share
-    return quotient(slope**2 * share * (1 - share), n)
 
 
 def _end_variance(metric: Contrast, end: int, ours: Array, theirs: Array) -> Array:

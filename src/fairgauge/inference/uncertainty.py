@@ -330,7 +330,7 @@ def _standardised_interval(
     metric: OverallStandardisedMean, compared: Comparisons, how: Uncertainty
 ) -> Intervals:
     made = _contrast_interval(metric.difference, compared, how)
-    of_all = metric.deviation(compared.group.side)
+    of_all = metric.moments_of_all(compared.group.side)
     low, high = in_deviations(made.low, made.high, *of_all, critical(how.spec.confidence))
     return replace(made, low=low, high=high)
 

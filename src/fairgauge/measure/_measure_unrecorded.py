@@ -67,7 +67,6 @@ _SHOWN = 0.05
 """The half width of the interval that people's own answers are to leave."""
 Estimated: TypeAlias = Rate | Mean
 Estimates: TypeAlias = UnrecordedRate | UnrecordedMean
-Compared: TypeAlias = Contrast | OverallStandardisedMean
 
 
 class EstimatedGroups(UnrecordedGroups):
@@ -140,7 +139,7 @@ def compared_sides(counts: UnrecordedGroups, spec: Spec) -> list[tuple[int, int,
     return [(g, size + g, Reference(ReferenceKind.OTHERS)) for g in range(size)]
 
 
-def _kind_of_contrast(metric: Compared) -> By:
+def _kind_of_contrast(metric: Metric) -> By:
     return metric.by if isinstance(metric, Contrast) else "deviations"
 
 
@@ -177,17 +176,14 @@ class _Feature:
                 metric, of = asked.metric, getattr(asked.metric, "of", None)
                 if metric.scope in ("table", "rows"):
                     continue
-                compared = (
-                    metric if isinstance(metric, Contrast | OverallStandardisedMean) else None
-                )
-                if asked.obstacle or compared is None or not is_estimated(of):
-                    if at == 0 and metric.name in ruled:
-                        reason = asked.obstacle or Reason.of(ReasonCode.GROUP_NOT_RECORDED)
-                        refused = self._unmeasured_estimate(metric)
-                        refused = replace(refused, status=Status.NOT_APPLICABLE, reason=reason)
-                        made.estimates.append(refused)
-                    continue
-                self._compare(compared, of, outcome)
+                compares = isinstance(metric, Contrast | OverallStandardisedMean)
+                if compares and is_estimated(of) and not asked.obstacle:
+                    self._compare(metric, of, outcome)
+                elif at == 0 and metric.name in ruled:
+                    reason = asked.obstacle or Reason.of(ReasonCode.GROUP_NOT_RECORDED)
+                    refused = self._unmeasured_estimate(metric)
+                    refused = replace(refused, status=Status.NOT_APPLICABLE, reason=reason)
+                    made.estimates.append(refused)
         made.diagnostics.extend(self._notes())
 
     def _deciding(self, rate: Estimates, name: str, outcome: OutcomeMasks) -> Estimator:
@@ -320,7 +316,7 @@ class _Feature:
             reference=None,
         )
 
-    def _compare(self, metric: Compared, row: Estimated, outcome: OutcomeMasks) -> None:
+    def _compare(self, metric: Metric, row: Estimated, outcome: OutcomeMasks) -> None:
         rate = self._counts.rate(row, outcome)
         estimator = self._deciding(rate, row.name, outcome)
         mirrors = len(self._names) == 2 and self._references[0][2].kind is ReferenceKind.OTHERS
@@ -372,14 +368,12 @@ class _Feature:
                 reason=reason,
             )
             self._measured.estimates.append(estimate)
-
-            together = partial(_limits_at, made.contrast, by, one, other)
-
             name, feature, of_group, _, scope, threshold = estimate.key
             self._measured.shown[name, feature, of_group, scope, threshold] = self._what_is_shown(
                 rate, estimator, one, other, by
             )
             if estimate.mirror_of is None:
+                together = partial(_limits_at, made.contrast, by, one, other)
                 self._measured.together[estimate.key] = together, 0
             self._measured.estimators.extend(
                 self._estimates_by_estimator(
@@ -432,7 +426,7 @@ class _Feature:
         return None if self._known is None else calibration_test(*self._known)
 
     def _estimates_by_estimator(
-        self, estimate: Estimate, metric: Compared, rate: Estimates,
+        self, estimate: Estimate, metric: Metric, rate: Estimates,
         deciding: Estimator,
         sides: tuple[int, int, int, int],
     ) -> Iterator[ByEstimator]:  # fmt: skip

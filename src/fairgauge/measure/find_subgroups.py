@@ -226,9 +226,10 @@ class ClaimCounts:
 
     def __init__(self, searched: SearchedRows, subgroups: Subgroups, claims: Sequence[int]) -> None:
         self._searched, self._sizes, self._claims = searched, subgroups.sizes, len(claims)
-        self._conditions = [subgroups.conditions(at) for at in claims]
+        self.conditions: list[frozenset[tuple[int, int]]] = []
         self._places: dict[tuple[int, ...], NDArray[np.int32]] = {}
-        for i, conditions in enumerate(self._conditions):
+        for i, conditions in enumerate(map(subgroups.conditions, claims)):
+            self.conditions.append(frozenset(conditions.items()))
             features = tuple(conditions)
             if features not in self._places:
                 cells = math.prod(self._sizes[f] + 1 for f in features)
@@ -262,7 +263,7 @@ class ClaimCounts:
             counted = part.outcomes >= COUNTED
             patterns = np.zeros(len(counted), dtype=np.int64)
             for bit, claim in enumerate(of):
-                values = self._conditions[claim].items()
+                values = self.conditions[claim]
                 within = [counted, *(part.codes[f] == v for f, v in values)]
                 patterns[np.logical_and.reduce(within)] |= 1 << bit
             held = np.flatnonzero(patterns)  # often few: the others are all rows less these
@@ -315,17 +316,16 @@ def explain_claims(
     if not claims:
         return np.zeros(0, dtype=np.int64)
     counts = ClaimCounts(searched, subgroups, claims)
-    conditions = [frozenset(subgroups.conditions(at).items()) for at in claims]
     members: list[int] = []
     while True:
         z = _stratify(counts, members)
         while z.max() > c and len(members) < MOST_MEMBERS:
-            members.append(_general(int(np.argmax(z)), members, counts, conditions, c))
+            members.append(_general(int(np.argmax(z)), members, counts, c))
             z = _stratify(counts, members)
         narrowed = list(members)
         for k, member in enumerate(members):
             others = [each for each in narrowed if each != member]
-            narrowed[k] = _narrowest_claim(member, others, counts, conditions)
+            narrowed[k] = _narrowest_claim(member, others, counts)
         if narrowed == members:
             break
         members = narrowed
@@ -341,13 +341,8 @@ def explain_claims(
     return explained_by
 
 
-def _general(
-    claim: int,
-    members: Sequence[int],
-    counts: ClaimCounts,
-    conditions: Sequence[frozenset[tuple[int, int]]],
-    c: float,
-) -> int:
+def _general(claim: int, members: Sequence[int], counts: ClaimCounts, c: float) -> int:
+    conditions = counts.conditions
     ancestors = [i for i, each in enumerate(conditions) if each < conditions[claim]]
     ancestors = sorted(set(ancestors) - set(members), key=lambda i: (len(conditions[i]), i))
     for at, ancestor in enumerate(ancestors):
@@ -357,19 +352,14 @@ def _general(
     return claim
 
 
-def _narrowest_claim(
-    claim: int,
-    members: Sequence[int],
-    counts: ClaimCounts,
-    conditions: Sequence[frozenset[tuple[int, int]]],
-) -> int:
+def _narrowest_claim(claim: int, members: Sequence[int], counts: ClaimCounts) -> int:
     # A claim may be worse through the rows of one inside it alone. Beside members the two cannot be
     # distinguished, if the critical value of all subgroups is high, or if the one inside is where
     # the claim overlaps a member, which leaves no rows to compare it with. So it is taken where the
     # other rows of the claim are not significantly worse than those outside, and it is by
     # significantly more than these, at a level for all that are compared so. Of several it is the
     # most general.
-    wider = conditions[claim]
+    conditions, wider = counts.conditions, counts.conditions[claim]
     inside = [i for i, each in enumerate(conditions) if wider < each and i not in members]
     if not inside:
         return claim
@@ -382,7 +372,7 @@ def _narrowest_claim(
     enough = normal_quantile(1 - _NARROWED / max(len(possible), 1))
     compared = zip([inside[k] for k in possible.tolist()], evidence, strict=True)
     shown = [(len(conditions[i]), -z, i) for i, z in compared if z > enough]
-    return _narrowest_claim(min(shown)[-1], members, counts, conditions) if shown else claim
+    return _narrowest_claim(min(shown)[-1], members, counts) if shown else claim
 
 
 @quiet

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from fairgauge.stats.row_statistics import Neighbours
     from fairgauge.stats.significance import fisher
     from fairgauge.stats.unknown_people import pair_bounds
-    from fairgauge.values import Json, canonical, matches, name_of
+    from fairgauge.values import Json, canonical, is_number, matches, name_of
 
 _MODULES = {
     "api.running": "answered",
@@ -105,7 +105,7 @@ _MODULES = {
     "stats.row_statistics": "Neighbours",
     "stats.significance": "fisher",
     "stats.unknown_people": "pair_bounds",
-    "values": "Json canonical matches name_of",
+    "values": "Json canonical is_number matches name_of",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
@@ -118,13 +118,11 @@ __all__ = [
     "Statement", "Texts", "Unreadable", "Verb", "Verdict", "Version",
     "add_options", "answered", "called", "canonical", "check_outputs", "command_of",
     "config_option", "count_codes", "describe_reason", "document_tree", "english",
-    "find_kit", "fisher", "flags_for", "flat", "given_options", "is_total", "is_unknown",
-    "kit_names", "loads", "local_path", "made_folder", "made_now", "matches", "name_of", "numbered",
-    "outcome_word", "overall", "page", "pair_bounds", "print_message", "print_result",
-    "prints_report",
-    "published_range", "question", "read_limited",
-    "read_part", "render", "shows_result",
-    "stated", "step", "with_config", "write_all",
+    "find_kit", "fisher", "flags_for", "flat", "given_options", "is_number", "is_total",
+    "is_unknown", "kit_names", "loads", "local_path", "made_folder", "made_now", "matches",
+    "name_of", "numbered", "outcome_word", "overall", "page", "pair_bounds", "print_message",
+    "print_result", "prints_report", "published_range", "question", "read_limited", "read_part",
+    "render", "shows_result", "stated", "step", "with_config", "write_all",
 ]  # fmt: skip
 
 

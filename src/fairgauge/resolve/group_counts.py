@@ -153,10 +153,7 @@ class GroupCounts:
     # the same as ``counts`` of the rows excluded because they have no group, by kind; shape (kinds,
     # slots, labels + 1, predictions + 1). Of which groups each kind may be, ``crossing`` states
     unknown: dict[str, Array] = field(default_factory=dict)
-    # the cells by cluster, None without clusters; ``unknown_clusters`` those without a group, with
-    # their kind in its place
-    clusters: ClusterCells | None = None
-    unknown_clusters: ClusterCells | None = None
+    clusters: ClusterCells | None = None  # the cells by cluster, None without clusters
     design: SampleDesign | None = None  # how a survey was sampled, where that is stated
     mean_weight: float = 1.0  # the unit of all weights, which is the mean weight of all rows
     all_decided: bool = False  # whether a row without any outcome counts, as one of a negative one
@@ -642,7 +639,6 @@ def _arrange(cube: Cube, feature: str, crossing: Crossing, reference: int | None
         histogram=_histogram(cube, crossing),
         unknown={measure: dense[known:-1] for measure, dense in counts.items()},
         clusters=_cluster_cells(cube, crossing, outcome),
-        unknown_clusters=_cluster_cells(cube, crossing, outcome, known=False),
         design=design,
         centre=centre_of(plan),
     )
@@ -700,10 +696,8 @@ def _histogram(cube: Cube, crossing: Crossing) -> Histogram | None:
     )
 
 
-def _cluster_cells(
-    cube: Cube, crossing: Crossing, axes: list[Axis | None], *, known: bool = True
-) -> ClusterCells | None:
-    # they are those of known groups, or those without one, whose kind is in its place
+def _cluster_cells(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> ClusterCells | None:
+    # they are those of known groups
     axis = cube.plan.axis(Role.CLUSTER)
     if axis is None:
         return None
@@ -711,7 +705,7 @@ def _cluster_cells(
     table = cube.marginal([*columns, axis, *(a for a in axes if a)])
     group = crossing.groups_of(table.codes)
     cluster, *found = table.codes.T[len(columns) :]
-    kept = (cluster >= 0) & ((group > _DROPPED) if known else (group == _DROPPED))
+    kept = (cluster >= 0) & (group > _DROPPED)
     kept &= table.cases > 0  # rows of weight 0 are in no cluster either
     others = [
         _fill_codes(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster)
@@ -719,7 +713,7 @@ def _cluster_cells(
     ]
     counts = {measure: sums[kept] for measure, sums in table.sums.items()}
     counts.setdefault("n", counts["rows"])
-    group = _fill_codes(group, len(crossing.groups)) if known else crossing.kinds_of(table.codes)
+    group = _fill_codes(group, len(crossing.groups))
     values = zip(crossing.parts, table.codes.T[: len(columns)], strict=True)
     levels = tuple(1 + part.known(each[kept]) for part, each in values)  # 0 is missing
     cluster, group, stratum, label, prediction, *more = (c[kept] for c in (cluster, group, *others))

@@ -121,59 +121,66 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
 def copied_rows(source: Source | None, cube: Cube, spec: Spec) -> tuple[tuple[str, int], ...]:
     """Return what shows that rows are copies, as in a file that was appended twice; by name."""
     # Where every row stands several times, the cells of the counts have a common divisor. Counts of
-    # other rows hardly ever have one, so that rows are read only then, or where they are few. Where
-    # most do, the numbers of times differ less than they would by coincidence; where few do, a
-    # column whose values are of one row each shows it. Where combinations of values are few, all
-    # are repeated, and their numbers may be rounded or balanced ones, unless the rows stand in the
-    # same order again. Of people only those without an identifier count several times, and a cell
-    # may be odd.
+    # other rows hardly ever have one, so that rows are read only then, or where they are few. Of
+    # people only those without an identifier count several times, and a cell may be odd.
     if spec.count or cube.min_cell is not None or cube.rows == 0:
         return ()
-    first = cube.tables[0]
+    first, unnamed = cube.tables[0], 0
     times_of = first.sums["rows"][first.sums["rows"] > 0].astype(np.int64)
-    combinations = math.prod(max(1, len(cube.levels[axis])) for axis in first.axes)
-    times = int(np.gcd.reduce(times_of))
-    unnamed = dict(cube.conflicts).get(spec.person or "", 0) if spec.of_people else 0
+    divisor = int(np.gcd.reduce(times_of))
     if spec.of_people:
+        unnamed = dict(cube.conflicts).get(spec.person or "", 0)
         several = unnamed and cube.rows - unnamed >= 2 * (cube.cases - unnamed)
-        times, times_of = int(np.gcd(unnamed, cube.rows)) if several else 1, times_of[:0]
-    of_cells = True
-    most, named = 0, False
+        divisor = int(np.gcd(unnamed, cube.rows)) if several else 1
     if source is not None and not _is_lazy(source):
-        others = 0 if spec.of_people else _MOST_READ // max(1, len(source.columns))
-        most = _MOST_COMPARED if times > 1 else others
-    columns = _values_of_columns(source) if cube.rows <= most else []
-    again = in_place = numbered = False
-    if columns:
-        held: dict[tuple[object, ...], int] = {}
-        rows = np.array([held.setdefault(r, len(held)) for r in zip(*columns, strict=True)])
-        times_of = np.bincount(rows)
-        times, of_cells = int(np.gcd.reduce(times_of)), False
-        repeated = int(times_of.sum()) - len(times_of)
-        different = [len({*c}) for c in columns] if repeated else [1]
-        combinations = math.prod(different)
-        named = len(times_of) in different and repeated >= max(FEWEST_ROWS, _COPIED * len(times_of))
-        named &= times_of.mean() < _REPEATED and not spec.cluster  # else rows of one person
-        numbered = source is not None and len(columns) < len(source.columns)
-        part = len(rows) // times
-        in_place = _stand_in_place(rows)
-        again = in_place or (times > 1 and np.array_equal(rows[part:], rows[:-part]))
+        most = 0 if spec.of_people else _MOST_READ // max(1, len(source.columns))
+        most = _MOST_COMPARED if divisor > 1 else most
+        if cube.rows <= most and (columns := _values_of_columns(source)):
+            numbered = len(columns) < len(source.columns)
+            found = _copies(columns, numbered=numbered, clustered=bool(spec.cluster))
+            if unnamed and found and "copied" not in found:
+                found["unnamed"] = unnamed
+            return tuple(found.items())
+    combinations = math.prod(max(1, len(cube.levels[axis])) for axis in first.axes)
+    if spec.of_people or not _are_multiples(times_of, combinations, again=False):
+        return ()
+    return ("times", divisor), ("different", len(times_of)), ("cells", 1)
+
+
+def _copies(
+    columns: Sequence[Sequence[object]], *, numbered: bool, clustered: bool
+) -> dict[str, int]:
+    # Where most rows stand several times, the numbers of times differ less than they would by
+    # coincidence; where few do, a column whose values are of one row each shows it. The rows of one
+    # person, who is ``clustered`` or whose rows are ``numbered``, may be alike.
+    held: dict[tuple[object, ...], int] = {}
+    rows = np.array([held.setdefault(r, len(held)) for r in zip(*columns, strict=True)])
+    times_of = np.bincount(rows)
+    times, repeated = int(np.gcd.reduce(times_of)), len(rows) - len(times_of)
+    different = [len({*c}) for c in columns] if repeated else [1]
+    combinations, part = math.prod(different), len(rows) // times
+    in_place = _stand_in_place(rows)
+    again = in_place or (times > 1 and np.array_equal(rows[part:], rows[:-part]))
     found = {"times": times, "different": len(times_of)}
-    few = combinations * times <= times_of.sum()
+    if _are_multiples(times_of, combinations, again=again):
+        return found
+    wide, mean = combinations > len(rows), times_of.mean()
+    named = len(times_of) in different and repeated >= max(FEWEST_ROWS, _COPIED * len(times_of))
+    named &= mean < _REPEATED and not clustered
+    surely = wide or 0 < times_of.var() < _MOST_EVEN * mean
+    even = not numbered and ((wide and named) or (surely and _is_even(times_of)))
+    return found | {"copied": int(times_of[times_of > 1].sum())} if in_place or even else {}
+
+
+def _are_multiples(times_of: Index, combinations: int, *, again: bool) -> bool:
+    # Where combinations of values are few, all are repeated, and their numbers may be rounded or
+    # balanced ones, unless the rows stand in the same order ``again``.
+    times = int(np.gcd.reduce(times_of))
+    if times <= 1 or len(times_of) < FEWEST_ROWS:
+        return False
     rounded = times % _LIKELY_ROUNDED == 0 and not again
-    balanced = few and (np.ptp(times_of) == 0 or rounded)
-    if times > 1 and len(times_of) >= FEWEST_ROWS and not balanced:
-        found |= {"unnamed": unnamed} if unnamed else {}
-        found |= {"cells": 1} if of_cells else {}
-        return tuple(found.items())
-    # the rows of one person may be alike but for their numbers
-    if of_cells or (numbered and not in_place):
-        return ()
-    wide = combinations > times_of.sum()
-    surely = wide or 0 < times_of.var() < _MOST_EVEN * times_of.mean()
-    if not (in_place or (wide and named) or (surely and _is_even(times_of))):
-        return ()
-    return tuple((found | {"copied": int(times_of[times_of > 1].sum())}).items())
+    few = combinations * times <= times_of.sum()
+    return not (few and (np.ptp(times_of) == 0 or rounded))
 
 
 def _is_lazy(source: Source) -> bool:
@@ -183,7 +190,7 @@ def _is_lazy(source: Source) -> bool:
     return type(getattr(source, "frame", None)).__name__ == "LazyFrame"
 
 
-def _values_of_columns(source: Source | None) -> list[Sequence[object]]:
+def _values_of_columns(source: Source) -> list[Sequence[object]]:
     # the values of all columns; none where one of them, asked for or not, is unreadable
     if not isinstance(source, Readable) or not can_look_at_rows(source):
         return []

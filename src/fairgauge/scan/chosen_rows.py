@@ -425,28 +425,9 @@ OUTSIDE, PARTLY_MISSING, OFF = -1, -2, -3
 _INTEGER = r"^(-?\d+)\.0+$"
 
 
-@dataclass(frozen=True, eq=False)
-class ProbabilityTable:
-    """A table of probabilities by key, each key once.
-
-    ``on``: the column of keys.
-    ``rows``: the row of every key.
-    ``p``: array of shape (rows, groups)
-    """
-
-    on: str
-    rows: dict[str, int]
-    p: Floats
-
-    def of(self, keys: Sequence[object], positions: NDArray[np.integer[Any]]) -> Floats:
-        """Return the probabilities of rows, from the positions of their keys; of -1 none."""
-        at = [*(self.rows.get(_cell_key(value), -1) for value in keys), -1]
-        found: Floats = np.append(self.p, np.full((1, self.p.shape[1]), np.nan), axis=0)[at]
-        return np.take(found, positions, axis=0)
-
-
-def read_table(feature: Probabilities, path: str) -> ProbabilityTable:
-    """Read and check the table of a feature, every problem at once."""
+def _read_table(feature: Probabilities, path: str) -> tuple[dict[str, int], Floats]:
+    # the row of every key, each once, and the probabilities of each: all problems are stated at
+    # once
     from fairgauge.scan.input_files import open_files
 
     assert feature.table is not None
@@ -481,7 +462,7 @@ def read_table(feature: Probabilities, path: str) -> ProbabilityTable:
             message = wrong_probabilities(kind, number, feature)
             problems.append(Problem(f"{path}.table", f"{quote(feature.table)}: {message}"))
     refuse(problems)
-    return ProbabilityTable(feature.on, rows, p)
+    return rows, p
 
 
 def wrong_rows(p: Floats, tolerance: float) -> dict[int, NDArray[np.bool_]]:
@@ -530,7 +511,7 @@ def add_probability_columns(source: Source, spec: Spec) -> Source:
             f"{quote(source.name)}; read the rows into one of them"
         )
     made = tuple(
-        _Made(feature, read_table(feature, f"probabilities[{i}]") if feature.table else None)
+        _Made(feature, _read_table(feature, f"probabilities[{i}]") if feature.table else None)
         for i, feature in enumerate(spec.probabilities)
     )
     return WithProbabilities(source, made)
@@ -541,18 +522,21 @@ class _Made:
     """The columns of one feature, and the table that its probabilities are in, if they are."""
 
     feature: Probabilities
-    table: ProbabilityTable | None
+    table: tuple[dict[str, int], Floats] | None
 
     @property
     def key(self) -> Axis | None:
         """Return the axis of the values by which rows find their probabilities in the table."""
-        return None if self.table is None else Axis(Role.CONDITION, self.table.on)
+        return None if self.table is None else Axis(Role.CONDITION, str(self.feature.on))
 
     def of(self, batch: Batch) -> Floats:
         """Return the probabilities of every row."""
-        if self.table is not None and self.key is not None:
-            return self.table.of(*batch.keys[self.key])
-        return np.stack([batch.numbers[column] for _, column in self.feature.columns], axis=1)
+        if self.table is None or self.key is None:
+            return np.stack([batch.numbers[column] for _, column in self.feature.columns], axis=1)
+        (rows, p), (keys, positions) = self.table, batch.keys[self.key]
+        at = [*(rows.get(_cell_key(value), -1) for value in keys), -1]
+        found: Floats = np.append(p, np.full((1, p.shape[1]), np.nan), axis=0)[at]
+        return np.take(found, positions, axis=0)
 
     def columns(self, p: Floats) -> tuple[NDArray[np.int64], dict[str, Floats]]:
         """Return the cell of every row, below 0 where it has none, and the columns of sums."""
@@ -658,7 +642,7 @@ def check_cells(cube: Cube, source: Source, spec: Spec) -> None:
             ours = cells(_cell_key(value) for value in keys if value is not None)
             message = (
                 f"no row has a value of {quote(feature.on)} that is in {quote(feature.table)}: the "
-                f"data have {ours}, the table {cells(read_table(feature, '').rows)}; keys are "
+                f"data have {ours}, the table {cells(_read_table(feature, '')[0])}; keys are "
                 "compared as texts, with leading zeros"
             )
             problems.append(Problem(f"probabilities[{i}].on", message))

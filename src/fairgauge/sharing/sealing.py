@@ -552,16 +552,12 @@ class _Comparison:
 
     def _needs_rows(self, path: str, subject: str) -> bool:
         # whether a field is one of a metric of rows, and not one that states which
-        names_it = path.count(".") == 1 and _field(path) in _NAMES
+        names_it = path.count(".") == 1 and path.rpartition(".")[2] in _NAMES
         return subject.split(", ")[0] in self._from_rows and not names_it
 
     def _differ(self, difference: DifferentNumber, *, text: bool) -> None:
         among = self.texts if text and self._another else self.different
         among.append(difference)
-
-
-def _field(path: str) -> str:
-    return path.rpartition(".")[2]
 
 
 def _is_stated(path: str) -> bool:

@@ -305,17 +305,14 @@ def running_contrast(
     n_a: ArrayLike,
     x_d: ArrayLike,
     n_d: ArrayLike,
-    confidence: float = 0.95,
 ) -> RunningContrast:
-    """Return the contrast of running rates with a confidence sequence.
+    """Return the contrast of running rates with a 95% confidence sequence.
+
+    With this probability all intervals contain the running contrast of the true rates.
 
     ``comparison``: {"difference", "ratio", "rate"}: d - a, d / a, or d alone.
     ``x_a, n_a, x_d, n_d``: shape (periods, ...): successes and rows of both groups in every period;
         a period may lack a group.
-    ``confidence``: smallest probability that all intervals contain the running contrast of the true
-        rates.
-
-    RunningContrast
 
     >>> found = running_contrast("difference", [60] * 90, [200] * 90, [36] * 90, [100] * 90)
     >>> [round(float(each[-1]), 3) for each in found]
@@ -334,7 +331,7 @@ def running_contrast(
     # Howard, Ramdas, McAuliffe & Sekhon (2021), Annals of Statistics 49, 1055-1080 (theorem 4).
     # Fan, Grama & Liu (2015), Electronic Journal of Probability 20, 1-22.
     x_a, n_a, x_d, n_d = floats(x_a, n_a, x_d, n_d)
-    error = 1 - confidence
+    error = 1 - 0.95  # of all intervals together
     if comparison == "rate":
         d = _running_side(x_d, n_d, n_d)
         radius = boundary(d.variance, error) / d.weight

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, SupportsFloat, SupportsIndex, TypeGuard
+from typing import Annotated, Literal, SupportsFloat, SupportsIndex
 
 import numpy as np
 from pydantic import (
@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from fairgauge.errors import Problem, SpecError, quote, refuse
-from fairgauge.plugins import Unreadable, canonical, loads, matches
+from fairgauge.plugins import Unreadable, canonical, is_number, loads, matches
 from fairgauge_cloud._coded_column import CodedColumn, Mask
 from fairgauge_cloud._config_problems import problems_of
 from fairgauge_cloud._files import MOST_OF_CONFIGURATION, read_text
@@ -203,11 +203,6 @@ def _range(feature: str, found: object, path: str, problems: list[Problem]) -> C
         problems.append(Problem(path, message))
         return None
     return Condition(feature, low=float(numeric[0]), high=float(numeric[1]))
-
-
-def is_number(value: object) -> TypeGuard[int | float]:
-    """Return whether a value is a number; true and false are none."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _equals_as_service(wanted: object, level: object) -> bool:

@@ -148,13 +148,10 @@ def _kurtosis(term: RegressionTerm, side: ConfusionCounts) -> Array:
 
 
 def _error_sparseness(data: SideData, n: Array, fewest: int, fewest_together: int) -> Sparseness:
-    every = np.where(np.isinf(n), n, (data.everyone or data).unclustered_rows(_count_rows))
+    rows = (data.everyone or data).unclustered_rows(lambda side: side.moments["n"])
+    every = np.where(np.isinf(n), n, rows)
     together = Sparseness(ReasonCode.FEW_ERRORS_TOGETHER, every, fewest_together)
     return Sparseness(ReasonCode.FEW_ERRORS, n, fewest, together)
-
-
-def _count_rows(side: ConfusionCounts) -> Array:
-    return side.moments["n"]
 
 
 @numeric_interval.register(RootMeanSquaredError)

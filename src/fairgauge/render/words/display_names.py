@@ -57,9 +57,9 @@ def called(name: object) -> str:
     return f"“{kept}”" if _UNSEEN.search(shown) else shown
 
 
-def all_called(names: Iterable[object], last: str = "and", most: int = 8) -> str:
+def all_called(names: Iterable[object]) -> str:
     """Return names of the user as a sentence lists them."""
-    return listing([called(each) for each in names], last, most)
+    return listing(list(map(called, names)))
 
 
 def file_of(source: str) -> str:
