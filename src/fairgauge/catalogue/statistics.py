@@ -149,6 +149,10 @@ class Rate(Statistic):
         return (self.of, self.among)
 
     @property
+    def needs(self) -> frozenset[Need]:
+        return needs_of((self.of, self.among))
+
+    @property
     def denominators(self) -> tuple[Cells, ...]:
         return (self.among,)
 
