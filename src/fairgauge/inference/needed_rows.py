@@ -9,7 +9,6 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.enums import IntervalMethod
 from fairgauge.results.estimates import Estimate
-from fairgauge.start.records import dataclass
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.rows_to_decide import (
@@ -20,18 +19,6 @@ from fairgauge.stats.rows_to_decide import (
 
 POWER = 0.8
 """The default power."""
-
-
-@dataclass(frozen=True, slots=True)
-class DetectableDisparity:
-    """The smallest disparity that two groups of these sizes can show.
-
-    ``difference``: of the rates; None where no rate is so far from the reference's.
-    ``ratio``: of the rates, below or above 1; None where no rate on that side could be detected.
-    """
-
-    difference: float | None
-    ratio: float | None
 
 
 def needed_rows(estimate: Estimate, lower: float, upper: float) -> float | None:
@@ -86,28 +73,32 @@ def _interval_inflation(estimate: Estimate, metric: Metric) -> float | None:
     return times if times > 0 else None
 
 
-def detectable_disparity(estimate: Estimate, *, above: bool = False) -> DetectableDisparity | None:
-    """Return the smallest disparity that would probably be found in groups of these sizes.
+def detectable_disparity(
+    estimate: Estimate, *, above: bool = False
+) -> tuple[float | None, float | None]:
+    """Return the smallest difference and ratio of rates that groups of these sizes probably show.
 
     Both are taken to have the reference's rate. The ratio is that of a group with a lower rate, or
-    with one ``above`` the reference's. None where two rates are not compared.
+    with one ``above`` the reference's. None where no rate is so far from the reference's, or two
+    rates are not compared.
     """
     sides, interval = _rates_with_sizes(estimate), estimate.interval
     if sides is None or interval is None:
-        return None
+        return None, None
     times = _interval_inflation(estimate, estimate.definition)
     dependent = {IntervalMethod.JACKKNIFE, IntervalMethod.SURVEY_DESIGN}
     if times is None and dependent & {*interval.methods}:
-        return None  # such as a ratio to 0, which does not show how precise clustered rows are
+        # such as a ratio to 0, which does not show how precise clustered rows are
+        return None, None
     (_, n), (rate, m) = sides
     n, m = n / (times or 1.0), m / (times or 1.0)
     gap = float(detectable_difference(rate, m, rate, n, interval.level, POWER))
     if not math.isfinite(gap):
-        return None
+        return None, None
     possible = gap <= max(rate, 1 - rate)
     away = gap if above else -gap
     ratio = 1 + away / rate if rate and 0 < rate + away <= 1 else None
-    return DetectableDisparity(gap if possible else None, ratio)
+    return gap if possible else None, ratio
 
 
 def _rates_with_sizes(estimate: Estimate) -> tuple[tuple[float, float], tuple[float, float]] | None:

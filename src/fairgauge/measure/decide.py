@@ -608,7 +608,7 @@ def _add_needed_rows(
     needed = None if kept_open else needed_rows(estimate, rule.low, rule.high)
     upper = reason["limit"] == rule.high  # of the group's rate, or of what it is lower by
     above = upper is (getattr(estimate.definition, "order", "") == "group - reference")
-    detectable = detectable_disparity(estimate, above=above)
+    difference, ratio = detectable_disparity(estimate, above=above)
     return Reason.of(
         ReasonCode.CROSSES,
         limit=reason["limit"],
@@ -618,8 +618,8 @@ def _add_needed_rows(
         on_limit=True if needed and needed > _MOST_ROWS else None,
         rows=(estimate.n_group or 0) + (estimate.n_reference or 0),
         of_group=estimate.n_group or 0,
-        detectable=detectable.difference if detectable else None,
-        detectable_ratio=detectable.ratio if detectable else None,
+        detectable=difference,
+        detectable_ratio=ratio,
         unit=unit if kept_open or needed else None,
         **kept_open,
     )

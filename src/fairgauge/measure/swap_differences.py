@@ -45,6 +45,7 @@ from fairgauge.stats.significance import fisher, holm
 from fairgauge.values import matches
 
 Compared: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+Missing: TypeAlias = tuple[float | None, tuple[float, float]]
 """The groups of both sides of a comparison."""
 # share of items that are asked under a name from which on those that are not are missing
 _MOSTLY_CROSSED = 0.5
@@ -104,20 +105,13 @@ def answered_shares(answers: Answers) -> Iterator[AnsweredShare]:
                 )  # fmt: skip
 
 
-class LackingAnswers(NamedTuple):
-    """The shares of the cells of two sides whose answers are missing, and p of equal ones.
+def missing_answers(
+    answers: Answers, sides: Sequence[Compared]
+) -> dict[tuple[int, Compared], Missing]:
+    """Return p of equal shares of missing answers, and the shares, by model and sides.
 
     It is adjusted for all models and comparisons (Holm); None where no answer is missing.
     """
-
-    p: float | None
-    shares: tuple[float, float]
-
-
-def doubts(
-    answers: Answers, sides: Sequence[Compared]
-) -> dict[tuple[int, Compared], LackingAnswers]:
-    """Return what is not known of the answers, by model and sides."""
     found: dict[tuple[int, Compared], tuple[float, float]] = {}
     p_values: dict[tuple[int, frozenset[tuple[int, ...]]], float] = {}
     for model in np.unique(answers.model).tolist():
@@ -132,7 +126,7 @@ def doubts(
     adjusted = holm([*p_values.values()]).tolist() if p_values else []
     p_of = dict(zip(p_values, adjusted, strict=True))
     return {
-        (model, each): LackingAnswers(p_of.get((model, frozenset(each))), shares)
+        (model, each): (p_of.get((model, frozenset(each))), shares)
         for (model, each), shares in found.items()
     }
 
@@ -201,13 +195,13 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
     sides = [*_compared_sides(answers, question)]
     edits = [g for g, placebo in enumerate(answers.placebo) if placebo]
     effects = {each.code: _effects(each.of(np.isin(each.group, edits))) for each in models}
-    doubtful = doubts(answers, [side.groups for side in sides])
+    missing = missing_answers(answers, [side.groups for side in sides])
     given = answers.mean[answers.n > 0]
     ends = (0.0, 1.0) if question.decides else (float(given.min()), float(given.max()))
     drafts = [
         _draft(
             cells, side, effects[cells.code], question, ends, answers.family_of,
-            doubtful.get((cells.code, side.groups)),
+            missing.get((cells.code, side.groups), (None, (0.0, 0.0))),
         )
         for cells in models
         for side in sides
@@ -274,7 +268,7 @@ def _draft(
     question: SwapQuestion,
     ends: tuple[float, float],
     family_of: Index | None,
-    doubt: LackingAnswers | None,
+    missing: Missing,
 ) -> _Draft:
     both = cells.of(np.isin(cells.group, (sides.group, *sides.reference)))
     in_group = both.group == sides.group
@@ -297,7 +291,7 @@ def _draft(
         complete=len(both.y) == len(items) * sum(variants),
         margin=question.margin,
         reason=SwapReason.NO_ITEMS,
-        p_missing=None if doubt is None else doubt.p,
+        p_missing=missing[0],
     )
     if not len(items):
         return _Draft(cells, sides, result)
@@ -317,10 +311,10 @@ def _draft(
             result = _add_interval(result, found.items)
     else:
         result = _test_names(result, found, both, placebo, question)
-    if doubt is None or result.low is None or result.high is None or not any(doubt.shares):
+    if result.low is None or result.high is None or not any(missing[1]):
         return _Draft(cells, sides, result)
     means = (found.mean_group, found.mean_reference)
-    of_sides = (mean_limits(m, lacks, ends) for m, lacks in zip(means, doubt.shares, strict=True))
+    of_sides = (mean_limits(m, lacks, ends) for m, lacks in zip(means, missing[1], strict=True))
     worst, interval = difference_limits(*of_sides), (np.array(result.low), np.array(result.high))
     low, high = worst_case_limits(interval, worst, np.array(found.value), ratio=False)
     return _Draft(cells, sides, result, (float(low), float(high)))

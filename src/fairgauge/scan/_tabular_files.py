@@ -50,11 +50,11 @@ _MOST_NAMES = 5
 def open_csv(paths: list[Place], name: str, header_row: int = 0) -> Source:
     """Open CSV files that have the same columns, in any order; 0 is a header that is found."""
     dialects = [_dialect(path, header_row) for path in paths]
-    columns = dialects[0].header
-    check_same_columns({p: each.header for p, each in zip(paths, dialects, strict=True)})
+    *_, columns = dialects[0][1]
+    check_same_columns({p: each[-1] for p, (_, each) in zip(paths, dialects, strict=True)})
     alike: dict[tuple[str, str, tuple[str, ...]], list[Place]] = {}
-    for each in dialects:
-        alike.setdefault((each.delimiter, each.line_end, each.header), []).append(each.path)
+    for below, each in dialects:
+        alike.setdefault(each, []).append(below)
     parts = [_read_csv(found, *dialect, columns) for dialect, found in alike.items()]
     # columns are named by position: DuckDB takes names that differ in case alone for the same
     position = {column: f"c{i}" for i, column in enumerate(columns)}
@@ -91,17 +91,8 @@ def _read_csv(
     return f"SELECT {chosen} FROM {csv_rows(paths, names, delimiter, line_end=line_end)}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Dialect:
-    """What separates the columns of a CSV file, and their names; see `csv_rows`."""
-
-    path: Place
-    delimiter: str
-    line_end: str
-    header: tuple[str, ...]
-
-
-def _dialect(path: Place, header_row: int) -> _Dialect:
+def _dialect(path: Place, header_row: int) -> tuple[Place, tuple[str, str, tuple[str, ...]]]:
+    # the file from its header on, and its delimiter, line end and columns
     lines = _first_lines(path)
     if header_row > len(lines):
         raise DataError(f"{quote(path)} has no line {header_row:,} among its first {len(lines):,}")
@@ -127,7 +118,7 @@ def _dialect(path: Place, header_row: int) -> _Dialect:
     check_unique_names(header, quote(path))
     RECORDS[str(path)].lines_above = above
     below = _below(path, "".join(skipped)) if above else path
-    return _Dialect(below, delimiter, line_end, tuple(header))
+    return below, (delimiter, line_end, tuple(header))
 
 
 def _below(path: Place, above: str) -> Path:

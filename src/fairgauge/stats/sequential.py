@@ -287,17 +287,6 @@ BETS = tuple(2.0**-k for k in range(1, 13))
 """Slopes of the lines of which the boundary is the lowest: for variances from 10 to 1e8."""
 
 
-class RunningContrast(NamedTuple):
-    """A running contrast and its confidence sequence, arrays of shape (periods, ...).
-
-    All three are nan until a period has rows of all that is contrasted.
-    """
-
-    value: Array
-    low: Array
-    high: Array
-
-
 @quiet
 def running_contrast(
     comparison: Contrasted,
@@ -305,10 +294,11 @@ def running_contrast(
     n_a: ArrayLike,
     x_d: ArrayLike,
     n_d: ArrayLike,
-) -> RunningContrast:
-    """Return the contrast of running rates with a 95% confidence sequence.
+) -> tuple[Array, Array, Array]:
+    """Return the contrast of running rates, and both limits of a 95% confidence sequence.
 
-    With this probability all intervals contain the running contrast of the true rates.
+    With this probability all intervals contain the running contrast of the true rates. Arrays are
+    of shape (periods, ...), nan until a period has rows of all that is contrasted.
 
     ``comparison``: {"difference", "ratio", "rate"}: d - a, d / a, or d alone.
     ``x_a, n_a, x_d, n_d``: shape (periods, ...): successes and rows of both groups in every period;
@@ -384,10 +374,6 @@ def _running_side(x: Array, n: Array, weights: Array) -> _RunningSide:
 
 def _clip_contrast(
     value: Array, low: Array, high: Array, least: float, most: float
-) -> RunningContrast:
-    known = ~np.isnan(value)
-    return RunningContrast(
-        value,
-        np.where(known, np.clip(low, least, most), np.nan),
-        np.where(known, np.clip(high, least, most), np.nan),
-    )
+) -> tuple[Array, Array, Array]:
+    low, high = (np.where(np.isnan(value), value, np.clip(e, least, most)) for e in (low, high))
+    return value, low, high
