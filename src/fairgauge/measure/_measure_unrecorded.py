@@ -13,7 +13,7 @@ from typing import TypeAlias, TypeGuard
 
 import numpy as np
 
-from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric
 from fairgauge.catalogue.distributions import OverallStandardisedMean
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
@@ -176,8 +176,11 @@ class _Feature:
                 metric, of = asked.metric, getattr(asked.metric, "of", None)
                 if metric.scope in ("table", "rows"):
                     continue
-                compares = isinstance(metric, Contrast | OverallStandardisedMean)
-                if compares and is_estimated(of) and not asked.obstacle:
+                if (
+                    isinstance(metric, Contrast | OverallStandardisedMean)
+                    and is_estimated(of)
+                    and not asked.obstacle
+                ):
                     self._compare(metric, of, outcome)
                 elif at == 0 and metric.name in ruled:
                     reason = asked.obstacle or Reason.of(ReasonCode.GROUP_NOT_RECORDED)
@@ -316,7 +319,7 @@ class _Feature:
             reference=None,
         )
 
-    def _compare(self, metric: Metric, row: Estimated, outcome: OutcomeMasks) -> None:
+    def _compare(self, metric: ComparisonMetric, row: Estimated, outcome: OutcomeMasks) -> None:
         rate = self._counts.rate(row, outcome)
         estimator = self._deciding(rate, row.name, outcome)
         mirrors = len(self._names) == 2 and self._references[0][2].kind is ReferenceKind.OTHERS

@@ -637,7 +637,7 @@ class _Audit(Compared):
         open_ = [each for each in first if before_counting(each) is Outcome.INCONCLUSIVE]
         stated = map(self._comparison, filter(None, map(self._estimate, open_)))
         of_shares = [s for s in stated if s.lower is not None and is_of_shares(s)]
-        yield from sorted(of_shares, key=lambda s: -abs((s.who.rate or 0) - (s.than.rate or 0)))[:1]
+        yield from sorted(of_shares, key=lambda s: -abs(_rate_difference(s)))[:1]
 
     def _estimate_of(self, note: Any) -> Any:
         place = (note.feature, *map(note.get, ("metric", "group", "class", "threshold")))
@@ -964,6 +964,10 @@ def _is_contrary(one: Statement, other: Statement) -> bool:
 def is_of_shares(s: Statement) -> bool:
     """Return whether shares are compared: of a decision or outcome, or of those that fit it."""
     return s.of is not None and s.of.kind in _SHARES
+
+
+def _rate_difference(s: Any) -> float:
+    return float((s.who.rate or 0) - (s.than.rate or 0))
 
 
 def _is_difference(row: Any) -> bool:
