@@ -135,9 +135,9 @@ def audit(
     of_limits = question_checks.limits_of_the_better_off(
         spec, stated.favourable or Favourable.POSITIVE
     )
-    harmless = with_accepted(of_limits, spec)
+    notes_of_limits = with_accepted(of_limits, spec)
     measured, verdicts, notes_of_verdicts = measure_and_judge(
-        cube, source, spec, (*mistakes, *repeated, *harmless)
+        cube, source, spec, (*mistakes, *repeated, *notes_of_limits)
     )
     excluded, (used, notes_of_used) = excluded_rows(cube, spec), used_rows(cube, spec)
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
@@ -169,7 +169,7 @@ def audit(
             *exclusion_notes(excluded, spec, cube.read),
             *notes_of_used,
             *assumed_positive(cube, spec, measured.task, rows),
-            *harmless,
+            *notes_of_limits,
             *mistakes,
             *repeated,
             *measured.diagnostics,

@@ -395,7 +395,7 @@ def withhold(
             alone=str(Outcome.PASS),
         )
 
-    harmless = {
+    unfailable = {
         note["rule"]
         for note in notes
         if note.code is DiagnosticCode.LIMITS_THE_BETTER_OFF and note.level is Level.WARNING
@@ -406,7 +406,7 @@ def withhold(
         return why(needs, feature) or Reason.of(ReasonCode.LIMITS_THE_BETTER_OFF)
 
     return tuple(
-        each.withheld(nobody_can_fail if str(getattr(each, "rule", "")) in harmless else why)
+        each.withheld(nobody_can_fail if str(getattr(each, "rule", "")) in unfailable else why)
         for each in decided
     )
 

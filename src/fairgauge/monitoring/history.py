@@ -331,9 +331,8 @@ class FsspecStore:
         if not names:
             return []
         paths = [f"{self._root}/{name}" for name in names]
-        with explain_store_errors(
-            self.name, "read"
-        ):  # all at once: one after the other waits for each
+        with explain_store_errors(self.name, "read"):
+            # all at once: one after the other waits for each
             found: dict[str, bytes] = self._files.cat(paths, on_error="omit")
         texts = {path: data.decode("utf-8", errors="replace") for path, data in found.items()}
         return [texts.get(path) for path in paths]
