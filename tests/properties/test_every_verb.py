@@ -62,7 +62,7 @@ def of_reports(data: Any, **more: Any) -> Any:
 
 def of_models(data: Any, **more: Any) -> Any:
     asked = {**QUESTION, "prediction": "prediction", "candidate": "candidate"}
-    return fg.compare_models(data, **asked, rules=[RULE], **more)
+    return fg.compare_models(data, **asked, **more)
 
 
 def of_thresholds(data: Any, **more: Any) -> Any:

@@ -133,7 +133,9 @@ def audit(
     )
     stated = replace(spec, favourable=Favourable.NEITHER) if in_doubt else spec
     of_limits = question_checks.limits_of_the_better_off(
-        spec, stated.favourable or Favourable.POSITIVE
+        [limit for _, limit in spec.limits],
+        spec.catalogue,
+        stated.favourable or Favourable.POSITIVE,
     )
     notes_of_limits = with_accepted(of_limits, spec)
     measured, verdicts, notes_of_verdicts = measure_and_judge(

@@ -141,6 +141,12 @@ def compare_models(
     >>> print(found["boosted"].verdict)
     dominates
     """
+    if options.get("rules"):
+        message = (
+            "judge one model: name by how much a candidate may be worse (margins=..., --margin "
+            "disparity=0.05), and audit the chosen one by its rules (fairgauge audit)"
+        )
+        raise SpecError(Problem("rules", message))
     run = start_run("compare-models", data, with_config(config, options), models=True)
     cube, spec = run.cube, run.spec
     if not spec.candidate:

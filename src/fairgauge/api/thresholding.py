@@ -14,6 +14,7 @@ from fairgauge.question.features import RECORD, refuse_probabilities
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec
+from fairgauge.resolve.question_checks import limits_only_the_better_off
 from fairgauge.results.disadvantage import better_of
 from fairgauge.results.threshold_choice import ThresholdChoice
 
@@ -114,6 +115,7 @@ def _check_thresholds(spec: Spec) -> None:
                 f"has alternatives, of which thresholds are chosen for one at a time: {limits}"
             )
             problems.append(Problem("rules", message))
+    problems += limits_only_the_better_off(spec.rules, spec.catalogue, spec, "rules")
     for name, _ in spec.margins:
         if spec.catalogue.rate(name).needs - {"label", "prediction"}:
             message = "cannot be kept: name a rate of decisions, such as accuracy"

@@ -33,6 +33,7 @@ from fairgauge.question.rules import Rule, check_rule, parse_rule
 from fairgauge.question.spec_file import MONITOR, overridden, read_options
 from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask, unmet_needs_of_rule
 from fairgauge.results.monitor_results import SMALLEST_GROUP
+from fairgauge.resolve.question_checks import limits_only_the_better_off
 from fairgauge.start.records import dataclass, fields, replace
 from fairgauge.stats.sequential import Contrasted
 from fairgauge.values import Json
@@ -252,6 +253,9 @@ def _rules(
             "has no rule; write [[monitor.rules]] with a metric and at_least, at_most or within"
         )
         problems.append(Problem(MONITOR, message))
+    if question is not None and not problems:
+        catalogue = MonitorSpec(question, tuple(found)).catalogue
+        problems += limits_only_the_better_off(found, catalogue, question, where)
     return tuple(found)
 
 

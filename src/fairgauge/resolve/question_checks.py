@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
@@ -28,6 +29,7 @@ from fairgauge.identity import FeatureId, is_named, texts_of
 from fairgauge.question.category_words import has_words, is_group_of
 from fairgauge.question.kits import find_kit
 from fairgauge.question.recoding import has_categories, ranges_of
+from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts
@@ -220,11 +222,13 @@ def depends_on_favourable(spec: Spec) -> bool:
     )
 
 
-def limits_of_the_better_off(spec: Spec, favourable: Favourable) -> Iterator[Diagnostic]:
+def limits_of_the_better_off(
+    limits: Iterable[Rule], catalogue: Catalogue, favourable: Favourable
+) -> Iterator[Diagnostic]:
     """Warn of rules that nobody who is worse off can fail, with those that they can."""
-    bounds = [(each, (each.low, each.high)) for _, each in spec.limits]
+    bounds = [(each, (each.low, each.high)) for each in limits]
     for rule, ends in bounds:
-        row = spec.catalogue.row(rule.metric)
+        row = catalogue.row(rule.metric)
         if not (end := adverse_end(row, favourable)):
             continue
         adverse = end > 0
@@ -237,6 +241,25 @@ def limits_of_the_better_off(spec: Spec, favourable: Favourable) -> Iterator[Dia
         yield Diagnostic.warning(
             DiagnosticCode.LIMITS_THE_BETTER_OFF, rule=str(rule), higher=adverse, instead=instead
         )
+
+
+def limits_only_the_better_off(
+    limits: Iterable[Rule], catalogue: Catalogue, spec: Spec, path: str
+) -> list[Problem]:
+    """Return what is wrong with rules that nobody who is worse off can fail, unless accepted."""
+    code = str(DiagnosticCode.LIMITS_THE_BETTER_OFF)
+    if code in spec.accept:
+        return []
+    favourable = spec.favourable or Favourable.POSITIVE
+    return [
+        Problem(
+            path,
+            f"only a group that is better off can fail {quote(note['rule'])}, so a pass would mean "
+            f"nothing to those who are worse off; write {note['instead'] or 'the other limit'}, "
+            f"or accept it (accept = [{quote(code)}])",
+        )
+        for note in limits_of_the_better_off(limits, catalogue, favourable)
+    ]
 
 
 def unmatched_name(path: str, name: str, known: Iterable[str]) -> Diagnostic:

@@ -112,7 +112,7 @@ RESULTS = {
         asked(GOAL, "balanced_accuracy.difference >= -0.5", fg.rule(CAUGHT, at_least=0.1)),
     ),
     "monitor of nothing": lambda: fg.monitor(
-        {"2026-01-01": cube(0, of=0)}, asked("selection_rate <= 0.9")
+        {"2026-01-01": cube(0, of=0)}, asked("selection_rate >= 0.1")
     ),
 }  # fmt: skip
 

@@ -96,6 +96,14 @@ def test_a_rule_that_those_worse_off_cannot_fail_is_no_pass_until_it_is_accepted
     assert fg.audit(data, **asked, accept=["limits_the_better_off"]).verdict is Outcome.PASS
     both = {**asked, "rules": [rule, "-0.05 <= selection_rate.difference <= 0.05"]}
     assert fg.audit(data, **both).verdict is Outcome.FAIL
+    asked |= {"label": "y", "sensitive": "sex"}
+    rows = pl.DataFrame({"sex": ["F", "M"], "y": [0, 1], "p": [1, 1], "s": [0, 1]})
+    with pytest.raises(fg.SpecError, match="only a group that is better off can fail"):
+        fg.monitor({"2026-01": data}, {**asked, "prediction": "p"})
+    with pytest.raises(fg.SpecError, match="only a group that is better off can fail"):
+        fg.thresholds(rows, **asked, score="s", threshold=0.5)
+    with pytest.raises(fg.SpecError, match="judge one model"):
+        fg.compare_models(rows, **asked, prediction="p", candidate="s")
 
 
 def _codes(data, **asked):

@@ -333,7 +333,7 @@ VERBS = {
     "compare-models": Verb(
         function="fairgauge.api.comparing:compare_models",
         result_kind="comparison",
-        question_options=question("strata"),
+        question_options=question("strata", "rules"),
         help="""Compare candidate models with the model in use, which decide the same rows of DATA.
 
     States whether each candidate dominates the model in use (fairer, not worse by more than the
