@@ -32,8 +32,8 @@ from fairgauge.question.readers import Location, items, read_number
 from fairgauge.question.rules import Rule, check_rule, parse_rule
 from fairgauge.question.spec_file import MONITOR, overridden, read_options
 from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask, unmet_needs_of_rule
-from fairgauge.results.monitor_results import SMALLEST_GROUP
 from fairgauge.resolve.question_checks import limits_only_the_better_off
+from fairgauge.results.monitor_results import SMALLEST_GROUP
 from fairgauge.start.records import dataclass, fields, replace
 from fairgauge.stats.sequential import Contrasted
 from fairgauge.values import Json
