@@ -257,6 +257,7 @@ class WhyIncomplete(StrEnum):
     UNTESTED = "untested"  # a difference or a verdict changed, and no test shows by what
     NOTHING_COMPARED = "nothing compared"
     MORE_LACK = "more lack"  # an outcome or a group, or are doubtful
+    OTHER_ROWS = "other rows"  # of only one report do conditions leave out by some column
     GROUP_GONE = "group gone"  # or has insufficient data now
 
 

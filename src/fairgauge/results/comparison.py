@@ -402,7 +402,8 @@ class Change(ResultOfMetrics):
         """Return why something may have got worse that two reports could not be compared in.
 
         A verdict or a fail without a counterpart; what moved, not for the better, without a test;
-        a group of which hardly a row is left; or, without verdicts, nothing in common, many more
+        rows that only one report leaves out by a condition on a column; a group of which hardly a
+        row is left; or, without verdicts, nothing in common, many more
         rows that lack something, a group gone.
         """
         if self.new is None:
@@ -411,6 +412,7 @@ class Change(ResultOfMetrics):
         reasons = {
             WhyIncomplete.NO_COUNTERPART: rules or any(map(_is_unaccounted, self.unmatched)),
             WhyIncomplete.UNTESTED: self._verdicts_untested() or any(map(self._open, self.changes)),
+            WhyIncomplete.OTHER_ROWS: any(map(_leaves_out_other_rows, self.differences)),
             WhyIncomplete.GROUP_GONE: any(each.hardly_left for each in self.sizes),
         }
         if not (self.stayed or self.flips):  # no verdict shows what is hidden
@@ -468,6 +470,12 @@ def _is_unaccounted(each: UnmatchedVerdict) -> bool:
     if each.report == "new":
         return each.verdict.outcome is Outcome.FAIL
     return each.reason.code is not ReasonCode.IS_REFERENCE
+
+
+def _leaves_out_other_rows(each: Difference) -> bool:
+    # other values of one column may be another period
+    columns = [{*of} if isinstance(of, Mapping) else set() for of in (each.old, each.new)]
+    return each.key == "where" and columns[0] != columns[1]
 
 
 def counted(changes: Iterable[DisparityChange]) -> Counter[str]:

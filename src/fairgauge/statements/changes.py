@@ -23,6 +23,7 @@ from fairgauge.enums import (
     ScopeKind,
     Status,
     Task,
+    WhyIncomplete,
 )
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import FEWEST_ROWS, ReasonCode
@@ -271,7 +272,9 @@ class _Changes(Compared):
             evidence = c.refused.get("evidence") if c.same_rows and c.refused else None
             yield step("same_rows", same=c.same_rows, evidence=evidence)
         if c.differences:
-            yield step("asked_differently", keys=[each.key for each in c.differences])
+            other = WhyIncomplete.OTHER_ROWS in c.why_incomplete
+            keys = [each.key for each in c.differences]
+            yield step("asked_differently", keys=keys, other_rows=other)
 
     def of_models(self) -> Iterator[Statement]:
         c, best = self.change, self.candidate

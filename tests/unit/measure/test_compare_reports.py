@@ -168,6 +168,20 @@ def test_a_group_of_which_hardly_a_row_is_left_is_no_green_light():
     assert WhyIncomplete.GROUP_GONE not in two(old, all_fewer).why_incomplete
 
 
+def test_rows_that_only_one_report_leaves_out_are_no_green_light():
+    rows = {
+        "sex": ["F", "M"] * 400,
+        "p": [1, 1, 0, 1] * 200,
+        "site": ["a", "b", "b"] * 266 + ["a"] * 2,
+    }
+    by = [
+        fg.audit(pl.DataFrame(rows), prediction="p", positive=1, sensitive="sex", where=where)
+        for where in ({}, {"site": "a"}, {"site": "b"})
+    ]
+    assert fg.compare(*by[:2]).why_incomplete == (WhyIncomplete.OTHER_ROWS,)
+    assert not fg.compare(*by[1:]).why_incomplete  # as of two periods
+
+
 def test_a_verdict_whose_rule_is_gone_is_no_green_light():
     old, new = (
         pairs.report(GROUPS, rules=rules, metrics="selection_rate.ratio", reference={"race": "W"})
