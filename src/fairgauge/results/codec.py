@@ -38,8 +38,7 @@ from typing import (
 
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.definitions import saved_fields
-from fairgauge.start.records import MISSING, dataclass, fields, is_dataclass
+from fairgauge.start.records import MISSING, Field, dataclass, fields, is_dataclass
 from fairgauge.values import Json, Saved
 
 Plain = dict[str, Any]
@@ -83,6 +82,15 @@ class Form:
     schema: Schema
 
 
+NOT_SAVED = {"saved": False}
+"""The metadata of a field that plain values do not have."""
+
+
+def saved_fields(result: Any) -> list[Field[Any]]:
+    """Return the fields of a dataclass that its plain values have."""
+    return [each for each in fields(result) if each.metadata.get("saved", True)]
+
+
 class _Mark(StrEnum):
     INLINE = "inline"
     SHARE = "share"
@@ -121,8 +129,7 @@ Version = Annotated[
 def to_dict(value: Any) -> Plain:
     """Return the plain values of a frozen dataclass: infinities are words, tuples lists.
 
-    >>> from fairgauge.results.scopes import Bounds
-    >>> to_dict(Bounds(0.5, math.inf))
+    >>>     >>> to_dict(Bounds(0.5, math.inf))
     {'low': 0.5, 'high': 'Infinity'}
     """
     kind: Any = type(value)
@@ -137,8 +144,7 @@ def from_dict(kind: type[Result], values: Saved) -> Result:
     ``values``: mapping Its plain values. Keys that it does not have are ignored: they follow from
         the others.
 
-    >>> from fairgauge.results.scopes import Bounds
-    >>> from_dict(Bounds, {"low": 0.5, "high": "Infinity"})
+    >>>     >>> from_dict(Bounds, {"low": 0.5, "high": "Infinity"})
     Bounds(low=0.5, high=inf)
     """
     hashable: Any = kind

@@ -16,14 +16,13 @@ from fairgauge.enums import (
     WhyInconclusive,
     WhyNoRegression,
 )
-from fairgauge.results.codec import Finite, Inline, Share, Version
+from fairgauge.results.codec import Finite, Inline, Share
 from fairgauge.results.disadvantage import favourable_in, favourable_of, is_worse_off
 from fairgauge.results.disparities import distance
 from fairgauge.results.disparities import gap as difference
-from fairgauge.results.doubts import STRATUM, WhyWithheld
 from fairgauge.results.estimates import Estimate
-from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.results.shown_result import CountedData, ResultKind, ResultOfMetrics, ShownResult
+from fairgauge.results.scopes import STRATUM, Diagnostic, Interval, WhyWithheld
+from fairgauge.results.shown_result import CountedData, ResultKind, ResultOfMetrics
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Saved
 
@@ -289,10 +288,7 @@ class Decomposition(ResultOfMetrics):
     KIND: ClassVar = ResultKind(name="why", schema="fairgauge.why/3", title="Decomposition of gaps",
         called="a decomposition of gaps", page="fairgauge.statements.why:why_page")  # fmt: skip
     DERIVED: ClassVar = ("metrics", "verdict", "_statements")
-    __repr__ = ShownResult.__repr__
 
-    version: Version
-    created: str
     data: CountedData
     spec: Saved
     confidence: Share

@@ -15,8 +15,8 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
-from fairgauge.results.codec import Finite, Version
-from fairgauge.results.definitions import OfRow, in_words
+from fairgauge.results.codec import Finite
+from fairgauge.results.scopes import OfRow, in_words
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
 from fairgauge.results.verdicts import exit_code
 from fairgauge.start.records import dataclass
@@ -248,10 +248,7 @@ class MonitorReport(ResultOfMetrics):
         title="Report of a monitor", called="the report of a monitor",
         page="fairgauge.statements.monitor:monitor_page")  # fmt: skip
     DERIVED: ClassVar = ("verdict", "metrics", "_statements")
-    __repr__ = ShownResult.__repr__
 
-    version: Version
-    created: str
     history: str
     model: str
     spec: Saved
@@ -422,11 +419,7 @@ class HistoryHealth(ShownResult):
     KIND: ClassVar = ResultKind(name="history_health", schema="fairgauge.history_health/2",
         title="Health of the history of a monitor", called="the health of a history",
         page="fairgauge.statements.monitor:history_page")  # fmt: skip
-    DERIVED: ClassVar = ("_statements",)
-    __repr__ = ShownResult.__repr__
 
-    version: Version
-    created: str
     history: str
     model: str
     periods: tuple[str, ...]

@@ -7,10 +7,8 @@ from enum import StrEnum
 from typing import ClassVar, Literal
 
 from fairgauge.enums import Status
-from fairgauge.results.codec import Finite, Share, Version
-from fairgauge.results.definitions import in_words
-from fairgauge.results.doubts import WhyWithheld
-from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.codec import Finite, Share
+from fairgauge.results.scopes import Diagnostic, WhyWithheld, in_words
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Saved
@@ -238,10 +236,7 @@ class PairsAudit(ShownResult):
         title="Audit by swapped names", called="an audit by swapped names",
         page="fairgauge.statements.swaps:swaps_page")  # fmt: skip
     DERIVED: ClassVar = ("verdict", "_statements")
-    __repr__ = ShownResult.__repr__
 
-    version: Version
-    created: str
     data: AnswerCounts
     spec: Saved
     differences: tuple[SwapDifference, ...]

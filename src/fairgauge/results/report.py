@@ -8,8 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task, Threshold
 from fairgauge.errors import FairgaugeError, listing, quote, suggest
-from fairgauge.results.codec import Finite, Version
-from fairgauge.results.definitions import NOT_SAVED, function_at, in_words
+from fairgauge.results.codec import NOT_SAVED, Finite
 from fairgauge.results.disadvantage import favourable_of, harm_in_words
 from fairgauge.results.estimates import (
     AdverseImpact,
@@ -20,8 +19,8 @@ from fairgauge.results.estimates import (
     GroupPair,
     ScoreCounts,
 )
-from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
+from fairgauge.results.scopes import Diagnostic, function_at, in_words
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.verdicts import (
     RuleResult,
     RulesNotMet,
@@ -123,10 +122,7 @@ class Report(ResultOfMetrics):
         title="A fairness audit", called="a report of fairgauge",
         page="fairgauge.statements.audit:audit_page")  # fmt: skip
     DERIVED: ClassVar = ("metrics", "_statements")
-    __repr__ = ShownResult.__repr__
 
-    version: Version
-    created: str = field(compare=False)
     profile: Profile
     task: Task
     data: Data

@@ -9,11 +9,10 @@ from fairgauge.enums import Accepts, ChosenBy, Outcome
 from fairgauge.errors import quote
 from fairgauge.question.rules import parse_rule
 from fairgauge.reasons import Reason
-from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.codec import Finite, Inline, Share
-from fairgauge.results.doubts import WhyWithheld
-from fairgauge.results.scopes import Interval, Reference
-from fairgauge.results.shown_result import CountedResult, ResultKind, ShownResult
+from fairgauge.results.estimates import DisparityChange, RateChange
+from fairgauge.results.scopes import Interval, Reference, WhyWithheld
+from fairgauge.results.shown_result import CountedResult, ResultKind
 from fairgauge.results.verdicts import exit_code, gravest
 from fairgauge.start.records import dataclass, replace
 
@@ -111,8 +110,6 @@ class ThresholdChoice(CountedResult):
     KIND: ClassVar = ResultKind(name="thresholds", schema="fairgauge.thresholds/5",
         title="Thresholds of a score", called="a choice of thresholds",
         page="fairgauge.statements.thresholds:thresholds_page")  # fmt: skip
-    DERIVED: ClassVar = ("_statements",)
-    __repr__ = ShownResult.__repr__
 
     score: str
     accepts: Accepts

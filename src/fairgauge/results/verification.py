@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from fairgauge.results.definitions import in_words
 from fairgauge.results.name_swaps import PairsAudit
 from fairgauge.results.report import Report
+from fairgauge.results.scopes import in_words
 from fairgauge.start.records import dataclass, field
 
 NAME_OF_SIGNATURE = "the signature"
