@@ -4,8 +4,7 @@ A field of a result is stated once, in its class: its name is the key, its type 
 written, read and described. What a type does not state stands beside it in `Annotated`: another
 `Key`, all keys of a mapping, a record that is written `Inline`, a number that is a `Share`. A class
 that is written under other keys than its fields is registered by `save_inline`; values that follow
-from the fields are listed in ``DERIVED``. Of a ``SPARSE`` class only what differs from its default
-is written.
+from the fields are listed in ``DERIVED``. A ``SPARSE`` class states what differs from its default.
 """
 
 # Why no library (November 2026; msgspec 0.22, cattrs 26.2, pydantic 2): our JSON is flat. Scopes,
@@ -141,8 +140,7 @@ def from_dict(kind: type[Result], values: Saved) -> Result:
     """Read what `to_dict` wrote.
 
     ``kind``: type The dataclass.
-    ``values``: mapping Its plain values. Keys that it does not have are ignored: they follow from
-        the others.
+    ``values``: mapping Its plain values; keys that it does not have follow from others.
 
     >>>     >>> from_dict(Bounds, {"low": 0.5, "high": "Infinity"})
     Bounds(low=0.5, high=inf)

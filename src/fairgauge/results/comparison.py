@@ -59,8 +59,7 @@ class MarginTest:
     ``margin, by``: by how much the rate may be worse, as a difference or as a share of it.
     ``adjusted``: the interval of the change at the level of all candidates, by which it is decided.
     ``better``: whether that whole interval is on the better side of no change.
-    ``overturned``: whether excluded rows could overturn that it is non-inferior, which it then is
-        not.
+    ``overturned``: whether excluded rows could overturn that it is, so that it is not.
     ``p_value, p_adjusted``: one-sided, of being worse by more; for all margins (Holm).
     ``needed``: rows of this composition that would show non-inferiority; None where none would.
     """

@@ -46,8 +46,7 @@ class ByEstimator:
     ``decides``: whether it is the one of the `Estimate`, and of verdicts.
     ``interval``: its confidence interval; of bounds the range that the data leave, widened by it.
     ``set_low, set_high``: the range that the data leave, of bounds.
-    ``effective_people``: as how many people of known group, in the side with fewer, it is as
-        precise.
+    ``effective_people``: it is as precise as so many people of known group in the smaller side.
     """
 
     metric: str
@@ -168,8 +167,7 @@ ComparisonKey: TypeAlias = tuple[str, str | None, str | None, Scope, ClassScope,
 class RateValue:
     """A rate of one group.
 
-    ``numerator, denominator``: the rows that a share counts, and that any rate is of, without
-        weights.
+    ``numerator, denominator``: the rows that a share counts, and that any rate is of, unweighted.
     ``weighted_denominator``: the sum of the weights of the rows of the denominator.
     ``bounds``: its range over all tables that agree with protected counts; None of exact ones.
     ``error``: the most that the value can be off because scores were binned.
@@ -294,10 +292,8 @@ class ScoreCounts:
 class WorstCase:
     """The least and the greatest value of a rate or comparison, whatever some rows do not state.
 
-    ``outcomes``: whether rows lack an outcome, which takes back a pass alone; else they lack a
-        group.
-    ``without_group``: of outcomes, whether rows without a group, which may have one, are placed
-        too.
+    ``outcomes``: whether rows lack an outcome, which only takes back a pass, and not a group.
+    ``without_group``: of outcomes, whether rows without a group are placed, too.
     ``at_most``: whether there may be fewer such rows, since counts are protected.
     ``beside``: of each end, the group that would be its reference; None where that is as it is now.
     ``wider``: of each end, how much further the limit of an interval is from the value there.
@@ -321,8 +317,7 @@ ShownKey: TypeAlias = tuple[str, str | None, str | None, ClassScope, float | Non
 class Shown:
     """What people of known group show of probabilities.
 
-    ``random``: whether they were drawn at random and correct the estimate, or all outcomes are
-        alike.
+    ``random``: whether they are a random sample, which corrects it, or all outcomes are alike.
     ``contradiction``: how they contradict the probabilities; None where they do not.
     ``unplaced``: how many rows have neither probabilities nor a known group.
     ``lacking``: how many rows lack an outcome, or may.

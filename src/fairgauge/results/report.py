@@ -165,14 +165,12 @@ class Report(ResultOfMetrics):
         that of all rows (with strata pooled where the metric is defined so). Where there are
         several thresholds or classes, a last part chooses one by the names of the JSON format:
         ``{"threshold": 0.3}``, ``{"class": "cat"}``, ``{"average": "macro"}``,
-        ``{"class_scope": "worst"}``, ``{"stratum": "A"}``; ``{"scope": "pooled"}`` is the one
-        adjusted for the strata.
+        ``{"class_scope": "worst"}``, ``{"stratum": "A"}``, ``{"scope": "pooled"}`` (adjusted).
 
         Raises
         ------
         KeyError
-            There is no such estimate, or there are several; the message names the nearest, or the
-            keys that choose one.
+            There is none, or several; the message names the nearest, or the keys that choose one.
         """
         return find_estimate(self.estimates, key, self.catalogue)
 
@@ -226,8 +224,7 @@ class Report(ResultOfMetrics):
         Parameters
         ----------
         exact : bool
-            Whether the page may hold counts of fewer than ten persons, which people who have the
-            file can read.
+            Whether the page may hold counts of fewer than ten persons, for all to read.
 
         Raises
         ------

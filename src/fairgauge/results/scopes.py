@@ -336,8 +336,7 @@ STRATUM = "stratum"
 class Doubt:
     """Rows that something casts doubt on, and the numbers that stand on them.
 
-    ``needs, only``: the outcomes, or a stratum, that a number must all need to stand on it, and
-        whether no other outcomes.
+    ``needs, only``: what a number must need (all of it) to stand on it, and if no other outcomes.
     ``features``: the features whose groups it is of; None where it is of all.
     """
 

@@ -48,8 +48,7 @@ class FeatureResults:
 
     ``estimates, missing``: comparisons of groups over all strata, and those without a value.
     ``across, adjusted, inside``: estimates of the whole feature, pooled, and of single strata.
-    ``mirrors``: estimates that are one of the others seen from the other side; no format shows
-        both.
+    ``mirrors``: those seen from the other side; no format shows both.
     ``leads, fails``: the groups that findings are of, and those that fail a rule.
     """
 
@@ -366,8 +365,7 @@ class StatedComparison:
     def gravity(self) -> tuple[float, ...]:
         """Return its place in the order of findings, the gravest first.
 
-        Fails of who is worse off come first, then those of who is better off, and decisions before
-        how well they fit the outcome.
+        Fails of who is worse off come first, then of who is better off; decisions before fit.
         """
         mean = self.row.of if isinstance(self.row, Mean) else None
         worse, apart = self.worse or mean is RegressionTerm.ERROR, 0.0

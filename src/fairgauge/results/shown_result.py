@@ -169,8 +169,7 @@ class ShownResult:
         Raises
         ------
         DataError
-            The suffix is of no known format, there is no such language, or the file cannot be
-            written.
+            The format or the language is unknown, or the file cannot be written.
         """
         function_at("fairgauge.render.formats:save")(self, path, lang=lang, words=words)
 
@@ -214,8 +213,7 @@ class ResultOfMetrics(ShownResult):
 def result_classes() -> Mapping[str, type[ShownResult]]:
     """Return the classes of results by the schemas of their files.
 
-    A class registers itself when it is imported; this imports every module of results, and the
-    classes that plug-ins name.
+    Classes register themselves: this imports all of ours, and those that plug-ins name.
     """
     import fairgauge.results as package
 

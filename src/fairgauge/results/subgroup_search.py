@@ -67,8 +67,7 @@ class Subgroup:
     ``low, high``: the simultaneous interval of the difference, for all subgroups of the search.
     ``evidence``: the signed root of the likelihood ratio of "worse by exactly the tolerance".
     ``explained_by``: of one that is worse, the member of the summary that accounts for most of it.
-    ``rows_needed``: of an undecided one, the rows of such a table that would probably (80%) show
-        it.
+    ``rows_needed``: of an undecided one, the rows that would probably (80%) show it.
     """
 
     name: str

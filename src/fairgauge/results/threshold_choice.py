@@ -43,11 +43,9 @@ class ThresholdEffect:
     """What a choice changes, in the other half of the rows.
 
     ``performance, rates``: the kept rate, and the others of all rows and groups, today and then.
-    ``chosen_by``: what met goal and margin in the half that chose: wider intervals, these, or
-        values.
+    ``chosen_by``: what met goal and margin in the half that chose: (wider) intervals, or values.
     ``goal_outcome``: pass where the whole interval of every group meets it, fail where one is out.
-    ``kept_outcome``: pass where the whole interval of the change is within the margin, fail beyond
-        it.
+    ``kept_outcome``: the same of the change and the margin.
     ``goal_reason, kept_reason``: which rows leave either inconclusive that the others alone decide.
     """
 
@@ -88,8 +86,7 @@ class FeatureThresholds:
 
     ``frontier``: every common threshold, in ascending order.
     ``common``: the one closest to today's that meets goal and margin, as surely as any does.
-    ``outcome``: of the common threshold; without one fail where all are shown to miss goal or
-        margin.
+    ``outcome``: of the common threshold; without one, fail where all are shown to miss a limit.
     """
 
     feature: str
