@@ -6,12 +6,13 @@ DuckDB works in memory and without network: one connection for the life of the p
 from __future__ import annotations
 
 import glob
+import io
 import re
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from typing import Any, ClassVar
 
@@ -22,7 +23,7 @@ from fairgauge.atomic_files import folder_of_process
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import NOT_UTF_8, DataError, listing, quote
-from fairgauge.object_stores import Place, address
+from fairgauge.object_stores import STORES, Object, Place, Ranges, address
 from fairgauge.scan._sql import Columns, count_by_sql, identifier, literal, select, select_rows
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches, sql_double
 from fairgauge.scan.scan_progress import progress
@@ -30,6 +31,7 @@ from fairgauge.scan.source import Fetched, NotNumeric, Record, Source, check_uni
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import NANOSECONDS
 
+_ESCAPED = re.compile(r"\[([*?[])\]")
 FETCHED = 65_536
 """How many records are fetched at a time."""
 
@@ -119,8 +121,34 @@ def reason(error: Exception) -> str:
 
 @cache
 def read_objects() -> None:
-    """Let the connection open objects of stores."""
-    from fairgauge.scan._duckdb_objects import ObjectFiles
+    """Let the connection open objects of stores: by fsspec, which alone DuckDB takes."""
+    from fsspec.spec import AbstractFileSystem
+
+    class ObjectFiles(AbstractFileSystem):  # type: ignore[misc]
+        """The objects of all stores, by their addresses."""
+
+        protocol = STORES
+        cachable = False
+
+        def __init__(self, **_options: Any) -> None:
+            super().__init__()  # without what is configured for a store, which fsspec passes
+            self._sizes: dict[str, int] = {}
+
+        def open(self, path: str, mode: str = "rb", **_options: Any) -> Ranges | io.BufferedReader:
+            handle = Object(path).open(mode)
+            self._sizes[path] = handle.size if isinstance(handle, Ranges) else handle.raw.size  # type: ignore[attr-defined]
+            return handle
+
+        def glob(self, path: str, **_options: Any) -> list[str]:
+            """Return the address itself: what its letters matched is known already."""
+            return [_ESCAPED.sub(r"\1", path)]
+
+        def info(self, path: str, **_options: Any) -> dict[str, Any]:
+            return {"name": path, "size": self._sizes[path], "type": "file"}
+
+        def modified(self, _path: str) -> datetime:
+            """Return any moment: nothing is kept of a file for longer than a query."""
+            return datetime.fromtimestamp(0, UTC)
 
     _connection().register_filesystem(ObjectFiles())
 
