@@ -47,20 +47,13 @@ _CSV_ERRORS = {
 }
 
 
-def run_in_order(query: str, name: str) -> list[Record]:
-    """Run a query and return its records in the order of the rows, the same in every run."""
-    with engine_errors(name), _connection().cursor() as cursor:
-        cursor.execute("SET preserve_insertion_order = true")
-        try:
-            found: list[Record] = cursor.execute(query).fetchall()
-            return found
-        finally:
-            cursor.execute("SET preserve_insertion_order = false")
+def run(query: str, name: str, *, in_order: bool = False) -> Iterator[Record]:
+    """Run a query of what has a name in messages, and fetch its records, some at a time.
 
-
-def run(query: str, name: str) -> Iterator[Record]:
-    """Run a query of what has a name in messages, and fetch its records, some at a time."""
+    ``in_order``: whether they come in the order of the rows, the same in every run.
+    """
     with engine_errors(name), _connection().cursor() as cursor:
+        cursor.execute(f"SET preserve_insertion_order = {in_order}")
         with progress("Counting rows", lambda: cursor.query_progress() / 100):
             _execute(cursor, query)
         while records := cursor.fetchmany(FETCHED):
@@ -330,8 +323,7 @@ class DuckRows:
 
     ``relation``: what follows FROM.
     ``size``: how many bytes of columns with types there are.
-    ``absent``: the columns that a file lacks, each with that file: a key may be absent from an
-        object of JSON, but not from a whole file.
+    ``absent``: the columns that a whole file lacks (an object of JSON may), each with that file.
     ``own``: the relation of a user, whose queries name it as ``relation``.
     """
 
@@ -349,8 +341,8 @@ class DuckRows:
         keys = ", ".join(self.written.key(name) for name in columns)
         limit = "" if most is None else f" LIMIT {most}"
         query = f"SELECT {keys} FROM {self.relation}{limit}"
-        in_order = run_in_order(query, self.name) if self.own is None else self._run(query)
-        records = list(in_order)
+        own = self.own is not None
+        records = [*(self._run(query) if own else run(query, self.name, in_order=True))]
         found: list[Sequence[object]] = [
             [record[i] for record in records] for i in range(len(columns))
         ]
@@ -403,6 +395,7 @@ class DuckRows:
                 yield from sql_batches(plan, _record_batches(found, rows))
                 return
             with _connection().cursor() as cursor:  # of execute() DuckDB 2 makes a copy
+                cursor.execute("SET preserve_insertion_order = false")
                 yield from sql_batches(plan, _record_batches(cursor.sql(query), rows))
 
     def query(self, plan: Plan) -> str:

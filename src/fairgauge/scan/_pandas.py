@@ -43,15 +43,33 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PandasFrame:
-    """A pandas frame."""
-
+class _Frame:
     name: str
-    frame: pd.DataFrame
+    frame: Any
+
+    streams: ClassVar[bool] = True
 
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(str(column) for column in self.frame.columns)
+
+    @property
+    def stated_order(self) -> dict[str, list[object]]:
+        """Return the categories of columns that state their order, and are not only sorted."""
+        types = {str(column): kind for column, kind in self.frame.dtypes.items()}
+        return {
+            column: list(kind.categories)
+            for column, kind in types.items()
+            if isinstance(kind, pd.CategoricalDtype)
+            and (kind.ordered or not kind.categories.is_monotonic_increasing)
+        }
+
+
+@dataclass(frozen=True)
+class PandasFrame(_Frame):
+    """A pandas frame."""
+
+    frame: pd.DataFrame
 
     at_hand: ClassVar[bool] = True
 
@@ -68,13 +86,6 @@ class PandasFrame:
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         return reorder_levels(count_batches(plan, self.batches(plan), limit), self.stated_order)
-
-    @property
-    def stated_order(self) -> dict[str, list[object]]:
-        """Return the categories of columns that state their order, and are not only sorted."""
-        return _stated_order(self.frame)
-
-    streams: ClassVar[bool] = True
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows."""
@@ -103,15 +114,6 @@ def _decode(column: pd.Series[Any]) -> pd.Series[Any]:
     held = column.array.__arrow_array__()
     plain = plain_column(held)
     return column if plain is held else pd.Series(pd.arrays.ArrowExtensionArray(plain))
-
-
-def _stated_order(frame: pd.DataFrame | dd.DataFrame) -> dict[str, list[object]]:
-    kinds = {str(c): k for c, k in frame.dtypes.items() if isinstance(k, pd.CategoricalDtype)}
-    return {
-        column: list(kind.categories)
-        for column, kind in kinds.items()
-        if kind.ordered or not kind.categories.is_monotonic_increasing
-    }
 
 
 def _widen_floats(column: pd.Series[Any]) -> pd.Series[Any]:
@@ -191,15 +193,10 @@ def _factor_objects(values: NDArray[np.object_]) -> Coded:
 
 
 @dataclass(frozen=True)
-class DaskFrame:
+class DaskFrame(_Frame):
     """A frame of Dask."""
 
-    name: str
     frame: dd.DataFrame
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(str(column) for column in self.frame.columns)
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan, all parts at once."""
@@ -207,12 +204,6 @@ class DaskFrame:
         count = dask.delayed(_scan_partition)
         parts = [count(part, plan, limit) for part in self._parts(plan)]
         return reorder_levels(join_parts(plan, dask.compute(*parts), limit), self.stated_order)
-
-    @property
-    def stated_order(self) -> dict[str, list[object]]:
-        return _stated_order(self.frame)
-
-    streams: ClassVar[bool] = True
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows, one part after the other."""
