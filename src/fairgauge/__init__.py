@@ -55,9 +55,8 @@ if TYPE_CHECKING:
     from fairgauge.results.gap_decomposition import Decomposition
     from fairgauge.results.monitor_results import HistoryHealth, MonitorReport
     from fairgauge.results.name_swaps import PairsAudit
-    from fairgauge.results.planned import Planned
     from fairgauge.results.report import Report
-    from fairgauge.results.subgroup_search import SubgroupSearch
+    from fairgauge.results.subgroup_search import Planned, SubgroupSearch
     from fairgauge.results.threshold_choice import ThresholdChoice
     from fairgauge.results.verdicts import RulesNotMet
     from fairgauge.scan.source import sql
@@ -93,9 +92,8 @@ _NAMES_OF = {
     "results.gap_decomposition": "Decomposition",
     "results.monitor_results": "HistoryHealth MonitorReport",
     "results.name_swaps": "PairsAudit",
-    "results.planned": "Planned",
     "results.report": "Report",
-    "results.subgroup_search": "SubgroupSearch",
+    "results.subgroup_search": "Planned SubgroupSearch",
     "results.threshold_choice": "ThresholdChoice",
     "results.verdicts": "RulesNotMet",
     "scan.source": "sql",

@@ -11,7 +11,6 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from fairgauge.start.records import dataclass
-from fairgauge.values import Json, Saved
 
 FEWEST_ROWS, FEWEST_EXPECTED = 20, 5
 """The data of a rate are insufficient with fewer rows, or where a cell without a difference expects
@@ -119,33 +118,8 @@ class Reason:
         """Return a parameter, None where it is absent."""
         return dict(self.parameters).get(name)
 
-    def to_dict(self) -> dict[str, Json]:
-        """Return the reason as plain values, without its sentence."""
-        plain: dict[str, Json] = {name: _plain_parameter(value) for name, value in self.parameters}
-        return {"code": str(self.code), "side": self.side, "parameters": plain}
-
-    @classmethod
-    def from_dict(cls, plain: Saved) -> Reason:
-        """Read what `to_dict` wrote."""
-        parameters = (
-            (name, _typed_parameter(value)) for name, value in plain["parameters"].items()
-        )
-        return cls(ReasonCode(plain["code"]), plain.get("side"), tuple(sorted(parameters)))
-
 
 def join_reasons(reasons: Iterable[Reason]) -> Reason:
     """Join several reasons that hold together; a single one stands for itself."""
     several = tuple(reasons)
     return several[0] if len(several) == 1 else Reason.of(ReasonCode.ALL_OF, reasons=several)
-
-
-def _plain_parameter(value: Parameter) -> Json:
-    if isinstance(value, tuple):
-        return [each.to_dict() if isinstance(each, Reason) else each for each in value]
-    return value
-
-
-def _typed_parameter(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(Reason.from_dict(each) if isinstance(each, dict) else each for each in value)
-    return value

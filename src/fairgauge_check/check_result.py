@@ -20,7 +20,6 @@ from fairgauge.plugins import (
     Share,
     ShownResult,
     Verdict,
-    Version,
     overall,
 )
 
@@ -216,8 +215,6 @@ class Check(ShownResult):
         "errors", "verdict", "numbers_checked", "ratios_not_checked", "decisions", "_statements"
     )  # fmt: skip
 
-    version: Version
-    created: str
     limit: Finite | None
     level: Annotated[Share, Key("confidence")]
     min_share: Share

@@ -19,7 +19,7 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.cube.cube import read_cube
 from fairgauge.errors import DataError
-from fairgauge.scan.spark_files import read_files
+from fairgauge.scan.input_files import read_by_spark
 
 ASKED = ("--label", "y", "--prediction", "p", "--sensitive", "g", "--format", "json")
 
@@ -48,12 +48,12 @@ def test_spark_reads_partitions_as_the_file_reader_does(tmp_path, values):
     (tmp_path / "_temporary").mkdir()
     parquet.write_table(rows, tmp_path / "_temporary" / "0.parquet")
     asked: dict[str, Any] = {"label": "y", "sensitive": ["g", "h"]}
-    found = fg.count(read_files("local[1]", [str(tmp_path)]), **asked)
+    found = fg.count(read_by_spark("local[1]", [str(tmp_path)]), **asked)
     assert found == fg.count(tmp_path, **asked)
     (tmp_path / "_delta_log").mkdir()
     (tmp_path / "_delta_log" / "0.json").touch()
     with pytest.raises(DataError, match="is a Delta table"):
-        read_files("local[1]", [str(tmp_path)])
+        read_by_spark("local[1]", [str(tmp_path)])
 
 
 def test_spark_counts_a_table_of_its_catalog_and_a_query():
@@ -188,4 +188,4 @@ def test_no_data_are_a_missing_argument(given):
 @pytest.mark.parametrize("name", ["rows.csv", "rows.tsv.gz", "rows.jsonl"])
 def test_other_formats_are_read_without_spark(name):
     with pytest.raises(DataError, match=f"Spark counts Parquet files, not '{name}'; omit --spark"):
-        read_files("local[1]", [name])
+        read_by_spark("local[1]", [name])

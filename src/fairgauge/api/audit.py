@@ -41,10 +41,9 @@ from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import count_people, plan_by_person
 from fairgauge.resolve.resolution import resolve, resolve_groups
-from fairgauge.results.definitions import defined_by
 from fairgauge.results.estimates import AdverseImpact, Measured
 from fairgauge.results.report import Data, Report
-from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.scopes import Diagnostic, defined_by
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall
 from fairgauge.rowwise import first_rows

@@ -61,7 +61,7 @@ from fairgauge.resolve.question_checks import (
     unmatched_values,
 )
 from fairgauge.resolve.references import large_groups
-from fairgauge.results.doubts import (
+from fairgauge.results.scopes import (
     ALIKE,
     APART,
     OF_ONE,
@@ -69,10 +69,10 @@ from fairgauge.results.doubts import (
     SPELT,
     STRATUM,
     UNSTATED,
+    Diagnostic,
     Doubt,
     Judged,
 )
-from fairgauge.results.scopes import Diagnostic
 from fairgauge.start.records import dataclass
 from fairgauge.values import canonical, name_of
 

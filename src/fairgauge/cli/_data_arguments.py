@@ -55,9 +55,9 @@ class DataArguments:
         if urls or self.table or self.query:
             return _open_database(self, urls)
         if self.spark is not None:
-            from fairgauge.scan.spark_files import read_files
+            from fairgauge.scan.input_files import read_by_spark
 
-            return read_files(self.spark, self.names)
+            return read_by_spark(self.spark, self.names)
         if self.names == (STANDARD_INPUT,):
             from fairgauge.cube.cube import read_cube
             from fairgauge.scan.input_files import read_standard_input

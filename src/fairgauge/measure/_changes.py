@@ -27,9 +27,8 @@ from fairgauge.inference.two.paired_changes import (
 )
 from fairgauge.question.specification import EVERY_DISPARITY, Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
-from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.comparison import Candidate, MarginTest, with_verdict
-from fairgauge.results.estimates import as_count, as_number
+from fairgauge.results.estimates import DisparityChange, RateChange, as_count, as_number
 from fairgauge.results.scopes import Interval
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Limits

@@ -71,11 +71,9 @@ from fairgauge.resolve.references import (
     references_at,
 )
 from fairgauge.resolve.resolution import resolve
-from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disparities import is_ratio
-from fairgauge.results.doubts import not_counted
-from fairgauge.results.estimates import EVERYONE, as_number
-from fairgauge.results.scopes import Diagnostic, Interval
+from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange, as_number
+from fairgauge.results.scopes import Diagnostic, Interval, not_counted
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient

@@ -39,7 +39,6 @@ from fairgauge.measure._changes import MeasuredDisparities, adjusted_together, c
 from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.changes import DisparityChange
 from fairgauge.results.comparison import (
     MANY_MORE,
     Alone,
@@ -56,7 +55,7 @@ from fairgauge.results.comparison import (
     subjects_of,
     with_joint_names,
 )
-from fairgauge.results.estimates import Estimate
+from fairgauge.results.estimates import DisparityChange, Estimate
 from fairgauge.results.report import Report, read_report
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.results.shown_result import made_now, read_saved

@@ -41,9 +41,8 @@ from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, join_reasons
 from fairgauge.results.disparities import is_ratio
-from fairgauge.results.doubts import not_counted
 from fairgauge.results.estimates import Estimate, Group, Measured, Shown, WorstCase
-from fairgauge.results.scopes import OVERALL, Bounds, ClassScope, Diagnostic, Interval
+from fairgauge.results.scopes import OVERALL, Bounds, ClassScope, Diagnostic, Interval, not_counted
 from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, log_of, open_at_any_size
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.intervals import critical

@@ -45,8 +45,13 @@ from fairgauge.results.disparities import (
 )
 from fairgauge.results.estimates import Estimate, FamilyOfTests, Finding
 from fairgauge.results.report import Report
-from fairgauge.results.sections import FeatureResults, searched_rates, sections_of
-from fairgauge.results.stated_comparison import is_about, stated_comparisons
+from fairgauge.results.sections import (
+    FeatureResults,
+    is_about,
+    searched_rates,
+    sections_of,
+    stated_comparisons,
+)
 from fairgauge.results.verdicts import Verdict, before_counting
 
 # decimals of gaps that are ranked: beyond these two groups of equal counts could differ

@@ -27,7 +27,6 @@ from fairgauge.question.rules import Rule
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
 from fairgauge.resolve.resolution import held_exclusions
-from fairgauge.results.doubts import not_counted
 from fairgauge.results.estimates import Measured, as_number
 from fairgauge.results.monitor_results import (
     PERIODS_NOW,
@@ -40,6 +39,7 @@ from fairgauge.results.monitor_results import (
     Unmatched,
     periods_without_value,
 )
+from fairgauge.results.scopes import not_counted
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Array
 from fairgauge.stats.sequential import asymptotic_evidence, running_contrast

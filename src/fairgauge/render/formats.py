@@ -148,7 +148,7 @@ def _write_formatted(shown: ShownResult, format_: str, options: dict[str, Any]) 
     if unknown:
         allowed = ", ".join(found.options) or "no options"
         raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
-    from fairgauge.results.definitions import function_at
+    from fairgauge.results.scopes import function_at
 
     writer = function_at(f"fairgauge.render.{found.writer}")
     if not found.tree:

@@ -13,7 +13,7 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render.grammar import LANGUAGES, Grammar, english
 from fairgauge.render.language import ASKED
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.results.definitions import function_at
+from fairgauge.results.scopes import function_at
 from fairgauge.results.shown_result import Brief, Sentence, ShownResult
 from fairgauge.results.statement import Page, Side, Statement
 from fairgauge.start.records import dataclass, field, replace

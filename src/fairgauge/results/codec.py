@@ -4,8 +4,7 @@ A field of a result is stated once, in its class: its name is the key, its type 
 written, read and described. What a type does not state stands beside it in `Annotated`: another
 `Key`, all keys of a mapping, a record that is written `Inline`, a number that is a `Share`. A class
 that is written under other keys than its fields is registered by `save_inline`; values that follow
-from the fields are listed in ``DERIVED``. Of a ``SPARSE`` class only what differs from its default
-is written.
+from the fields are listed in ``DERIVED``. A ``SPARSE`` class states what differs from its default.
 """
 
 # Why no library (November 2026; msgspec 0.22, cattrs 26.2, pydantic 2): our JSON is flat. Scopes,
@@ -24,12 +23,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.definitions import saved_fields
-from fairgauge.start.records import MISSING, dataclass, fields, is_dataclass, replace
+from fairgauge.start.records import MISSING, Field, dataclass, fields, is_dataclass
 from fairgauge.values import Json, Saved
 
 Plain = dict[str, Any]
@@ -73,6 +81,15 @@ class Form:
     schema: Schema
 
 
+NOT_SAVED = {"saved": False}
+"""The metadata of a field that plain values do not have."""
+
+
+def saved_fields(result: Any) -> list[Field[Any]]:
+    """Return the fields of a dataclass that its plain values have."""
+    return [each for each in fields(result) if each.metadata.get("saved", True)]
+
+
 class _Mark(StrEnum):
     INLINE = "inline"
     SHARE = "share"
@@ -111,27 +128,25 @@ Version = Annotated[
 def to_dict(value: Any) -> Plain:
     """Return the plain values of a frozen dataclass: infinities are words, tuples lists.
 
-    >>> from fairgauge.results.scopes import Bounds
-    >>> to_dict(Bounds(0.5, math.inf))
+    >>>     >>> to_dict(Bounds(0.5, math.inf))
     {'low': 0.5, 'high': 'Infinity'}
     """
     kind: Any = type(value)
-    return _record(kind).write(value)
+    written: Plain = _record(kind).written(value)
+    return written
 
 
 def from_dict(kind: type[Result], values: Saved) -> Result:
     """Read what `to_dict` wrote.
 
     ``kind``: type The dataclass.
-    ``values``: mapping Its plain values. Keys that it does not have are ignored: they follow from
-        the others.
+    ``values``: mapping Its plain values; keys that it does not have follow from others.
 
-    >>> from fairgauge.results.scopes import Bounds
-    >>> from_dict(Bounds, {"low": 0.5, "high": "Infinity"})
+    >>>     >>> from_dict(Bounds, {"low": 0.5, "high": "Infinity"})
     Bounds(low=0.5, high=inf)
     """
     hashable: Any = kind
-    result: Result = _record(hashable).read(values)
+    result: Result = _record(hashable).taken(values)
     return result
 
 
@@ -141,7 +156,7 @@ def json_schema(kind: type, title: str, first: Schema | None = None) -> Schema:
     Every class inside is described once, under ``$defs``.
     """
     definitions: Schema = {}
-    described = _described_object((first or {}) | _record(kind).properties(definitions))
+    described = _described_object((first or {}) | _record(kind).schema(definitions))
     definitions.pop(kind.__name__, None)
     return {"$schema": _DRAFT, "title": title, **described, "$defs": definitions}
 
@@ -198,15 +213,14 @@ def number(value: _Value) -> _Value | float:
 # ---- records: dataclasses as objects ------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Codec:
+class _Codec(NamedTuple):
     # how the values of one type are written, read (as they are, where there is None) and described,
-    # with the definitions to which the classes inside are added
+    # with the definitions to which the classes inside are added; of a record its keys are described
 
     write: Callable[[Any], Any] | None
     read: Callable[[Any], Any] | None
     schema: Callable[[Schema], Schema]
-    none: Json = None  # what stands for it where the record that it belongs to is absent
+    none: Any = None  # what stands for it where the record that it belongs to is absent
 
     def written(self, value: Any) -> Any:
         return value if self.write is None else self.write(value)
@@ -215,28 +229,26 @@ class _Codec:
         return value if self.read is None else self.read(value)
 
 
-@dataclass(frozen=True, slots=True)
-class _Keyed:
-    # what a field of a dataclass is among the keys of an object: one key, or those of a record
+class _Part(NamedTuple):
+    name: str  # the parameter that is read; empty of derived values, which are not read
+    attribute: str  # empty of what is not written
+    key: str  # empty of a record, whose keys stand among those of its owner
+    codec: _Codec
 
-    properties: Callable[[Schema], Schema]
-    nulls: Plain
-    name: str | None  # the parameter that is read; None of derived values, which are not read
-    write: Callable[[Any], Any] | None = None  # to a plain value, or inline to an object
-    attribute: str = ""  # empty where ``write`` takes the owner, or where nothing is written
-    codec: _Codec | None = None  # of a value with a key of its own, which records read by it
-    take: Callable[[Saved], Any] | None = None  # reads any other value, from all that is saved
+    @property
+    def nulls(self) -> Plain:
+        if not self.attribute:
+            return {}
+        return {self.key: self.codec.none} if self.key else self.codec.none
 
-
-@dataclass(frozen=True, slots=True)
-class _Record:
-    write: Callable[[Any], Plain]
-    read: Callable[[Saved], Any]
-    properties: Callable[[Schema], Schema]
-    nulls: Plain
+    def properties(self, definitions: Schema) -> Schema:
+        if not self.attribute:
+            return {}
+        described = self.codec.schema(definitions)
+        return {self.key: described} if self.key else described
 
 
-_INLINE: dict[type, _Record] = {}
+_INLINE: dict[type, _Codec] = {}
 
 
 def save_inline(
@@ -248,36 +260,31 @@ def save_inline(
     ``write, read``: return the plain values of these keys, and a value of the class from them.
     """
     codecs = {key: _codec(hint) for key, hint in keys.items()}
-    _INLINE[kind] = _Record(write, read, nulls=dict.fromkeys(keys), properties=lambda definitions: {
+    _INLINE[kind] = _Codec(write, read, none=dict.fromkeys(keys), schema=lambda definitions: {
         key: codec.schema(definitions) for key, codec in codecs.items()})  # fmt: skip
 
 
 @cache
-def _record(kind: type) -> _Record:
+def _record(kind: type) -> _Codec:
     if kind in _INLINE:
         return _INLINE[kind]
     hints = get_type_hints(kind, include_extras=True)
     parts = [_part(each.name, hints[each.name]) for each in saved_fields(kind)]
     for name in getattr(kind, "DERIVED", ()):
         hint = get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
-        parts.append(replace(_part(name, hint), name=None))
+        parts.append(_part(name, hint)._replace(name=""))
     writers = [
-        (part.attribute, "" if part.codec is None else next(iter(part.nulls)), part.write,
-         part.nulls, part.write in _NUMBERS)
-        for part in parts if part.nulls
+        (part.attribute, part.key, part.codec.write, part.nulls, part.codec.write in _NUMBERS)
+        for part in parts if part.attribute
     ]  # fmt: skip
-    readers: list[tuple[str, Any, str, _Codec | None]] = [
-        (part.name, part.take, next(iter(part.nulls), ""), part.codec)
-        for part in parts
-        if part.name
-    ]
+    readers = [(part.name, part.key, part.codec.read) for part in parts if part.name]
 
     def write(value: Any) -> Plain:
         # a large report has hundreds of thousands of values: none of a finite number, a text or
         # null takes a call
         written: Plain = {}
         for attribute, key, write_value, nulls, is_number in writers:
-            inner = getattr(value, attribute) if attribute else value
+            inner = getattr(value, attribute)
             if inner is None and not key:
                 written.update(nulls)
             elif inner is None or write_value is None or (is_number and math.isfinite(inner)):
@@ -288,72 +295,51 @@ def _record(kind: type) -> _Record:
                 written[key] = write_value(inner)
         return written
 
+    usual = {each.name: each.default for each in fields(kind)}
+
+    def write_sparse(value: Any) -> Plain:
+        return {k: v for k, v in write(value).items() if v not in ([], {}) and v != usual.get(k)}
+
     def read(values: Saved) -> Any:
         arguments = {}
-        for name, take, key, codec in readers:
-            if codec is None:
-                arguments[name] = take(values)
-            else:
-                arguments[name] = values[key] if codec.read is None else codec.read(values[key])
+        for name, key, read_value in readers:
+            saved = values[key] if key else values
+            arguments[name] = saved if read_value is None else read_value(saved)
         return kind(**arguments)
 
     def properties(definitions: Schema) -> Schema:
         return {k: v for part in parts for k, v in part.properties(definitions).items()}
 
     nulls = {k: v for part in parts for k, v in part.nulls.items()}
-    write_all = _sparse(kind, write) if hasattr(kind, "SPARSE") else write
-    return _Record(write_all, read, properties, nulls)
+    return _Codec(write_sparse if hasattr(kind, "SPARSE") else write, read, properties, nulls)
 
 
-def _sparse(kind: Any, write: Callable[[Any], Plain]) -> Callable[[Any], Plain]:
-    usual = {each.name: each.default for each in fields(kind)}
-
-    def write_sparse(value: Any) -> Plain:
-        return {k: v for k, v in write(value).items() if v not in ([], {}) and v != usual.get(k)}
-
-    return write_sparse
-
-
-def _part(name: str, hint: Any) -> _Keyed:
+def _part(name: str, hint: Any) -> _Part:
     marks = _marks(hint)
     if _Mark.INLINE in marks:
-        return _inline(name, hint)
+        kind, is_optional = _split_optional(_strip_annotation(hint))
+        record = _record(kind)
+        return _Part(name, name, "", _optional_record(record) if is_optional else record)
     restored = next((mark for mark in marks if isinstance(mark, Restored)), None)
-    key = next((mark.name for mark in marks if isinstance(mark, Key)), name.removesuffix("_"))
     if restored is not None:
-        return _restore(name, restored)
-    codec = _codec(hint)
+        made, saved = restored.read, _codec(restored.type)
+        return _Part(name, "", restored.key, saved._replace(read=lambda v: made(saved.taken(v))))
+    key = next((mark.name for mark in marks if isinstance(mark, Key)), name.removesuffix("_"))
+    return _Part(name, name, key, _codec(hint))
+
+
+def _optional_record(record: _Codec) -> _Codec:
+    read, nulls = record.read, record.none
+    first = next(iter(nulls))
+    assert read is not None
 
     def properties(definitions: Schema) -> Schema:
-        return {key: codec.schema(definitions)}
+        described = record.schema(definitions).items()
+        return {k: v if nulls[k] == [] else _nullable(v) for k, v in described}
 
-    return _Keyed(properties, {key: codec.none}, name, codec.write, name, codec)
-
-
-def _restore(name: str, restored: Restored) -> _Keyed:
-    codec = _codec(restored.type)
-
-    def take(values: Saved) -> Any:
-        return restored.read(codec.taken(values[restored.key]))
-
-    return _Keyed(lambda _definitions: {}, {}, name, take=take)
-
-
-def _inline(name: str, hint: Any) -> _Keyed:
-    kind, nullable = _split_optional(_strip_annotation(hint))
-    record = _record(kind)
-    first = next(iter(record.nulls))
-
-    def take(values: Saved) -> Any:
-        return None if nullable and values[first] is None else record.read(values)
-
-    def properties(definitions: Schema) -> Schema:
-        described = record.properties(definitions)
-        if not nullable:
-            return described
-        return {k: v if record.nulls[k] == [] else _nullable(v) for k, v in described.items()}
-
-    return _Keyed(properties, record.nulls, name, record.write, name, take=take)
+    return record._replace(
+        read=lambda values: None if values[first] is None else read(values), schema=properties
+    )
 
 
 # ---- the types of fields ------------------------------------------------------------------------
@@ -383,8 +369,8 @@ def _codec(hint: Any) -> _Codec:
     if _Mark.SHARE in marks or _Mark.FINITE in marks:
         limits: Schema = {"minimum": 0, "maximum": 1} if _Mark.SHARE in marks else {}
         return _Codec(_write_number, _read_number, lambda _: {"type": "number"} | limits)
-    kind, nullable = _split_optional(bare)
-    if nullable:
+    kind, is_optional = _split_optional(bare)
+    if is_optional:
         return _optional_codec(_codec(kind))
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
@@ -400,8 +386,10 @@ def _codec(hint: Any) -> _Codec:
     if kind in _PLAIN_TYPES:
         return _PLAIN_TYPES[kind]
     if isinstance(kind, type) and issubclass(kind, StrEnum):
-        words: Schema = {"enum": [str(word) for word in kind]}
-        return _Codec(str, _reader_of_words(kind), lambda _: words)
+        members: dict[Any, Any] = {str(word): word for word in kind}
+        # a call of the enum takes five times as long, and is here for its message
+        return _Codec(str, lambda word: members.get(word) or kind(word),
+            lambda _: {"enum": list(members)})  # fmt: skip
     if is_dataclass(kind) and isinstance(kind, type):
         return _object(kind)
     raise TypeError(f"the codec has no form for the type {kind}; state one with Form")
@@ -411,32 +399,14 @@ def _leaf(schema: Schema) -> _Codec:
     return _Codec(None, None, lambda _: schema)
 
 
-def _reader_of_words(kind: type[StrEnum]) -> Callable[[Any], Any]:
-    members = {str(word): word for word in kind}
-
-    def read(value: Any) -> Any:
-        # a call of the enum takes five times as long, and is here for its message
-        return members[value] if value in members else kind(value)
-
-    return read
-
-
 def _optional_codec(codec: _Codec) -> _Codec:
-    write_value, read_value = codec.write, codec.read
-
-    def read(value: Any) -> Any:
-        return None if value is None else codec.taken(value)
-
-    def write(value: Any) -> Any:
-        assert write_value is not None
-        return None if value is None else write_value(value)
-
-    written = None if write_value is None else write
+    write, read = codec.write, codec.read
     return _Codec(
-        _number_or_none if write_value is _write_number else written,
-        None if read_value is None else read,
+        _number_or_none if write is _write_number
+        else write and (lambda value: None if value is None else write(value)),
+        read and (lambda value: None if value is None else read(value)),
         lambda definitions: _nullable(codec.schema(definitions)),
-    )
+    )  # fmt: skip
 
 
 def _nullable(schema: Schema) -> Schema:
@@ -445,59 +415,50 @@ def _nullable(schema: Schema) -> Schema:
 
 def _array(items: tuple[Any, ...]) -> _Codec:
     # the codec of a tuple: of any length, or with a type for each place
+    codecs = [_codec(each) for each in items if each is not Ellipsis]
     if items[-1] is Ellipsis:
-        item = _codec(items[0])
-        write, read = item.write, item.read
+        write, read, schema, _ = codecs[0]
         return _Codec(
-            write=list
-            if write is None
-            else lambda values: [write(value) for value in values] if values else [],
-            read=tuple if read is None else lambda values: tuple([read(v) for v in values]),
-            schema=lambda defs: {"type": "array", "items": item.schema(defs)},
-            none=[],
-        )
-    codecs = [_codec(each) for each in items]
-
-    def schema(definitions: Schema) -> Schema:
-        places: list[Json] = [codec.schema(definitions) for codec in codecs]
-        size = len(codecs)
-        return {"type": "array", "prefixItems": places, "minItems": size, "maxItems": size}
-
+            list if write is None else lambda values: [write(v) for v in values] if values else [],
+            tuple if read is None else lambda values: tuple([read(v) for v in values]),
+            lambda definitions: {"type": "array", "items": schema(definitions)}, none=[],
+        )  # fmt: skip
+    size = len(codecs)
     return _Codec(
         write=lambda values: [c.written(v) for c, v in zip(codecs, values, strict=True)],
         read=lambda values: tuple(c.taken(v) for c, v in zip(codecs, values, strict=True)),
-        schema=schema,
-    )
+        schema=lambda definitions: {
+            "type": "array", "prefixItems": [codec.schema(definitions) for codec in codecs],
+            "minItems": size, "maxItems": size,
+        },
+    )  # fmt: skip
 
 
 def _mapping(key: Any, item: Any, keys: tuple[str, ...]) -> _Codec:
     # a mapping whose keys are stated, or are words, always has all of them
-    read_key, codec = _codec(key).taken, _codec(item)
-    write_item = codec.write
+    of_key, (write, read, schema, _) = _codec(key), _codec(item)
     names = keys or (tuple(map(str, key)) if isinstance(key, type(StrEnum)) else ())
 
-    def schema(definitions: Schema) -> Schema:
-        described = codec.schema(definitions)
+    def properties(definitions: Schema) -> Schema:
+        described = schema(definitions)
         if names:
             return _described_object(dict.fromkeys(names, described))
         return {"type": "object", "additionalProperties": described}
 
     return _Codec(
-        write=lambda values: {
-            str(name): value if write_item is None else write_item(value)
-            for name, value in values.items()
-        },
-        read=lambda values: {read_key(name): codec.taken(v) for name, v in values.items()},
-        schema=schema,
+        lambda values: {str(k): v if write is None else write(v) for k, v in values.items()},
+        lambda values: {of_key.taken(k): v if read is None else read(v) for k, v in values.items()},
+        properties,
     )
 
 
 def _union_codec(kinds: tuple[type, ...]) -> _Codec:
     # the codec of several dataclasses; their first field is the word of each
-    words = {get_args(get_type_hints(kind)[fields(kind)[0].name])[0]: kind for kind in kinds}
     key = fields(kinds[0])[0].name
-    return _Codec(write=to_dict, read=lambda values: _record(words[values[key]]).read(values),
-        schema=lambda defs: {"oneOf": [_object(kind).schema(defs) for kind in kinds]})  # fmt: skip
+    words = {get_args(get_type_hints(kind)[key])[0]: kind for kind in kinds}
+    return _Codec(to_dict, lambda values: from_dict(words[values[key]], values),
+        lambda definitions: {"oneOf": [_object(kind).schema(definitions) for kind in kinds]}
+    )  # fmt: skip
 
 
 _being_made: set[type] = set()
@@ -508,24 +469,19 @@ def _object(kind: type) -> _Codec:
         name = kind.__name__
         if name not in definitions:
             definitions[name] = {}  # before its fields, one of which may be of this class
-            described = _described_object(_record(kind).properties(definitions))
+            definitions[name] = described = _described_object(_record(kind).schema(definitions))
             if hasattr(kind, "SPARSE"):
-                described["required"] = [
-                    each.name
-                    for each in fields(kind)
-                    if each.default is each.default_factory is MISSING
-                ]
-            definitions[name] = described
+                needed = (f for f in fields(kind) if f.default is f.default_factory is MISSING)
+                described["required"] = [each.name for each in needed]
         return {"$ref": f"#/$defs/{name}"}
 
-    if kind not in _being_made:
-        _being_made.add(kind)
-        record = _record(kind)
-        _being_made.remove(kind)
-        return _Codec(record.write, record.read, schema)
-    # a field of the class that is being read: its record is looked up when it is needed
-    return _Codec(write=lambda value: _record(kind).write(value),
-        read=lambda values: _record(kind).read(values), schema=schema)  # fmt: skip
+    if kind in _being_made:
+        # a field of the class that is being read: its record is looked up when it is needed
+        return _Codec(to_dict, lambda values: from_dict(kind, values), schema)
+    _being_made.add(kind)
+    record = _record(kind)
+    _being_made.remove(kind)
+    return _Codec(record.write, record.read, schema)
 
 
 def _described_object(properties: Schema) -> Schema:
@@ -533,16 +489,13 @@ def _described_object(properties: Schema) -> Schema:
         "additionalProperties": False}  # fmt: skip
 
 
-# both take None: version 1 saved intervals without their level
-
-
-def _write_number(value: float | None) -> float | str | None:
-    return value if value is None or math.isfinite(value) else _WORDS_OF_INFINITY[value]
+def _write_number(value: float) -> float | str:
+    return value if math.isfinite(value) else _WORDS_OF_INFINITY[value]
 
 
 def _number_or_none(value: float | None) -> float | str | None:
     # not a number is an undefined value, which is null
-    return None if value != value else _write_number(value)
+    return None if value is None or value != value else _write_number(value)
 
 
 _NUMBERS = (_write_number, _number_or_none)
@@ -570,38 +523,25 @@ _NAMES = frozenset({"name", "nearest", "group", "reference", "references", "colu
 """The parameters that hold texts of users, in which "Infinity" is a name and not a number."""
 
 
-def write_parameters(parameters: tuple[tuple[str, Any], ...]) -> Plain:
-    """Return parameters as an object."""
-    return {name: _write_parameter(value) for name, value in parameters}
-
-
-def read_parameters(values: Saved) -> tuple[tuple[str, Any], ...]:
-    """Read what `write_parameters` wrote, sorted by name."""
+def _read_parameters(values: Saved) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted((name, _read_parameter(name, value)) for name, value in values.items()))
-
-
-def _write_parameter(value: Any) -> Json:
-    if isinstance(value, tuple):
-        return [_write_parameter(item) for item in value]
-    return _write_reason(value) if isinstance(value, Reason) else to_plain(value)
 
 
 def _read_parameter(name: str, value: Any) -> Any:
     if isinstance(value, list):
         return tuple(_read_parameter(name, item) for item in value)
     if isinstance(value, dict):
-        return read_reason(value)
+        return _read_reason(value)
     return value if name in _NAMES else number(value)
 
 
 def _write_reason(reason: Reason) -> Plain:
-    return {"code": str(reason.code), "side": reason.side,
-        "parameters": write_parameters(reason.parameters)}  # fmt: skip
+    parameters = to_plain(dict(reason.parameters))
+    return {"code": str(reason.code), "side": reason.side, "parameters": parameters}
 
 
-def read_reason(values: Saved) -> Reason:
-    """Read a reason that was written."""
-    parameters = read_parameters(values["parameters"])
+def _read_reason(values: Saved) -> Reason:
+    parameters = _read_parameters(values["parameters"])
     return Reason(ReasonCode(values["code"]), values["side"], parameters)
 
 
@@ -612,8 +552,9 @@ def _reason_schema(definitions: Schema) -> Schema:
     return {"$ref": "#/$defs/Reason"}
 
 
-_PLAIN_TYPES[Reason] = _Codec(_write_reason, read_reason, _reason_schema)
+_PLAIN_TYPES[Reason] = _Codec(_write_reason, _read_reason, _reason_schema)
 Parameters = Annotated[
-    tuple[tuple[str, Any], ...], Form(write_parameters, read_parameters, {"type": "object"})
+    tuple[tuple[str, Any], ...],
+    Form(lambda given: to_plain(dict(given)), _read_parameters, {"type": "object"}),
 ]
 """Names and values that a code calls for, sorted by name."""

@@ -24,14 +24,12 @@ from fairgauge.enums import (
 )
 from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
-from fairgauge.results.changes import DisparityChange, RateChange
-from fairgauge.results.codec import Finite, Restored, Share, Version
+from fairgauge.results.codec import Finite, Restored, Share
 from fairgauge.results.disadvantage import harm_in_words
-from fairgauge.results.doubts import WhyWithheld
-from fairgauge.results.estimates import Estimate, Group
+from fairgauge.results.estimates import DisparityChange, Estimate, Group, RateChange
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
+from fairgauge.results.scopes import Diagnostic, Interval, WhyWithheld
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.verdicts import Verdict, reasons_of
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Saved
@@ -61,8 +59,7 @@ class MarginTest:
     ``margin, by``: by how much the rate may be worse, as a difference or as a share of it.
     ``adjusted``: the interval of the change at the level of all candidates, by which it is decided.
     ``better``: whether that whole interval is on the better side of no change.
-    ``overturned``: whether excluded rows could overturn that it is non-inferior, which it then is
-        not.
+    ``overturned``: whether excluded rows could overturn that it is, so that it is not.
     ``p_value, p_adjusted``: one-sided, of being worse by more; for all margins (Holm).
     ``needed``: rows of this composition that would show non-inferiority; None where none would.
     """
@@ -323,10 +320,7 @@ class Change(ResultOfMetrics):
         title="What changes between reports, or models", called="a comparison of fairgauge",
         page="fairgauge.statements.changes:change_page")  # fmt: skip
     DERIVED: ClassVar = ("verdict", "worse", "metrics", "_statements")
-    __repr__ = ShownResult.__repr__
 
-    version: Version
-    created: str
     task: Task
     spec: Saved = field(default_factory=dict)
     confidence: Share

@@ -18,8 +18,7 @@ from fairgauge.errors import alternatives, quote
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
-    from fairgauge.results.changes import DisparityChange
-    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.estimates import DisparityChange, Estimate
     from fairgauge.results.scopes import ClassScope
 
 Compared: TypeAlias = "Estimate | DisparityChange"

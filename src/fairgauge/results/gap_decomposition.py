@@ -16,14 +16,13 @@ from fairgauge.enums import (
     WhyInconclusive,
     WhyNoRegression,
 )
-from fairgauge.results.codec import Finite, Inline, Share, Version
+from fairgauge.results.codec import Finite, Inline, Share
 from fairgauge.results.disadvantage import favourable_in, favourable_of, is_worse_off
 from fairgauge.results.disparities import distance
 from fairgauge.results.disparities import gap as difference
-from fairgauge.results.doubts import STRATUM, WhyWithheld
 from fairgauge.results.estimates import Estimate
-from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.results.shown_result import CountedData, ResultKind, ResultOfMetrics, ShownResult
+from fairgauge.results.scopes import STRATUM, Diagnostic, Interval, WhyWithheld
+from fairgauge.results.shown_result import CountedData, ResultKind, ResultOfMetrics
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Saved
 
@@ -47,8 +46,7 @@ class StratumGap:
     ``composition, within``: what it contributes to the parts of a difference; None of a ratio.
     ``difference_p_adjusted``: of no difference here, for all strata and gaps (Bonferroni).
     ``others``: the mean difference of all strata that are not outlying (DerSimonian and Laird).
-    ``p_value, p_adjusted``: of the same difference as in the others, alone and for all
-        (Bonferroni).
+    ``p_value, p_adjusted``: of the difference of the others, alone and for all (Bonferroni).
     ``outlying, outlying_alone``: whether it differs from the others, and would alone.
     """
 
@@ -98,8 +96,7 @@ class AdjustedGap:
     ``ratio``: of the same two rates, or means; None where one is not above 0.
     ``odds_ratio``: None where the sides separate the outcomes.
     ``cells``: the cells of side and columns with rows.
-    ``extrapolated_group, extrapolated_reference``: the shares of rows in cells without the other
-        side.
+    ``extrapolated_group, extrapolated_reference``: the shares of rows in cells of one side.
     ``collinear``: how many levels of columns are combinations of others, and excluded.
     """
 
@@ -149,18 +146,15 @@ class Gap:
     ``overall``: the gap over all rows; None where all have a stratum.
     ``p_adjusted``: of no gap, adjusted for all gaps (Holm), with the best group for all pairs.
     ``other_group``: of two groups the one that all others are.
-    ``controls``: the columns for which the regression alone is adjusted, beside those of the
-        strata.
+    ``controls``: the columns for which only the regression is adjusted, beside the strata.
     ``verdict, reason``: what becomes of it within strata at the compositions of both sides.
     ``margin``: the largest difference within strata that is tolerated.
-    ``parts``: parts that add up to the gap (multiply to a ratio), and within strata by other
-        weights.
+    ``parts``: those that add up to the gap (multiply to a ratio), and within by other weights.
     ``heterogeneity``: whether the difference varies over strata; None with fewer than two.
     ``strata``: outlying ones first, then by how far the difference is in the direction of the gap.
     ``left_out``: the rows without a value of a stratum or control, which the regression excludes.
     ``confounded``: whether they have other rates than the others, so that there is no regression.
-    ``adjusted, no_regression``: the regression, or why there is none; neither of a ratio beside the
-        difference of its rate.
+    ``adjusted, no_regression``: the regression, or why none; of a ratio see its difference.
     ``doubted``: whether it stands on something doubted, so that neither verdict is a pass.
     """
 
@@ -289,10 +283,7 @@ class Decomposition(ResultOfMetrics):
     KIND: ClassVar = ResultKind(name="why", schema="fairgauge.why/3", title="Decomposition of gaps",
         called="a decomposition of gaps", page="fairgauge.statements.why:why_page")  # fmt: skip
     DERIVED: ClassVar = ("metrics", "verdict", "_statements")
-    __repr__ = ShownResult.__repr__
 
-    version: Version
-    created: str
     data: CountedData
     spec: Saved
     confidence: Share

@@ -15,8 +15,8 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
-from fairgauge.results.codec import Finite, Version
-from fairgauge.results.definitions import OfRow, in_words
+from fairgauge.results.codec import Finite
+from fairgauge.results.scopes import OfRow, in_words
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
 from fairgauge.results.verdicts import exit_code
 from fairgauge.start.records import dataclass
@@ -36,21 +36,16 @@ PERIODS_NOW = (7, 28)
 """The fewest and most periods after an alarm that state what is now, where there are so many."""
 
 
-class Detector(StrEnum):
-    """What raises the alarm of a comparison."""
+Detector = StrEnum("Detector", {
+    "E_DETECTOR": "e-detector", "ASYMPTOTIC": "asymptotic e-detector",
+})  # fmt: skip
+"""What raises the alarm of a comparison."""
 
-    E_DETECTOR = "e-detector"
-    ASYMPTOTIC = "asymptotic e-detector"
-
-
-class MonitorState(StrEnum):
-    """What a monitored comparison came to."""
-
-    ALARM = "alarm"
-    NO_ALARM = "no alarm"
-    INSUFFICIENT = "insufficient data"
-    UNDEFINED = "undefined"
-    WAITING = "waiting for labels"
+MonitorState = StrEnum("MonitorState", {
+    "ALARM": "alarm", "NO_ALARM": "no alarm", "INSUFFICIENT": "insufficient data",
+    "UNDEFINED": "undefined", "WAITING": "waiting for labels",
+})  # fmt: skip
+"""What a monitored comparison came to."""
 
 
 class Currently(StrEnum):
@@ -248,10 +243,7 @@ class MonitorReport(ResultOfMetrics):
         title="Report of a monitor", called="the report of a monitor",
         page="fairgauge.statements.monitor:monitor_page")  # fmt: skip
     DERIVED: ClassVar = ("verdict", "metrics", "_statements")
-    __repr__ = ShownResult.__repr__
 
-    version: Version
-    created: str
     history: str
     model: str
     spec: Saved
@@ -317,8 +309,7 @@ class MonitorReport(ResultOfMetrics):
     def faults(self) -> tuple[HistoryFinding, ...]:
         """Return why nothing passes: rows that may be wrong in the last period, or twice in any.
 
-        Also where a group lost its rows in many periods, or they had no value, or one that cannot
-        be, even if this has passed.
+        Also where rows of a group were lost or wrong in many periods, even if this has passed.
         """
         always = HistoryProblem.DOUBLED_ROWS, HistoryProblem.SAME_COUNTS
         last = self.concerning(self.periods[-1]) if self.periods else ()
@@ -352,23 +343,14 @@ class MonitorReport(ResultOfMetrics):
         return Outcome.INCONCLUSIVE if absent and outcome is Outcome.PASS else outcome
 
 
-class HistoryProblem(StrEnum):
-    """What may be wrong with the rows of a period."""
-
-    GAP = "gap"
-    OVERDUE_LABELS = "overdue labels"
-    DOUBLED_ROWS = "doubled rows"
-    SAME_COUNTS = "same counts"
-    VOLUME = "volume"
-    NEW_VALUE = "new value"
-    VANISHED_VALUE = "vanished value"
-    ONE_VALUE = "one value"
-    MISSING_VALUES = "missing values"
-    OTHER_SCORES = "other scores"
-    COPIED_LABEL = "copied label"
-    DOUBTED_VALUE = "doubted value"
-
-
+HistoryProblem = StrEnum("HistoryProblem", {
+    "GAP": "gap", "OVERDUE_LABELS": "overdue labels", "DOUBLED_ROWS": "doubled rows",
+    "SAME_COUNTS": "same counts", "VOLUME": "volume", "NEW_VALUE": "new value",
+    "VANISHED_VALUE": "vanished value", "ONE_VALUE": "one value",
+    "MISSING_VALUES": "missing values", "OTHER_SCORES": "other scores",
+    "COPIED_LABEL": "copied label", "DOUBTED_VALUE": "doubted value",
+})  # fmt: skip
+"""What may be wrong with the rows of a period."""
 _HIDING = (
     HistoryProblem.VANISHED_VALUE, HistoryProblem.COPIED_LABEL, HistoryProblem.OTHER_SCORES,
 )  # fmt: skip
@@ -380,8 +362,7 @@ class HistoryFinding:
 
     ``other``: what it is held against: another spelling or period, a baseline's file, an
         ``accept``.
-    ``rows, unit``: the rows of all these periods, of the value where there is one; of a gap,
-        periods.
+    ``rows, unit``: the rows of these periods, of the value if there is one; periods of a gap.
     ``share, expected``: the share, or the number of rows, and the usual one.
     """
 
@@ -422,11 +403,7 @@ class HistoryHealth(ShownResult):
     KIND: ClassVar = ResultKind(name="history_health", schema="fairgauge.history_health/2",
         title="Health of the history of a monitor", called="the health of a history",
         page="fairgauge.statements.monitor:history_page")  # fmt: skip
-    DERIVED: ClassVar = ("_statements",)
-    __repr__ = ShownResult.__repr__
 
-    version: Version
-    created: str
     history: str
     model: str
     periods: tuple[str, ...]

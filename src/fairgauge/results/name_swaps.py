@@ -7,35 +7,23 @@ from enum import StrEnum
 from typing import ClassVar, Literal
 
 from fairgauge.enums import Status
-from fairgauge.results.codec import Finite, Share, Version
-from fairgauge.results.definitions import in_words
-from fairgauge.results.doubts import WhyWithheld
-from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.codec import Finite, Share
+from fairgauge.results.scopes import Diagnostic, WhyWithheld, in_words
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.start.records import dataclass, replace
 from fairgauge.values import Saved
 
+SwapVerdict = StrEnum("SwapVerdict", {
+    "DIFFERS": "differs", "EQUIVALENT": "equivalent", "CANNOT_TELL": "cannot tell",
+})  # fmt: skip
+"""What a comparison of answers under different names came to."""
 
-class SwapVerdict(StrEnum):
-    """What a comparison of answers under different names came to."""
-
-    DIFFERS = "differs"
-    EQUIVALENT = "equivalent"
-    CANNOT_TELL = "cannot tell"
-
-
-class SwapReason(StrEnum):
-    """Why a comparison of answers cannot be decided."""
-
-    ONE_VARIANT = "one_variant"
-    FEW_VARIANTS = "few_variants"
-    FEW_ITEMS = "few_items"
-    NO_ITEMS = "no_items"
-    NO_VARIATION = "no_variation"
-    MISSING_ANSWERS = "missing_answers"
-    UNCLEAR_ANSWERS = "unclear_answers"
-    IMPRECISE = "imprecise"
-
+SwapReason = StrEnum(
+    "SwapReason",
+    "ONE_VARIANT FEW_VARIANTS FEW_ITEMS NO_ITEMS NO_VARIATION MISSING_ANSWERS UNCLEAR_ANSWERS "
+    "IMPRECISE",
+)
+"""Why a comparison of answers cannot be decided."""
 
 REASONS_WITH_ENOUGH_DATA = (
     None, SwapReason.IMPRECISE, SwapReason.MISSING_ANSWERS, SwapReason.UNCLEAR_ANSWERS
@@ -43,15 +31,11 @@ REASONS_WITH_ENOUGH_DATA = (
 """Reasons, or none, where there are enough names and items for a verdict."""
 
 
-class SwapNoteCode(StrEnum):
-    """What a reader of an audit by swapped names should know."""
-
-    BASELINE_REFERENCE = "baseline_reference"
-    FEW_PLACEBOS = "few_placebos"
-    UNEQUAL_RUNS = "unequal_runs"
-    INCOMPLETE = "incomplete"
-    UNFAVOURABLE = "unfavourable"
-    ITEMS_EXCLUDED = "items_excluded"
+SwapNoteCode = StrEnum(
+    "SwapNoteCode",
+    "BASELINE_REFERENCE FEW_PLACEBOS UNEQUAL_RUNS INCOMPLETE UNFAVOURABLE ITEMS_EXCLUDED",
+)
+"""What a reader of an audit by swapped names should know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +222,7 @@ class PairsAudit(ShownResult):
         title="Audit by swapped names", called="an audit by swapped names",
         page="fairgauge.statements.swaps:swaps_page")  # fmt: skip
     DERIVED: ClassVar = ("verdict", "_statements")
-    __repr__ = ShownResult.__repr__
 
-    version: Version
-    created: str
     data: AnswerCounts
     spec: Saved
     differences: tuple[SwapDifference, ...]

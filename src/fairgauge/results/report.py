@@ -8,8 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, Facts
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task, Threshold
 from fairgauge.errors import FairgaugeError, listing, quote, suggest
-from fairgauge.results.codec import Finite, Version
-from fairgauge.results.definitions import NOT_SAVED, function_at, in_words
+from fairgauge.results.codec import NOT_SAVED, Finite
 from fairgauge.results.disadvantage import favourable_of, harm_in_words
 from fairgauge.results.estimates import (
     AdverseImpact,
@@ -20,8 +19,8 @@ from fairgauge.results.estimates import (
     GroupPair,
     ScoreCounts,
 )
-from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
+from fairgauge.results.scopes import Diagnostic, function_at, in_words
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.verdicts import (
     RuleResult,
     RulesNotMet,
@@ -123,10 +122,7 @@ class Report(ResultOfMetrics):
         title="A fairness audit", called="a report of fairgauge",
         page="fairgauge.statements.audit:audit_page")  # fmt: skip
     DERIVED: ClassVar = ("metrics", "_statements")
-    __repr__ = ShownResult.__repr__
 
-    version: Version
-    created: str = field(compare=False)
     profile: Profile
     task: Task
     data: Data
@@ -169,14 +165,12 @@ class Report(ResultOfMetrics):
         that of all rows (with strata pooled where the metric is defined so). Where there are
         several thresholds or classes, a last part chooses one by the names of the JSON format:
         ``{"threshold": 0.3}``, ``{"class": "cat"}``, ``{"average": "macro"}``,
-        ``{"class_scope": "worst"}``, ``{"stratum": "A"}``; ``{"scope": "pooled"}`` is the one
-        adjusted for the strata.
+        ``{"class_scope": "worst"}``, ``{"stratum": "A"}``, ``{"scope": "pooled"}`` (adjusted).
 
         Raises
         ------
         KeyError
-            There is no such estimate, or there are several; the message names the nearest, or the
-            keys that choose one.
+            There is none, or several; the message names the nearest, or the keys that choose one.
         """
         return find_estimate(self.estimates, key, self.catalogue)
 
@@ -230,8 +224,7 @@ class Report(ResultOfMetrics):
         Parameters
         ----------
         exact : bool
-            Whether the page may hold counts of fewer than ten persons, which people who have the
-            file can read.
+            Whether the page may hold counts of fewer than ten persons, for all to read.
 
         Raises
         ------

@@ -1,16 +1,20 @@
-"""The vocabulary of results: feature, group, scope, class, reference, interval; diagnostics.
+"""The vocabulary of results: group, scope, class, reference, interval; diagnostics and doubts.
 
-Kinds are enums and names are users' own: a stratum called "pooled" is a stratum, and a class called
-"worst" is a class.
+Kinds are enums and names are users' own: a stratum called "pooled" is a stratum.
+
+What is of a metric holds its row, and so can be described by itself, as `print(report)` does. Words
+are made in `fairgauge.render`, which imports results: they name its functions as text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any
+from importlib import import_module
+from typing import Annotated, Any, Generic, Protocol, Self, TypeAlias, TypeVar, cast
 
 from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import (
     Average,
@@ -24,11 +28,81 @@ from fairgauge.enums import (
     ScopeKind,
 )
 from fairgauge.identity import FeatureId, GroupId
-from fairgauge.reasons import Parameter
-from fairgauge.results.codec import Finite, Form, Key, Parameters, Plain, Schema, save_inline
-from fairgauge.results.definitions import OfRow, in_words
-from fairgauge.start.records import dataclass, field, replace
+from fairgauge.reasons import Parameter, Reason
+from fairgauge.results.codec import (
+    NOT_SAVED,
+    Finite,
+    Form,
+    Key,
+    Parameters,
+    Plain,
+    Schema,
+    save_inline,
+)
+from fairgauge.start.records import dataclass, field, fields, is_dataclass, replace
 from fairgauge.values import Saved
+
+Result = TypeVar("Result")
+Row = TypeVar("Row", bound="Metric | Statistic | None", covariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfRow(Generic[Row]):
+    """What is of one metric or rate, whose row is found where the name alone is given.
+
+    A name that the catalogue does not have stands for an `UnknownMetric`; of a result that is read,
+    `defined_by` finds a user's own.
+    """
+
+    definition: Row = field(default=cast("Row", None), compare=False, repr=False,
+                            metadata=NOT_SAVED)  # fmt: skip
+
+    def __post_init__(self) -> None:
+        if self.definition is None and (name := _name_of(self)) is not None:
+            object.__setattr__(self, "definition", BUILT_IN.row(name))
+
+
+def _name_of(result: Any) -> str | None:
+    return result.metric if hasattr(result, "metric") else getattr(result, "rate", None)
+
+
+def defined_by(catalogue: Catalogue, result: Result) -> Result:
+    """Return a result that was read, with the rows that a catalogue has for the names inside."""
+    return result if catalogue == BUILT_IN else _definition(catalogue, result)
+
+
+def _definition(catalogue: Catalogue, value: Any) -> Any:
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return tuple(_definition(catalogue, item) for item in value)
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    changed = {
+        each.name: made
+        for each in fields(value)
+        if each.init
+        and (made := _definition(catalogue, old := getattr(value, each.name))) is not old
+    }
+    if any(each.name == "definition" for each in fields(value)):
+        name = _name_of(value)
+        changed["definition"] = name and catalogue.row(name)
+    return replace(value, **changed) if changed else value
+
+
+@cache
+def function_at(path: str) -> Any:
+    """Return the function of a path ``package.module:function``.
+
+    >>> function_at("fairgauge.render.words.numbers:plural")(1, "row", "rows")
+    'row'
+    """
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+def in_words(path: str, *described: object) -> str:
+    """Return what a function of `fairgauge.render` writes, ``module:function``."""
+    text: str = function_at(f"fairgauge.render.{path}")(*described)
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,3 +315,57 @@ save_inline(
     write=lambda group: {"group_kind": str(group.kind), "group_values": group.to_plain()},
     read=lambda keys: GroupId.read(GroupKind(keys["group_kind"]), keys["group_values"]),
 )
+
+
+OF_ONE = "clear identifier of one {}"
+"""What rows lack whose identifier probably stands for unknown people, or clusters."""
+SPELT = "consistent spelling of "
+"""What rows lack, of a feature, in a group whose name is another spelling of a larger one."""
+UNSTATED = "stated favourable outcome"
+APART = "prediction that differs from the label"
+"""What all rows lack where the prediction may be a copy of the label."""
+SCORE_APART = "score apart from the label"
+"""What all rows lack where the score may be a copy of the label."""
+ALIKE = "row of their group with another outcome"
+"""What all rows lack where all have one outcome."""
+STRATUM = "stratum"
+"""What numbers need, beside outcomes, that are adjusted for strata."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Rows that something casts doubt on, and the numbers that stand on them.
+
+    ``needs, only``: what a number must need (all of it) to stand on it, and if no other outcomes.
+    ``features``: the features whose groups it is of; None where it is of all.
+    """
+
+    what: str
+    rows: int
+    needs: frozenset[str] = frozenset()
+    only: bool = False
+    features: frozenset[str] | None = None
+
+    def concerns(self, needs: Collection[str], feature: str | None) -> bool:
+        """Return whether a number that needs some outcomes, of a feature, stands on it."""
+        of_outcomes = self.needs <= {*needs} and (
+            not self.only or self.needs >= {*needs} - {STRATUM}
+        )
+        return of_outcomes and (self.features is None or feature in self.features)
+
+
+WhyWithheld: TypeAlias = "Callable[[Collection[str], str | None], Reason | None]"
+"""Returns why what needs some outcomes, of a feature (None: of all rows), does not pass."""
+
+
+class Judged(Protocol):
+    """What may pass: a verdict on a rule, a gap, thresholds, a candidate, or a comparison."""
+
+    def withheld(self, why: WhyWithheld) -> Self:
+        """Return it inconclusive where it passes on something doubted; a fail stays one."""
+
+
+def not_counted(uncounted: Mapping[str, int]) -> tuple[str, int, str | None] | None:
+    """Return what most rows that are in no number lack, how many do, and of what, if of rows."""
+    what = max(uncounted, key=lambda each: uncounted[each], default=None)
+    return None if what is None else (what, uncounted[what], "rows" if what == "count" else None)

@@ -13,7 +13,6 @@ import json
 import pkgutil
 import re
 import zipfile
-from abc import ABC
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -24,10 +23,8 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.errors import CubeError, display, quote
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec
-from fairgauge.results.codec import Plain, Schema, Version
-from fairgauge.results.definitions import NOT_SAVED, defined_by, function_at
-from fairgauge.results.doubts import WhyWithheld
-from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.codec import NOT_SAVED, Plain, Schema, Version
+from fairgauge.results.scopes import Diagnostic, WhyWithheld, defined_by, function_at
 from fairgauge.results.statement import Statement
 from fairgauge.start.first_help import entry_points
 from fairgauge.start.records import dataclass, field
@@ -79,11 +76,15 @@ def made_now() -> dict[str, Any]:
     return {"version": __version__, "created": now}
 
 
-class ShownResult(ABC):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownResult:
     """A result that knows its plain values; `print` shows it."""
 
-    __slots__ = ()
     KIND: ClassVar[ResultKind]
+    DERIVED: ClassVar[tuple[str, ...]] = ("_statements",)
+
+    version: Version
+    created: str = field(compare=False)
 
     def __init_subclass__(cls) -> None:
         if hasattr(cls, "KIND"):
@@ -146,8 +147,8 @@ class ShownResult(ABC):
 
     @property
     def _statements(self) -> Annotated[tuple[Statement, ...], codec.Key("statements")]:
-        made: tuple[Statement, ...] = function_at("fairgauge.render.page:placed")(self)
-        return made
+        placed = function_at("fairgauge.render.page:placed")
+        return placed(self) if self.KIND.page else ()
 
     def to_json(self) -> str:
         """Return strict JSON, each record in a line; infinities are "Infinity" and "-Infinity"."""
@@ -168,8 +169,7 @@ class ShownResult(ABC):
         Raises
         ------
         DataError
-            The suffix is of no known format, there is no such language, or the file cannot be
-            written.
+            The format or the language is unknown, or the file cannot be written.
         """
         function_at("fairgauge.render.formats:save")(self, path, lang=lang, words=words)
 
@@ -213,8 +213,7 @@ class ResultOfMetrics(ShownResult):
 def result_classes() -> Mapping[str, type[ShownResult]]:
     """Return the classes of results by the schemas of their files.
 
-    A class registers itself when it is imported; this imports every module of results, and the
-    classes that plug-ins name.
+    Classes register themselves: this imports all of ours, and those that plug-ins name.
     """
     import fairgauge.results as package
 
@@ -274,8 +273,6 @@ class CountedData:
 class CountedResult(ShownResult):
     """A result of a verb that is a function of counts."""
 
-    version: Version
-    created: str
     data: CountedData
     diagnostics: tuple[Diagnostic, ...] = ()
     spec: Saved = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""SubgroupSearch: where a rate is worse, of all subgroups that features make."""
+"""Where a rate is worse, of all subgroups that features make; and how many rows are needed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode, Missing, SearchedValues, SubgroupStatus, Worse
 from fairgauge.errors import quote
-from fairgauge.results.codec import Finite, Share, Version
-from fairgauge.results.definitions import OfRow
+from fairgauge.results.codec import Finite, Share
 from fairgauge.results.disadvantage import harm_in_words
-from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.scopes import Diagnostic, OfRow
 from fairgauge.results.shown_result import CountedData, ResultKind, ResultOfMetrics, ShownResult
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import Saved
@@ -68,8 +67,7 @@ class Subgroup:
     ``low, high``: the simultaneous interval of the difference, for all subgroups of the search.
     ``evidence``: the signed root of the likelihood ratio of "worse by exactly the tolerance".
     ``explained_by``: of one that is worse, the member of the summary that accounts for most of it.
-    ``rows_needed``: of an undecided one, the rows of such a table that would probably (80%) show
-        it.
+    ``rows_needed``: of an undecided one, the rows that would probably (80%) show it.
     """
 
     name: str
@@ -139,10 +137,7 @@ class SubgroupSearch(ResultOfMetrics):
         title="Subgroups in which a rate is worse", called="a search for subgroups",
         page="fairgauge.statements.search:search_page")  # fmt: skip
     DERIVED: ClassVar = ("metrics", "summary", "_statements")
-    __repr__ = ShownResult.__repr__
 
-    version: Version
-    created: str = field(compare=False)
     data: CountedData
     fingerprint: str
     question: SearchQuestion
@@ -203,3 +198,30 @@ class SubgroupSearch(ResultOfMetrics):
             if feature.name in subgroup.conditions:
                 found |= feature.where(subgroup.conditions[feature.name])
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """The rows that an audit needs, of both sides; infinite where no number suffices."""
+
+    goal: str
+    group: float
+    reference: float
+
+    @property
+    def total(self) -> float:
+        return self.group + self.reference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned(ShownResult):
+    """What an audit needs; ``assumed`` is what else was given, such as the rate."""
+
+    KIND: ClassVar = ResultKind(name="plan", schema="fairgauge.plan/7",
+        title="Rows that an audit needs", called="a plan of fairgauge",
+        page="fairgauge.statements.search:plan_page")  # fmt: skip
+
+    confidence: Share
+    power: Share
+    assumed: Mapping[str, float]
+    needed: tuple[Needed, ...]

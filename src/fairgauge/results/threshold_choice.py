@@ -9,11 +9,10 @@ from fairgauge.enums import Accepts, ChosenBy, Outcome
 from fairgauge.errors import quote
 from fairgauge.question.rules import parse_rule
 from fairgauge.reasons import Reason
-from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.codec import Finite, Inline, Share
-from fairgauge.results.doubts import WhyWithheld
-from fairgauge.results.scopes import Interval, Reference
-from fairgauge.results.shown_result import CountedResult, ResultKind, ShownResult
+from fairgauge.results.estimates import DisparityChange, RateChange
+from fairgauge.results.scopes import Interval, Reference, WhyWithheld
+from fairgauge.results.shown_result import CountedResult, ResultKind
 from fairgauge.results.verdicts import exit_code, gravest
 from fairgauge.start.records import dataclass, replace
 
@@ -44,11 +43,9 @@ class ThresholdEffect:
     """What a choice changes, in the other half of the rows.
 
     ``performance, rates``: the kept rate, and the others of all rows and groups, today and then.
-    ``chosen_by``: what met goal and margin in the half that chose: wider intervals, these, or
-        values.
+    ``chosen_by``: what met goal and margin in the half that chose: (wider) intervals, or values.
     ``goal_outcome``: pass where the whole interval of every group meets it, fail where one is out.
-    ``kept_outcome``: pass where the whole interval of the change is within the margin, fail beyond
-        it.
+    ``kept_outcome``: the same of the change and the margin.
     ``goal_reason, kept_reason``: which rows leave either inconclusive that the others alone decide.
     """
 
@@ -89,8 +86,7 @@ class FeatureThresholds:
 
     ``frontier``: every common threshold, in ascending order.
     ``common``: the one closest to today's that meets goal and margin, as surely as any does.
-    ``outcome``: of the common threshold; without one fail where all are shown to miss goal or
-        margin.
+    ``outcome``: of the common threshold; without one, fail where all are shown to miss a limit.
     """
 
     feature: str
@@ -111,8 +107,6 @@ class ThresholdChoice(CountedResult):
     KIND: ClassVar = ResultKind(name="thresholds", schema="fairgauge.thresholds/5",
         title="Thresholds of a score", called="a choice of thresholds",
         page="fairgauge.statements.thresholds:thresholds_page")  # fmt: skip
-    DERIVED: ClassVar = ("_statements",)
-    __repr__ = ShownResult.__repr__
 
     score: str
     accepts: Accepts

@@ -13,12 +13,18 @@ from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Parameter, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline
-from fairgauge.results.definitions import OfRow, in_words
 from fairgauge.results.disadvantage import adverse_sign, favourable_in
 from fairgauge.results.disparities import is_ratio
-from fairgauge.results.doubts import STRATUM, WhyWithheld
 from fairgauge.results.estimates import Estimate
-from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval
+from fairgauge.results.scopes import (
+    NO_CLASS,
+    STRATUM,
+    ClassScope,
+    Interval,
+    OfRow,
+    WhyWithheld,
+    in_words,
+)
 from fairgauge.start.records import dataclass, replace
 
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from fairgauge.results.definitions import in_words
 from fairgauge.results.name_swaps import PairsAudit
 from fairgauge.results.report import Report
+from fairgauge.results.scopes import in_words
 from fairgauge.start.records import dataclass, field
 
 NAME_OF_SIGNATURE = "the signature"
 """What a signature is called among the changed parts of a bundle."""
 
 
-class VerificationResult(StrEnum):
-    """What a verification comes to; partly, where a part of the report could not be compared."""
-
-    REPRODUCED = "reproduced"
-    PARTLY_REPRODUCED = "partly reproduced"
-    DIFFERENT = "different"
-    CHANGED = "changed"
-    OTHER_SIGNER = "other signer"
+VerificationResult = StrEnum("VerificationResult", {
+    "REPRODUCED": "reproduced", "PARTLY_REPRODUCED": "partly reproduced",
+    "DIFFERENT": "different", "CHANGED": "changed", "OTHER_SIGNER": "other signer",
+})  # fmt: skip
+"""What a verification comes to; partly, where a part of the report could not be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +40,8 @@ class Verification:
     ``texts``: those that the present version writes otherwise: they are not verified.
     ``largest_deviation``: the largest relative difference of a number that counts as the same.
     ``from_rows, not_computed``: what needs the rows, and what does not follow from counts at all.
-    ``redrawn, drawn_by, redrawn_by``: numbers of random draws that differ, and both versions of
-        NumPy.
-    ``signed_by, expected_signer``: fingerprints of keys; None without a signature, and where any
-        may.
+    ``redrawn, drawn_by, redrawn_by``: random draws that differ, and both versions of NumPy.
+    ``signed_by, expected_signer``: fingerprints of keys; None of no signature, and of any signer.
     ``beside``: the options in which the report differs from the question of its counts.
     ``report``: None where it was changed, does not follow from the counts, or has another signer.
     """

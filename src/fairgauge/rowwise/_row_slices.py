@@ -35,7 +35,7 @@ from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.resolution import Resolution
 from fairgauge.results.estimates import EVERYONE, Estimate
 from fairgauge.results.scopes import Diagnostic, Reference
-from fairgauge.scan.row_codes import feature_matrix, numbers_of, read_rows
+from fairgauge.scan.row_codes import numbers_of, read_rows
 from fairgauge.scan.source import LEAST_LOG, Source
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.stats.arrays import Array, Index, Mask
@@ -447,19 +447,36 @@ def convert_to_arrays(
             else numbers > prediction.cuts[0]
         )
         selected = np.where(np.isnan(numbers), np.nan, over == bool(outcome.predictions[-1]))
-    points, how = feature_matrix(
-        [columns[name] for name in spec.features], scaled=not spec.profile.as_smclarify
-    )
-    scalings = tuple(f"{name} {way}" for name, way in zip(spec.features, how, strict=True))
+    points, scalings = [np.zeros((count, 0))], []
+    for name in spec.features:
+        point, how = _points(columns[name], scaled=not spec.profile.as_smclarify)
+        points.append(point)
+        scalings.append(f"{name} {how}")
     score = _numbers_or_nan(columns, spec.score, count)
     rows = Rows(
         selected=selected,
         prediction=_numbers_or_nan(columns, spec.prediction, count),
         label=_numbers_or_nan(columns, spec.label, count),
         score=score if outcome.turned is None else outcome.turned - score,
-        points=points if len(points) else np.zeros((count, 0)),
+        points=np.concatenate(points, axis=1),
     )
-    return rows, scalings
+    return rows, tuple(scalings)
+
+
+def _points(values: Sequence[Value], *, scaled: bool) -> tuple[Array, str]:
+    # a column as coordinates, NaN where missing, and what was done with it: numbers are divided by
+    # their standard deviation; rows of different categories lie 1 apart
+    if all(value is None or isinstance(value, (bool, int, float)) for value in values):
+        numbers = np.array([np.nan if value is None else float(value) for value in values])
+        spread = float(np.nanstd(numbers)) if scaled and np.isfinite(numbers).any() else 1.0
+        how = "divided by its standard deviation" if scaled else "as it is"
+        return (numbers / (spread or 1.0))[:, None], how
+    texts = np.array(["" if value is None else str(value) for value in values])
+    missing = np.array([value is None for value in values])
+    categories = np.unique(texts[~missing])
+    marks = (texts[:, None] == categories) / np.sqrt(2.0)
+    marks[missing] = np.nan
+    return marks, f"{len(categories)} categories, different ones 1 apart"
 
 
 def _numbers_or_nan(columns: Mapping[str, Sequence[Value]], name: str | None, count: int) -> Array:

@@ -6,12 +6,13 @@ DuckDB works in memory and without network: one connection for the life of the p
 from __future__ import annotations
 
 import glob
+import io
 import re
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from typing import Any, ClassVar
 
@@ -22,7 +23,7 @@ from fairgauge.atomic_files import folder_of_process
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import NOT_UTF_8, DataError, listing, quote
-from fairgauge.object_stores import Place, address
+from fairgauge.object_stores import STORES, Object, Place, Ranges, address
 from fairgauge.scan._sql import Columns, count_by_sql, identifier, literal, select, select_rows
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches, sql_double
 from fairgauge.scan.scan_progress import progress
@@ -30,6 +31,7 @@ from fairgauge.scan.source import Fetched, NotNumeric, Record, Source, check_uni
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import NANOSECONDS
 
+_ESCAPED = re.compile(r"\[([*?[])\]")
 FETCHED = 65_536
 """How many records are fetched at a time."""
 
@@ -45,20 +47,13 @@ _CSV_ERRORS = {
 }
 
 
-def run_in_order(query: str, name: str) -> list[Record]:
-    """Run a query and return its records in the order of the rows, the same in every run."""
-    with engine_errors(name), _connection().cursor() as cursor:
-        cursor.execute("SET preserve_insertion_order = true")
-        try:
-            found: list[Record] = cursor.execute(query).fetchall()
-            return found
-        finally:
-            cursor.execute("SET preserve_insertion_order = false")
+def run(query: str, name: str, *, in_order: bool = False) -> Iterator[Record]:
+    """Run a query of what has a name in messages, and fetch its records, some at a time.
 
-
-def run(query: str, name: str) -> Iterator[Record]:
-    """Run a query of what has a name in messages, and fetch its records, some at a time."""
+    ``in_order``: whether they come in the order of the rows, the same in every run.
+    """
     with engine_errors(name), _connection().cursor() as cursor:
+        cursor.execute(f"SET preserve_insertion_order = {in_order}")
         with progress("Counting rows", lambda: cursor.query_progress() / 100):
             _execute(cursor, query)
         while records := cursor.fetchmany(FETCHED):
@@ -119,8 +114,34 @@ def reason(error: Exception) -> str:
 
 @cache
 def read_objects() -> None:
-    """Let the connection open objects of stores."""
-    from fairgauge.scan._duckdb_objects import ObjectFiles
+    """Let the connection open objects of stores: by fsspec, which alone DuckDB takes."""
+    from fsspec.spec import AbstractFileSystem
+
+    class ObjectFiles(AbstractFileSystem):  # type: ignore[misc]
+        """The objects of all stores, by their addresses."""
+
+        protocol = STORES
+        cachable = False
+
+        def __init__(self, **_options: Any) -> None:
+            super().__init__()  # without what is configured for a store, which fsspec passes
+            self._sizes: dict[str, int] = {}
+
+        def open(self, path: str, mode: str = "rb", **_options: Any) -> Ranges | io.BufferedReader:
+            handle = Object(path).open(mode)
+            self._sizes[path] = handle.size if isinstance(handle, Ranges) else handle.raw.size  # type: ignore[attr-defined]
+            return handle
+
+        def glob(self, path: str, **_options: Any) -> list[str]:
+            """Return the address itself: what its letters matched is known already."""
+            return [_ESCAPED.sub(r"\1", path)]
+
+        def info(self, path: str, **_options: Any) -> dict[str, Any]:
+            return {"name": path, "size": self._sizes[path], "type": "file"}
+
+        def modified(self, _path: str) -> datetime:
+            """Return any moment: nothing is kept of a file for longer than a query."""
+            return datetime.fromtimestamp(0, UTC)
 
     _connection().register_filesystem(ObjectFiles())
 
@@ -302,8 +323,7 @@ class DuckRows:
 
     ``relation``: what follows FROM.
     ``size``: how many bytes of columns with types there are.
-    ``absent``: the columns that a file lacks, each with that file: a key may be absent from an
-        object of JSON, but not from a whole file.
+    ``absent``: the columns that a whole file lacks (an object of JSON may), each with that file.
     ``own``: the relation of a user, whose queries name it as ``relation``.
     """
 
@@ -321,8 +341,8 @@ class DuckRows:
         keys = ", ".join(self.written.key(name) for name in columns)
         limit = "" if most is None else f" LIMIT {most}"
         query = f"SELECT {keys} FROM {self.relation}{limit}"
-        in_order = run_in_order(query, self.name) if self.own is None else self._run(query)
-        records = list(in_order)
+        own = self.own is not None
+        records = [*(self._run(query) if own else run(query, self.name, in_order=True))]
         found: list[Sequence[object]] = [
             [record[i] for record in records] for i in range(len(columns))
         ]
@@ -375,6 +395,7 @@ class DuckRows:
                 yield from sql_batches(plan, _record_batches(found, rows))
                 return
             with _connection().cursor() as cursor:  # of execute() DuckDB 2 makes a copy
+                cursor.execute("SET preserve_insertion_order = false")
                 yield from sql_batches(plan, _record_batches(cursor.sql(query), rows))
 
     def query(self, plan: Plan) -> str:

@@ -25,12 +25,11 @@ from fairgauge.scan.row_codes import (
     numbers_of,
     numbers_of_texts,
 )
-from fairgauge.scan.source import MOST_UNREADABLE, NotNumeric, UnreadableNumbers, check_values
+from fairgauge.scan.source import MOST_UNREADABLE, NotNumeric, UnreadableNumbers
 from fairgauge.start.records import dataclass, replace
-from fairgauge.values import Value, canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import dask.dataframe as dd
     from numpy.typing import NDArray
@@ -44,15 +43,33 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PandasFrame:
-    """A pandas frame."""
-
+class _Frame:
     name: str
-    frame: pd.DataFrame
+    frame: Any
+
+    streams: ClassVar[bool] = True
 
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(str(column) for column in self.frame.columns)
+
+    @property
+    def stated_order(self) -> dict[str, list[object]]:
+        """Return the categories of columns that state their order, and are not only sorted."""
+        types = {str(column): kind for column, kind in self.frame.dtypes.items()}
+        return {
+            column: list(kind.categories)
+            for column, kind in types.items()
+            if isinstance(kind, pd.CategoricalDtype)
+            and (kind.ordered or not kind.categories.is_monotonic_increasing)
+        }
+
+
+@dataclass(frozen=True)
+class PandasFrame(_Frame):
+    """A pandas frame."""
+
+    frame: pd.DataFrame
 
     at_hand: ClassVar[bool] = True
 
@@ -68,29 +85,18 @@ class PandasFrame:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
-        cube = count_batches(plan, self.in_parts(plan, limit), limit)
-        return reorder_levels(cube, self.stated_order)
-
-    @property
-    def stated_order(self) -> dict[str, list[object]]:
-        """Return the categories of columns that state their order, and are not only sorted."""
-        return _stated_order(self.frame)
-
-    streams: ClassVar[bool] = True
+        return reorder_levels(count_batches(plan, self.batches(plan), limit), self.stated_order)
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows."""
-        return self.in_parts(plan, max(len(self.frame), 1))
-
-    def in_parts(self, plan: Plan, limit: int) -> Iterator[Batch]:
-        """Yield the rows; at most ``limit`` values on an axis."""
         column = {c: _decode(self.frame.iloc[:, self.columns.index(c)]) for c in plan.columns}
         plain = {
-            axis: factor(_widen_floats(column[axis.column]), axis, limit)
+            axis: factor(_widen_floats(column[axis.column]), axis)
             for axis in plan.axes
             if not axis.bins
         }
-        for part in parts(len(self.frame)):
+        for start in range(0, len(self.frame), BATCH):
+            part = slice(start, start + BATCH)
             yield Batch(
                 {axis: (values, codes[part]) for axis, (values, codes) in plain.items()},
                 {
@@ -108,15 +114,6 @@ def _decode(column: pd.Series[Any]) -> pd.Series[Any]:
     held = column.array.__arrow_array__()
     plain = plain_column(held)
     return column if plain is held else pd.Series(pd.arrays.ArrowExtensionArray(plain))
-
-
-def _stated_order(frame: pd.DataFrame | dd.DataFrame) -> dict[str, list[object]]:
-    kinds = {str(c): k for c, k in frame.dtypes.items() if isinstance(k, pd.CategoricalDtype)}
-    return {
-        column: list(kind.categories)
-        for column, kind in kinds.items()
-        if kind.ordered or not kind.categories.is_monotonic_increasing
-    }
 
 
 def _widen_floats(column: pd.Series[Any]) -> pd.Series[Any]:
@@ -162,94 +159,44 @@ Coded: TypeAlias = "tuple[Sequence[object], Codes]"
 """The values of a column, and the position of each row among them; -1 is missing."""
 
 
-def factor(column: pd.Series[Any], axis: Axis, limit: int) -> Coded:
+def factor(column: pd.Series[Any], axis: Axis) -> Coded:
     """Give every value of a column its position, the fastest way that its type allows."""
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return [*_widen_floats(pd.Series(dtype.categories))], column.cat.codes.to_numpy()
-    objects = isinstance(dtype, np.dtype) and dtype.kind == "O"
     plain = isinstance(dtype, np.dtype) and dtype.kind in "biufO"
     values: Any = np.ascontiguousarray(column.to_numpy()) if plain else column.array
     if plain and (whole := coded_whole(values)):
         return whole
-    levels, codes = _Levels(axis, limit), np.empty(len(values), dtype=np.int32)
-    for part in parts(len(values)):
-        codes[part] = levels.of_objects(values[part]) if objects else levels.of(values[part])
-    return levels.values, codes
+    try:
+        if plain and values.dtype.kind == "O":
+            return _factor_objects(values)
+        codes, different = pd.factorize(values)
+    except (NotImplementedError, TypeError):  # of lists and structs, by Arrow and by Python
+        raise nested_value_error(axis) from None
+    return [*different], codes
 
 
-class _Levels:
-    """The values found so far, each with its position; -1 is missing."""
-
-    def __init__(self, axis: Axis, limit: int) -> None:
-        self._axis, self._limit = axis, limit
-        self._codes: dict[tuple[bool, Value], int] = {}
-        self._known: dict[int, int] = {}
-
-    @property
-    def values(self) -> list[Value]:
-        """Return the values in the order of their positions."""
-        return [value for _, value in self._codes]
-
-    def of(self, values: Any) -> Codes:
-        """Return the positions of rows, by hashing values."""
-        try:
-            found, unique = pd.factorize(values)
-        except NotImplementedError:  # Arrow's, of lists and structs
-            raise nested_value_error(self._axis) from None
-        return np.append(self._codes_of(unique), np.int32(-1))[found]
-
-    def of_objects(self, values: NDArray[np.object_]) -> Codes:
-        """Return the positions of objects by their addresses: rows mostly share those of values."""
-        held = (ctypes.c_int64 * len(values)).from_address(values.ctypes.data)
-        found, unique = pd.factorize(np.ctypeslib.as_array(held))
-        if len(unique) <= WIDEST:
-            first = np.empty(len(unique), dtype=np.int64)
-            first[found] = np.arange(len(found))
-            for address, at in zip(unique.tolist(), first.tolist(), strict=True):
-                if address not in self._known:
-                    self._known[address] = self._code(values[at])
-            self._check()
-            return np.array([*map(self._known.__getitem__, unique.tolist())], np.int32)[found]
-        if pd.api.types.infer_dtype(values, skipna=True) == "string":  # every row has its own
-            return self.of(values)
-        return self._codes_of(values)  # 1 and True are equal in Python, not in data
-
-    def _codes_of(self, raw: Iterable[object]) -> NDArray[np.int32]:
-        found = np.fromiter(map(self._code, raw), dtype=np.int32)
-        self._check()
-        return found
-
-    def _code(self, raw: object) -> int:
-        try:
-            hash(raw)
-        except TypeError:
-            raise nested_value_error(self._axis) from None
-        value = canonical(raw)
-        if value is None:
-            return -1
-        return self._codes.setdefault((isinstance(value, bool), value), len(self._codes))
-
-    def _check(self) -> None:
-        check_values({self._axis: self.values}, (), self._limit)
-
-
-def parts(rows: int) -> Iterator[slice]:
-    """Cut rows into chunks."""
-    for start in range(0, rows, BATCH):
-        yield slice(start, min(start + BATCH, rows))
+def _factor_objects(values: NDArray[np.object_]) -> Coded:
+    # by their addresses: rows mostly share the objects of values. Values are not compared: 1 and
+    # True are equal in Python, not in data
+    held = (ctypes.c_int64 * len(values)).from_address(values.ctypes.data)
+    codes, addresses = pd.factorize(np.ctypeslib.as_array(held))
+    if len(addresses) > WIDEST and pd.api.types.infer_dtype(values, skipna=True) == "string":
+        codes, different = pd.factorize(values)  # every row has its own
+        return different.tolist(), codes
+    first = np.empty(len(addresses), dtype=np.int64)
+    first[codes] = np.arange(len(codes))
+    known = values[first].tolist()
+    hash(tuple(known))
+    return known, codes
 
 
 @dataclass(frozen=True)
-class DaskFrame:
+class DaskFrame(_Frame):
     """A frame of Dask."""
 
-    name: str
     frame: dd.DataFrame
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(str(column) for column in self.frame.columns)
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan, all parts at once."""
@@ -257,12 +204,6 @@ class DaskFrame:
         count = dask.delayed(_scan_partition)
         parts = [count(part, plan, limit) for part in self._parts(plan)]
         return reorder_levels(join_parts(plan, dask.compute(*parts), limit), self.stated_order)
-
-    @property
-    def stated_order(self) -> dict[str, list[object]]:
-        return _stated_order(self.frame)
-
-    streams: ClassVar[bool] = True
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows, one part after the other."""
@@ -275,4 +216,4 @@ class DaskFrame:
 
 
 def _scan_partition(part: pd.DataFrame, plan: Plan, limit: int) -> Scanned:
-    return scan_batches(plan, PandasFrame("Dask frame", part).in_parts(plan, limit), limit)
+    return scan_batches(plan, PandasFrame("Dask frame", part).batches(plan), limit)

@@ -43,8 +43,8 @@ class Columns:
     """How the columns of a relation are written in SQL.
 
     ``key``: the expression to group by.
-    ``number``: the expression as a double, NULL where it is missing or not a number; raises
-        DataError where the type of the column is none of a number.
+    ``number``: the expression as a double, NULL where missing or not a number; raises DataError
+        of a type of other values.
     ``wrong``: the expression of a text that should have been a number; None of a column of numbers.
     ``of_texts``: the number and the wrong text of a column whose type is text, None of another
         type; such a column is read where texts that are no numbers were listed.
@@ -55,8 +55,7 @@ class Columns:
     ``looks``: whether a look at the first rows is cheap.
     ``batched``: the columns whose values are in batches of rows what DuckDB groups by.
     ``moment``: writes a key as the last of some times that is not after it, if the engine can.
-    ``double_or_nan``: the expression as a double, if it is cheaper where NaN is not taken for
-        missing.
+    ``double_or_nan``: the expression as a double that may be NaN, if that is cheaper.
     """
 
     key: Callable[[str], str]

@@ -18,6 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fairgauge.atomic_files import folder_of_process
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, listing, quote
 from fairgauge.object_stores import Place, open_unzipped
@@ -35,7 +37,7 @@ from fairgauge.scan._duckdb_relation import (
 )
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan._sql import Columns, literal
-from fairgauge.scan.row_codes import sql_double, sql_double_of_half
+from fairgauge.scan.row_codes import numbers_of, sql_double, sql_double_of_half
 from fairgauge.scan.source import RECORDS, Record, Source, check_unique_names
 from fairgauge.start.records import dataclass, replace
 
@@ -153,20 +155,12 @@ def _lines_above(lines: Sequence[str]) -> int:
     for more, cells in enumerate(rows[:_MOST_TITLES]):
         named = [cell for cell in map(str.strip, cells) if cell]
         if len(named) > (2 if width >= _LEAST_WIDTH and all(cells[:2]) else 1):
-            texts = len(named) == len(cells) and not any(map(_is_number, named))
+            texts = len(named) == len(cells) and np.isnan(numbers_of(named)).all()
             return at + more if texts else at
     return at
 
 
 _MOST_TITLES, _LEAST_WIDTH = 20, 4
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _first_record(lines: Sequence[str]) -> tuple[str, str]:

@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,8 @@ from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, is_one_of, matches, name_of
 
 _MOST_PERIODS = 10_000
+_Values: TypeAlias = tuple[Value, ...]
+_Levels: TypeAlias = Mapping[Axis, _Values]
 
 
 def chosen_rows(source: Source, spec: Spec) -> Source:
@@ -92,7 +94,7 @@ def count_by(source: Source, plan: Plan, column: str, limit: int) -> dict[str, C
     found = {}
     for i, level in enumerate(levels):
         kept = np.arange(len(levels) + 1) == i
-        tables = tuple(round_sums(plan, _select_cells(table, [kept], 1)) for table in cube.tables)
+        tables = tuple(round_sums(plan, _select_cells(table, [kept])) for table in cube.tables)
         rows = int(tables[0].sums["rows"].sum())
         # rows that are excluded are of no period; groups without a row are stated with the last
         last = i + 1 == len(levels)
@@ -110,13 +112,8 @@ def _append_axes(plan: Plan, axes: tuple[Axis, ...]) -> Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class _ChosenRows:
-    """The rows of a source that meet conditions."""
-
+class _RowsOfSource:
     source: Source
-    spec: Spec
-    known: dict[Axis, tuple[Value, ...]] = field(default_factory=dict, compare=False)
-    """The values of the columns of the conditions, once they were counted."""
 
     @property
     def name(self) -> str:
@@ -125,6 +122,19 @@ class _ChosenRows:
     @property
     def columns(self) -> tuple[str, ...]:
         return self.source.columns
+
+    @property
+    def at_hand(self) -> bool:
+        return can_look_at_rows(self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class _ChosenRows(_RowsOfSource):
+    """The rows of a source that meet conditions."""
+
+    spec: Spec
+    known: dict[Axis, tuple[Value, ...]] = field(default_factory=dict, compare=False)
+    """The values of the columns of the conditions, once they were counted."""
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -139,10 +149,8 @@ class _ChosenRows:
         cube = self.source.count(_append_axes(plan, self.axes), limit)
         apart = dict(self._uncounted_cubes(cube))
         every = [cube, *apart.values()][-1].levels
-        kept = self._masks_kept(cube, every)
-        tables = tuple(
-            round_sums(plan, _select_cells(table, kept, len(kept))) for table in cube.tables
-        )
+        kept = self._masks_kept(cube.levels, every)
+        tables = tuple(round_sums(plan, _select_cells(table, kept)) for table in cube.tables)
         rows = int(tables[0].sums["rows"].sum())
         if not rows:
             numbers = " and ".join(quote(each) for each in (plan.count, plan.weight) if each)
@@ -151,31 +159,22 @@ class _ChosenRows:
             raise EmptyDataError(f"no {of} meets the conditions (where): {conditions}")
         left_out, excluded = [[*self._left_out(cube, kept, tables)]], {}
         for reason, part in apart.items():
-            kept = self._masks_kept(part, every)
-            sums = _select_cells(part.tables[0], kept, len(kept)).sums
+            kept = self._masks_kept(part.levels, every)
+            sums = _select_cells(part.tables[0], kept).sums
             lacking, unknown = [*self._undecided_rows(part, kept)], 0
             if reason is Uncounted.NO_COUNT:  # rows, as nobody knows how many cases they are
                 lacking, unknown = [], sum(rows for _, _, rows, _ in lacking)
             excluded[reason] = int(sums[part.plan.cases].sum()) + unknown
             rows += int(sums["rows"].sum()) + unknown
             left_out.append(lacking)
-        return _drop_absent_levels(
-            replace(
-                cube,
-                plan=plan,
-                tables=tables,
-                rows=rows,
-                excluded={reason: n for reason, n in sorted(excluded.items()) if n},
-                left_out=values_together(left_out),
-            ),
-            self.spec,
-        )
+        excluded = {reason: n for reason, n in sorted(excluded.items()) if n}
+        found = replace(cube, plan=plan, tables=tables, rows=rows, excluded=excluded,
+            left_out=values_together(left_out))  # fmt: skip
+        return _drop_absent_levels(found, self.spec)
 
-    def _masks_kept(
-        self, cube: Cube, every: Mapping[Axis, tuple[Value, ...]]
-    ) -> list[NDArray[np.bool_]]:
+    def _masks_kept(self, levels: _Levels, every: _Levels) -> list[NDArray[np.bool_]]:
         return [
-            _levels_that_meet(axis, each, cube.levels[axis], every[axis], self.spec)
+            _levels_that_meet(axis, each, levels[axis], every[axis], self.spec)
             for axis, each in zip(self.axes, self.spec.where, strict=True)
         ]
 
@@ -279,12 +278,8 @@ class _ChosenRows:
             asked = replace(plan.asked, weight=None, count=None)  # of rows without these, too
             counts = self.source.count(Plan(axes, tables, asked), sys.maxsize)
             self.known.update(counts.levels)
-        found = self.known
-        kept = {
-            axis: _levels_that_meet(axis, each, found[axis], found[axis], self.spec)
-            for axis, each in zip(axes, self.spec.where, strict=True)
-        }
-        places = {axis: PositionsInLevels(axis, found[axis]) for axis in axes if not axis.bins}
+        kept = dict(zip(axes, self._masks_kept(self.known, self.known), strict=True))
+        places = {axis: PositionsInLevels(axis, self.known[axis]) for axis in axes if not axis.bins}
         for batch in self.source.batches(_append_axes(plan, axes)):
             codes: dict[Axis, NDArray[np.integer[Any]]] = {
                 axis: each.of(*batch.keys[axis]) for axis, each in places.items()
@@ -302,10 +297,6 @@ class _ChosenRows:
 @dataclass(frozen=True, slots=True)
 class _ReadableRows(_ChosenRows):
     """The same of a source whose rows can be read."""
-
-    @property
-    def at_hand(self) -> bool:
-        return isinstance(self.source, Readable) and self.source.at_hand
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of columns, of all rows or of those among the first ``most``."""
@@ -328,37 +319,33 @@ def _outcome_columns(spec: Spec) -> tuple[str | None, ...]:
 
 
 def _levels_that_meet(
-    axis: Axis,
-    condition: RowCondition,
-    levels: tuple[Value, ...],
-    every: tuple[Value, ...],
-    spec: Spec,
+    axis: Axis, asked: RowCondition, levels: _Values, every: _Values, spec: Spec
 ) -> NDArray[np.bool_]:
     # a value is refused that is in none of ``every`` level of all rows
     kept = np.zeros(len(levels) + 1, dtype=bool)
     if axis.cuts:
         # of the intervals between all ends, those that lie in one that is asked for
-        asked = [each.cuts(axis.closed) for each in condition.ranges]
+        ends = [each.cuts(axis.closed) for each in asked.ranges]
         for i, part in enumerate(axis.parts(levels)):
             assert isinstance(part, Bin)
-            kept[i] = any(low <= part.low and part.high <= high for low, high in asked)
-    elif condition.ranges:
-        kept[:-1] = [condition.holds(level) for level in levels]
-    for value in condition.values:
+            kept[i] = any(low <= part.low and part.high <= high for low, high in ends)
+    elif asked.ranges:
+        kept[:-1] = [asked.holds(level) for level in levels]
+    for value in asked.values:
         if value is None:
             kept[-1] = True
             continue
         found = [i for i, level in enumerate(levels) if matches(value, level)]
         if not (found or any(matches(value, level) for level in every)):
             # one that no row has may be excluded beside another, unless it is nearly a value's name
-            others = any(matches(each, level) for each in condition.values for level in every)
-            if condition.negated and others and not suggest(name_of(value), map(name_of, every)):
+            others = any(matches(each, level) for each in asked.values for level in every)
+            if asked.negated and others and not suggest(name_of(value), map(name_of, every)):
                 continue
-            message = _explain_absent_value(value, condition, every, spec)
+            message = _explain_absent_value(value, asked, every, spec)
             raise SpecError(Problem(f"where.{axis.column}", message))
         kept[found] = True
-    kept = ~kept if condition.negated else kept
-    kept[-1] = condition.keeps_missing(_outcome_columns(spec))
+    kept = ~kept if asked.negated else kept
+    kept[-1] = asked.keeps_missing(_outcome_columns(spec))
     return kept
 
 
@@ -387,8 +374,8 @@ def _missing_codes(
     return [*([] if none else [-1]), *(i for i in stated if not kept[i])]
 
 
-def _select_cells(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -> CountTable:
-    meet = np.ones(len(table.codes), dtype=bool)
+def _select_cells(table: CountTable, kept: list[NDArray[np.bool_]]) -> CountTable:
+    meet, conditions = np.ones(len(table.codes), dtype=bool), len(kept)
     for mask, codes in zip(kept, table.codes.T[-conditions:], strict=True):
         meet &= mask[codes]  # code -1 reads the last entry
     sums = {measure: each[meet] for measure, each in table.sums.items()}
@@ -426,8 +413,7 @@ _INTEGER = r"^(-?\d+)\.0+$"
 
 
 def _read_table(feature: Probabilities, path: str) -> tuple[dict[str, int], Floats]:
-    # the row of every key, each once, and the probabilities of each: all problems are stated at
-    # once
+    # the row of every key, each once, and the probabilities of each
     from fairgauge.scan.input_files import open_files
 
     assert feature.table is not None
@@ -561,25 +547,12 @@ _EMPTY = -(2**62)
 
 
 @dataclass(frozen=True, slots=True)
-class WithProbabilities:
+class WithProbabilities(_RowsOfSource):
     """A source with the columns of features of which only probabilities are known."""
 
-    source: Source
     made: tuple[_Made, ...]
 
     streams: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        return self.source.name
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.source.columns
-
-    @property
-    def at_hand(self) -> bool:
-        return can_look_at_rows(self.source)
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of the columns that the source has."""

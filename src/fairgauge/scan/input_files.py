@@ -1,39 +1,48 @@
-"""Input files: which a path or glob names, their formats, and opening them; standard input."""
+"""Input files: which a path or glob names, their formats, and opening them; standard input.
+
+Archives of one table, and logs of Inspect, are unpacked beside the run and read there.
+"""
 
 from __future__ import annotations
 
+import bz2
+import json
 import os
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
-from pathlib import Path
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePath, PurePosixPath
+from typing import IO, Any, cast
 
 from fairgauge.atomic_files import folder_of_process
-from fairgauge.errors import DataError, listing, quote, shown_address
+from fairgauge.errors import DataError, MissingExtra, listing, quote, shown_address
 from fairgauge.object_stores import Object, Place, address, is_object, open_unzipped
 from fairgauge.scan._file_listing import Listing, is_lake_table, list_files, open_lake_table
-from fairgauge.scan.source import RECORDS, FileRecord, Source, database_url
+from fairgauge.scan.source import (
+    RECORDS,
+    FileRecord,
+    Opened,
+    Source,
+    check_unique_names,
+    database_url,
+)
 from fairgauge.start.records import dataclass
 
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-    ".eval": "json",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".xlsx": "workbook",
-    ".xlsm": "workbook",
-    **dict.fromkeys((".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"), "statistical"),
+_SUFFIXES = {
+    "csv": ".csv .tsv .txt",
+    "json": ".jsonl .ndjson .json .eval",
+    "parquet": ".parquet .pq",
+    "arrow": ".arrow .feather .ipc",
+    "workbook": ".xlsx .xlsm",
+    "statistical": ".sav .zsav .por .dta .sas7bdat .xpt",
 }
+FORMATS = {suffix: kind for kind, known in _SUFFIXES.items() for suffix in known.split()}
+"""The formats that are read, by the suffixes of their files."""
 _COMPRESSED = ("csv", "json")
 _ZIP, _UTF_16 = b"PK\x03\x04", (b"\xff\xfe", b"\xfe\xff")
 _TABLE = "save its table as .csv or .parquet"
@@ -129,15 +138,9 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
         for path in found.files:
             read.setdefault(path.resolve(), path)  # a file with two names is read once
     paths = list(read.values())
-    if any(path.suffix.lower() in ARCHIVES for path in paths):
-        from fairgauge.scan._archives import unpack_table
-
-        paths = [
-            unpack_table(path, FORMATS) if path.suffix.lower() in ARCHIVES else path
-            for path in paths
-        ]
+    paths = [*map(_unpack_table, paths)]
     _opened[_file_names(asked)] = paths, skipped
-    paths = [_samples_of(path) for path in paths]
+    paths = [*map(_samples_of_log, paths)]
     formats = {_format(path) for path in paths}
     if len(formats) > 1:
         raise DataError(f"files of different formats cannot be read together: {listing(paths)}")
@@ -155,14 +158,6 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
             raise DataError(f"workbooks are read one at a time: {listing(paths)}")
         return open_workbook(paths[0], str(asked[0]), sheet)
     return _open_kind(kind, paths, ", ".join(shown_address(str(each)) for each in asked), sheet)
-
-
-def _samples_of(path: Place) -> Place:
-    if path.suffix.lower() != ".eval":
-        return path
-    from fairgauge.scan._archives import samples_of_log
-
-    return samples_of_log(path)
 
 
 def opened_files(data: object) -> tuple[dict[Place, FileRecord], list[Place]]:
@@ -282,3 +277,143 @@ def _refuse_saved(path: Place, saved: str | None) -> None:
     if saved is not None:
         show = "fairgauge render shows it" if saved == "report" else "make it anew"
         raise DataError(f"{name} holds a {saved}, not rows; {show}")
+
+
+_PIECE = 1 << 20
+
+
+def _unpack_table(path: Place) -> Place:
+    # a copy of the one table of an archive; itself where it is none
+    if path.suffix.lower() not in ARCHIVES:
+        return path
+    room = shutil.disk_usage(folder := Path(tempfile.mkdtemp(dir=folder_of_process()))).free
+    try:
+        with (
+            path.open("rb") as packed,
+            _open_member(cast("IO[bytes]", packed), path) as (held, name),
+        ):
+            copy = folder / name
+            with copy.open("wb") as target:
+                while piece := held.read(_PIECE):
+                    room -= len(piece)
+                    if room < 0:
+                        raise DataError(f"{quote(path)} needs more room than there is, unpacked")
+                    target.write(piece)
+    except (OSError, EOFError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        message = " ".join(str(error).split()) or type(error).__name__
+        raise DataError(f"cannot unpack {quote(path)}: {message}") from None
+    return copy
+
+
+@contextmanager
+def _open_member(packed: IO[bytes], path: Place) -> Iterator[tuple[IO[bytes], str]]:
+    kind = path.suffix.lower()
+    if kind == ".zip":
+        with zipfile.ZipFile(packed) as archive:
+            name = _name_of_only_table(archive, path)
+            yield archive.open(name), Path(name).name
+    elif kind == ".bz2":
+        with bz2.open(packed) as held:
+            yield held, PurePosixPath(str(path)).stem
+    else:
+        try:
+            import pyarrow as pa
+        except ImportError as error:
+            raise MissingExtra("reading .zst files", "arrow", error) from None
+        with pa.CompressedInputStream(packed, "zstd") as held:
+            yield held, PurePosixPath(str(path)).stem
+
+
+def _name_of_only_table(archive: zipfile.ZipFile, path: Place) -> str:
+    names = [each.filename for each in archive.infolist() if not each.is_dir()]
+    tables = [
+        name
+        for name in names
+        if PurePosixPath(name).suffix.lower() in FORMATS
+        and not any(part.startswith((".", "__")) for part in PurePosixPath(name).parts)
+    ]
+    if len(tables) != 1:
+        what = f"{len(tables)} tables" if tables else "no table"
+        raise DataError(
+            f"{quote(path)} holds {what} ({listing(tables or names, 4)}); an archive of one is "
+            "read: unpack it, and name the file"
+        )
+    return tables[0]
+
+
+_KEPT = ("id", "epoch", "target", "choices", "metadata", "scores", "error")
+_DEFLATED, _ZSTANDARD = 8, 93
+_LOCAL_HEADER, _NAME_AT = 30, 26
+
+
+def _samples_of_log(path: Place) -> Place:
+    # a copy of the samples of a log of Inspect as JSON lines, without messages and events: what is
+    # asked are their metadata and scores
+    if path.suffix.lower() != ".eval":
+        return path
+    name, rows = f"{PurePosixPath(str(path)).stem}.jsonl", 0
+    copy = Path(tempfile.mkdtemp(dir=folder_of_process())) / name
+    try:
+        with path.open("rb") as log, copy.open("w", encoding="utf-8") as target:
+            for sample in _samples(cast("IO[bytes]", log)):
+                target.write(json.dumps(sample) + "\n")
+                rows += 1
+    except (OSError, ValueError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+        raise DataError(f"cannot read {quote(path)} as a log of Inspect: {error}") from None
+    if not rows:
+        raise DataError(f"{quote(path)} is a log of Inspect without samples")
+    return copy
+
+
+def _samples(log: IO[bytes]) -> Iterator[dict[str, Any]]:
+    with zipfile.ZipFile(log) as archive:
+        started = json.loads(_member_of_log(log, archive.getinfo("_journal/start.json")))["eval"]
+        for member in archive.infolist():
+            if member.filename.startswith("samples/") and member.filename.endswith(".json"):
+                sample = json.loads(_member_of_log(log, member))
+                kept = {name: sample[name] for name in _KEPT if sample.get(name) is not None}
+                yield {"task": started.get("task"), "model": started.get("model"), **kept}
+
+
+def _member_of_log(log: IO[bytes], member: zipfile.ZipInfo) -> bytes:
+    # a member; before Python 3.14 zipfile unpacks no zstandard, in which logs are kept
+    log.seek(member.header_offset)
+    header = log.read(_LOCAL_HEADER)
+    name, extra = (int.from_bytes(header[at : at + 2], "little") for at in (_NAME_AT, _NAME_AT + 2))
+    log.seek(name + extra, 1)
+    packed = log.read(member.compress_size)
+    if member.compress_type == _DEFLATED:
+        return zlib.decompress(packed, -zlib.MAX_WBITS)
+    if member.compress_type != _ZSTANDARD:
+        return packed
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingExtra("reading logs of Inspect", "arrow", error) from None
+    with pa.CompressedInputStream(pa.BufferReader(packed), "zstd") as held:
+        return cast("bytes", held.read())
+
+
+_PARTITION = re.compile(r"/([^/=]+)=(?=[^/]*/)")
+
+
+def read_by_spark(master: str, paths: Sequence[str]) -> Opened:
+    """Open Parquet files by a Spark session of a master (``local[*]``, ``sc://...``)."""
+    from fairgauge.scan._tabular_files import MISSING_PARTITION
+    from fairgauge.scan.spark import SparkFrame, spark_session
+
+    name = listing(paths)
+    for path in paths:
+        if FORMATS.get(PurePath(path.removesuffix(".gz")).suffix.lower(), "parquet") != "parquet":
+            raise DataError(
+                f"Spark counts Parquet files, not {quote(path)}; omit --spark: fairgauge reads it"
+            )
+        if Path(path).exists() and (table := list_files(path).table):
+            raise table.error()
+    with spark_session(master, name) as session:
+        frame = session.read.parquet(*paths)
+        check_unique_names(frame.columns, name)
+        texts = {f.name for f in frame.schema.fields if f.dataType.typeName() == "string"}
+        texts &= set(_PARTITION.findall("\n".join(frame.inputFiles()))) if texts else set()
+        frame = frame.replace(MISSING_PARTITION, None, sorted(texts)) if texts else frame
+        return Opened(SparkFrame(", ".join(paths), frame, frozenset(texts)))

@@ -110,30 +110,6 @@ def _parse_number(value: Value) -> float:
         return np.nan
 
 
-def feature_matrix(columns: Sequence[Sequence[Value]], *, scaled: bool) -> tuple[Array, list[str]]:
-    """Turn columns into points: numbers divided by their standard deviation, texts by category."""
-    # Two rows of different categories lie 1 apart in that column. Rows that miss a value are NaN.
-    # Unscaled, numbers are taken as they are. Also what was done with each column, in words.
-    parts: list[Array] = []
-    how = []
-    for values in columns:
-        if all(value is None or isinstance(value, (bool, int, float)) for value in values):
-            numbers = np.array([np.nan if value is None else float(value) for value in values])
-            spread = float(np.nanstd(numbers)) if scaled and np.isfinite(numbers).any() else 1.0
-            parts.append((numbers / (spread or 1.0))[:, None])
-            how.append("divided by its standard deviation" if scaled else "as it is")
-        else:
-            texts = np.array(["" if value is None else str(value) for value in values])
-            missing = np.array([value is None for value in values])
-            categories = np.unique(texts[~missing])
-            marks = (texts[:, None] == categories) / np.sqrt(2.0)
-            marks[missing] = np.nan
-            parts.append(marks)
-            how.append(f"{len(categories)} categories, different ones 1 apart")
-    points = np.concatenate(parts, axis=1) if parts else np.zeros((0, 0))
-    return points, how
-
-
 # the place of a value that no row may have
 _ABSENT = -2
 BATCH = 524_288
@@ -151,8 +127,7 @@ _RECORDS = 65_536
 class Batch:
     """Some rows.
 
-    ``keys``: for every axis of plain values the engine's own values, and the position of each row
-        among them; -1 is a missing value.
+    ``keys``: for every axis of plain values the engine's own, and the position of each row, or -1.
     ``numbers``: for every column of numbers, NaN where missing.
     """
 

@@ -259,8 +259,7 @@ def sql(url: str, rows: str) -> Query:
     ----------
     url : str
         ``postgresql://user@host/name``, ``mysql://user@host/name``, ``sqlite:///file.db``,
-        ``duckdb:///file.duckdb``, or any other URL that ibis connects to. A password in it
-        is never shown.
+        ``duckdb:///file.duckdb``, or any other that ibis connects to. No password is shown.
     rows : str
         A table (``people``, ``schema.people``) or a SELECT.
 

@@ -2,8 +2,7 @@
 
 The query is the one that every database gets (`_sql.select`), put into the words of a dialect by
 sqlglot. Its answer travels as a file, which may have lost types, rows or its question on the way:
-texts end in a mark, numbers are numbers, and each record states the question and how many there
-are.
+texts end in a mark, and each record states the question and how many records there are.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -49,8 +48,7 @@ class Warehouse:
 
     ``dialect``: as sqlglot names it.
     ``rows``: the name of a table, or a SELECT, in that dialect.
-    ``kinds``: for every column its kind: text, number, single (a number of single precision),
-        boolean, date, or the type that is none.
+    ``kinds``: of every column text, number, single (precision), boolean, date, or another type.
     ``named``: columns that the catalogue names otherwise: Snowflake's, in capitals unless quoted.
     """
 
@@ -231,48 +229,45 @@ def read_cells(source: Readable, plan: Plan, limit: int) -> Cube:
             "columns; write the query anew for this question (fairgauge count --show-sql), or give "
             "the specification that it was written for (-c)"
         )
-    number = _reader(source.name)
+    name = source.name
     cells = len(values[CELLS])
-    for stated in {number(each, CELLS) for each in values[CELLS]}:
+    for stated in {_read_number(name, CELLS, each) for each in values[CELLS]}:
         if stated != cells:
             how = "cut off" if stated and stated > cells else "put together from several"
             raise DataError(
-                f"{quote(source.name)} has {cells:,} records, and the query answered with "
+                f"{quote(name)} has {cells:,} records, and the query answered with "
                 f"{stated:,.0f}: it was {how}; export the whole answer"
             )
     keys = [
-        [*map(_key_reader(kind, source.name, name, number), values[name])]
-        for kind, name in zip(kinds, wanted[3:], strict=False)
+        [_read_key(kind, name, column, value) for value in values[column]]
+        for kind, column in zip(kinds, wanted[3:], strict=False)
     ]
-    sets = [int(number(value, "t") or 0) for value in values["t"]]
-    sums = [[number(v, name) for v in values[name]] for name in wanted[3 + len(kinds) :]]
+    sets = [int(_read_number(name, "t", value) or 0) for value in values["t"]]
+    sums = [[_read_number(name, c, v) for v in values[c]] for c in wanted[3 + len(kinds) :]]
     if len(set(zip(sets, *keys, strict=True))) != cells:
-        raise DataError(f"{quote(source.name)} has a cell twice; export the answer once")
+        raise DataError(f"{quote(name)} has a cell twice; export the answer once")
     records: list[Record] = [tuple(each) for each in zip(*keys, sets, *sums, strict=True)]
     if any(value is None or value < 0 or value % 1 for value in sums[0]):
-        raise DataError(f"{quote(source.name)}: s0 must hold numbers of rows")
+        raise DataError(f"{quote(name)}: s0 must hold numbers of rows")
     every = plan.weight is None and plan.count is None  # of which some rows may have none
     for all_rows, counted in zip(*([each or 0 for each in some] for some in sums[:2]), strict=True):
         if counted > all_rows or (every and counted != all_rows):
             raise DataError(
-                f"{quote(source.name)}: a cell has {all_rows:,.0f} rows (s0), of which "
+                f"{quote(name)}: a cell has {all_rows:,.0f} rows (s0), of which "
                 f"{counted:,.0f} are counted (s1), which cannot be; export the answer again"
             )
     columns = Columns(identifier, identifier, sets=any(sets))
     return cube_of_records(plan, records, columns, limit)
 
 
-def _reader(source: str) -> Callable[[object, str], float | None]:
-    def number(value: object, column: str) -> float | None:
-        if value in _MISSING:
-            return None
-        try:
-            found = float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            raise _wrong_value_error(source, column, "numbers", value) from None
-        return None if math.isnan(found) else found
-
-    return number
+def _read_number(source: str, column: str, value: object) -> float | None:
+    if value in _MISSING:
+        return None
+    try:
+        found = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise _wrong_value_error(source, column, "numbers", value) from None
+    return None if math.isnan(found) else found
 
 
 def _wrong_value_error(source: str, column: str, what: str, value: object) -> DataError:
@@ -282,30 +277,24 @@ def _wrong_value_error(source: str, column: str, what: str, value: object) -> Da
     )
 
 
-def _key_reader(
-    kind: str, source: str, column: str, number: Callable[[object, str], float | None]
-) -> Callable[[object], object]:
-    def read(value: object) -> object:
-        if value in _MISSING:
-            return None
-        if kind == "text":
-            if not isinstance(value, str) or not value.endswith(MARK):
-                raise _wrong_value_error(source, column, f"texts that end in {MARK}", value)
-            return value.removesuffix(MARK)
-        if kind == "boolean":
-            if (text := str(value).lower()) not in ("true", "false"):
-                raise _wrong_value_error(source, column, "true or false", value)
-            return text == "true"
-        found = number(value, column)
-        if kind == "number":
-            whole = isinstance(value, int) and not isinstance(value, bool)
-            return value if whole else found
-        if found is None:
-            return None
-        try:
-            day = int(found)
-            return date(day // 10_000, day // 100 % 100, day % 100)
-        except ValueError:
-            raise _wrong_value_error(source, column, "dates such as 20261121", value) from None
-
-    return read
+def _read_key(kind: str, source: str, column: str, value: object) -> object:
+    if value in _MISSING:
+        return None
+    if kind == "text":
+        if not isinstance(value, str) or not value.endswith(MARK):
+            raise _wrong_value_error(source, column, f"texts that end in {MARK}", value)
+        return value.removesuffix(MARK)
+    if kind == "boolean":
+        if (text := str(value).lower()) not in ("true", "false"):
+            raise _wrong_value_error(source, column, "true or false", value)
+        return text == "true"
+    if kind == "number" and isinstance(value, int) and not isinstance(value, bool):
+        return value
+    found = _read_number(source, column, value)
+    if kind == "number" or found is None:
+        return found
+    try:
+        day = int(found)
+        return date(day // 10_000, day // 100 % 100, day % 100)
+    except ValueError:
+        raise _wrong_value_error(source, column, "dates such as 20261121", value) from None

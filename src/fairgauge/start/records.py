@@ -25,7 +25,7 @@ else:
             kind.__hash__ = None
         wanted = {"__init__": True, "__eq__": eq, "__hash__": eq and frozen}
         compiled = [name for name, is_wanted in wanted.items() if is_wanted and name not in own]
-        if repr and "__repr__" not in own:
+        if repr and kind.__repr__ is object.__repr__:
             kind.__repr__ = _show_fields
         # without a docstring, the standard decorator would compose a signature
         kind.__doc__ = kind.__doc__ or kind.__name__

@@ -39,11 +39,10 @@ from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
 from fairgauge.results import disparities
 from fairgauge.results.disadvantage import AMOUNTS
 from fairgauge.results.disparities import gap
-from fairgauge.results.doubts import UNSTATED
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import OVERALL
-from fairgauge.results.stated_comparison import stated_comparisons
+from fairgauge.results.scopes import OVERALL, UNSTATED
+from fairgauge.results.sections import stated_comparisons
 from fairgauge.results.statement import Page, Range, Statement, Table, fact
 from fairgauge.results.verdicts import (
     GRAVEST_FIRST,

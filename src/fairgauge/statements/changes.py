@@ -28,9 +28,9 @@ from fairgauge.enums import (
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import FEWEST_ROWS, ReasonCode
 from fairgauge.results import disparities
-from fairgauge.results.changes import Became, DisparityChange, RateChange
 from fairgauge.results.comparison import Candidate, Change, MarginTest, counted
 from fairgauge.results.disadvantage import other_group
+from fairgauge.results.estimates import Became, DisparityChange, RateChange
 from fairgauge.results.statement import Harm, Measure, Page, Range, Statement, fact
 from fairgauge.statements.compared import Compared, Rates, inverse, side_of, step
 

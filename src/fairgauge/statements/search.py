@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from fairgauge.catalogue.closed_forms import has_decomposition
 from fairgauge.enums import DiagnosticCode, Worse
-from fairgauge.results.planned import Planned
 from fairgauge.results.statement import Page, Range, Side, Statement, fact
-from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
+from fairgauge.results.subgroup_search import Planned, Subgroup, SubgroupSearch
 from fairgauge.statements.compared import excluded_rows, measure, page, step
 
 _MOST_ROWS = 1e6

@@ -19,16 +19,22 @@ from fairgauge.identity import Bin, GroupId, MissingValue, ValueSet
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
 from fairgauge.results import codec
-from fairgauge.results.changes import DisparityChange, RateChange
-from fairgauge.results.codec import Finite, Inline, Share, Version, from_dict, to_dict
+from fairgauge.results.codec import Finite, Inline, Share, from_dict, saved_fields, to_dict
 from fairgauge.results.comparison import Alone, GroupChange, Origin, Reclassified
-from fairgauge.results.definitions import saved_fields
-from fairgauge.results.estimates import Estimate, Group, GroupPair, RateValue, ScoreCounts
+from fairgauge.results.estimates import (
+    DisparityChange,
+    Estimate,
+    Group,
+    GroupPair,
+    RateChange,
+    RateValue,
+    ScoreCounts,
+)
 from fairgauge.results.monitor_results import Alarm, Baseline, PeriodRows, Point
 from fairgauge.results.name_swaps import SwapVariant
-from fairgauge.results.planned import Needed
 from fairgauge.results.scopes import Bounds, ClassScope, Interval, Reference, Scope, stratum
 from fairgauge.results.shown_result import Brief, ResultKind, Sentence, ShownResult, result_classes
+from fairgauge.results.subgroup_search import Needed
 from fairgauge.results.threshold_choice import OperatingPoint
 from fairgauge.results.verdicts import Verdict
 from fairgauge_check.check_result import CheckedGroup
@@ -166,7 +172,6 @@ class Drift(ShownResult):
     )
     DERIVED: ClassVar = ("widest",)
 
-    version: Version
     feature: str
     interval: Inline[Interval | None] = None
     shares: tuple[Share, ...] = ()
@@ -187,7 +192,9 @@ def drift_brief(drift):
 
 
 def test_a_new_kind_of_result_is_one_class_and_one_function_for_its_page(tmp_path):
-    drift = Drift(version="1", feature="<b>", interval=Interval(-math.inf, 1, 0.9), shares=(0.5,))
+    drift = Drift(
+        version="1", created="", feature="<b>", interval=Interval(-math.inf, 1, 0.9), shares=(0.5,)
+    )
     for suffix in ("json", "txt", "md", "html"):
         drift.save(tmp_path / f"drift.{suffix}")
     written = json.loads((tmp_path / "drift.json").read_text())

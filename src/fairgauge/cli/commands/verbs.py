@@ -77,7 +77,7 @@ def command_of(name: str, verb: Verb) -> click.Command:
         options |= {"config": config} if config is not None else {}
         of = [each.read() if isinstance(each, DataArguments) else each for each in of]
 
-        from fairgauge.results.definitions import function_at
+        from fairgauge.results.scopes import function_at
         from fairgauge.scan.scan_progress import progress
 
         with progress(verb.progress_text):

@@ -32,8 +32,8 @@ from fairgauge.render.words.verdict_sentences import (
     place_words,
     verdict_word,
 )
-from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.comparison import Candidate, Change
+from fairgauge.results.estimates import DisparityChange, RateChange
 from fairgauge.results.scopes import NO_CLASS, OVERALL, Interval
 from fairgauge.results.verdicts import Verdict
 from fairgauge.statements.changes import candidate_statements, changes_shown
