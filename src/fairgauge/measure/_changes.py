@@ -16,7 +16,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Direction, IntervalMethod, Performance, Status
 from fairgauge.errors import Problem, listing, quote, refuse
 from fairgauge.inference.needed_rows import POWER
-from fairgauge.inference.two.paired_changes import (
+from fairgauge.inference.paired_changes import (
     DisparityChanges,
     Quantity,
     StatisticChange,

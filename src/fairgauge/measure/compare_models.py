@@ -22,16 +22,16 @@ from fairgauge.cube.plan import Axis
 from fairgauge.cube.views import asked_of, candidate_axes, pair
 from fairgauge.enums import Better, ClassKind, Method, Status, Task
 from fairgauge.errors import Problem, refuse
+from fairgauge.inference.contrast_intervals import is_resampled, side_interval
 from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.missing_values import MANY_MISSING, large_uncounted
-from fairgauge.inference.possible import PossiblePairs, RateLimits, furthest
-from fairgauge.inference.two.contrast_intervals import is_resampled, side_interval
-from fairgauge.inference.two.paired_changes import (
+from fairgauge.inference.paired_changes import (
     ClusterCounts,
     PairedTable,
     StatisticChange,
     statistic_change,
 )
+from fairgauge.inference.possible import PossiblePairs, RateLimits, furthest
 from fairgauge.measure._changes import (
     MeasuredCandidate,
     MeasuredDisparities,

@@ -34,7 +34,7 @@ from fairgauge.enums import (
     Status,
 )
 from fairgauge.errors import CubeError, DataError, Problem, listing, quote, refuse
-from fairgauge.inference.two.paired_changes import DisparityChanges, Quantity
+from fairgauge.inference.paired_changes import DisparityChanges, Quantity
 from fairgauge.measure._changes import MeasuredDisparities, adjusted_together, changed_disparities
 from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items

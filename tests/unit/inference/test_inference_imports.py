@@ -14,13 +14,13 @@ for names, metric in json.loads(sys.argv[1]):
 """
 RARE = {
     "across_groups", "class_averages", "clusters", "drawn_tables", "numeric_statistics",
-    "other_intervals", "paired_changes",
+    "metric_intervals", "paired_changes",
 }  # fmt: skip
 STEPS = {
     ("ab", "RD"): set(),
     ("abc", "RD"): {"across_groups"},
     ("ab", "GE"): {"drawn_tables"},
-    ("ab", "CI"): {"other_intervals"},
+    ("ab", "CI"): {"metric_intervals"},
     ("ab", "cohen_kappa.difference"): {"class_averages"},
 }
 """What each audit imports that those before it did not."""

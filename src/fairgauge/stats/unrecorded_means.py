@@ -17,9 +17,8 @@ from typing import ClassVar
 import numpy as np
 
 from fairgauge.enums import Estimator
-from fairgauge.inference.unrecorded_rates import By, Ends, RateEstimator, contrast_value, extremes
-from fairgauge.resolve.unrecorded_counts import AmountCells
-from fairgauge.stats.arrays import Array, Mask, quiet, quotient
+from fairgauge.start.records import dataclass
+from fairgauge.stats.arrays import Array, Index, Mask, quiet, quotient
 from fairgauge.stats.contrasts import (
     difference_from_whole,
     mover_difference,
@@ -36,9 +35,32 @@ from fairgauge.stats.group_mixture import (
 )
 from fairgauge.stats.intervals import MeanMoments, borrow_skewness, mean_limits, t_from_z
 from fairgauge.stats.squares import central_moments, in_deviations
+from fairgauge.stats.unrecorded_rates import By, Ends, RateEstimator, contrast_value, extremes
 
 _NO_LIMITS = -math.inf, math.inf
 _SHARES = np.linspace(0.0, 1.0, 201)[:, None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AmountCells:
+    """The rows of an amount by cell and known group, amounts less ``centre``."""
+
+    # array of shape (cells, groups), the mean probabilities; of rows that have none, the group that
+    # they are known to be of
+    p: Array
+    probable: Mask  # array of shape (cells,), whether the rows have probabilities
+    digits: Index  # array of shape (cells, groups), the places on the grid
+    known: Index  # array of shape (cells,), the known group, or -1
+    # array of shape (3, 4, cells): sums of the powers 0 to 3 of the amount, by those of the weight
+    powers: Array
+    fourth: float  # the sum of fourth powers of all
+    weighted: bool
+    centre: float
+    # of every entry of a table by cluster: cluster, cell, weight, amount; None without clusters
+    clusters: tuple[Index, Index, Array, Array] | None
+    unplaced: Array  # number, sum and squares of the amounts of rows that may be of any group
+    unplaced_rows: int
+    lacking: int  # how many rows have no amount
 
 
 class UnrecordedMean:

@@ -20,6 +20,12 @@ from fairgauge.catalogue.distributions import (
     OverallStandardisedDifference,
 )
 from fairgauge.enums import IntervalMethod
+from fairgauge.inference.contrast_intervals import (
+    insufficient_sides,
+    share_interval,
+    withhold_thin,
+)
+from fairgauge.inference.drawn_tables import TOO_MANY_STRATA, resampled_comparisons
 from fairgauge.inference.interval import (
     FEWEST_IN_STRATUM,
     MOST_THIN,
@@ -31,12 +37,6 @@ from fairgauge.inference.interval import (
     canonical_pair,
     generator,
     insufficient_rows,
-)
-from fairgauge.inference.one.drawn_tables import TOO_MANY_STRATA, resampled_comparisons
-from fairgauge.inference.two.contrast_intervals import (
-    insufficient_sides,
-    share_interval,
-    withhold_thin,
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
