@@ -8,9 +8,8 @@ correlation of the two. A disparity changes by the difference (or ratio) of two 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import NormalDist
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,152 +23,24 @@ from fairgauge.inference.interval import NoInterval, StatisticInterval, unique_m
 from fairgauge.reasons import ReasonCode
 from fairgauge.resolve.references import cells_of_states
 from fairgauge.start.records import dataclass, replace
-from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient
-from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
-from fairgauge.stats.intervals import t_from_z
-from fairgauge.stats.paired import exact_upper, paired_difference, paired_p, paired_score_ratio
-from fairgauge.stats.significance import invert, normal_quantile, two_sided
+from fairgauge.stats.arrays import Limits, Mask
+from fairgauge.stats.paired import exact_upper
+from fairgauge.stats.paired_tables import (
+    Discordant,
+    LargestItem,
+    PairedCoordinates,
+    PairedTable,
+    Quantity,
+    combined,
+    correlation,
+    discordant_rows,
+    distance_limits,
+    logarithm,
+    side_covariances,
+)
 
 # part of all rows by which a count is moved for a difference quotient
 _STEP = 1e-6
-# Rows added to every cell of differing decisions before a correlation is measured, so that models
-# that happen to agree on all rows are not taken to agree on all others. Chosen by coverage: of 0,
-# 0.25 and 0.5 rows the least that holds 94% throughout (docs/coverage.md).
-_SMOOTHING = 0.25
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ClusterCounts:
-    """The rows of one side by cluster: the cluster, the flat cell and the weight of each entry."""
-
-    cluster: Index
-    cell: Index
-    weights: Array
-
-    def totals(self, influence: Array, clusters: int) -> Array:
-        """Return the sum of influences, array of shape (label, current, candidate), by cluster."""
-        influences = self.weights * influence.ravel()[self.cell]
-        return np.bincount(self.cluster, influences, clusters).astype(np.float64)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PairedTable:
-    """One side of many comparisons, by label, decision of the model in use and of the candidate.
-
-    There are C outcomes: the positive and the negative, or classes; a label may be missing too.
-
-    ``weights, squares, cases``: array of shape (n, C + 1, C, C): sums of weights and of squared
-        weights, and rows; all the same without weights.
-    ``classes``: whether the outcomes are classes.
-    ``clusters``: the rows of each side by cluster; None where rows are independent.
-    ``cluster_count``: how many clusters there are.
-    """
-
-    weights: Array
-    squares: Array
-    cases: Array
-    classes: bool = False
-    clusters: Sequence[ClusterCounts] | None = None
-    cluster_count: int = 0
-
-    def part(self, at: slice) -> PairedTable:
-        """Return some of the sides."""
-        clusters = None if self.clusters is None else self.clusters[at]
-        return replace(
-            self,
-            weights=self.weights[at],
-            squares=self.squares[at],
-            cases=self.cases[at],
-            clusters=clusters,
-        )
-
-    @property
-    def margins(self) -> tuple[Array, Array]:
-        """Return the weights by label and decision, of both models; shape (n, C + 1, C)."""
-        return self.weights.sum(axis=3), self.weights.sum(axis=2)
-
-    def smoothed_squares(self) -> Array:
-        """Return the squared weights, with some added to the cells in which decisions differ."""
-        outcomes = self.weights.shape[-1]
-        rows, weights, squares = (
-            of.sum(axis=(1, 2, 3), keepdims=True) for of in (self.cases, self.weights, self.squares)
-        )
-        unit = np.where(rows > 0, quotient(weights, rows), 1.0)
-        differing = _SMOOTHING * (1 - np.eye(outcomes))
-        added = np.broadcast_to(unit * differing, self.weights.shape).copy()
-        added[:, -1] = 0.0  # of missing labels
-        return np.asarray(self.squares + np.nan_to_num(quotient(squares, weights)) * added)
-
-    def covariance(
-        self, one: Array, two: Array, *, smoothed: bool = False, other: PairedTable | None = None
-    ) -> Array:
-        """Return the covariance of two numbers from their influences, arrays of the table's shape.
-
-        ``other`` is the table of the second number, if it is not this one; rows that are in both
-        sides must then be all rows of this one, or clusters.
-        """
-        added = self.smoothed_squares() - self.squares if smoothed else 0.0
-        if self.clusters is None:
-            return np.asarray(((self.squares + added) * one * two).sum(axis=(1, 2, 3)))
-        second = (other or self).clusters
-        assert second is not None
-        pairs = (
-            (
-                self.clusters[i].totals(one[i], self.cluster_count),
-                second[i].totals(two[i], self.cluster_count),
-            )
-            for i in range(len(self.weights))
-        )
-        total = np.array([float(a @ b) for a, b in pairs])
-        return np.asarray(total + (added * one * two).sum(axis=(1, 2, 3)))
-
-    def covariances(self, influences: Array, sides: Index, *, inside: bool) -> Array:
-        """Return the covariances of many numbers of some sides, one number after another.
-
-        ``influences``: array of shape (numbers, sides, C + 1, C, C)
-        ``inside``: whether there are two sides, of which the second holds the first.
-        """
-        numbers, size = influences.shape[:2]
-        flat = influences.reshape(numbers, size, -1)
-        found = np.zeros((numbers, size, numbers, size))
-        if self.clusters is None:
-            squares = self.smoothed_squares()[sides].reshape(size, -1)
-            for i in range(size):
-                found[:, i, :, i] = (flat[:, i] * squares[i]) @ flat[:, i].T
-            if inside:
-                found[:, 0, :, 1] = (flat[:, 0] * squares[0]) @ flat[:, 1].T
-                found[:, 1, :, 0] = found[:, 0, :, 1].T
-            return found.reshape(numbers * size, -1)
-        entries = []
-        for i, side in enumerate(sides.tolist()):
-            held = self.clusters[side]
-            moved = held.weights * flat[:, i, held.cell] * np.sqrt(self.correction[side])
-            entries.append((held.cluster, moved))
-        for i, (clusters, moved) in enumerate(entries):
-            totals = np.array([np.bincount(clusters, of, self.cluster_count) for of in moved])
-            for j, (others, of_others) in enumerate(entries):
-                found[:, i, :, j] = totals[:, others] @ of_others.T
-        return found.reshape(numbers * size, -1)
-
-    @property
-    def degrees(self) -> Array:
-        """Return the degrees of freedom of every side: infinite where rows are independent."""
-        if self.clusters is None:
-            return np.full(len(self.weights), np.inf)
-        return self.clusters_held() - 1
-
-    @property
-    def correction(self) -> Array:
-        """Return what corrects the variances of every side for few clusters."""
-        if self.clusters is None:
-            return np.ones(len(self.weights))
-        clusters = self.clusters_held()
-        return quotient(clusters, clusters - 1)
-
-    def clusters_held(self) -> Array:
-        """Return how many clusters every side has rows in."""
-        assert self.clusters is not None
-        return np.array([float(len(np.unique(each.cluster))) for each in self.clusters])
 
 
 def confusion(margin: Array, *, classes: bool) -> ConfusionCounts:
@@ -223,79 +94,6 @@ def influences(statistic: Statistic, margin: Array, *, classes: bool) -> Array:
             ) / step
         found[:, label] = np.where(np.isfinite(slopes), slopes, 0.0).T
     return found
-
-
-def expand_to_pairs(old: Array, new: Array) -> tuple[Array, Array]:
-    """Return influences of both models as arrays over the cells of a table."""
-    shape = (*old.shape, old.shape[-1])
-    return (np.broadcast_to(old[:, :, :, None], shape), np.broadcast_to(new[:, :, None, :], shape))
-
-
-def correlation(covariance: Array, one: Array, two: Array) -> Array:
-    """Return a correlation from a covariance and two variances; 0 where one of them is 0."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found = covariance / np.sqrt(one * two)
-    return np.clip(np.where(np.isfinite(found), found, 0.0), -1.0, 1.0)
-
-
-At: TypeAlias = "Callable[[ArrayLike], Limits]"
-"""Limits at a normal critical value."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Quantity:
-    """A number of every side with its limits at any critical value, and its influences.
-
-    ``value``: array of shape (n,).
-    ``at``: its limits.
-    ``influence``: array of the shape of the table: derivatives by its counts; None where unknown.
-    ``tested``: the p-value of 0 by a test of its own; None where the limits are inverted.
-    """
-
-    value: Array
-    at: At
-    influence: Array | None = None
-    tested: Array | None = None
-
-    def between_halves(self, table: PairedTable, *, inside: bool) -> Quantity:
-        """Return the difference of the first half of the sides to the second.
-
-        Both are correlated where they share clusters, or rows (``inside``).
-        """
-        pairs = len(self.value) // 2
-        ours, theirs = self.value[:pairs], self.value[pairs:]
-        r = np.zeros(pairs)
-        if inside or table.clusters is not None:
-            assert self.influence is not None
-            one, two = table.part(slice(None, pairs)), table.part(slice(pairs, None))
-            a, b = np.split(self.influence, 2)
-            shared = one.covariance(a, b, other=two)
-            r = correlation(shared, one.covariance(a, a), two.covariance(b, b))
-
-        def at(z: ArrayLike) -> Limits:
-            low, high = self.at(np.tile(np.broadcast_to(_z(z), pairs), 2))
-            return mover_difference(
-                ours, low[:pairs], high[:pairs], theirs, low[pairs:], high[pairs:], r
-            )
-
-        with np.errstate(invalid="ignore"):
-            return Quantity(ours - theirs, at)
-
-    def p_value(self, null: float | None = None) -> Array:
-        """Return the p-value of 0, or that at which the limits just touch another null."""
-        if null is None and self.tested is not None:
-            return self.tested
-        return invert(lambda z: self.at(np.broadcast_to(z, self.value.shape)), null or 0.0)
-
-    def negated(self) -> Quantity:
-        """Return the number with the opposite sign."""
-
-        def at(z: ArrayLike) -> Limits:
-            low, high = self.at(z)
-            return -high, -low
-
-        influence = None if self.influence is None else -self.influence
-        return Quantity(-self.value, at, influence)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -354,128 +152,34 @@ def statistic_change(
     # errors that both models share are subtracted on the same side.
     if isinstance(statistic, (ScoreStatistic, MomentStatistic)):
         raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
-    h_old, h_new = expand_to_pairs(
-        *(influences(statistic, margin, classes=table.classes) for margin in table.margins)
+    shape = table.weights.shape
+    old_slopes, new_slopes = (
+        influences(statistic, margin, classes=table.classes) for margin in table.margins
     )
+    h_old = np.broadcast_to(old_slopes[:, :, :, None], shape)
+    h_new = np.broadcast_to(new_slopes[:, :, None, :], shape)
     models = (
-        Quantity(old.estimate, lambda z: old.at(_z(z)), h_old),
-        Quantity(new.estimate, lambda z: new.at(_z(z)), h_new),
+        Quantity(old.estimate, lambda z: old.at(np.asarray(z)), h_old),
+        Quantity(new.estimate, lambda z: new.at(np.asarray(z)), h_new),
     )
     var_old, var_new, both = (
         table.covariance(a, b, smoothed=True)
         for a, b in ((h_old, h_old), (h_new, h_new), (h_old, h_new))
     )
     r = correlation(both, var_old, var_new)
-
-    def joined(pair: tuple[Quantity, Quantity], sign: int) -> Quantity:
-        """Return new plus or less old; a sum is the difference to the negative of the old one."""
-        before, after = pair
-        assert before.influence is not None
-        assert after.influence is not None
-
-        def at(z: ArrayLike) -> Limits:
-            low, high = before.at(z)
-            if sign > 0:
-                low, high = -high, -low
-            less = -sign * before.value, low, high, -sign * r
-            return mover_shared_difference(after.value, *after.at(z), *less)
-
-        with np.errstate(invalid="ignore"):
-            value = after.value + sign * before.value
-            return Quantity(value, at, after.influence + sign * before.influence)
-
     logs = (logarithm(models[0]), logarithm(models[1]))
-    difference, ratio = joined(models, -1), joined(logs, -1)
+    difference, ratio = combined(*models, r, -1), combined(*logs, r, -1)
     rows = np.minimum(old.n, new.n)
     methods = unique_methods(IntervalMethod.MOVER, *new.methods)
-    of = discordant_rows(statistic, table)
-    if of is not None:
+    counted, of = _fixed_denominator(statistic, table), None
+    if counted is not None:
+        of = discordant_rows(*counted, table)
         clustered = np.isfinite(of.degrees).any()
         methods = (*([IntervalMethod.JACKKNIFE] if clustered else []), IntervalMethod.SCORE)
         difference = replace(difference, at=of.difference, tested=of.p_value())
         ratio, rows = replace(ratio, at=of.log_ratio), of.n
-    return StatisticChange(
-        table, rows, difference, ratio, joined(models, 1), joined(logs, 1), methods, models, of
-    )  # fmt: skip
-
-
-@quiet
-def logarithm(of: Quantity) -> Quantity:
-    """Return the logarithm of a number; its influences are 0 where it is infinite."""
-    assert of.influence is not None
-    by_value = quotient(of.influence, of.value[:, None, None, None])
-    influence = np.nan_to_num(by_value, posinf=0.0, neginf=0.0)
-    return Quantity(np.log(of.value), lambda z: logs_of(of.at(z)), influence)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Discordant:
-    """Rows of a rate, by the effective sample size: in it under both models, or under one of both.
-
-    ``both, gained, lost``: rows in the rate under both, under the candidate alone, under the model
-        in use alone.
-    ``n``: all rows of its denominator.
-    ``degrees``: of Student's t; inf where rows are independent.
-    """
-
-    both: Array
-    gained: Array
-    lost: Array
-    n: Array
-    degrees: Array
-
-    def difference(self, z: ArrayLike) -> Limits:
-        """Return Tango's limits."""
-        return paired_difference(self.gained, self.lost, self.n, self._critical(z))
-
-    def p_value(self) -> Array | None:
-        """Return McNemar's p-value of no difference; None where rows are clustered."""
-        independent = np.isinf(self.degrees).all()
-        return paired_p(self.gained, self.lost) if independent else None
-
-    def log_ratio(self, z: ArrayLike) -> Limits:
-        """Return the logarithms of Tang's limits."""
-        counts = self.both, self.gained, self.lost, self.n
-        return logs_of(paired_score_ratio(*counts, self._critical(z)))
-
-    def _critical(self, z: ArrayLike) -> Array:
-        return t_from_z(np.broadcast_to(_z(z), self.n.shape), self.degrees)
-
-
-@quiet
-def discordant_rows(statistic: Statistic, table: PairedTable) -> Discordant | None:
-    """Return the rows of a rate that are decided differently; None of other statistics."""
-    inside = _fixed_denominator(statistic, table)
-    if inside is None:
-        return None
-    of, among = inside  # (C + 1, C), (C + 1,)
-    old, new = of[:, :, None], of[:, None, :]
-    counted = np.broadcast_to(among[:, None, None], table.weights.shape[1:])
-
-    def weight(cells: Mask) -> Array:
-        return np.asarray((table.weights * (cells & counted)).sum(axis=(1, 2, 3)))
-
-    n = weight(np.broadcast_to(True, counted.shape))
-    of_each = 1.0 / n
-    both, gained, lost = (of_each * weight(of) for of in (old & new, new & ~old, old & ~new))
-    mean = np.nan_to_num((weight(new & ~old) - weight(old & ~new)) / n)
-    # the influence of a row on the change: its own change, less the mean
-    own = new.astype(float) - old.astype(float) - mean.reshape(-1, 1, 1, 1)
-    of_rows = np.where(counted, of_each.reshape(-1, 1, 1, 1), 0.0)
-    # effective rows have the variance of the change where one row has ``spread``: Kish's number
-    # where no row changes, and at most the geometric mean of both, because few discordant rows show
-    # too little of the spread of their weights
-    spread = (gained + lost - (gained - lost) ** 2) * (gained + lost > 0)
-    kish = quotient(1.0, (table.squares * of_rows**2).sum(axis=(1, 2, 3)))
-    moved = of_rows * np.broadcast_to(own, table.weights.shape)
-    rows = quotient(spread, table.correction * table.covariance(moved, moved))
-    rows = np.where(rows > kish, np.sqrt(rows * kish), rows)
-    rows = np.where((spread > 0) & np.isfinite(rows), rows, kish)
-    effective = np.where(np.isfinite(rows), rows, 0.0)
-    if table.clusters is None and (table.squares == table.weights).all():
-        effective = n
-    both, gained, lost = (np.nan_to_num(part * effective) for part in (both, gained, lost))
-    return Discordant(both, gained, lost, effective, table.degrees)
+    totals = combined(*models, r, 1), combined(*logs, r, 1)
+    return StatisticChange(table, rows, difference, ratio, *totals, methods, models, of)
 
 
 def _fixed_denominator(statistic: Statistic, table: PairedTable) -> tuple[Mask, Mask] | None:
@@ -553,44 +257,6 @@ def disparity_changes(
     return DisparityChanges(made[0], made[1], (old, new), (rows, others), methods, models)
 
 
-def distance_limits(shift: Limits, level: Limits) -> Limits:
-    """Return the limits of the change of a distance from 0: ``|new| - |old|``.
-
-    With the shift x = new - old and the level y = new + old, it is sign(x y) min(|x|, |y|). Over
-    limits of x and of y that is greatest and least at their corners. That a candidate is closer to
-    0 is so accepted only where x and y both differ from 0, with opposite signs: an
-    intersection-union test.
-
-    >>> shift, level = (np.array(0.02), np.array(0.06)), (np.array(-0.4), np.array(-0.2))
-    >>> low, high = distance_limits(shift, level)
-    >>> float(low), float(high)
-    (-0.06, -0.02)
-    """
-    # Berger & Hsu (1996), Statistical Science 11, 283-319.
-    corners = np.stack([distance(x, y) for x in shift for y in level])
-    return np.asarray(corners.min(axis=0)), np.asarray(corners.max(axis=0))
-
-
-def distance(shift: Array, level: Array) -> Array:
-    """Return ``|new| - |old|`` from their difference and sum."""
-    with np.errstate(invalid="ignore"):
-        nearer = np.minimum(np.abs(shift), np.abs(level))
-        return np.asarray(np.sign(shift) * np.sign(level) * nearer)
-
-
-def _z(z: ArrayLike) -> Array:
-    return np.asarray(z, dtype=float)
-
-
-@quiet
-def logs_of(limits: Limits) -> Limits:
-    """Return the logarithms of limits of a number that is not negative."""
-    low, high = limits
-    return np.log(np.maximum(low, 0.0)), np.log(np.maximum(high, 0.0))
-
-
-# probability that an item is excluded from the largest, under either model, although it is one.
-_EXCLUDED = 0.005
 _METHODS = (IntervalMethod.SIMULTANEOUS, IntervalMethod.INFLUENCE)
 
 
@@ -608,16 +274,20 @@ def combined_changes(
     if metric.how != "mean":
         first, second = (np.concatenate(side) for side in zip(*parts, strict=True))
         parts = [(first, second)]
+    table = changes[0].table
+    numbers = [change.models[which] for which in range(2) for change in changes]
+    covariances = side_covariances(table, numbers, inside=inside)
     every = []
-    for i in range(pairs):
-        of = _Coordinates(changes, np.array([i, pairs + i]), inside=inside)
-        every.append([_LargestItem(of, items) for items in parts])
+    for i, covariance in enumerate(covariances):
+        sides = [i, pairs + i]
+        values = np.reshape([number.value[sides] for number in numbers], (2, -1))
+        of = PairedCoordinates(values, covariance, float(table.degrees[sides].min()))
+        every.append([LargestItem(of, items) for items in parts])
     old, new = (
         np.array([np.mean([getattr(part, when) for part in items]) for items in every])
         for when in ("old", "new")
     )
     # of two decisions, statistics are rates of the rows of either label, which are independent
-    table = changes[0].table
     dependent = table.clusters is not None or table.classes
 
     def at(z: ArrayLike) -> Limits:
@@ -634,84 +304,3 @@ def combined_changes(
     level = Quantity(above, lambda _: (above, above))
     shift = Quantity(new - old, at)
     return DisparityChanges(shift, level, (old, new), (rows, others), _METHODS)
-
-
-# numbers of which the largest counts: coordinates, and those that are subtracted from them.
-_Items = tuple[Index, Index]
-
-
-class _Coordinates:
-    """Statistics of two sides under both models, one statistic after another.
-
-    ``values``: array of shape (2, coordinates): of either model.
-    ``covariance``: of all of them under the model in use, then under the candidate.
-    """
-
-    def __init__(self, changes: Sequence[StatisticChange], sides: Index, *, inside: bool) -> None:
-        table = changes[0].table
-        models = [change.models[which] for which in range(2) for change in changes]
-        influences = [each.influence for each in models if each.influence is not None]
-        self.values = np.reshape([each.value[sides] for each in models], (2, -1))
-        size = self.values.shape[1]
-        found = table.covariances(np.stack([h[sides] for h in influences]), sides, inside=inside)
-        self.covariance = found.reshape(2, size, 2, size)
-        self._degrees = float(table.degrees[sides].min())
-
-    def differences(self, items: _Items) -> Array:
-        """Return items under both models; shape (2, items)."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.values[:, items[0]] - self.values[:, items[1]])
-
-    def errors(self, before: _Items, after: _Items, models: tuple[int, int]) -> Array:
-        terms = [
-            (1.0, models[1], after[0][None, :]),
-            (-1.0, models[1], after[1][None, :]),
-            (-1.0, models[0], before[0][:, None]),
-            (1.0, models[0], before[1][:, None]),
-        ]
-        variance = sum(
-            s * t * self.covariance[m, i, n, j] for s, m, i in terms for t, n, j in terms
-        )
-        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
-
-    def critical(self, z: float, times: int) -> float:
-        each = z if times <= 1 else -normal_quantile(float(two_sided(z)) / (2 * times))
-        return float(t_from_z(each, self._degrees))
-
-
-class _LargestItem:
-    """The change of the largest of some items, from i under one model to j under the other."""
-
-    # Both are fixed, though unknown. An item that is statistically significantly less than another
-    # under a model is excluded, at a level that is small against 5%. The change is at least that
-    # from i to any j: for every i its lower limit is the highest of those over j, simultaneous over
-    # them (Bonferroni), and that of the change the lowest of these over i; the upper limit is the
-    # converse. Where several items are equal, limits that hold whatever they are cover more.
-
-    # Hsu (1996), Multiple Comparisons: Theory and Methods, chapter 4; Andrews & Soares (2010),
-    # Econometrica 78, 119-157 (moments that are not binding are excluded).
-
-    def __init__(self, of: _Coordinates, items: _Items) -> None:
-        self._of = of
-        old, new = of.differences(items)
-        self.old, self.new = old.max(), new.max()
-        if not np.isfinite(self.new - self.old):
-            return
-        before, after = (self._may_be_largest(items, k, each) for k, each in enumerate((old, new)))
-        self._sizes = len(before), len(after)
-        sides = [(items[0][at], items[1][at]) for at in (before, after)]
-        self._changes = new[after] - old[before][:, None]
-        self._errors = of.errors(sides[0], sides[1], (0, 1))
-
-    def _may_be_largest(self, items: _Items, model: int, values: Array) -> Index:
-        errors = self._of.errors(items, items, (model, model))
-        z = self._of.critical(normal_quantile(1 - _EXCLUDED / 2), len(values))
-        return np.flatnonzero(~(values - values[:, None] > z * errors).any(axis=1))
-
-    def limits(self, z: float) -> tuple[float, float]:
-        if not np.isfinite(self.new - self.old):
-            return np.nan, np.nan
-        before, after = (self._of.critical(z, size) for size in self._sizes)
-        low = (self._changes - after * self._errors).max(axis=1).min()
-        high = (self._changes + before * self._errors).min(axis=0).max()
-        return float(low), float(high)

@@ -45,12 +45,7 @@ from fairgauge.inference.missing_values import (
     uncounted_rows,
 )
 from fairgauge.inference.needed_rows import POWER
-from fairgauge.inference.paired_changes import (
-    PairedTable,
-    StatisticChange,
-    confusion,
-    statistic_change,
-)
+from fairgauge.inference.paired_changes import StatisticChange, confusion, statistic_change
 from fairgauge.inference.possible import complete_rows, contrast_range, worst_case_limits
 from fairgauge.measure._changes import measured_disparities, rate_records
 from fairgauge.measure._small_groups import small_groups
@@ -81,6 +76,7 @@ from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.contrasts import fold, mover_difference, mover_ratio
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.paired_tables import PairedTable
 from fairgauge.stats.resampling import random_parts
 from fairgauge.stats.significance import tukey_level
 

@@ -25,12 +25,7 @@ from fairgauge.errors import Problem, refuse
 from fairgauge.inference.contrast_intervals import is_resampled, side_interval
 from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.missing_values import MANY_MISSING, large_uncounted
-from fairgauge.inference.paired_changes import (
-    ClusterCounts,
-    PairedTable,
-    StatisticChange,
-    statistic_change,
-)
+from fairgauge.inference.paired_changes import StatisticChange, statistic_change
 from fairgauge.inference.possible import PossiblePairs, RateLimits, furthest
 from fairgauge.measure._changes import (
     MeasuredCandidate,
@@ -56,6 +51,7 @@ from fairgauge.results.disadvantage import better_of, has_direction
 from fairgauge.results.estimates import EVERYONE
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.stats.arrays import Index, Mask
+from fairgauge.stats.paired_tables import ClusterCounts, PairedTable
 
 STANDARD = ("selection_rate.difference", "true_positive_rate.difference",
             "false_positive_rate.difference")  # fmt: skip
