@@ -7,6 +7,7 @@ where its variance has few degrees of freedom.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -54,7 +55,12 @@ class RateEstimator(Protocol):
 
 
 class PreciseEstimator(RateEstimator, Protocol):
-    """Also knows how precise it is; contrasts have MOVER's limits."""
+    """Also knows how precise it is; contrasts have MOVER's limits.
+
+    ``sizes``: array of shape (sides,): the people among whom every rate is a share.
+    """
+
+    sizes: Array
 
     def effective_people(self, side: int) -> float:
         """Return of how many people of known group the rate of a side is as precise."""
@@ -244,7 +250,8 @@ class UnrecordedRate:
         made, beside = self._probable(estimator), self.cells.beside[:, :-1]
         if not beside.any():
             return made  # type: ignore[no-any-return]
-        return _Beside(made, self._sizes(made), beside @ self.sides.T, self._design_effect)
+        sizes = np.broadcast_to(made.sizes, (2, len(self.sides)))
+        return _Beside(made, sizes, beside @ self.sides.T, self._design_effect)
 
     def _probable(self, estimator: Estimator) -> Any:
         if estimator is Estimator.VALIDATED:  # a sample without these rows shows nothing of them
@@ -265,7 +272,7 @@ class UnrecordedRate:
         made = self._probable(estimator)
         if isinstance(made, SharpBounds):
             return float(self.cells.sums[:2].sum(axis=0) @ self.sides[side]) + known
-        return float(self._sizes(made)[0, side]) + known
+        return float(made.sizes[side]) + known
 
     def reach(self, limits: Ends, size: float, *, unplaced: bool, outcomes: bool) -> Ends:
         """Return how far limits move, wherever rows that may be of any group are.
@@ -277,29 +284,24 @@ class UnrecordedRate:
         least, most = rejected + more, chosen + more
         return low * size / (size + least), (high * size + most) / (size + most)
 
-    def _sizes(self, made: PreciseEstimator | SharpBounds) -> Array:
-        if isinstance(made, SharpBounds):
-            return made.sizes
-        if isinstance(made, LinearEstimator):
-            return np.tile(made.sizes, (2, 1))
-        return np.tile([self.mixture.denominator(side) for side in self.sides], (2, 1))
-
 
 class _Likelihood(PreciseEstimator):
     def __init__(self, mixture: GroupMixture, sides: Mask, *, direct: bool) -> None:
         self._mixture, self._sides, self._direct = mixture, sides, direct
         self._curves: dict[tuple[object, ...], ProfileCurve] = {}
 
+    @cached_property
+    def sizes(self) -> Array:
+        return np.array([self._mixture.denominator(side) for side in self._sides])
+
     def value(self, side: int) -> float:
         return self._mixture.rate(self._sides[side])
 
     def limits(self, side: int, z: float) -> Ends:
         if self._sides[side].all():
-            size = self._mixture.denominator(self._sides[side])
-            variance = self._mixture.variance(self._sides[side])
-            rate, people, spread = map(np.array, ([self.value(side)], [size], [[variance]]))
-            whole = LinearEstimator(rate, people, spread, self._mixture.degrees)
-            return whole.limits(0, z)
+            variance = np.array([[self._mixture.variance(self._sides[side])]])
+            rate, size = np.array([self.value(side)]), self.sizes[[side]]
+            return LinearEstimator(rate, size, variance, self._mixture.degrees).limits(0, z)
         if (side,) not in self._curves:
             self._curves[side,] = self._mixture.rate_curve(self._sides[side])
         return self._curves[side,].limits(self._t(z))
@@ -424,27 +426,32 @@ def validated_rates(
 
 @dataclass(frozen=True, eq=False)
 class SharpBounds:
-    """The ends of the set of all rates that agree with the data, and their standard errors.
+    """The ends of the set of all numbers that agree with the data, and their standard errors.
 
     ``ends, errors``: array of shape (2, sides): lower and upper.
     ``sizes``: of the same shape, the rows among which each rate is a share there.
+    ``range``: in which the numbers lie.
+    ``extremes``: returns the least and the greatest contrast of two that are each in a range.
     """
 
     ends: Array
     errors: Array
     sizes: Array
+    range: Ends = (0.0, 1.0)
+    extremes: Callable[[By, Ends, Ends], Ends] = extremes
 
     def value(self, side: int) -> float:
         low, high = self.limits(side, 0.0)
         return low if high - low < _POINT else math.nan
 
     def limits(self, side: int, z: float) -> Ends:
-        """Return the limits of a rate, beyond the ends."""
+        """Return the limits of a number, beyond the ends and inside its range."""
         (low, high), errors = self.ends[:, side], self.errors[:, side]
-        return max(float(low - z * errors[0]), 0.0), min(float(high + z * errors[1]), 1.0)
+        least, most = self.range
+        return max(float(low - z * errors[0]), least), min(float(high + z * errors[1]), most)
 
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
-        return extremes(by, self.limits(one, z), self.limits(other, z))
+        return self.extremes(by, self.limits(one, z), self.limits(other, z))
 
 
 @quiet
