@@ -1,14 +1,17 @@
 """Inference: the confidence interval and p-value of every number, by the kind of its metric.
 
-`uncertainty` dispatches on the kind of a metric, over the counts that `interval.SideData` and
-`clusters` hold, to
+A number passes three packages: `catalogue` has its kind, a module here reads the counts of its
+sides (`interval.SideData`) and `stats` has the formula. `uncertainty` dispatches:
 
-- `one`: rarely needed statistics of one sample (rates are in `two`);
-- `two`: a contrast of two samples, and the statistics of either: of independent rows, or of the
-  same rows under two models;
-- `groups`: extremes and dispersion over all groups of a feature, and families of tests.
+- one statistic of two sides, and the statistics of either: `contrast_intervals`, which takes rarer
+  statistics of one side from `_class_averages`, `_drawn_tables` and `_numeric_statistics`;
+- other comparisons of two sides: `_metric_intervals`; of the same rows under two models:
+  `paired_changes`;
+- extremes and dispersion over all groups of a feature: `across_groups`; all tests of a report:
+  `families`;
+- dependent rows, whatever the statistic: `clusters`.
 
-Nothing here looks at a name, and imports run one way: groups, two, one, clusters, interval.
+Nothing here looks at a name.
 """
 
 from fairgauge.inference.interval import Comparisons, FeatureGroups, Intervals, SideData

@@ -1,7 +1,7 @@
 """Uncertainty: the confidence interval of any metric and of any rate, under one specification.
 
 What a metric is of decides how its interval is made: `interval` dispatches on the kind of a metric,
-`two.contrast_intervals.statistic_interval` on the kind of a statistic. Methods that few audits
+`contrast_intervals.statistic_interval` on the kind of a statistic. Methods that few audits
 need are imported where they are needed.
 """
 
@@ -26,6 +26,16 @@ from fairgauge.catalogue.distributions import (
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Averaged, Kappa, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Method, Profile, ReferenceRule, Status
+from fairgauge.inference.contrast_intervals import (
+    EveryGroup,
+    StatisticComparison,
+    compare_statistics,
+    contrast_interval,
+    denominator,
+    interval_of_groups,
+    is_resampled,
+    pooled_interval,
+)
 from fairgauge.inference.interval import (
     CLUSTERS_TOO_FEW,
     FEWEST_GROUPS,
@@ -44,16 +54,6 @@ from fairgauge.inference.interval import (
     no_intervals,
     stricter,
     unique_methods,
-)
-from fairgauge.inference.two.contrast_intervals import (
-    EveryGroup,
-    StatisticComparison,
-    compare_statistics,
-    contrast_interval,
-    denominator,
-    interval_of_groups,
-    is_resampled,
-    pooled_interval,
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -215,7 +215,7 @@ class Uncertainty:
 
     def of_feature(self, metric: Across, groups: EveryGroup, spread: GroupSpread) -> Intervals:
         """Return the interval of a metric of all groups in every slot."""
-        from fairgauge.inference.groups.across_groups import (
+        from fairgauge.inference.across_groups import (
             across_interval,
             clusters_per_group,
             rows_per_group,
@@ -297,7 +297,7 @@ def is_drawn(metric: Contrast, compared: Comparisons, method: Method) -> bool:
     resampled = method in (Method.BAYES, Method.BOOTSTRAP) or is_resampled(metric.of)
     if compared.group.clusters is not None or not (resampled or overlapping):
         return False
-    from fairgauge.inference.one.drawn_tables import table_of
+    from fairgauge.inference._drawn_tables import table_of
 
     return table_of(metric.of) is not None
 
@@ -305,7 +305,7 @@ def is_drawn(metric: Contrast, compared: Comparisons, method: Method) -> bool:
 @singledispatch
 def interval(metric: ComparisonMetric, compared: Comparisons, how: Uncertainty) -> Intervals:
     """Return the interval of a metric by its kind."""
-    from fairgauge.inference.two.other_intervals import OF_KINDS
+    from fairgauge.inference._metric_intervals import OF_KINDS
 
     made = OF_KINDS.get(type(metric))
     if made is None:
@@ -316,7 +316,7 @@ def interval(metric: ComparisonMetric, compared: Comparisons, how: Uncertainty) 
 @interval.register(Contrast)
 def _contrast_interval(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
     if is_drawn(metric, compared, how.spec.method):
-        from fairgauge.inference.one.drawn_tables import resampled_interval, table_of
+        from fairgauge.inference._drawn_tables import resampled_interval, table_of
 
         table = table_of(metric.of)
         assert table is not None
@@ -382,7 +382,7 @@ def _mean_of_absolutes(metric: Combined, compared: Comparisons, how: Uncertainty
 
 @interval.register(Inequality)
 def _inequality_interval(metric: Inequality, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference.one.drawn_tables import CellLayout, resampled_interval
+    from fairgauge.inference._drawn_tables import CellLayout, resampled_interval
 
     table = CellLayout((TP, FP, FN, TN), metric.needs)
     rows, _ = metric.sizes(compared.group.cases, compared.reference.cases)

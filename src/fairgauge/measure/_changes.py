@@ -16,14 +16,11 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Direction, IntervalMethod, Performance, Status
 from fairgauge.errors import Problem, listing, quote, refuse
 from fairgauge.inference.needed_rows import POWER
-from fairgauge.inference.two.paired_changes import (
+from fairgauge.inference.paired_changes import (
     DisparityChanges,
-    Quantity,
     StatisticChange,
     combined_changes,
     disparity_changes,
-    distance,
-    distance_limits,
 )
 from fairgauge.question.specification import EVERY_DISPARITY, Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
@@ -33,6 +30,7 @@ from fairgauge.results.scopes import Interval
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Limits
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.paired_tables import Quantity, distance, distance_limits
 from fairgauge.stats.rows_to_decide import times_the_rows
 from fairgauge.stats.significance import holm, holm_levels, normal_quantile
 

@@ -22,6 +22,7 @@ from fairgauge.enums import (
     DiagnosticCode,
     Estimator,
     GroupKind,
+    IntervalMethod,
     KnownDrawn,
     ReferenceKind,
     ReferenceRule,
@@ -35,8 +36,6 @@ from fairgauge.inference.interval import (
     RATIO_MAY_BE_ZERO,
     THIN_STRATA,
 )
-from fairgauge.inference.unrecorded_means import UnrecordedMean
-from fairgauge.inference.unrecorded_rates import By, UnrecordedRate, methods_of, p_value
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.resolve.outcomes import OutcomeMasks
@@ -57,6 +56,8 @@ from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Limits
 from fairgauge.stats.group_mixture import StratifiedMixture, calibration_test
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.unrecorded_means import UnrecordedMean
+from fairgauge.stats.unrecorded_rates import By, UnrecordedRate, p_value
 
 _CALIBRATION_LEVEL = 0.05
 _WRONG_PROBABILITIES = 0.001
@@ -65,6 +66,14 @@ where few are known."""
 _FIT_LEVEL = 0.01
 _SHOWN = 0.05
 """The half width of the interval that people's own answers are to leave."""
+# the method by which the interval of each estimator is named
+_METHODS = {
+    Estimator.LIKELIHOOD: IntervalMethod.PROFILE_LIKELIHOOD,
+    Estimator.BOUNDS: IntervalMethod.SHARP_BOUNDS,
+    Estimator.VALIDATED: IntervalMethod.VALIDATED_SAMPLE,
+    Estimator.REGRESSION: IntervalMethod.PROBABILITY_REGRESSION,
+    Estimator.WEIGHTED: IntervalMethod.PROBABILITY_WEIGHTS,
+}
 Estimated: TypeAlias = Rate | Mean
 Estimates: TypeAlias = UnrecordedRate | UnrecordedMean
 
@@ -148,6 +157,12 @@ def _limits_at(
 ) -> Limits:
     low, high = contrast(by, one, other, critical(confidence))
     return np.array([low]), np.array([high])
+
+
+def _methods_of(rate: Estimates, estimator: Estimator) -> tuple[IntervalMethod, ...]:
+    mixture = rate.mixture if isinstance(rate, UnrecordedRate) else None
+    stratified = estimator is Estimator.LIKELIHOOD and isinstance(mixture, StratifiedMixture)
+    return (_METHODS[estimator], *([IntervalMethod.STRATIFIED] if stratified else []))
 
 
 class _Feature:
@@ -301,7 +316,7 @@ class _Feature:
             outcome.threshold_of(row),
         )  # fmt: skip
         self._measured.shown[key] = self._what_is_shown(rate, estimator, side)
-        interval = Interval(low, high, level, methods_of(rate, estimator))
+        interval = Interval(low, high, level, _methods_of(rate, estimator))
         value = as_number(made.value(side))
         size = round(rate.size(side, estimator), 1)
         return RateValue(
@@ -361,7 +376,7 @@ class _Feature:
             estimate = replace(
                 estimate,
                 value=as_number(value),
-                interval=Interval(low, high, level, methods_of(rate, estimator)),
+                interval=Interval(low, high, level, _methods_of(rate, estimator)),
                 p_value=p_value(made, by, one, other),
                 rate_group=as_number(made.value(g)),
                 rate_reference=as_number(made.value(side)),
@@ -456,7 +471,7 @@ class _Feature:
                 estimator=each,
                 decides=each is deciding,
                 value=as_number(value),
-                interval=Interval(low, high, level, methods_of(rate, each)),
+                interval=Interval(low, high, level, _methods_of(rate, each)),
             )
             if each is Estimator.BOUNDS:
                 least, most = made.contrast(by, one, other, 0.0)

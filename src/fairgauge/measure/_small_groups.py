@@ -19,8 +19,8 @@ from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, ReferenceKind, Status, Task
+from fairgauge.inference.contrast_intervals import EveryGroup
 from fairgauge.inference.interval import certainty, stricter
-from fairgauge.inference.two.contrast_intervals import EveryGroup
 from fairgauge.measure.slices import Slice
 from fairgauge.question.kits import find_kit
 from fairgauge.question.specification import Spec
@@ -169,7 +169,7 @@ def _adequate_spread(
     part: Slice, metric: Metric, extreme: Estimate, small: Small
 ) -> tuple[Estimate | None, list[Reason]]:
     assert isinstance(metric, Across)
-    from fairgauge.inference.groups.across_groups import insufficient_groups
+    from fairgauge.inference.across_groups import insufficient_groups
 
     names = part.counts.groups
     groups = np.arange(len(names))

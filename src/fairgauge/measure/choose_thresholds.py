@@ -36,6 +36,7 @@ from fairgauge.enums import (
     Threshold,
 )
 from fairgauge.errors import Problem, SpecError, quote, refuse
+from fairgauge.inference.contrast_intervals import insufficient_sides, statistic_interval
 from fairgauge.inference.interval import FEWEST_GROUPS, SideData, StatisticInterval, generator
 from fairgauge.inference.missing_values import (
     large_uncounted,
@@ -44,14 +45,8 @@ from fairgauge.inference.missing_values import (
     uncounted_rows,
 )
 from fairgauge.inference.needed_rows import POWER
+from fairgauge.inference.paired_changes import StatisticChange, confusion, statistic_change
 from fairgauge.inference.possible import complete_rows, contrast_range, worst_case_limits
-from fairgauge.inference.two.contrast_intervals import insufficient_sides, statistic_interval
-from fairgauge.inference.two.paired_changes import (
-    PairedTable,
-    StatisticChange,
-    confusion,
-    statistic_change,
-)
 from fairgauge.measure._changes import measured_disparities, rate_records
 from fairgauge.measure._small_groups import small_groups
 from fairgauge.measure.decide import INSUFFICIENT
@@ -79,6 +74,7 @@ from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.contrasts import fold, mover_difference, mover_ratio
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.paired_tables import PairedTable
 from fairgauge.stats.resampling import random_parts
 from fairgauge.stats.significance import tukey_level
 

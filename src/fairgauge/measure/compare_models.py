@@ -22,16 +22,11 @@ from fairgauge.cube.plan import Axis
 from fairgauge.cube.views import asked_of, candidate_axes, pair
 from fairgauge.enums import Better, ClassKind, Method, Status, Task
 from fairgauge.errors import Problem, refuse
+from fairgauge.inference.contrast_intervals import is_resampled, side_interval
 from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.missing_values import MANY_MISSING, large_uncounted
+from fairgauge.inference.paired_changes import StatisticChange, statistic_change
 from fairgauge.inference.possible import PossiblePairs, RateLimits, furthest
-from fairgauge.inference.two.contrast_intervals import is_resampled, side_interval
-from fairgauge.inference.two.paired_changes import (
-    ClusterCounts,
-    PairedTable,
-    StatisticChange,
-    statistic_change,
-)
 from fairgauge.measure._changes import (
     MeasuredCandidate,
     MeasuredDisparities,
@@ -55,6 +50,7 @@ from fairgauge.results.disadvantage import better_of, has_direction
 from fairgauge.results.estimates import EVERYONE, DisparityChange, RateChange
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.stats.arrays import Index, Mask
+from fairgauge.stats.paired_tables import ClusterCounts, PairedTable
 
 STANDARD = ("selection_rate.difference", "true_positive_rate.difference",
             "false_positive_rate.difference")  # fmt: skip

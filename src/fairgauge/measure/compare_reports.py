@@ -34,7 +34,7 @@ from fairgauge.enums import (
     Status,
 )
 from fairgauge.errors import CubeError, DataError, Problem, listing, quote, refuse
-from fairgauge.inference.two.paired_changes import DisparityChanges, Quantity
+from fairgauge.inference.paired_changes import DisparityChanges
 from fairgauge.measure._changes import MeasuredDisparities, adjusted_together, changed_disparities
 from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items
@@ -64,6 +64,7 @@ from fairgauge.start.records import replace
 from fairgauge.stats.arrays import Array, Limits, quiet
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.paired_tables import Quantity
 from fairgauge.stats.significance import two_sided
 from fairgauge.values import canonical, matches
 

@@ -32,7 +32,7 @@ from fairgauge.enums import (
     WhyInconclusive,
 )
 from fairgauge.identity import FeatureId, GroupId, ValueSet
-from fairgauge.inference.groups.families import (
+from fairgauge.inference.families import (
     Family,
     adjusted_estimates,
     adjustment_notes,
@@ -320,7 +320,7 @@ class _MeasuredFeature:
         if resolution.task is Task.BINARY:
             groups = slices[0].groups_at(np.flatnonzero(large_groups(counts, spec)))
             if len(groups.names) >= FEWEST_GROUPS:
-                from fairgauge.inference.groups.across_groups import pairs_not_listed
+                from fairgauge.inference.across_groups import pairs_not_listed
 
                 try:
                     self.homogeneity = list(homogeneity_notes(self._rates, groups, spec))
@@ -333,7 +333,7 @@ class _MeasuredFeature:
         """Compare every two groups; of two groups, their comparison is an estimate already."""
         if self._every_group is None:
             return []
-        from fairgauge.inference.groups.across_groups import pairwise
+        from fairgauge.inference.across_groups import pairwise
 
         return pairwise(self._rates, self._every_group, self._spec, family)
 

@@ -20,10 +20,10 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, Status, Task
 from fairgauge.identity import GroupId
 from fairgauge.inference import Comparisons, FeatureGroups, SideData, Uncertainty
+from fairgauge.inference.contrast_intervals import EveryGroup
 from fairgauge.inference.interval import Certainty, certainty
 from fairgauge.inference.missing_values import RowsWithoutStratum, most_unknown
 from fairgauge.inference.possible import metric_cases, rate_cases
-from fairgauge.inference.two.contrast_intervals import EveryGroup
 from fairgauge.inference.uncertainty import PROTECTED_EMPTY, rate_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, Named, as_reference, group_fields

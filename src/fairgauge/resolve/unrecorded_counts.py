@@ -18,9 +18,11 @@ from fairgauge.question.features import Probabilities
 from fairgauge.resolve.outcomes import OutcomeMasks, kinds_of_rows
 from fairgauge.scan.chosen_rows import WHOLE, digits_of
 from fairgauge.start.records import dataclass
-from fairgauge.stats.arrays import Array, Index, Mask
+from fairgauge.stats.arrays import Array, Index
 from fairgauge.stats.group_mixture import Clusters
 from fairgauge.stats.significance import homogeneity
+from fairgauge.stats.unrecorded_means import AmountCells
+from fairgauge.stats.unrecorded_rates import RateCells
 from fairgauge.values import name_of
 
 COUNTED, AMONG, OTHER = range(3)
@@ -28,50 +30,6 @@ COUNTED, AMONG, OTHER = range(3)
 _UNKNOWN = -1
 _LACKING, _BESIDE = -1, -2
 _HARDLY_CHANCE = 1e-3
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RateCells:
-    """The rows of one rate by cell."""
-
-    p: Array  # array of shape (cells, groups), the mean probabilities
-    n: Array  # array of shape (cells, kinds): rows, or their weight
-    squares: Array | None  # the same of squared weights; None without weights
-    # array of shape (kinds, groups): sums of the probabilities of the rows of each kind
-    sums: Array
-    # array of shape (cells, kinds, groups): those whose group is known; None where it is of none
-    known: Array | None
-    digits: Index  # array of shape (cells, groups), the places on the grid
-    clusters: Clusters | None  # the rows by cluster; None without clusters
-    # array of shape (2, groups + 1): rows without probabilities, by the group that they are known
-    # to be of; the last of none
-    beside: Array
-    unplaced: int  # how many of these are of none
-    # how many rows have no outcome, or may have none, and their weight
-    lacking: tuple[int, float]
-    strata: Index | None = None  # array of shape (cells,), the stratum of each; None without strata
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AmountCells:
-    """The rows of an amount by cell and known group, amounts less ``centre``."""
-
-    # array of shape (cells, groups), the mean probabilities; of rows that have none, the group that
-    # they are known to be of
-    p: Array
-    probable: Mask  # array of shape (cells,), whether the rows have probabilities
-    digits: Index  # array of shape (cells, groups), the places on the grid
-    known: Index  # array of shape (cells,), the known group, or -1
-    # array of shape (3, 4, cells): sums of the powers 0 to 3 of the amount, by those of the weight
-    powers: Array
-    fourth: float  # the sum of fourth powers of all
-    weighted: bool
-    centre: float
-    # of every entry of a table by cluster: cluster, cell, weight, amount; None without clusters
-    clusters: tuple[Index, Index, Array, Array] | None
-    unplaced: Array  # number, sum and squares of the amounts of rows that may be of any group
-    unplaced_rows: int
-    lacking: int  # how many rows have no amount
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,7 @@ import numpy as np
 
 from fairgauge.start.records import dataclass
 from fairgauge.stats.arrays import Array, Index, Mask, quiet
-from fairgauge.stats.intervals import wilson
-from fairgauge.stats.significance import chi_square_tail, normal_tail
+from fairgauge.stats.significance import chi_square_tail
 
 Clusters = tuple[Index, Index, Index, Array, Index]
 """Of every entry of a table by cluster: cluster, cell, kind, weight, and known group or -1."""
@@ -431,38 +430,11 @@ STEPS = (1, 2, 4, 20, 40)
 _SHARE = 1e-9
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LinearRates:
-    """Rates with a variance, whose interval is Wilson's of as many rows as have this variance.
-
-    ``rates, sizes``: array of shape (sides,); the sizes are those of the denominators.
-    ``covariance``: array of shape (sides, sides)
-    ``degrees``: of freedom of the variance.
-    """
-
-    rates: Array
-    sizes: Array
-    covariance: Array
-    degrees: float = float("inf")
-
-    @quiet
-    def limits(self, z: float) -> tuple[Array, Array]:
-        """Return the limits of every rate."""
-        variance = np.diag(self.covariance)
-        rows = np.where(variance > 0, self.rates * (1 - self.rates) / variance, self.sizes)
-        return wilson(np.clip(self.rates, 0, 1) * rows, rows, z)
-
-    def correlation(self, one: int, other: int) -> float:
-        """Return the correlation of two rates."""
-        scale = np.sqrt(self.covariance[one, one] * self.covariance[other, other])
-        return float(np.clip(self.covariance[one, other] / scale, -1, 1)) if scale > 0 else 0.0
-
-
 @quiet
 def design_effect(n: Array, squares: Array | None, clusters: Clusters | None) -> float:
     """Return by how much weights and clusters raise the variance of the rate of all rows.
 
-    ``n, squares, clusters``: as of `validated_rates`.
+    ``n, squares, clusters``: as of `GroupMixture`.
     """
     counted, rest = n[:, :2].sum(axis=0)
     rate, size = counted / (counted + rest), counted + rest
@@ -483,125 +455,6 @@ def variance_between_clusters(cluster: Index, influence: Array) -> tuple[Array, 
     sums = np.zeros((number, influence.shape[1]))
     np.add.at(sums, which, influence)
     return sums.T @ sums * (number / max(number - 1, 1)), float(number - 1)
-
-
-@quiet
-def validated_rates(
-    theta: Array, p: Array, n: Array, known: Array, sides: Mask, squares: Array | None = None,
-    clusters: Clusters | None = None,
-) -> LinearRates:  # fmt: skip
-    """Return rates that a random sample of known groups makes right whatever the probabilities.
-
-    Every row counts in every group by its probability given its outcome, under the likelihood, and
-    the known rows correct what that is off by.
-
-    ``theta``: shape (kinds, groups)
-    ``p``: shape (cells, groups)
-    ``n``: shape (cells, kinds): all rows, known ones included.
-    ``known``: shape (cells, kinds, groups): the known rows by their group.
-    ``sides``: shape (sides, groups)
-    ``squares``: shape (cells, kinds): the sum of squared weights.
-    ``clusters``: as of `GroupMixture`.
-    """
-    joint = p[:, None, :] * theta
-    total = joint.sum(axis=2, keepdims=True)
-    expected = np.where(total > 0, joint / total, p[:, None, :]) @ sides.T
-    of_known = known.sum(axis=2)
-    times = n.sum() / of_known.sum()
-    off = known @ sides.T - of_known[:, :, None] * expected
-    counts = np.einsum("ck,cks->ks", n, expected) + times * off.sum(axis=0)
-    rates = np.clip(counts[0] / (counts[0] + counts[1]), 0, 1)
-    slope = np.zeros_like(counts)
-    slope[:2] = np.stack([1 - rates, -rates]) / (counts[0] + counts[1])
-    base = expected * slope
-    # of a row of unknown group, and of one of each known group
-    influence = [base, *(base + times * slope * (each - expected) for each in sides.T)]
-    if clusters is not None:
-        cluster, cell, kind, weight, group = clusters
-        of_entry = np.stack(influence)[group + 1, cell, kind] * weight[:, None]
-        return LinearRates(
-            rates, counts[0] + counts[1], *variance_between_clusters(cluster, of_entry)
-        )
-    # known rows are drawn at random, and so have the weights of all of their cell and kind
-    weight_of_row = np.ones_like(n) if squares is None else np.where(n > 0, squares / n, 0.0)
-    rows = [np.maximum(n - of_known, 0.0), *np.moveaxis(known, 2, 0)]
-    covariance = np.sum(
-        [
-            np.einsum("ck,cks,ckt->st", of_group * weight_of_row, each, each)
-            for of_group, each in zip(rows, influence, strict=True)
-        ],
-        axis=0,
-    )
-    degrees = float("inf")
-    if squares is not None:
-        degrees = float(of_known.sum() ** 2 / (of_known * weight_of_row).sum()) - 1
-    return LinearRates(rates, counts[0] + counts[1], covariance, degrees)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SharpBounds:
-    """The ends of the set of all rates that agree with the data, and their standard errors.
-
-    ``ends, errors``: array of shape (2, sides): lower and upper.
-    ``sizes``: of the same shape, the rows among which each rate is a share there.
-    """
-
-    ends: Array
-    errors: Array
-    sizes: Array
-
-    def limits(self, z: float) -> tuple[Array, Array]:
-        """Return the limits of every rate, beyond the ends."""
-        low, high = self.ends
-        return np.clip(low - z * self.errors[0], 0, 1), np.clip(high + z * self.errors[1], 0, 1)
-
-
-@quiet
-def sharp_bounds(p: Array, n: Array, sides: Mask, design_effect: float = 1.0) -> SharpBounds:
-    """Return the sharp bounds of rates, without any assumption but right probabilities.
-
-    >>> p, n = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[300.0, 700.0], [600.0, 400.0]])
-    >>> sharp_bounds(p, n, np.eye(2, dtype=bool)).ends.round(3)
-    array([[0.182, 0.444],
-           [0.455, 0.778]])
-    """
-    # The rows of a cell that are of a side and of a kind are at least as many as both shares leave
-    # no choice about, and at most the smaller of the two. Of single cells, the smaller of a share
-    # and a probability is too small on average; by what is expected of it, the ends are moved
-    # outwards.
-    rows = n.sum(axis=1, keepdims=True)
-    shares = np.where(rows > 0, n / rows, 0.0)[:, :2]
-    of_side = (p @ sides.T)[:, None, :]
-    most = np.minimum(shares[:, :, None], of_side)
-    least = np.maximum(shares[:, :, None] + of_side - 1, 0.0)
-    effective = np.maximum(rows / design_effect, 1)
-    noise = np.sqrt(shares * (1 - shares) / effective)[:, :, None]
-    more = _expected_excess(shares[:, :, None] - of_side, noise)
-    fewer = _expected_excess(shares[:, :, None] + of_side - 1, noise)
-    weight = rows[:, :, None]
-    high_counts = ((most + more) * weight).sum(axis=0)
-    low_counts = (np.maximum(least - fewer, 0.0) * weight).sum(axis=0)
-    scatter = (noise * weight) ** 2
-    high_error = (scatter * (shares[:, :, None] < of_side)).sum(axis=0)
-    low_error = (scatter * (shares[:, :, None] > 1 - of_side)).sum(axis=0)
-    ends, errors, sizes = [], [], []
-    for counted, rest, of_counted, of_rest in (
-        (low_counts[0], high_counts[1], low_error[0], high_error[1]),
-        (high_counts[0], low_counts[1], high_error[0], low_error[1]),
-    ):
-        total = counted + rest
-        sizes.append(total)
-        ends.append(np.where(total > 0, counted / total, 0.5))
-        errors.append(np.sqrt(rest**2 * of_counted + counted**2 * of_rest) / total**2)
-    return SharpBounds(np.array(ends), np.nan_to_num(np.array(errors)), np.array(sizes))
-
-
-def _expected_excess(distance: Array, noise: Array) -> Array:
-    scaled = np.where(noise > 0, distance / np.where(noise > 0, noise, 1.0), np.inf)
-    density = np.exp(-(scaled**2) / 2) / np.sqrt(2 * np.pi)
-    return np.where(
-        noise > 0, noise * density - np.abs(distance) * normal_tail(np.abs(scaled)), 0.0
-    )
 
 
 def merged_cells(digits: Index, rows: Array, fewest: float) -> Index:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from fairgauge.stats.group_mixture import GroupMixture, design_effect, sharp_bounds
+from fairgauge.stats.group_mixture import GroupMixture, design_effect
+from fairgauge.stats.unrecorded_rates import sharp_bounds
 
 
 def table(seed, rows=3_000, kinds=2, groups=3):

@@ -21,7 +21,13 @@ from fairgauge.catalogue.cells import ALL, TN, TP, Array, ConfusionCounts
 from fairgauge.catalogue.distributions import BENEFITS, InequalityPart
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode, IntervalMethod, Status
-from fairgauge.inference.groups.families import Family
+from fairgauge.inference.contrast_intervals import (
+    EveryGroup,
+    insufficient_sides,
+    share_interval,
+    side_interval,
+)
+from fairgauge.inference.families import Family
 from fairgauge.inference.interval import (
     FEWEST_GROUPS,
     RATIO_MAY_BE_ZERO,
@@ -40,12 +46,6 @@ from fairgauge.inference.interval import (
     insufficient_weights,
     stricter,
     unique_methods,
-)
-from fairgauge.inference.two.contrast_intervals import (
-    EveryGroup,
-    insufficient_sides,
-    share_interval,
-    side_interval,
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode

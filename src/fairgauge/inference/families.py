@@ -27,8 +27,8 @@ from fairgauge.enums import (
     ScopeKind,
     Status,
 )
+from fairgauge.inference.contrast_intervals import side_interval, statistic_interval
 from fairgauge.inference.interval import FEWEST_GROUPS, FeatureGroups, SideData, decidable
-from fairgauge.inference.two.contrast_intervals import side_interval, statistic_interval
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Parameter, ReasonCode
 from fairgauge.results.disparities import NOTHING_CONCLUDED, after_adjusting

@@ -17,9 +17,8 @@ from typing import ClassVar
 import numpy as np
 
 from fairgauge.enums import Estimator
-from fairgauge.inference.unrecorded_rates import By, Ends, RateEstimator, contrast_value, extremes
-from fairgauge.resolve.unrecorded_counts import AmountCells
-from fairgauge.stats.arrays import Array, Mask, quiet, quotient
+from fairgauge.start.records import dataclass
+from fairgauge.stats.arrays import Array, Index, Mask, quiet, quotient
 from fairgauge.stats.contrasts import (
     difference_from_whole,
     mover_difference,
@@ -36,9 +35,39 @@ from fairgauge.stats.group_mixture import (
 )
 from fairgauge.stats.intervals import MeanMoments, borrow_skewness, mean_limits, t_from_z
 from fairgauge.stats.squares import central_moments, in_deviations
+from fairgauge.stats.unrecorded_rates import (
+    By,
+    Ends,
+    RateEstimator,
+    SharpBounds,
+    contrast_value,
+    extremes,
+)
 
 _NO_LIMITS = -math.inf, math.inf
 _SHARES = np.linspace(0.0, 1.0, 201)[:, None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AmountCells:
+    """The rows of an amount by cell and known group, amounts less ``centre``."""
+
+    # array of shape (cells, groups), the mean probabilities; of rows that have none, the group that
+    # they are known to be of
+    p: Array
+    probable: Mask  # array of shape (cells,), whether the rows have probabilities
+    digits: Index  # array of shape (cells, groups), the places on the grid
+    known: Index  # array of shape (cells,), the known group, or -1
+    # array of shape (3, 4, cells): sums of the powers 0 to 3 of the amount, by those of the weight
+    powers: Array
+    fourth: float  # the sum of fourth powers of all
+    weighted: bool
+    centre: float
+    # of every entry of a table by cluster: cluster, cell, weight, amount; None without clusters
+    clusters: tuple[Index, Index, Array, Array] | None
+    unplaced: Array  # number, sum and squares of the amounts of rows that may be of any group
+    unplaced_rows: int
+    lacking: int  # how many rows have no amount
 
 
 class UnrecordedMean:
@@ -149,9 +178,9 @@ class UnrecordedMean:
         return chi_square_of(more.T @ (y - n * fitted), (more * square[:, None]).T @ more)[2]
 
     @cached_property
-    def bounds(self) -> _MeanBounds:
+    def bounds(self) -> SharpBounds:
         """Return what is right wherever the probabilities are."""
-        return _MeanBounds(self)
+        return mean_bounds(self)
 
     def by(self, estimator: Estimator) -> RateEstimator:
         """Return the estimator of a name."""
@@ -314,43 +343,31 @@ class _LinearMeans:
         return float(low), float(high)
 
 
-class _MeanBounds:
-    """The averages that agree with right probabilities, whatever else holds.
+@quiet
+def mean_bounds(of: UnrecordedMean) -> SharpBounds:
+    """Return the averages that agree with right probabilities, whatever else holds.
 
     So many people of a cell as have a share p of it have a mean at most ``s sqrt((1 - p) / p)``
     from that of the cell, s the standard deviation in it. The sampling error of both is added, as
     if they went together.
     """
-
-    @quiet
-    def __init__(self, of: UnrecordedMean) -> None:
-        self._of, cells = of, of.cells
-        deviation, kurtosis, total = of.spread
-        n = cells.powers[0, 0]
-        variance = of.weighted.covariance[0][-1, -1]
-        effect = max(float(variance * total / deviation**2), 1.0) if deviation > 0 else 1.0
-        which = merged_cells(cells.digits, n, FEWEST_IN_CELL * effect)
-        which = np.where(cells.probable, which, which.max(initial=0) + 1 + np.arange(len(n)))
-        _, which = np.unique(which, return_inverse=True)
-        size = int(which.max(initial=-1)) + 1
-        n, y, squares = (np.bincount(which, each, size) for each in cells.powers[0, :3])
-        p = np.stack([np.bincount(which, cells.powers[0, 0] * each, size) for each in cells.p.T])
-        share = (p / n).T @ of.sides.T
-        spread = np.sqrt(np.maximum(squares / n - (y / n) ** 2, 0.0) * n / np.maximum(n - 1, 1))
-        apart = np.sqrt(np.clip(share * (1 - share), 0, None))
-        heavy = math.sqrt(np.fmax(kurtosis - 1, 2.0)) / 2
-        error = (spread[:, None] * np.sqrt(n * effect)[:, None] * (share + heavy * apart)) ** 2
-        self._sizes = n @ share
-        self._middle = cells.centre + y @ share / self._sizes
-        self._half = (n * spread) @ apart / self._sizes
-        self._error = np.sqrt(error.sum(axis=0)) / self._sizes
-
-    def value(self, side: int) -> float:
-        return float(self._middle[side]) if not self._half[side] > 0 else math.nan
-
-    def limits(self, side: int, z: float) -> Ends:
-        half = float(self._half[side] + z * self._error[side])
-        return float(self._middle[side]) - half, float(self._middle[side]) + half
-
-    def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
-        return self._of.extremes(by, self.limits(one, z), self.limits(other, z))
+    cells, (deviation, kurtosis, total) = of.cells, of.spread
+    n = cells.powers[0, 0]
+    variance = of.weighted.covariance[0][-1, -1]
+    effect = max(float(variance * total / deviation**2), 1.0) if deviation > 0 else 1.0
+    which = merged_cells(cells.digits, n, FEWEST_IN_CELL * effect)
+    which = np.where(cells.probable, which, which.max(initial=0) + 1 + np.arange(len(n)))
+    _, which = np.unique(which, return_inverse=True)
+    size = int(which.max(initial=-1)) + 1
+    n, y, squares = (np.bincount(which, each, size) for each in cells.powers[0, :3])
+    p = np.stack([np.bincount(which, cells.powers[0, 0] * each, size) for each in cells.p.T])
+    share = (p / n).T @ of.sides.T
+    spread = np.sqrt(np.maximum(squares / n - (y / n) ** 2, 0.0) * n / np.maximum(n - 1, 1))
+    apart = np.sqrt(np.clip(share * (1 - share), 0, None))
+    heavy = math.sqrt(np.fmax(kurtosis - 1, 2.0)) / 2
+    error = (spread[:, None] * np.sqrt(n * effect)[:, None] * (share + heavy * apart)) ** 2
+    sizes = n @ share
+    middle, half = cells.centre + y @ share / sizes, (n * spread) @ apart / sizes
+    errors = np.tile(np.sqrt(error.sum(axis=0)) / sizes, (2, 1))
+    ends = np.array([middle - half, middle + half])
+    return SharpBounds(ends, errors, np.tile(sizes, (2, 1)), _NO_LIMITS, of.extremes)

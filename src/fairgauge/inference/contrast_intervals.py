@@ -108,7 +108,7 @@ def _agreement_interval(statistic: Agreement, data: SideData) -> StatisticInterv
 @statistic_interval.register(Averaged)
 @statistic_interval.register(Kappa)
 def _average_interval(statistic: Averaged | Kappa, data: SideData) -> StatisticInterval:
-    from fairgauge.inference.one.class_averages import (
+    from fairgauge.inference._class_averages import (
         agreement_shape,
         check_both_known,
         class_interval,
@@ -173,7 +173,7 @@ def _blend_interval(statistic: Blend, data: SideData) -> StatisticInterval:
 @statistic_interval.register(ScoreStatistic)
 @statistic_interval.register(MomentStatistic)
 def _numeric_interval(statistic: Statistic, data: SideData) -> StatisticInterval:
-    from fairgauge.inference.one.numeric_statistics import numeric_interval
+    from fairgauge.inference._numeric_statistics import numeric_interval
 
     return numeric_interval(statistic, data)
 
@@ -229,11 +229,11 @@ def denominator(statistic: Statistic) -> Count | None:
     if isinstance(statistic, Quotient):
         return CellCount(statistic.needs, statistic.under)
     if isinstance(statistic, ScoreStatistic):
-        from fairgauge.inference.one.numeric_statistics import rows_of_mean
+        from fairgauge.inference._numeric_statistics import rows_of_mean
 
         return rows_of_mean(statistic)
     if isinstance(statistic, Averaged):
-        from fairgauge.inference.one.class_averages import is_of_agreement
+        from fairgauge.inference._class_averages import is_of_agreement
 
         return statistic.size if is_of_agreement(statistic) else None
     if isinstance(statistic, (Agreement, Mean)):
@@ -292,7 +292,7 @@ def interval_of_groups(
     ``margin`` states which groups are of all rows.
     """
     if data.clusters is None and is_resampled(statistic):
-        from fairgauge.inference.one.drawn_tables import resampled_statistic, table_of
+        from fairgauge.inference._drawn_tables import resampled_statistic, table_of
 
         table = table_of(statistic)
         if table is not None:
@@ -380,7 +380,7 @@ def _interval_sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> 
     correlation = ours.correlation(theirs, at, at)
     inside = compared.rest is not None and other is compared.reference
     if inside and ours.clusters is None and isinstance(statistic, (Averaged, Kappa)):
-        from fairgauge.inference.one.class_averages import correlation_with_whole
+        from fairgauge.inference._class_averages import correlation_with_whole
 
         correlation = correlation_with_whole(statistic, compared)
     score = np.zeros(len(ours.n), dtype=bool)

@@ -4,15 +4,11 @@ import numpy as np
 import pytest
 
 from fairgauge.catalogue.lookup import find_metric
+from fairgauge.inference.contrast_intervals import statistic_interval
 from fairgauge.inference.interval import SideData
-from fairgauge.inference.two.contrast_intervals import statistic_interval
-from fairgauge.inference.two.paired_changes import (
-    PairedTable,
-    combined_changes,
-    confusion,
-    statistic_change,
-)
+from fairgauge.inference.paired_changes import combined_changes, confusion, statistic_change
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.paired_tables import PairedTable
 
 
 def limits_of(metric, counts):

@@ -7,44 +7,34 @@ where its variance has few degrees of freedom.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from fairgauge.enums import Estimator, IntervalMethod
-from fairgauge.resolve.unrecorded_counts import RateCells
+from fairgauge.enums import Estimator
+from fairgauge.start.records import dataclass
 from fairgauge.stats import intervals
-from fairgauge.stats.arrays import Array, Limits, Mask
+from fairgauge.stats.arrays import Array, Index, Limits, Mask, quiet
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.group_mixture import (
     FEWEST_IN_CELL,
+    Clusters,
     GroupMixture,
-    LinearRates,
     ProfileCurve,
-    SharpBounds,
     StratifiedMixture,
     design_effect,
     lack_of_fit_test,
     merged_cells,
-    sharp_bounds,
-    validated_rates,
+    variance_between_clusters,
 )
 from fairgauge.stats.intervals import critical, t_from_z, wilson_trials
-from fairgauge.stats.significance import chi_square_tail, invert
+from fairgauge.stats.significance import chi_square_tail, invert, normal_tail
 
 By = Literal["difference", "ratio", "deviations"]
 Ends = tuple[float, float]
 
-# the method by which the interval of each estimator is named
-_METHODS: Mapping[Estimator, IntervalMethod] = {
-    Estimator.LIKELIHOOD: IntervalMethod.PROFILE_LIKELIHOOD,
-    Estimator.BOUNDS: IntervalMethod.SHARP_BOUNDS,
-    Estimator.VALIDATED: IntervalMethod.VALIDATED_SAMPLE,
-    Estimator.REGRESSION: IntervalMethod.PROBABILITY_REGRESSION,
-    Estimator.WEIGHTED: IntervalMethod.PROBABILITY_WEIGHTS,
-}
 # the width of a set that is a single value
 _POINT = 1e-12
 # of the intervals whose width is compared, at any level that is asked for
@@ -65,7 +55,12 @@ class RateEstimator(Protocol):
 
 
 class PreciseEstimator(RateEstimator, Protocol):
-    """Also knows how precise it is; contrasts have MOVER's limits."""
+    """Also knows how precise it is; contrasts have MOVER's limits.
+
+    ``sizes``: array of shape (sides,): the people among whom every rate is a share.
+    """
+
+    sizes: Array
 
     def effective_people(self, side: int) -> float:
         """Return of how many people of known group the rate of a side is as precise."""
@@ -105,6 +100,28 @@ def p_value(estimator: RateEstimator, by: By, one: int, other: int) -> float:
         return np.asarray(low), np.asarray(high)
 
     return float(invert(interval, null))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RateCells:
+    """The rows of one rate by cell."""
+
+    p: Array  # array of shape (cells, groups), the mean probabilities
+    n: Array  # array of shape (cells, kinds): rows, or their weight
+    squares: Array | None  # the same of squared weights; None without weights
+    # array of shape (kinds, groups): sums of the probabilities of the rows of each kind
+    sums: Array
+    # array of shape (cells, kinds, groups): those whose group is known; None where it is of none
+    known: Array | None
+    digits: Index  # array of shape (cells, groups), the places on the grid
+    clusters: Clusters | None  # the rows by cluster; None without clusters
+    # array of shape (2, groups + 1): rows without probabilities, by the group that they are known
+    # to be of; the last of none
+    beside: Array
+    unplaced: int  # how many of these are of none
+    # how many rows have no outcome, or may have none, and their weight
+    lacking: tuple[int, float]
+    strata: Index | None = None  # array of shape (cells,), the stratum of each; None without strata
 
 
 class UnrecordedRate:
@@ -166,7 +183,7 @@ class UnrecordedRate:
         sizes = np.array([mixture.denominator(side) for side in self.sides])
         n, squares = self.cells.n, self.cells.squares  # Kish's number of rows less one
         degrees = math.inf if squares is None else float(n.sum() ** 2 / squares.sum()) - 1
-        return LinearEstimator(LinearRates(rates, sizes, mixture.covariance(self.sides), degrees))
+        return LinearEstimator(rates, sizes, mixture.covariance(self.sides), degrees)
 
     @cached_property
     def lack_of_fit(self) -> float:
@@ -202,13 +219,12 @@ class UnrecordedRate:
         theta[: len(self.cells.p), : self.cells.n.shape[1]] = self.theta
         if self.mixture.unidentified.any():
             theta, p = np.zeros_like(theta), np.zeros_like(p)
-        made = validated_rates(
+        return validated_rates(
             theta, p, cells.n, cells.known, self.sides, cells.squares, cells.clusters
         )
-        return LinearEstimator(made)
 
     @cached_property
-    def bounds(self) -> _Bounds:
+    def bounds(self) -> SharpBounds:
         """Return what is right wherever the probabilities are."""
         cells = self.cells
         effect = self._design_effect
@@ -218,7 +234,7 @@ class UnrecordedRate:
         np.add.at(n, which, cells.n)
         np.add.at(p, which, cells.p * cells.n.sum(axis=1, keepdims=True))
         p = p / p.sum(axis=1, keepdims=True)
-        return _Bounds(sharp_bounds(p, n, self.sides, effect))
+        return sharp_bounds(p, n, self.sides, effect)
 
     @cached_property
     def _design_effect(self) -> float:
@@ -234,7 +250,8 @@ class UnrecordedRate:
         made, beside = self._probable(estimator), self.cells.beside[:, :-1]
         if not beside.any():
             return made  # type: ignore[no-any-return]
-        return _Beside(made, self._sizes(made), beside @ self.sides.T, self._design_effect)
+        sizes = np.broadcast_to(made.sizes, (2, len(self.sides)))
+        return _Beside(made, sizes, beside @ self.sides.T, self._design_effect)
 
     def _probable(self, estimator: Estimator) -> Any:
         if estimator is Estimator.VALIDATED:  # a sample without these rows shows nothing of them
@@ -251,11 +268,11 @@ class UnrecordedRate:
         """Return the expected number of people of a side among whom the rate is a share."""
         known = float(self.cells.beside[:, :-1].sum(axis=0) @ self.sides[side])
         if estimator is Estimator.VALIDATED and self._everyone and self.validated:
-            return float(self.validated.rates.sizes[side])
+            return float(self.validated.sizes[side])
         made = self._probable(estimator)
-        if isinstance(made, _Bounds):
+        if isinstance(made, SharpBounds):
             return float(self.cells.sums[:2].sum(axis=0) @ self.sides[side]) + known
-        return float(self._sizes(made)[0, side]) + known
+        return float(made.sizes[side]) + known
 
     def reach(self, limits: Ends, size: float, *, unplaced: bool, outcomes: bool) -> Ends:
         """Return how far limits move, wherever rows that may be of any group are.
@@ -267,35 +284,24 @@ class UnrecordedRate:
         least, most = rejected + more, chosen + more
         return low * size / (size + least), (high * size + most) / (size + most)
 
-    def _sizes(self, made: PreciseEstimator | _Bounds) -> Array:
-        if isinstance(made, _Bounds):
-            return made.sizes
-        if isinstance(made, LinearEstimator):
-            return np.tile(made.rates.sizes, (2, 1))
-        return np.tile([self.mixture.denominator(side) for side in self.sides], (2, 1))
-
-
-def methods_of(rate: Any, estimator: Estimator) -> tuple[IntervalMethod, ...]:
-    """Return the methods by which the interval of an estimator is named."""
-    stratified = estimator is Estimator.LIKELIHOOD and rate.cells.strata is not None
-    return (_METHODS[estimator], *([IntervalMethod.STRATIFIED] if stratified else []))
-
 
 class _Likelihood(PreciseEstimator):
     def __init__(self, mixture: GroupMixture, sides: Mask, *, direct: bool) -> None:
         self._mixture, self._sides, self._direct = mixture, sides, direct
         self._curves: dict[tuple[object, ...], ProfileCurve] = {}
 
+    @cached_property
+    def sizes(self) -> Array:
+        return np.array([self._mixture.denominator(side) for side in self._sides])
+
     def value(self, side: int) -> float:
         return self._mixture.rate(self._sides[side])
 
     def limits(self, side: int, z: float) -> Ends:
         if self._sides[side].all():
-            size = self._mixture.denominator(self._sides[side])
-            variance = self._mixture.variance(self._sides[side])
-            rate, people, spread = map(np.array, ([self.value(side)], [size], [[variance]]))
-            whole = LinearRates(rate, people, spread, self._mixture.degrees)
-            return LinearEstimator(whole).limits(0, z)
+            variance = np.array([[self._mixture.variance(self._sides[side])]])
+            rate, size = np.array([self.value(side)]), self.sizes[[side]]
+            return LinearEstimator(rate, size, variance, self._mixture.degrees).limits(0, z)
         if (side,) not in self._curves:
             self._curves[side,] = self._mixture.rate_curve(self._sides[side])
         return self._curves[side,].limits(self._t(z))
@@ -333,42 +339,167 @@ def _tangent(angle: float) -> float:
     return float("inf") if angle >= np.pi / 2 else float(np.tan(angle))
 
 
+@dataclass(frozen=True, eq=False)
 class LinearEstimator(PreciseEstimator):
-    """Rates whose variance is known, and intervals of as many rows as have it."""
+    """Rates with a variance, whose interval is Wilson's of as many rows as have this variance.
 
-    def __init__(self, rates: LinearRates) -> None:
-        self.rates = rates
+    ``rates, sizes``: array of shape (sides,); the sizes are those of the denominators.
+    ``covariance``: array of shape (sides, sides)
+    ``degrees``: of freedom of the variance.
+    """
+
+    rates: Array
+    sizes: Array
+    covariance: Array
+    degrees: float = math.inf
 
     def value(self, side: int) -> float:
-        return float(self.rates.rates[side])
+        return float(self.rates[side])
 
     def limits(self, side: int, z: float) -> Ends:
-        low, high = self.rates.limits(_quantile(z, self.rates.degrees))
-        return float(low[side]), float(high[side])
+        rate, rows = min(max(self.value(side), 0.0), 1.0), self.effective_people(side)
+        rows = rows if math.isfinite(rows) else float(self.sizes[side])
+        low, high = intervals.wilson(rate * rows, rows, _quantile(z, self.degrees))
+        return float(low), float(high)
 
     def correlation(self, one: int, other: int) -> float:
-        return self.rates.correlation(one, other)
+        scale = np.sqrt(self.covariance[one, one] * self.covariance[other, other])
+        return float(np.clip(self.covariance[one, other] / scale, -1, 1)) if scale > 0 else 0.0
 
     def effective_people(self, side: int) -> float:
-        """Return of how many people of known group the rate of a side is as precise."""
-        value, variance = self.value(side), float(self.rates.covariance[side, side])
-        return value * (1 - value) / variance if variance > 0 else float("inf")
+        value, variance = self.value(side), float(self.covariance[side, side])
+        return value * (1 - value) / variance if variance > 0 else math.inf
 
 
-class _Bounds:
-    def __init__(self, bounds: SharpBounds) -> None:
-        self._bounds, self.sizes = bounds, bounds.sizes
+@quiet
+def validated_rates(
+    theta: Array, p: Array, n: Array, known: Array, sides: Mask, squares: Array | None = None,
+    clusters: Clusters | None = None,
+) -> LinearEstimator:  # fmt: skip
+    """Return rates that a random sample of known groups makes right whatever the probabilities.
+
+    Every row counts in every group by its probability given its outcome, under the likelihood, and
+    the known rows correct what that is off by.
+
+    ``theta``: shape (kinds, groups)
+    ``p``: shape (cells, groups)
+    ``n``: shape (cells, kinds): all rows, known ones included.
+    ``known``: shape (cells, kinds, groups): the known rows by their group.
+    ``sides``: shape (sides, groups)
+    ``squares``: shape (cells, kinds): the sum of squared weights.
+    ``clusters``: as of `GroupMixture`.
+    """
+    joint = p[:, None, :] * theta
+    total = joint.sum(axis=2, keepdims=True)
+    expected = np.where(total > 0, joint / total, p[:, None, :]) @ sides.T
+    of_known = known.sum(axis=2)
+    times = n.sum() / of_known.sum()
+    off = known @ sides.T - of_known[:, :, None] * expected
+    counts = np.einsum("ck,cks->ks", n, expected) + times * off.sum(axis=0)
+    rates = np.clip(counts[0] / (counts[0] + counts[1]), 0, 1)
+    slope = np.zeros_like(counts)
+    slope[:2] = np.stack([1 - rates, -rates]) / (counts[0] + counts[1])
+    base = expected * slope
+    # of a row of unknown group, and of one of each known group
+    influence = [base, *(base + times * slope * (each - expected) for each in sides.T)]
+    if clusters is not None:
+        cluster, cell, kind, weight, group = clusters
+        of_entry = np.stack(influence)[group + 1, cell, kind] * weight[:, None]
+        return LinearEstimator(
+            rates, counts[0] + counts[1], *variance_between_clusters(cluster, of_entry)
+        )
+    # known rows are drawn at random, and so have the weights of all of their cell and kind
+    weight_of_row = np.ones_like(n) if squares is None else np.where(n > 0, squares / n, 0.0)
+    rows = [np.maximum(n - of_known, 0.0), *np.moveaxis(known, 2, 0)]
+    covariance = np.sum(
+        [
+            np.einsum("ck,cks,ckt->st", of_group * weight_of_row, each, each)
+            for of_group, each in zip(rows, influence, strict=True)
+        ],
+        axis=0,
+    )
+    degrees = float("inf")
+    if squares is not None:
+        degrees = float(of_known.sum() ** 2 / (of_known * weight_of_row).sum()) - 1
+    return LinearEstimator(rates, counts[0] + counts[1], covariance, degrees)
+
+
+@dataclass(frozen=True, eq=False)
+class SharpBounds:
+    """The ends of the set of all numbers that agree with the data, and their standard errors.
+
+    ``ends, errors``: array of shape (2, sides): lower and upper.
+    ``sizes``: of the same shape, the rows among which each rate is a share there.
+    ``range``: in which the numbers lie.
+    ``extremes``: returns the least and the greatest contrast of two that are each in a range.
+    """
+
+    ends: Array
+    errors: Array
+    sizes: Array
+    range: Ends = (0.0, 1.0)
+    extremes: Callable[[By, Ends, Ends], Ends] = extremes
 
     def value(self, side: int) -> float:
         low, high = self.limits(side, 0.0)
-        return low if high - low < _POINT else float("nan")
+        return low if high - low < _POINT else math.nan
 
     def limits(self, side: int, z: float) -> Ends:
-        low, high = self._bounds.limits(z)
-        return float(low[side]), float(high[side])
+        """Return the limits of a number, beyond the ends and inside its range."""
+        (low, high), errors = self.ends[:, side], self.errors[:, side]
+        least, most = self.range
+        return max(float(low - z * errors[0]), least), min(float(high + z * errors[1]), most)
 
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
-        return extremes(by, self.limits(one, z), self.limits(other, z))
+        return self.extremes(by, self.limits(one, z), self.limits(other, z))
+
+
+@quiet
+def sharp_bounds(p: Array, n: Array, sides: Mask, design_effect: float = 1.0) -> SharpBounds:
+    """Return the sharp bounds of rates, without any assumption but right probabilities.
+
+    >>> p, n = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[300.0, 700.0], [600.0, 400.0]])
+    >>> sharp_bounds(p, n, np.eye(2, dtype=bool)).ends.round(3)
+    array([[0.182, 0.444],
+           [0.455, 0.778]])
+    """
+    # The rows of a cell that are of a side and of a kind are at least as many as both shares leave
+    # no choice about, and at most the smaller of the two. Of single cells, the smaller of a share
+    # and a probability is too small on average; by what is expected of it, the ends are moved
+    # outwards.
+    rows = n.sum(axis=1, keepdims=True)
+    shares = np.where(rows > 0, n / rows, 0.0)[:, :2]
+    of_side = (p @ sides.T)[:, None, :]
+    most = np.minimum(shares[:, :, None], of_side)
+    least = np.maximum(shares[:, :, None] + of_side - 1, 0.0)
+    effective = np.maximum(rows / design_effect, 1)
+    noise = np.sqrt(shares * (1 - shares) / effective)[:, :, None]
+    more = _expected_excess(shares[:, :, None] - of_side, noise)
+    fewer = _expected_excess(shares[:, :, None] + of_side - 1, noise)
+    weight = rows[:, :, None]
+    high_counts = ((most + more) * weight).sum(axis=0)
+    low_counts = (np.maximum(least - fewer, 0.0) * weight).sum(axis=0)
+    scatter = (noise * weight) ** 2
+    high_error = (scatter * (shares[:, :, None] < of_side)).sum(axis=0)
+    low_error = (scatter * (shares[:, :, None] > 1 - of_side)).sum(axis=0)
+    ends, errors, sizes = [], [], []
+    for counted, rest, of_counted, of_rest in (
+        (low_counts[0], high_counts[1], low_error[0], high_error[1]),
+        (high_counts[0], low_counts[1], high_error[0], low_error[1]),
+    ):
+        total = counted + rest
+        sizes.append(total)
+        ends.append(np.where(total > 0, counted / total, 0.5))
+        errors.append(np.sqrt(rest**2 * of_counted + counted**2 * of_rest) / total**2)
+    return SharpBounds(np.array(ends), np.nan_to_num(np.array(errors)), np.array(sizes))
+
+
+def _expected_excess(distance: Array, noise: Array) -> Array:
+    scaled = np.where(noise > 0, distance / np.where(noise > 0, noise, 1.0), np.inf)
+    density = np.exp(-(scaled**2) / 2) / np.sqrt(2 * np.pi)
+    return np.where(
+        noise > 0, noise * density - np.abs(distance) * normal_tail(np.abs(scaled)), 0.0
+    )
 
 
 class _Beside:
@@ -380,7 +511,7 @@ class _Beside:
     """
 
     def __init__(
-        self, made: PreciseEstimator | _Bounds, sizes: Array, known: Array, effect: float
+        self, made: PreciseEstimator | SharpBounds, sizes: Array, known: Array, effect: float
     ) -> None:
         self._made, self._sizes, self._known, self._effect = made, sizes, known, effect
 
@@ -394,7 +525,7 @@ class _Beside:
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
         ours, theirs = ([self._end(side, z, at) for at in (0, 1)] for side in (one, other))
         limits = (ours[0][1], ours[1][1]), (theirs[0][1], theirs[1][1])
-        if isinstance(self._made, _Bounds):
+        if isinstance(self._made, SharpBounds):
             return extremes(by, *limits)
         together = self._made.correlation(one, other)
         low, high = (

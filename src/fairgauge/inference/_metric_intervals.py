@@ -20,6 +20,12 @@ from fairgauge.catalogue.distributions import (
     OverallStandardisedDifference,
 )
 from fairgauge.enums import IntervalMethod
+from fairgauge.inference._drawn_tables import TOO_MANY_STRATA, resampled_comparisons
+from fairgauge.inference.contrast_intervals import (
+    insufficient_sides,
+    share_interval,
+    withhold_thin,
+)
 from fairgauge.inference.interval import (
     FEWEST_IN_STRATUM,
     MOST_THIN,
@@ -31,12 +37,6 @@ from fairgauge.inference.interval import (
     canonical_pair,
     generator,
     insufficient_rows,
-)
-from fairgauge.inference.one.drawn_tables import TOO_MANY_STRATA, resampled_comparisons
-from fairgauge.inference.two.contrast_intervals import (
-    insufficient_sides,
-    share_interval,
-    withhold_thin,
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -101,7 +101,7 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
     for i in at.tolist():
         numbers[:, i] = of_pair(i)
     low, high, p, expected = numbers
-    methods = _BALL if of_norm else (IntervalMethod.CHI_SQUARE, IntervalMethod.JEFFREYS)
+    methods = _BALL if of_norm else (IntervalMethod.SCORE, IntervalMethod.JEFFREYS)
     made = Intervals(
         low * apart, high * apart, p, [methods] * size, insufficient_rows(rows),
         TOO_MANY_STRATA, expected * apart,

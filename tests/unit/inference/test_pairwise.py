@@ -17,8 +17,8 @@ from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.enums import DiagnosticCode, ReferenceKind
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.inference import FeatureGroups, SideData
-from fairgauge.inference.groups.across_groups import MOST_LISTED, pairs_not_listed, pairwise
-from fairgauge.inference.groups.families import Family
+from fairgauge.inference.across_groups import MOST_LISTED, pairs_not_listed, pairwise
+from fairgauge.inference.families import Family
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.references import BOTH, LABEL, PREDICTION
 from fairgauge.results.report import Report

@@ -1,1 +1,0 @@
-"""All groups of a feature: extremes and dispersion over groups, pairs, families of tests."""

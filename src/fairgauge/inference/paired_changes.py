@@ -1,0 +1,306 @@
+"""Changes of a statistic, and of a disparity, between two models on the same rows.
+
+A rate whose denominator does not depend on the decisions (selection rate, accuracy, recall) has
+Tango's interval of a difference of paired proportions, with Tang's of their ratio. Any
+other statistic (precision, F1, kappa) has MOVER's of the two models' intervals, with the
+correlation of the two. A disparity changes by the difference (or ratio) of two such changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts, Need
+from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.catalogue.score_statistics import MomentStatistic, ScoreStatistic
+from fairgauge.catalogue.statistics import Agreement, Rate, Statistic
+from fairgauge.enums import IntervalMethod, Profile
+from fairgauge.inference.interval import NoInterval, StatisticInterval, unique_methods
+from fairgauge.reasons import ReasonCode
+from fairgauge.resolve.references import cells_of_states
+from fairgauge.start.records import dataclass, replace
+from fairgauge.stats.arrays import Limits, Mask
+from fairgauge.stats.paired import exact_upper
+from fairgauge.stats.paired_tables import (
+    Discordant,
+    LargestItem,
+    PairedCoordinates,
+    PairedTable,
+    Quantity,
+    combined,
+    correlation,
+    discordant_rows,
+    distance_limits,
+    logarithm,
+    side_covariances,
+)
+
+# part of all rows by which a count is moved for a difference quotient
+_STEP = 1e-6
+
+
+def confusion(margin: Array, *, classes: bool) -> ConfusionCounts:
+    """Return what statistics are computed from, of weights by label and decision: (n, C + 1, C).
+
+    >>> counts = np.array([[[5.0, 2.0], [1.0, 4.0], [0.0, 3.0]]])  # positive, negative, missing
+    >>> confusion(counts, classes=False).counts(BOTH).tolist()
+    [[5.0, 1.0, 2.0, 4.0]]
+    """
+    known = margin[:, :-1]
+    of_classes: dict[Need, Array] = {"label": known.sum(axis=2), "prediction": margin.sum(axis=1)}
+    if not classes:
+        return ConfusionCounts(margin.sum(axis=(1, 2)), cells_of_states(margin), of_classes)
+    each = []
+    for c in range(margin.shape[2]):
+        rest = np.arange(margin.shape[2]) != c
+        labels = np.stack([margin[:, c], known[:, rest].sum(axis=1), margin[:, -1]], axis=1)
+        two = np.stack([labels[:, :, c], labels[:, :, rest].sum(axis=2)], axis=2)
+        each.append(ConfusionCounts(two.sum(axis=(1, 2)), cells_of_states(two)))
+    of_no_class = np.zeros((len(margin), 4))
+    of_no_class[:, -1] = known.sum(axis=(1, 2))
+    cells = {BOTH: of_no_class}
+    return ConfusionCounts(
+        margin.sum(axis=(1, 2)), cells, of_classes, per_class=tuple(each), joint=known
+    )
+
+
+def influences(statistic: Statistic, margin: Array, *, classes: bool) -> Array:
+    """Return the derivative of a statistic by each count, shape (n, C + 1, C); 0 where undefined.
+
+    >>> from fairgauge.catalogue.lookup import find_rate
+    >>> counts = np.array([[[6.0, 2.0], [1.0, 4.0], [0.0, 3.0]]])
+    >>> influences(find_rate("true_positive_rate"), counts, classes=False).round(5)[0, 0].tolist()
+    [0.03125, -0.09375]
+    """
+    step = _STEP * np.maximum(margin.sum(axis=(1, 2)), 1.0)
+
+    def value(at: Array) -> Array:
+        return statistic.value(confusion(at, classes=classes), Profile.DOCUMENTED)
+
+    base = value(margin)
+    decisions = margin.shape[2]
+    moves = np.eye(decisions)[:, None, :]  # a row more in the cell of each decision
+    found = np.zeros_like(margin)
+    for label in range(margin.shape[1]):
+        moved = np.repeat(margin[None], decisions, axis=0)
+        moved[:, :, label] += step[:, None] * moves
+        with np.errstate(invalid="ignore"):
+            slopes = (
+                value(moved.reshape(-1, *margin.shape[1:])).reshape(decisions, -1) - base
+            ) / step
+        found[:, label] = np.where(np.isfinite(slopes), slopes, 0.0).T
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StatisticChange:
+    """What becomes of a statistic of every side, from the model in use to the candidate.
+
+    ``table``: the rows.
+    ``rows``: the effective rows that it rests on, the fewer of both.
+    ``difference, ratio``: of new and old; the ratio as a logarithm.
+    ``total, log_total``: the sum of new and old, and of their logarithms: on which side of "no
+        difference" a disparity lies.
+    ``methods``: how the intervals are made.
+    ``models``: its value and limits under each model.
+    ``discordant``: rows that are decided differently; None of other numbers than rates.
+    """
+
+    table: PairedTable
+    rows: Array
+    difference: Quantity
+    ratio: Quantity
+    total: Quantity
+    log_total: Quantity
+    methods: tuple[IntervalMethod, ...]
+    models: tuple[Quantity, Quantity]
+    discordant: Discordant | None = None
+
+    @property
+    def values(self) -> tuple[Array, Array]:
+        """Return its value under each model."""
+        return self.models[0].value, self.models[1].value
+
+    def gain_at(self, z: float, margin: float, *, lower: bool) -> tuple[float, float]:
+        """Return the limits of the gain of the first side, of which lower numbers may be better.
+
+        An upper limit that is worse than the margin is exact where rows are independent.
+        """
+        low, high = (float(limit[0]) for limit in self.difference.at(np.array([z])))
+        low, high = (-high, -low) if lower else (low, high)
+        of = self.discordant
+        if high < -margin and of is not None and np.isinf(of.degrees[0]):
+            counts = [float(each[0]) for each in (of.gained, of.lost, of.n)]
+            gained, lost, n = [counts[1], counts[0], counts[2]] if lower else counts
+            high = max(high, exact_upper(gained, lost, n, -margin, NormalDist().cdf(-z)))
+        return low, high
+
+
+def statistic_change(
+    statistic: Statistic, table: PairedTable, old: StatisticInterval, new: StatisticInterval
+) -> StatisticChange:
+    """Return what becomes of a statistic; ``old`` and ``new`` are its intervals by each model.
+
+    Of a rate of the same rows it follows from the rows that are decided differently; of any other
+    statistic from it under both models and their correlation.
+    """
+    # Zou & Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER of correlated numbers);
+    # errors that both models share are subtracted on the same side.
+    if isinstance(statistic, (ScoreStatistic, MomentStatistic)):
+        raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
+    shape = table.weights.shape
+    old_slopes, new_slopes = (
+        influences(statistic, margin, classes=table.classes) for margin in table.margins
+    )
+    h_old = np.broadcast_to(old_slopes[:, :, :, None], shape)
+    h_new = np.broadcast_to(new_slopes[:, :, None, :], shape)
+    models = (
+        Quantity(old.estimate, lambda z: old.at(np.asarray(z)), h_old),
+        Quantity(new.estimate, lambda z: new.at(np.asarray(z)), h_new),
+    )
+    var_old, var_new, both = (
+        table.covariance(a, b, smoothed=True)
+        for a, b in ((h_old, h_old), (h_new, h_new), (h_old, h_new))
+    )
+    r = correlation(both, var_old, var_new)
+    logs = (logarithm(models[0]), logarithm(models[1]))
+    difference, ratio = combined(*models, r, -1), combined(*logs, r, -1)
+    rows = np.minimum(old.n, new.n)
+    methods = unique_methods(IntervalMethod.MOVER, *new.methods)
+    counted, of = _fixed_denominator(statistic, table), None
+    if counted is not None:
+        of = discordant_rows(*counted, table)
+        clustered = np.isfinite(of.degrees).any()
+        methods = (*([IntervalMethod.JACKKNIFE] if clustered else []), IntervalMethod.SCORE)
+        difference = replace(difference, at=of.difference, tested=of.p_value())
+        ratio, rows = replace(ratio, at=of.log_ratio), of.n
+    totals = combined(*models, r, 1), combined(*logs, r, 1)
+    return StatisticChange(table, rows, difference, ratio, *totals, methods, models, of)
+
+
+def _fixed_denominator(statistic: Statistic, table: PairedTable) -> tuple[Mask, Mask] | None:
+    # none of statistics whose denominator depends on the decisions
+    outcomes = table.weights.shape[-1]
+    if isinstance(statistic, Agreement):
+        labels = np.arange(outcomes + 1)
+        return labels[:, None] == np.arange(outcomes), labels < outcomes
+    if not isinstance(statistic, Rate) or table.classes:
+        return None
+    positive, negative, missed, _ = statistic.among
+    if statistic.among.needs - {"label"} or positive != missed:
+        return None
+    tp, fp, fn, tn = statistic.of
+    of = np.array([[tp, fn], [fp, tn], [tp, tn]], dtype=bool)
+    among = np.array([positive, negative, "label" not in statistic.needs], dtype=bool)
+    return of & among[:, None], among
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DisparityChanges:
+    """What becomes of a disparity, in every comparison.
+
+    ``shift``: the change of the disparity: new less old; of ratios, of their logarithms.
+    ``level``: the sum of both disparities, whose sign is the side of "no difference" that both lie
+        on.
+    ``values``: the disparity under each model.
+    ``models``: it with its limits, where it may change sides.
+    ``rows``: effective rows of group and reference.
+    """
+
+    shift: Quantity
+    level: Quantity
+    values: tuple[Array, Array]
+    rows: tuple[Array, Array]
+    methods: tuple[IntervalMethod, ...]
+    models: tuple[Quantity, Quantity] | None = None
+
+    def crossing_p(self) -> Array:
+        """Return the p-value of not changing sides: of the less certain of both sides; else 1."""
+        never = np.ones_like(self.shift.value)
+        if self.models is None:
+            return never
+        old, new = self.models
+        crossed = np.sign(old.value) * np.sign(new.value) < 0
+        if not crossed.any():
+            return never
+        return np.where(crossed, np.maximum(old.p_value(), new.p_value()), 1.0)
+
+    def distance_tested_at(self, z: ArrayLike) -> Limits:
+        """Return the limits of the change of that distance that agree with the p-value."""
+        return distance_limits(self.shift.at(z), self.level.at(z))
+
+
+def disparity_changes(
+    metric: Contrast, sides: StatisticChange, *, inside: bool
+) -> DisparityChanges:
+    """Return what becomes of a contrast.
+
+    ``sides`` holds all groups and then the reference of each; ``inside`` is whether a reference
+    holds its group.
+    """
+    by_ratio = metric.by == "ratio"
+    made = []
+    of_models = [logarithm(of) for of in sides.models] if by_ratio else sides.models
+    both = (sides.ratio, sides.log_total) if by_ratio else (sides.difference, sides.total)
+    for of in (*both, *of_models):
+        quantity = of.between_halves(sides.table, inside=inside)
+        made.append(quantity if metric.order == "group - reference" else quantity.negated())
+    rows, others = np.split(sides.rows, 2)
+    methods = unique_methods(IntervalMethod.MOVER, *sides.methods)
+    ours, theirs = np.split(np.array(sides.values), 2, axis=1)
+    old, new = metric.of_values(ours, theirs, Profile.DOCUMENTED)
+    models = made[2], made[3]
+    return DisparityChanges(made[0], made[1], (old, new), (rows, others), methods, models)
+
+
+_METHODS = (IntervalMethod.SIMULTANEOUS, IntervalMethod.INFLUENCE)
+
+
+def combined_changes(
+    metric: Combined, changes: Sequence[StatisticChange], *, inside: bool
+) -> DisparityChanges:
+    """Return what becomes of the larger, or of the mean, of the sizes of several contrasts.
+
+    ``changes`` hold for each contrast all groups, and then the reference of each, which holds the
+    group where ``inside``.
+    """
+    pairs = len(changes[0].rows) // 2
+    # the size of a difference is the larger of it and of its negative
+    parts = [(np.array([i, i + 1]), np.array([i + 1, i])) for i in range(0, 2 * len(changes), 2)]
+    if metric.how != "mean":
+        first, second = (np.concatenate(side) for side in zip(*parts, strict=True))
+        parts = [(first, second)]
+    table = changes[0].table
+    numbers = [change.models[which] for which in range(2) for change in changes]
+    covariances = side_covariances(table, numbers, inside=inside)
+    every = []
+    for i, covariance in enumerate(covariances):
+        sides = [i, pairs + i]
+        values = np.reshape([number.value[sides] for number in numbers], (2, -1))
+        of = PairedCoordinates(values, covariance, float(table.degrees[sides].min()))
+        every.append([LargestItem(of, items) for items in parts])
+    old, new = (
+        np.array([np.mean([getattr(part, when) for part in items]) for items in every])
+        for when in ("old", "new")
+    )
+    # of two decisions, statistics are rates of the rows of either label, which are independent
+    dependent = table.clusters is not None or table.classes
+
+    def at(z: ArrayLike) -> Limits:
+        ends = np.empty((2, pairs))
+        for i, of_z in enumerate(np.broadcast_to(z, pairs).tolist()):
+            values = np.array([[item.new - item.old] for item in every[i]])
+            distances = np.array([item.limits(of_z) for item in every[i]]) - values
+            whole = np.abs(distances).sum(0) if dependent else np.sqrt((distances**2).sum(0))
+            ends[:, i] = np.array([-1.0, 1.0]) * whole / len(every[i])
+        return new - old + ends[0], new - old + ends[1]
+
+    rows, others = np.split(np.min([change.rows for change in changes], axis=0), 2)
+    above = np.full(pairs, np.inf)  # sizes lie on one side of "no difference" alone
+    level = Quantity(above, lambda _: (above, above))
+    shift = Quantity(new - old, at)
+    return DisparityChanges(shift, level, (old, new), (rows, others), _METHODS)
