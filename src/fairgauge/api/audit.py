@@ -8,10 +8,9 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Never, Unpack, cast
 
 from fairgauge.catalogue.lookup import describe_own_rate
-from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.missingness_checks import alike_identifiers, single_row_identifiers
 from fairgauge.checks.names import doubtful_names
-from fairgauge.checks.outcome_checks import sensitive_outcomes
+from fairgauge.checks.outcome_checks import assumed_positive, sensitive_outcomes
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters

@@ -9,8 +9,7 @@ from typing import Never, Unpack
 
 from fairgauge.api.running import Run, start_run
 from fairgauge.catalogue.lookup import describe_own_rate
-from fairgauge.checks.favourable import assumed_positive
-from fairgauge.checks.outcome_checks import undecided_outcomes, unlike_refusals
+from fairgauge.checks.outcome_checks import assumed_positive, undecided_outcomes, unlike_refusals
 from fairgauge.checks.rows import likely_mistakes, with_accepted, withhold
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import Axis

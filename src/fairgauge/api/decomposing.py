@@ -12,9 +12,8 @@ from fairgauge.catalogue.closed_forms import has_decomposition, usual_rate
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks import missingness_checks
-from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.names import doubtful_names, doubtful_strata
-from fairgauge.checks.outcome_checks import controls_of_groups, strata_of_outcomes
+from fairgauge.checks.outcome_checks import assumed_positive, controls_of_groups, strata_of_outcomes
 from fairgauge.checks.rows import OF_OUTCOMES
 from fairgauge.cube import views
 from fairgauge.cube.cube import Cube

@@ -16,9 +16,9 @@ from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.own import metric_or_name
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.missingness_checks import copied_rows, left_out_groups
 from fairgauge.checks.names import doubtful_names
+from fairgauge.checks.outcome_checks import assumed_positive
 from fairgauge.checks.rows import OF_COPIES, OF_OUTCOMES, open_doubts
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan, plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from fairgauge.api.running import answered
-from fairgauge.checks.favourable import assumed_positive
+from fairgauge.checks.outcome_checks import assumed_positive
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Task, Threshold
 from fairgauge.errors import Problem, alternatives, problems_where, quote, refuse

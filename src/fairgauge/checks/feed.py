@@ -3,11 +3,13 @@
 Each check compares a period with what the periods before it lead to expect. The bounds are chosen
 so that a feed that does not change is hardly ever suspected, also where its volume has a weekly
 course (docs/monitoring.md). A suspected period is no measure of later ones, so that a lasting
-change remains a finding.
+change remains a finding. Of each period the checks read ordinary counts of its values, which are
+pure functions of its counts and of the question.
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 from collections import Counter
@@ -17,13 +19,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairgauge.checks.feed_rows import PARTS, FeedRows
 from fairgauge.checks.names import compact_reading
+from fairgauge.cube.cube import HANDFUL, CountTable, Cube, cases_of_no_weight
+from fairgauge.cube.plan import Axis
+from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.question.specification import Spec
+from fairgauge.resolve.excluded_rows import excluded_rows
+from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.resolve.outcomes import decide_task, open_levels
 from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
-from fairgauge.start.records import dataclass, field
+from fairgauge.start.records import dataclass, field, replace
 from fairgauge.stats.arrays import Array
-from fairgauge.values import is_one_of, name_of
+from fairgauge.values import Value, is_one_of, meaning, name_of
 
 # periods from which on the next is expected to be like them
 _FEWEST = 7
@@ -45,6 +52,51 @@ _FEWEST_CELLS, _FEWEST_ROWS, _ROWS_OF_ONE_VALUE = 4, 5, 50
 _COINCIDENCE = math.log(1e-4)
 # shares of scores that move by days alone hardly reach, and by another scale far surpass
 _OTHER_RANGE = 0.2
+
+
+# the columns that are checked; one of two roles is counted in the first of them
+_CHECKED = (
+    Role.FEATURE, Role.LABEL, Role.PREDICTION, Role.SCORE, Role.STRATUM, Role.CLUSTER,
+)  # fmt: skip
+BY_DEFAULT = (0, 1)
+"""The labels where no value is named as the positive one."""
+PARTS = 100
+"""The parts of the range of scores in which their rows are counted."""
+_MOST_VALUES = 200
+
+
+class FeedRows(NamedTuple):
+    """The rows that a cube counts, and what distinguishes them from those of other periods.
+
+    ``digest``: the fingerprint of the counts.
+    ``rows, excluded``: all rows, and by reason those that the question excludes; of a count its
+        cases and of persons these, here and below.
+    ``read``: the rows that were read, whatever these stand for.
+    ``complete``: whether no value is missing, or may be none, and none is excluded by name.
+    ``values, missing``: the rows of every value of a column, and of none.
+    ``divisor, cells``: the largest number that divides the rows of all cells, and how many cells;
+        of rows also where these have a count.
+    ``coincidence``: the log of the probability that other rows of the same groups have these
+        counts.
+    ``agreement``: the rows with label and prediction, those in which they are equal, and the share
+        that would be if the two were independent; of a score its decision, and 0 of numbers.
+    ``scores``: of a column of scores, the rows in every hundredth of their range that has some.
+    ``unlabelled``: the fingerprint and the coincidence of the counts of rows without their labels.
+    """
+
+    digest: str
+    rows: int
+    read: int
+    complete: bool
+    excluded: dict[str, int]
+    values: dict[str, dict[str, int]]
+    missing: dict[str, int]
+    divisor: int
+    cells: int
+    coincidence: float
+    agreement: tuple[int, int, float]
+    scores: Mapping[str, Mapping[str, int]]
+    unlabelled: tuple[str, float]
 
 
 class FeedPeriod(NamedTuple):
@@ -322,20 +374,6 @@ def _vanished_values(
                 stated = len(missed)
 
 
-class _Shares(NamedTuple):
-    """Shares of rows by period, and the usual ones where they are not usual: nan elsewhere."""
-
-    rows: Array
-    share: Array
-    usual: Array
-
-    def suspected(self, t: int, problem: HistoryProblem, *of: str) -> Suspected:
-        """Return what is suspected of a period."""
-        column, value = (*of, None)[:2]
-        share, usual = float(self.share[t]), float(self.usual[t])
-        return Suspected(t, problem, column, value, None, int(self.rows[t]), share, usual)
-
-
 def _group_shares(
     column: str, feed: Feed, held: Sequence[Mapping[str, int]]
 ) -> Iterator[Suspected]:
@@ -345,10 +383,10 @@ def _group_shares(
         for group in dict.fromkeys(name for each in held for name in each)
     }
     for t in range(len(held)):
-        suspect = {group: each for group, each in found.items() if not np.isnan(each.usual[t])}
-        fallen = {g: each for g, each in suspect.items() if each.share[t] < each.usual[t]}
-        for group, each in (fallen or suspect).items():
-            yield each.suspected(t, HistoryProblem.VOLUME, column, group)
+        suspect = {group: each[t] for group, each in found.items() if t in each}
+        fallen = {g: shares for g, shares in suspect.items() if shares[1] < shares[2]}
+        for group, shares in (fallen or suspect).items():
+            yield Suspected(t, HistoryProblem.VOLUME, column, group, None, *shares)
 
 
 def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
@@ -360,30 +398,30 @@ def _unusual_missing_shares(feed: Feed) -> Iterator[Suspected]:
         # of rows without a weight or a count nobody knows how many cases or people they are
         of_rows = column in (asked.weight, asked.count)
         sizes = [e.read if of_rows else e.rows for e in held]
-        found = _usual_shares(feed, [e.missing.get(column, 0) for e in held], sizes)
-        for t in np.flatnonzero(~np.isnan(found.usual)).tolist():
+        counted = [e.missing.get(column, 0) for e in held]
+        for t, shares in _usual_shares(feed, counted, sizes).items():
             if not (later and feed.periods[t].name in feed.overdue):
-                yield found.suspected(t, HistoryProblem.MISSING_VALUES, column)
+                yield Suspected(t, HistoryProblem.MISSING_VALUES, column, None, None, *shares)
 
 
 def _usual_shares(
     feed: Feed, counted: Sequence[int], sizes: Sequence[int], *, fewer: bool = False
-) -> _Shares:
-    # Each period is compared with the last 14 of its kind before it that are not suspect. Below
-    # seven such periods only more are suspect, but with ``fewer``.
-    rows = np.maximum(sizes, 1).astype(np.float64)
-    share, usual = np.array(counted) / rows, np.full(len(rows), np.nan)
+) -> dict[int, tuple[int, float, float]]:
+    # The rows, the share and the usual one of the periods in which it is not usual. Each period is
+    # compared with the last 14 of its kind before it that are not suspect. Below seven such periods
+    # only more are suspect, but with ``fewer``.
+    found: dict[int, tuple[int, float, float]] = {}
     alike: dict[int, list[tuple[int, int]]] = {}
-    for t in (t for t, size in enumerate(sizes) if size):
+    for t, one in enumerate(zip(counted, sizes, strict=True)):
         pool = alike.setdefault(feed.periods[t].kind, [])
-        others, one = pool[-_RECENT:], (counted[t], sizes[t])
-        if _shares_differ(one, others):
-            ours = sum(of for of, _ in others) / sum(size for _, size in others)
-            if share[t] > ours or fewer or len(others) >= _FEWEST:
-                usual[t] = ours
+        others, (of, size) = pool[-_RECENT:], one
+        if size and _shares_differ(one, others):
+            ours = sum(n for n, _ in others) / sum(every for _, every in others)
+            if of / size > ours or fewer or len(others) >= _FEWEST:
+                found[t] = size, of / size, ours
                 continue
-        pool.append(one)
-    return _Shares(rows, share, usual)
+        pool += [one] if size else []
+    return found
 
 
 def _shares_differ(one: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
@@ -478,3 +516,168 @@ FEED_CHECKS: tuple[Callable[[Feed], Iterator[Suspected]], ...] = (
     _copies,
 )  # fmt: skip
 """The checks, in the order of their findings."""
+
+
+# ---- what is read of a period
+
+
+def feed_rows(cube: Cube, question: Spec) -> FeedRows:
+    """Return the rows that a cube counts, and those that the question excludes, by reason."""
+    named = question.unknown or question.exclude_groups
+    complete = (
+        not (named or cube.excluded or cases_of_no_weight(cube))
+        and all((table.codes >= 0).all() for table in cube.tables)
+        and all(open_levels(cube, axis, question) is None for axis in cube.plan.outcomes)
+    )
+    excluded = {} if complete else excluded_rows(cube, question)
+    cases = _counts_by_case(cube)
+    joint = _joint(cube)
+    rows = joint.sums["rows"][joint.sums["rows"] > 0]
+    known = rows.size > 0 and cube.rows > HANDFUL
+    return FeedRows(
+        fingerprint(cube),
+        cases.rows,
+        cube.rows,
+        complete,
+        {why: n for why, n in excluded.items() if n and why != Uncounted.SAME_PERSON},
+        *_rows_of_values(cases, question),
+        int(np.gcd.reduce(rows.astype(np.int64))) if known else 1,
+        int(rows.size),
+        _coincidence(joint) if known else 0.0,
+        _agreement(cases, question),
+        _score_histograms(cases),
+        _fingerprint_without_labels(cube, joint),
+    )
+
+
+def fingerprint(cube: Cube) -> str:
+    """Return what distinguishes counts from others of the same plan, as their digest does."""
+    excluded = {str(reason): rows for reason, rows in cube.excluded.items()}
+    found = hashlib.sha256(repr((cube.rows, excluded, [*cube.levels.values()])).encode())
+    for table in cube.tables:
+        found.update(table.codes.tobytes())
+        for sums in table.sums.values():
+            found.update(sums.tobytes())
+    return found.hexdigest()
+
+
+def _counts_by_case(cube: Cube) -> Cube:
+    # counts of which every case, person, or row without a count is a row
+    if not cube.plan.count and not cube.asked.of_people:
+        return cube
+    tables = (replace(each, sums={**each.sums, "rows": each.cases}) for each in cube.tables)
+    others = (n for why, n in cube.excluded.items() if why != Uncounted.SAME_PERSON)
+    return replace(cube, tables=tuple(tables), rows=cube.cases + sum(others))
+
+
+def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+    # Those of groups and strata that are cut are the intervals, those of a score the decisions at
+    # its threshold. Other numbers that are cut have none, nor have columns of many. Values that are
+    # excluded or mean that nothing is known are none that could be new, nor are clusters; rows of
+    # unknown groups are missing.
+    values: dict[str, dict[str, int]] = {}
+    missing: dict[str, int] = {}
+    apart, rows = {*map(name_of, question.unknown), *question.exclude_groups}, cube.cases_by_level
+    binary = decide_task(cube, question) is Task.BINARY
+    for axis in (axis for role in _CHECKED for axis in cube.plan.axes if axis.role is role):
+        if axis.column in missing:
+            continue
+        unknown = np.append(unknown_levels(axis, cube.levels[axis], question), True)
+        missing[axis.column] = int(rows[axis][unknown].sum())
+        if axis.role in (Role.SCORE, Role.CLUSTER) or not _has_names(cube, axis):
+            continue
+        names = axis.names(cube.levels[axis])
+        if axis.role in (Role.LABEL, Role.PREDICTION) and not axis.bounds and binary:
+            names = [name_of(meaning(level)) for level in cube.levels[axis]]  # True counts as 1
+        held = values.setdefault(axis.column, {})
+        for text, n in zip(names, rows[axis][:-1].tolist(), strict=True):
+            if n and text not in apart:
+                held[text] = held.get(text, 0) + int(n)
+    uncounted = {cube.plan.weight: Uncounted.NO_WEIGHT, cube.plan.count: Uncounted.NO_COUNT}
+    for column, why in uncounted.items():
+        if column is not None:
+            missing.setdefault(column, cube.excluded.get(why, 0))
+    return values, missing
+
+
+def _has_names(cube: Cube, axis: Axis) -> bool:
+    # whether the values of an axis have names: they are few, or intervals of groups
+    if axis.cuts:
+        return bool(axis.bounds) or axis.role in (Role.FEATURE, Role.STRATUM)
+    return not axis.grid and len(cube.levels[axis]) <= _MOST_VALUES
+
+
+def _score_histograms(cube: Cube) -> dict[str, dict[str, int]]:
+    axis = cube.plan.axis(Role.SCORE)
+    if axis is None or not axis.grid:
+        return {}
+    table = cube.marginal([axis])
+    held = (table.codes[:, 0] >= 0) & (table.sums["rows"] > 0)
+    parts = np.minimum(table.codes[held, 0] // 2 * PARTS // axis.grid, PARTS - 1)
+    rows = np.bincount(parts, table.sums["rows"][held], PARTS).astype(int)
+    return {axis.column: {str(part): int(rows[part]) for part in np.flatnonzero(rows).tolist()}}
+
+
+def _agreement(cube: Cube, question: Spec) -> tuple[int, int, float]:
+    # all positive values are one
+    label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
+    if label is None or prediction is None or decide_task(cube, question) is Task.REGRESSION:
+        return 0, 0, 0.0
+    if not all(_has_names(cube, axis) for axis in (label, prediction)):
+        return 0, 0, 0.0
+    words = question.words_of_predictions is not None and not prediction.bounds
+
+    def outcome(axis: Axis, value: Value) -> str | bool:
+        named = words and not axis.bounds
+        return _is_positive(axis, value, question) or (named and name_of(meaning(value)))
+
+    table = cube.marginal([label, prediction])
+    outcomes = [[outcome(axis, v) for v in cube.levels[axis]] for axis in (label, prediction)]
+    labels, predictions = Counter[str | bool](), Counter[str | bool]()
+    same = 0
+    for codes, rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
+        if min(codes) >= 0:
+            one, two = (each[code] for each, code in zip(outcomes, codes, strict=True))
+            labels[one] += int(rows)
+            predictions[two] += int(rows)
+            same += int(rows) * (one == two)
+    n = labels.total()
+    return n, same, sum(labels[e] * predictions[e] for e in labels) / n**2 if n else 0.0
+
+
+def _is_positive(axis: Axis, value: Value, question: Spec) -> bool:
+    # whether an outcome is positive: of a score, the decision at its threshold
+    if not axis.bounds:
+        wanted = question.positive_of(axis.column)
+        return is_one_of(value, wanted if question.positive else BY_DEFAULT[1:])
+    wanted = question.positive_of(question.label) or BY_DEFAULT[1:]
+    return bool(value) == (question.score_of is None or is_one_of(question.score_of, wanted))
+
+
+def _fingerprint_without_labels(cube: Cube, joint: CountTable) -> tuple[str, float]:
+    # it is the same before and after the labels have come
+    axes = [axis for axis in joint.axes if axis.role is not Role.LABEL]
+    table = cube.marginal(axes)
+    found = hashlib.sha256(repr([cube.levels[axis] for axis in axes]).encode())
+    found.update(table.codes.tobytes())
+    found.update(table.sums["rows"].tobytes())
+    return found.hexdigest(), 0.0 if cube.rows <= HANDFUL else _coincidence(table)
+
+
+def _joint(cube: Cube) -> CountTable:
+    others = (Role.CLUSTER, Role.CODES)
+    apart = [t for t in cube.tables if not any(a.role in others for a in t.axes)]
+    return max(apart, key=lambda table: len(table.codes))
+
+
+def _coincidence(table: CountTable) -> float:
+    # it is that of multinomial counts being the same twice, within groups of given sizes: of more
+    # freedom, it would be smaller
+    held = table.sums["rows"] > 0
+    rows = table.sums["rows"][held]
+    columns = [i for i, axis in enumerate(table.axes) if axis.role is Role.FEATURE]
+    of_group = np.unique(table.codes[held][:, columns], axis=0, return_inverse=True)[1].ravel()
+    sizes, cells = np.bincount(of_group, rows), np.bincount(of_group)
+    logs = np.bincount(of_group, np.log(rows))
+    twins = (np.log(sizes) - logs - (cells - 1) * math.log(4 * math.pi)) / 2
+    return float(np.minimum(twins, 0.0).sum())

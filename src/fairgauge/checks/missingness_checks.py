@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from fairgauge.cube.cube import Cube, Sums, counts_together
-from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
+from fairgauge.cube.levels import MANY_LEVELS
 from fairgauge.cube.plan import OUTCOMES, Axis
 from fairgauge.cube.views import with_one_stratum
 from fairgauge.enums import DiagnosticCode, Role, Uncounted
-from fairgauge.question.recoding import UNKNOWN, has_categories
+from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.excluded_rows import compared_codes
@@ -21,7 +21,7 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Array, Mask
 from fairgauge.stats.sampling import largest_design_effect
 from fairgauge.stats.significance import homogeneity
-from fairgauge.values import Value, name_of
+from fairgauge.values import name_of
 
 # what conditions leave of a group beside what they leave out, where that is nearly all
 _HARDLY = 0.1
@@ -34,7 +34,7 @@ def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
 
 
 def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator[Diagnostic]:
-    """Warn of many strata of few rows, which often lack one side of a comparison, or of numbers.
+    """Warn of many strata of few rows, which often lack one side of a comparison.
 
     ``crossed`` are the counts by the strata that are asked for, where the cube may hold others.
     """
@@ -44,39 +44,10 @@ def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator
     axis = next(a for a in crossed.plan.axes if a.role is Role.STRATUM)
     rows = _rows_by_stratum(crossed, axis, spec)
     few = rows < FEWEST_ROWS
-    listed: dict[str, str] = {}
-    columns = {feature.column for feature in spec.strata}
-    asked = [each for each in cube.plan.axes if each.column in columns]
-    for each in asked:
-        if each.role is Role.STRATUM and not each.cuts:
-            levels, sizes = cube.levels[each], cube.cases_by_level[each].tolist()
-            cuts = quartiles(levels, sizes[: len(levels)])
-            # else as many strata as before, or codes, which have no order
-            if cuts and len(levels) > len(cuts) + 1 and not _may_be_codes(each, levels, spec):
-                listed[each.column] = ",".join(map(name_of, cuts))
-    sparse = len(rows) >= MANY_LEVELS and rows[few].sum() > rows.sum() / 2
-    if not sparse and not (listed and len(rows) > MOST_READABLE):
-        return
-    # those asked for without strata are the strata
-    more: dict[str, Any] = {"controls": True} if any(each.control for each in asked) else {}
-    if coarser := tuple(each.column for each in asked if len(each.cuts) > 1):
-        more["coarser"] = coarser
-    yield Diagnostic.warning(
-        DiagnosticCode.MANY_STRATA,
-        strata=len(rows),
-        share=float(rows[few].sum() / rows.sum()),
-        minimum=FEWEST_ROWS,
-        columns=tuple(listed),
-        cuts=tuple(listed.values()),
-        **spec.unit,
-        **more,
-    )
-
-
-def _may_be_codes(axis: Axis, levels: Collection[Value], spec: Spec) -> bool:
-    # whether numbers may name categories, such as branches: recoded, or whole and few
-    whole = all(isinstance(each, int) for each in levels)
-    return has_categories(spec.recoding(axis.column)) or (whole and len(levels) <= MOST_READABLE)
+    if len(rows) >= MANY_LEVELS and rows[few].sum() > rows.sum() / 2:
+        share = float(rows[few].sum() / rows.sum())
+        facts = {"strata": len(rows), "share": share, "minimum": FEWEST_ROWS}
+        yield Diagnostic.warning(DiagnosticCode.MANY_STRATA, **facts, **spec.unit)
 
 
 def _rows_by_stratum(cube: Cube, stratum: Axis, spec: Spec) -> Array:
@@ -87,12 +58,9 @@ def _rows_by_stratum(cube: Cube, stratum: Axis, spec: Spec) -> Array:
         codes = dict(zip(table.axes, table.codes.T, strict=True))
         held = codes[stratum] >= 0
         if grouped:
-            of = [
-                compared_codes(a, cube, spec)[codes[a]]
-                for a in table.axes
-                if a.role is Role.FEATURE
-            ]
-            held &= np.logical_or.reduce(of)
+            groups = [a for a in table.axes if a.role is Role.FEATURE]
+            compared = [compared_codes(a, cube, spec)[codes[a]] for a in groups]
+            held &= np.logical_or.reduce(compared)
         rows = np.maximum(rows, np.bincount(codes[stratum][held], table.cases[held], len(rows)))
     return rows[rows > 0]
 
@@ -103,10 +71,8 @@ def units_without_rows(spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(DiagnosticCode.UNITS_WITHOUT_ROWS)
 
 
-MARGIN, HARDLY_CHANCE = 0.02, 1e-3
-"""How far apart shares are, and the p-value of a table's least, to be warned of."""
-# the share of rows without a stratum from which they are warned of
-_MANY_MISSING = 0.05
+_MARGIN, HARDLY_CHANCE, _MANY_MISSING = 0.02, 1e-3, 0.05
+"""How far apart shares are, the p-value of a table's least, and which share is many."""
 
 
 def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[Diagnostic]:
@@ -120,9 +86,8 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
     features = {column for feature in recorded for column in feature.columns}
     axes = axes_of(cube, {*strata, *features})
     for axis in axes:
-        absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
-        table = cube.marginal([axis])
-        rows, total = int(table.cases[absent[table.codes[:, 0]]].sum()), int(table.cases.sum())
+        absent, cases = _absent(cube, axis, spec), cube.cases_by_level[axis]
+        rows, total = int(cases[absent].sum()), int(cases.sum())
         if not rows:
             continue
         level = HARDLY_CHANCE / len(axes)
@@ -141,15 +106,14 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
                 )
             continue
         if apart or by_group or rows >= max(1, _MANY_MISSING * total):
-            yield Diagnostic.warning(
-                DiagnosticCode.MISSING_STRATA,
-                column=axis.column,
-                rows=rows,
-                total=total,
-                **apart,
-                **{f"group_{name}": value for name, value in by_group.items()},
-                **spec.unit,
-            )
+            apart |= {f"group_{name}": value for name, value in by_group.items()}
+            facts = {"column": axis.column, "rows": rows, "total": total, **apart}
+            yield Diagnostic.warning(DiagnosticCode.MISSING_STRATA, **facts, **spec.unit)
+
+
+def _absent(cube: Cube, axis: Axis, spec: Spec) -> Mask:
+    # of each level whether it is of no known group; the last are rows without a value
+    return np.append(unknown_levels(axis, cube.levels[axis], spec), True)
 
 
 def counted_missing(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -159,12 +123,11 @@ def counted_missing(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """
     for axis in cube.plan.axes if spec.profile.as_smclarify else ():
         of_facet = axis.role is Role.FEATURE
-        if of_facet or axis.role in OUTCOMES:
-            absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
-            if rows := int(cube.cases_by_level[axis][absent].sum()):
-                yield Diagnostic.warning(
-                    DiagnosticCode.MISSING_COUNTED, column=axis.column, rows=rows, facet=of_facet
-                )
+        rows = int(cube.cases_by_level[axis][_absent(cube, axis, spec)].sum())
+        if rows and (of_facet or axis.role in OUTCOMES):
+            yield Diagnostic.warning(
+                DiagnosticCode.MISSING_COUNTED, column=axis.column, rows=rows, facet=of_facet
+            )
 
 
 def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -233,26 +196,13 @@ def _differing_shares(
     cube: Cube, axis: Axis, absent: Mask, roles: Sequence[Role], level: float
 ) -> Iterator[dict[str, Any]]:
     # they differ by a margin, and at a ``level`` of the chi-square test
-    for column, names, lacking, every, p in shares_by(cube, axis, absent, roles):
-        share = lacking / every
-        if np.ptp(share) >= MARGIN and p < level:
-            most, least = int(np.argmax(share)), int(np.argmin(share))
-            yield {
-                "outcome": column,
-                "most": names[most],
-                "most_share": float(share[most]),
-                "least": names[least],
-                "least_share": float(share[least]),
-                "p": p,
-            }
-
-
-def shares_by(
-    cube: Cube, axis: Axis, marked: Mask, roles: Sequence[Role]
-) -> Iterator[tuple[str, list[str], Sums, Sums, float]]:
-    """Yield what `rows_by` does, and the p-value of the test of equal shares."""
-    for column, names, (having,), every in rows_by(cube, axis, [marked], roles):
-        yield column, names, having, every, p_of_shares(cube, having, every)
+    for column, names, (lacking,), every in rows_by(cube, axis, [absent], roles):
+        share, p = lacking / every, p_of_shares(cube, lacking, every)
+        if np.ptp(share) >= _MARGIN and p < level:
+            found: dict[str, Any] = {"outcome": column, "p": p}
+            for side, at in (("most", int(np.argmax(share))), ("least", int(np.argmin(share)))):
+                found |= {side: names[at], f"{side}_share": float(share[at])}
+            yield found
 
 
 def p_of_shares(cube: Cube, having: Sums, every: Sums) -> float:
@@ -310,15 +260,9 @@ def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     column, role = _identifier_column(spec)
     for value, rows in cube.placeholders:
         line = spec.recoding_line(str(column), {UNKNOWN: ["VALUE" if value == "" else value]})
-        more: dict[str, Any] = {} if value == "" else {"value": name_of(value)}
-        yield Diagnostic.warning(
-            DiagnosticCode.PLACEHOLDER_IDENTIFIER,
-            column=column,
-            role=role,
-            rows=rows,
-            line=line,
-            **more,
-        )
+        facts: dict[str, Any] = {"column": column, "role": role, "rows": rows, "line": line}
+        facts |= {} if value == "" else {"value": name_of(value)}
+        yield Diagnostic.warning(DiagnosticCode.PLACEHOLDER_IDENTIFIER, **facts)
     if cube.spellings:
         yield Diagnostic.warning(
             DiagnosticCode.ALIKE_IDENTIFIERS, column=column, role=role, identifiers=cube.spellings

@@ -95,15 +95,13 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
 
 def _known_groups(cube: Cube, spec: Spec) -> Levels:
     known = {}
-    for axis in cube.plan.axes:
-        if axis.role is Role.FEATURE and not axis.bins:
-            unknown = unknown_levels(axis, cube.levels[axis], spec)
-            levels = levels_with_cases(cube, axis)
-            known[axis] = [
-                each
-                for each, missing in zip(levels, unknown, strict=True)
-                if not missing and (each[1] or not spec.count)  # count 0 stands for no case
-            ]
+    for axis in (a for a in cube.plan.axes if a.role is Role.FEATURE and not a.bins):
+        unknown = unknown_levels(axis, cube.levels[axis], spec)
+        known[axis] = [
+            each
+            for each, missing in zip(levels_with_cases(cube, axis), unknown, strict=True)
+            if not missing and (each[1] or not spec.count)  # count 0 stands for no case
+        ]
     return known
 
 
@@ -283,14 +281,10 @@ def _same_names(
     if not counted:
         more["people"] = sum(each.rows for each in several if each.text in others)
     return Diagnostic.warning(
-        DiagnosticCode.SAME_NAMES,
-        feature,
-        values=tuple(each.text for each in several),
+        DiagnosticCode.SAME_NAMES, feature, values=tuple(each.text for each in several),
         rows=tuple(each.rows for each in several if counted),
-        columns=tuple(each.column for each in several),
-        others=others,
-        **more,
-    )
+        columns=tuple(each.column for each in several), others=others, **more,
+    )  # fmt: skip
 
 
 def _plainness(each: _Spelling) -> tuple[bool, int, bool, str]:
@@ -337,11 +331,10 @@ def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         known = [name_of(v) for a in cube.plan.axes if a.column == column for v in cube.levels[a]]
         recoding = spec.recoding(column)
         left_over = [name for name in known if recoding and name not in recoding.names]
-        spelt_otherwise = recoding and recoding.category_of.get(value) in known
         misspelt = closest(value, left_over) is not None
         found = unmatched_name(f"recode.{column}", value, left_over if misspelt else known)
-        quiet = spelt_otherwise and not misspelt
-        yield replace(found, level=Level.NOTE) if quiet else found
+        spelt_otherwise = recoding and recoding.category_of.get(value) in known
+        yield replace(found, level=Level.NOTE) if spelt_otherwise and not misspelt else found
 
 
 def _values_left_by_recoding(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -357,10 +350,6 @@ def _values_left_by_recoding(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if alike or (left and recoding.names):
             counted = not (spec.of_people and axis in cube.plan.outcomes)  # one value of a person
             made = Diagnostic.warning if alike else Diagnostic.note
-            yield made(
-                DiagnosticCode.NOT_RECODED,
-                recoding.column,
-                values=alike or tuple(left),
-                rows=tuple(left[name] for name in alike or left) if counted else (),
-                alike=bool(alike),
-            )
+            rows = tuple(left[name] for name in alike or left) if counted else ()
+            facts: dict[str, Any] = {"values": alike or tuple(left), "alike": bool(alike)}
+            yield made(DiagnosticCode.NOT_RECODED, recoding.column, rows=rows, **facts)

@@ -1,4 +1,4 @@
-"""Checks of outcomes: of one value, of no decision, or of values that no label has."""
+"""Checks of outcomes: of one value, of no decision, copies, and which value is favourable."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from fairgauge.catalogue.across import DifferentialFairness
+from fairgauge.catalogue.cells import ConfusionCounts
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.distributions import Distance
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks.missingness_checks import HARDLY_CHANCE, axes_of, p_of_shares, rows_by
 from fairgauge.checks.names import compact_reading
 from fairgauge.cube.cube import Cube, counts_together, levels_with_cases
 from fairgauge.cube.plan import SQUARES, SUM, Axis, centre_of
-from fairgauge.enums import DiagnosticCode, Favourable, Role, Task
+from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
+from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.identity import ValueSet
 from fairgauge.question.category_words import (
     classes_of_missing,
@@ -23,8 +29,17 @@ from fairgauge.question.category_words import (
     is_favourable,
     is_form_of,
     is_harm,
+    is_no,
+    is_of_denials,
+    is_of_favours,
+    is_of_risk,
+    is_unclear_code,
+    is_yes,
+    no_outcomes,
 )
 from fairgauge.question.conditions import RowCondition
+from fairgauge.question.features import Above
+from fairgauge.question.kits import find_kit
 from fairgauge.question.loan_actions import APPROVED, action_code, are_actions
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
@@ -48,23 +63,29 @@ from fairgauge.values import Value, is_one_of, matches, name_of
 
 _HALF, _NO_CHANCE = 0.5, 1e-6
 _LETTER = r"[^\W\d_]"
+_PAIR = (Role.LABEL, Role.PREDICTION)
 
 
 def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn of labels that are all alike, and of predictions: of a score at every threshold."""
+    codes = {Role.LABEL: DiagnosticCode.ONE_LABEL}
+    if task is Task.REGRESSION:
+        for axis in () if cube.min_cell is not None else filter(None, map(cube.plan.axis, _PAIR)):
+            if (value := constant_value(cube, axis)) is not None:
+                of_label: dict[str, Any] = {"numbers": True} if axis.role is Role.LABEL else {}
+                code = codes.get(axis.role, DiagnosticCode.ONE_DECISION)
+                yield Diagnostic.warning(code, column=axis.column, value=f"{value:.6g}", **of_label)
+        return
     masks = outcome_masks(cube, spec, task)
     judged = [rule.definition for _, rule in spec.limits if rule.definition is not None]
     needs = {need for row in (*spec.catalogue.expand(spec.metrics), *judged) for need in row.needs}
     for axis in cube.plan.outcomes:
-        of_labels = axis.role is Role.LABEL
-        if any(each.column == axis.column for each in spec.where):
-            continue
-        if of_labels and "label" not in needs:
-            continue  # nothing that is asked for rests on it
+        of_labels, code = axis.role is Role.LABEL, codes.get(axis.role, DiagnosticCode.ONE_DECISION)
         rows = cube.cases_by_level[axis][:-1]
-        if rows.sum() < FEWEST_ROWS:
+        # nothing that is asked for rests on labels, or a condition chooses the outcome
+        unasked = of_labels and "label" not in needs
+        if unasked or any(e.column == axis.column for e in spec.where) or rows.sum() < FEWEST_ROWS:
             continue
-        code = DiagnosticCode.ONE_LABEL if of_labels else DiagnosticCode.ONE_DECISION
         of = [each.labels if of_labels else each.predictions for each in masks]
         positive = {int(rows[each].sum()) for each in of}
         if task is Task.MULTICLASS and np.count_nonzero(rows) == 1:
@@ -112,21 +133,9 @@ def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
                 )  # fmt: skip
 
 
-def one_number(cube: Cube) -> Iterator[Diagnostic]:
-    """Warn of numbers that are all alike."""
-    of_labels: dict[str, Any] = {"numbers": True}
-    for role, code, more in (
-        (Role.LABEL, DiagnosticCode.ONE_LABEL, of_labels),
-        (Role.PREDICTION, DiagnosticCode.ONE_DECISION, {}),
-    ):
-        axis = cube.plan.axis(role)
-        if axis and (value := constant_value(cube, axis)) is not None:
-            yield Diagnostic.warning(code, column=axis.column, value=f"{value:.6g}", **more)
-
-
 def predictions_in_another_unit(cube: Cube) -> Iterator[Diagnostic]:
     """Warn of predicted numbers that are on average many times the labels of the same rows."""
-    label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
+    label, prediction = map(cube.plan.axis, _PAIR)
     if label is None or prediction is None:
         return
     table = cube.marginal([label, prediction])
@@ -147,7 +156,7 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
     Of several values that count as unfavourable, those are ``unclear`` that no label has and that
     are not named as a denial. `undecided_outcomes` warns of those that may be no decision.
     """
-    label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
+    label, prediction = map(cube.plan.axis, _PAIR)
     if label is None or prediction is None or label.bins or prediction.bins:
         return
     if not spec.words_of_predictions:  # of both columns
@@ -163,20 +172,13 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
     # where the labels are of one class, the other is known from predictions alone
     if len(cube.levels[label]) < 2 or not rows:
         return
-    more: dict[str, Any] = {"classes": True} if task is Task.MULTICLASS else {}
-    more["unclear"] = 0
+    facts: dict[str, Any] = {"classes": True} if task is Task.MULTICLASS else {}
+    facts |= {"column": spec.prediction, "label": spec.label, "rows": rows, "unclear": 0}
     refused = sum(not is_one_of(value, positive) for value, _ in levels)
     if task is Task.BINARY and len(strange) < refused:
-        more["unclear"] = sum(rows for value, rows in strange if not is_adverse(name_of(value)))
-    yield Diagnostic.warning(
-        DiagnosticCode.PREDICTION_NOT_A_LABEL,
-        column=spec.prediction,
-        label=spec.label,
-        values=tuple(name_of(value) for value, _ in strange),
-        rows=rows,
-        **spec.unit,
-        **more,
-    )
+        facts["unclear"] = sum(rows for value, rows in strange if not is_adverse(name_of(value)))
+    facts["values"] = tuple(name_of(value) for value, _ in strange)
+    yield Diagnostic.warning(DiagnosticCode.PREDICTION_NOT_A_LABEL, **facts, **spec.unit)
 
 
 def unlike_refusals(cube: Cube, axis: Axis, spec: Spec) -> list[tuple[Value, int]]:
@@ -275,20 +277,18 @@ def missing_classes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for axis in cube.plan.outcomes:
         levels = [] if axis.bins else [e for e in levels_with_cases(cube, axis) if e[1]]
         if missing := classes_of_missing(level for level, _ in levels):
+            held = [each for each in levels if each[0] in missing]
+            facts = {"column": axis.column, "rows": sum(rows for _, rows in held), **spec.unit}
             names = tuple(map(name_of, missing))
+            line = spec.recoding_line(axis.column, {UNKNOWN: names})
             yield Diagnostic.warning(
-                DiagnosticCode.CLASSES_OF_MISSING,
-                column=axis.column,
-                values=names,
-                rows=sum(rows for level, rows in levels if level in missing),
-                **spec.unit,
-                line=spec.recoding_line(axis.column, {UNKNOWN: names}),
+                DiagnosticCode.CLASSES_OF_MISSING, values=names, line=line, **facts
             )
 
 
 def copies_of_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn of predictions and scores that are the label column, or a copy of it in every row."""
-    label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
+    label, prediction = map(cube.plan.axis, _PAIR)
     if cube.min_cell is not None or label is None or prediction is None:
         return
     rows, equal = 0, spec.label == spec.prediction
@@ -307,11 +307,10 @@ def copies_of_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
         )  # fmt: skip
     if task is Task.REGRESSION:
         return
-    masks = outcome_masks(cube, spec, task)
     if task is Task.BINARY:
-        yield from _score_is_label(cube, spec, masks)
+        yield from _score_is_label(cube, spec, outcome_masks(cube, spec, task))
     if not equal:
-        yield from _copies_in_groups(cube, spec, (label, prediction), masks)
+        yield from copies_in_groups(cube, spec, task)
 
 
 def _score_is_label(
@@ -319,7 +318,7 @@ def _score_is_label(
 ) -> Iterator[Diagnostic]:
     # that its decisions equal the label in every row, at every threshold where these alone are
     # counted (of a candidate, or to search)
-    label, decision = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
+    label, decision = map(cube.plan.axis, _PAIR)
     if label is None or decision is None or not spec.score:
         return
     score = cube.plan.axis(Role.SCORE)
@@ -347,36 +346,23 @@ def _score_is_label(
             given, decided = table.codes[(table.codes >= 0).all(axis=1) & (table.cases > 0)].T
             copied = any((of.labels[given] == of.predictions[decided]).all() for of in outcomes)
     if copied or spec.label == spec.score:
-        of_decisions: dict[str, Any] = {} if score else {"decisions": True}
-        yield Diagnostic.warning(
-            DiagnosticCode.PREDICTION_IS_LABEL,
-            column=spec.score,
-            label=spec.label,
-            rows=cases,
-            score=True,
-            **spec.unit,
-            **of_decisions,
-        )
+        facts: dict[str, Any] = {} if score else {"decisions": True}
+        facts |= {"column": spec.score, "label": spec.label, "rows": cases, "score": True}
+        yield Diagnostic.warning(DiagnosticCode.PREDICTION_IS_LABEL, **facts, **spec.unit)
 
 
 def copies_in_groups(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn of groups without any error, beside so many of the others that this is no chance."""
-    label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
-    if not (label is None or prediction is None):
-        masks = outcome_masks(cube, spec, task)
-        yield from _copies_in_groups(cube, spec, (label, prediction), masks)
-
-
-def _copies_in_groups(
-    cube: Cube, spec: Spec, of: tuple[Axis, Axis], masks: Sequence[OutcomeMasks]
-) -> Iterator[Diagnostic]:
-    agree = [np.equal.outer(each.labels, each.predictions) for each in masks]
-    right = agree[0] if of[1].bins else np.logical_and.reduce(agree)  # by the first threshold
+    label, prediction = map(cube.plan.axis, _PAIR)
+    if label is None or prediction is None:
+        return
+    agree = [np.equal.outer(e.labels, e.predictions) for e in outcome_masks(cube, spec, task)]
+    right = agree[0] if prediction.bins else np.logical_and.reduce(agree)  # by the first threshold
     by_score = {} if spec.prediction else {"score": True, "decisions": True}
     for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
-        if not counts_together(cube, axis, *of):
+        if not counts_together(cube, axis, label, prediction):
             continue
-        table = cube.marginal([axis, *of])
+        table = cube.marginal([axis, label, prediction])
         known = (table.codes >= 0).all(axis=1)
         (group, given, decided), rows = table.codes[known].T, table.sums[cube.plan.cases][known]
         every = np.bincount(group, rows)
@@ -405,12 +391,11 @@ def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 continue
             rows, equal = _always_equal(cube, axis, outcome)
             if equal:
+                facts = {"column": axis.column, "role": str(outcome.role), "rows": rows}
                 yield Diagnostic.warning(
                     DiagnosticCode.SENSITIVE_IS_OUTCOME,
-                    column=axis.column,
-                    role=str(outcome.role),
                     outcome=outcome.column,
-                    rows=rows,
+                    **facts,
                     **spec.unit,
                 )
                 break
@@ -468,14 +453,9 @@ def strata_of_outcomes(
         positive = (np.bincount(level, rows * mask[code]) for mask in of_masks)
         share = max(share_determined(each.astype(np.float64), every) for each in positive)
         if share >= ALMOST_ALL:
-            of_control: dict[str, Any] = {"control": True} if stratum.column in controls else {}
-            yield Diagnostic.warning(
-                DiagnosticCode.STRATUM_IS_OUTCOME,
-                column=stratum.column,
-                outcome=outcome.column,
-                share=share,
-                **of_control,
-            )
+            facts: dict[str, Any] = {"control": True} if stratum.column in controls else {}
+            facts |= {"column": stratum.column, "outcome": outcome.column, "share": share}
+            yield Diagnostic.warning(DiagnosticCode.STRATUM_IS_OUTCOME, **facts)
 
 
 def controls_of_groups(cube: Cube, spec: Spec, controls: Collection[str]) -> Iterator[Diagnostic]:
@@ -494,3 +474,195 @@ def controls_of_groups(cube: Cube, spec: Spec, controls: Collection[str]) -> Ite
                 yield Diagnostic.warning(
                     DiagnosticCode.STRATUM_IS_GROUP, name, column=control.column
                 )
+
+
+# ---- the favourable outcome
+
+# metrics in which every outcome counts alike, as consistency does
+_OF_ALL_OUTCOMES = (DifferentialFairness, Distance)
+# TP, FP, FN and TN; reversed, they are those with the other outcome as the positive one
+_COUNTS = np.array([[11.0, 7.0, 5.0, 3.0]])
+
+
+def assumed_positive(
+    cube: Cube, spec: Spec, task: Task, rows: Iterable[Metric | Statistic]
+) -> Iterator[Diagnostic]:
+    """Report which value is assumed to be favourable, where what is measured depends on it.
+
+    This is a warning unless the name of the column suggests something favourable: for labels such
+    as ``recidivism`` or ``default``, 1 is the unfavourable outcome.
+    """
+    if spec.positive != () or task is not Task.BINARY or not any(map(depends_on_positive, rows)):
+        return
+    if spec.favourable is not None and not _word_of_preset(spec):
+        return  # what 1 is for a person is stated
+    axis = cube.plan.axis(Role.LABEL) or cube.plan.axis(Role.PREDICTION)
+    if axis is None or axis.bins:
+        return
+    levels = cube.levels[axis]
+    value = next((name_of(level) for level in levels if matches(1, level)), None)
+    others = tuple(name_of(level) for level in levels if not matches(1, level))
+    favourable = is_of_favours(axis.column) and not is_of_denials(axis.column)
+    warned = any(each["column"] == axis.column for each in unfavourable_positive(cube, spec, task))
+    made = Diagnostic.note if favourable or warned else Diagnostic.warning
+    yield made(
+        DiagnosticCode.ASSUMED_POSITIVE, column=axis.column, value=value or "1", others=others
+    )
+
+
+def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+    """Warn where what counts as favourable has the name of a harm, and other values not.
+
+    Of yes and no, 1 and 0, and of a cut the name of the column decides: "hired = no" and
+    "denied = yes", not "default = no"; of HMDA's codes their meaning, and of a recoding the values
+    that it is from. Of a score without a label its name decides.
+
+    Raises ``SpecError``: A preset would call such an outcome by the word for its opposite, whether
+        or not it is stated.
+    """
+    if task is not Task.BINARY:
+        return
+    negative, word = spec.favourable is Favourable.NEGATIVE, _word_of_preset(spec)
+    if spec.favourable is not None and not negative and not word:
+        return  # as it is stated
+    scored = spec.score if spec.prediction is None else None
+    axes = _axes_of_outcomes(cube, spec)
+    for i, axis in enumerate(axes):
+        positive = spec.positive_of(axis.column) or (1,)
+        better = _better_outcomes(axis, cube.levels[axis], positive, negative=negative)
+        if better and axis is axes[-1]:
+            _refuse_denials(spec, word, axis.column, better)
+        if better and (i == 0 or not spec.words_of_predictions):
+            cut = spec.positive.threshold if isinstance(spec.positive, Above) else None
+            yield Diagnostic.warning(
+                DiagnosticCode.UNFAVOURABLE_POSITIVE, column=axis.column, negative=negative,
+                values=tuple(map(name_of, positive)) if cut is None else (f"above {cut:g}",),
+                others=tuple(map(name_of, better)), preset=word,
+            )  # fmt: skip
+    stated = spec.words.positive
+    if word and (is_adverse(stated) or is_harm(stated)):
+        message = (
+            f"{quote(stated)} contradicts the preset {quote(spec.preset)}, in which "
+            f"{quote(word)} is the positive outcome; remove it, and state the values that mean it "
+            "(--positive)"
+        )
+        raise SpecError(Problem("words.positive", message))
+    if scored and not axes and not negative and (is_of_denials(scored) or is_of_risk(scored)):
+        yield Diagnostic.warning(
+            DiagnosticCode.UNFAVOURABLE_POSITIVE, column=scored, values=("a high score",),
+            others=(), negative=False, preset=word,
+        )  # fmt: skip
+
+
+def codes_as_favourable(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+    """Warn where a preset would call a code approved or selected that may be that of its opposite.
+
+    That is a number other than 1, or a few letters that begin no word of a favourable outcome, of
+    which neither the column nor a codebook states what it means: ``action = 3``, ``decision = D``.
+    """
+    word = _word_of_preset(spec)
+    if word is None or spec.words.positive or task is not Task.BINARY:
+        return
+    for axis in _axes_of_outcomes(cube, spec)[-1:]:
+        levels = [] if axis.bins else cube.levels[axis]
+        is_hmda = word == "approved" and "action" in axis.column.casefold()
+        codebook = is_hmda and are_actions("action_taken", levels)
+        clear = is_of_denials(axis.column) or is_harm(axis.column)
+        values = [
+            name_of(value)
+            for value in spec.positive_of(axis.column)
+            if is_one_of(value, levels)
+            and not (codebook and action_code(name_of(value)) in APPROVED)
+            and not (clear and (is_no(name_of(value)) or matches(0, value)))
+            and is_unclear_code(name_of(value))
+        ]
+        if values:
+            facts = {"column": axis.column, "rows": cube.read, "preset": word}
+            yield Diagnostic.warning(
+                DiagnosticCode.CODE_AS_FAVOURABLE, values=tuple(values), **facts
+            )
+
+
+def _axes_of_outcomes(cube: Cube, spec: Spec) -> list[Axis]:
+    # the label and the decisions that are recorded, and not made from a score
+    scored = spec.score if spec.prediction is None else None
+    return [each for each in cube.plan.outcomes if each.column != scored]
+
+
+def _better_outcomes(
+    axis: Axis, levels: Sequence[Value], positive: Sequence[Value], *, negative: bool
+) -> list[Value]:
+    # those are the positive ones, or with ``negative`` all others
+    of_hiring = is_of_favours(axis.column) and not is_adverse(axis.column)
+    of_denials = is_of_denials(axis.column) or is_harm(axis.column)
+    if axis.bins:
+        (cut, *_) = axis.cuts
+        low = 0 if 0 <= cut < 1 else f"a recoding of the values up to {cut:g}"
+        return [low] if of_denials and not negative else []
+    sources = dict(axis.recoding.categories) if axis.recoding else {}
+    every = [each for level in levels for each in sources.get(name_of(level), (level,))]
+    codes = are_actions(axis.column, every)
+
+    def has_harmful_name(value: Value) -> bool:
+        text = name_of(value).strip()
+        if codes:
+            return action_code(text) not in APPROVED
+        if is_no(text) or matches(0, text):
+            return of_hiring
+        return of_denials if is_yes(text) else is_adverse(text) or is_harm(text, axis.column)
+
+    def is_denied(value: Value) -> bool:
+        names = sources.get(text := name_of(value), ())
+        if names and all(map(has_harmful_name, names)):
+            return True
+        plain = is_yes(text) or is_no(text) or matches(0, text)
+        return not (names and (plain or codes)) and has_harmful_name(value)
+
+    none = [] if codes else no_outcomes(levels)
+    others = [each for each in levels if not is_one_of(each, positive) and each not in none]
+    favoured, rest = (others, positive) if negative else (positive, others)
+    harmed = bool(favoured) and all(map(is_denied, favoured))
+    return [each for each in rest if harmed and not is_denied(each)]
+
+
+def _word_of_preset(spec: Spec) -> str | None:
+    # what a preset calls the positive outcome: favourable, where it has no other word
+    if not spec.preset:
+        return None
+    about = find_kit(spec.preset)
+    stated = about.options.get("favourable") == Favourable.POSITIVE
+    return about.words.get("positive", "favourable" if stated else None)
+
+
+def _refuse_denials(spec: Spec, word: str | None, column: str, better: Sequence[Value]) -> None:
+    # refuse a positive value that a preset would call by the word for its opposite
+    if word:
+        what = "what is stated" if spec.positive else "1, which is assumed,"
+        message = (
+            f"the preset {quote(spec.preset)} calls the positive outcome {quote(word)}, and {what} "
+            f"has the name or code of the opposite in {quote(column)}; state "
+            f"{alternatives(map(name_of, better))} (--positive)"
+        )
+        raise SpecError(Problem("positive", message))
+
+
+def depends_on_positive(row: Metric | Statistic) -> bool:
+    """Return whether a metric or rate of two outcomes is another one if the other is positive.
+
+    >>> from fairgauge.catalogue.lookup import find_rate
+    >>> depends_on_positive(find_rate("selection_rate")), depends_on_positive(find_rate("accuracy"))
+    (True, False)
+    """
+    if Task.BINARY not in row.tasks or not row.needs & {"label", "prediction"}:
+        return False
+    if isinstance(row, Metric):
+        alike = isinstance(row, _OF_ALL_OUTCOMES) or row.name == "consistency"
+        return any(map(depends_on_positive, row.statistics)) if row.statistics else not alike
+    if "score" in row.needs:
+        return True
+    sides = (
+        ConfusionCounts(size=each.sum(axis=-1), cells={row.needs: each})
+        for each in (_COUNTS, _COUNTS[:, ::-1])
+    )
+    one, other = (row.value(side, Profile.DOCUMENTED) for side in sides)
+    return not np.allclose(one, other)

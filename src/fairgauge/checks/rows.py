@@ -15,33 +15,9 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from fairgauge.checks.favourable import codes_as_favourable, unfavourable_positive
-from fairgauge.checks.missingness_checks import (
-    alike_identifiers,
-    copied_rows,
-    counted_missing,
-    left_out_groups,
-    many_strata,
-    missing_values,
-    single_row_identifiers,
-    units_without_rows,
-    values_outside_groups,
-)
-from fairgauge.checks.names import doubtful_names, doubtful_strata
-from fairgauge.checks.outcome_checks import (
-    copied_outcomes,
-    copies_in_groups,
-    copies_of_label,
-    groups_of_one_outcome,
-    missing_classes,
-    one_number,
-    one_outcome,
-    predictions_in_another_unit,
-    predictions_that_are_no_label,
-    sensitive_outcomes,
-    strata_of_outcomes,
-    undecided_outcomes,
-)
+from fairgauge.checks import missingness_checks as missing
+from fairgauge.checks import names
+from fairgauge.checks import outcome_checks as outcomes
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import OUTCOMES
 from fairgauge.enums import DiagnosticCode, Level, Outcome, Role, Task
@@ -50,16 +26,8 @@ from fairgauge.inference.missing_values import MANY_MISSING
 from fairgauge.question.category_words import is_adverse
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve import question_checks as question
 from fairgauge.resolve.group_counts import count_groups
-from fairgauge.resolve.question_checks import (
-    depends_on_favourable,
-    limits_outside_range,
-    numeric_groups,
-    other_references,
-    single_row_groups,
-    uncrossed_features,
-    unmatched_values,
-)
 from fairgauge.resolve.references import large_groups
 from fairgauge.results.scopes import (
     ALIKE,
@@ -84,6 +52,14 @@ class CheckedCounts(NamedTuple):
     spec: Spec
     task: Task
 
+    @property
+    def strata(self) -> set[str]:
+        return {each.column for each in self.spec.strata}
+
+    @property
+    def grouped(self) -> set[str]:
+        return {column for each in self.spec.recorded.values() for column in each.columns}
+
 
 @dataclass(frozen=True, slots=True)
 class DataCheck:
@@ -96,49 +72,48 @@ class DataCheck:
 
 _BINARY, _CLASSES, _NUMBERS = (frozenset({task}) for task in Task)
 OF_OUTCOMES = (
-    DataCheck(lambda c: single_row_identifiers(c.cube, c.spec)),
-    DataCheck(lambda c: alike_identifiers(c.cube, c.spec)),
-    DataCheck(lambda c: unfavourable_positive(*c), _BINARY),
-    DataCheck(lambda c: codes_as_favourable(*c), _BINARY),
-    DataCheck(lambda c: copies_of_label(*c), exact=True),
-    DataCheck(lambda c: copied_outcomes(c.cube, c.spec), exact=True),
-    DataCheck(lambda c: one_outcome(*c), _BINARY | _CLASSES),
-    DataCheck(lambda c: groups_of_one_outcome(*c), _BINARY),
-    DataCheck(lambda c: one_number(c.cube), _NUMBERS, exact=True),
-    DataCheck(lambda c: predictions_that_are_no_label(*c), _BINARY | _CLASSES),
-    DataCheck(lambda c: undecided_outcomes(c.cube, c.spec), _BINARY),
-    DataCheck(lambda c: missing_classes(c.cube, c.spec), _CLASSES),
-    DataCheck(lambda c: predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
+    DataCheck(lambda c: missing.single_row_identifiers(c.cube, c.spec)),
+    DataCheck(lambda c: missing.alike_identifiers(c.cube, c.spec)),
+    DataCheck(lambda c: outcomes.unfavourable_positive(*c), _BINARY),
+    DataCheck(lambda c: outcomes.codes_as_favourable(*c), _BINARY),
+    DataCheck(lambda c: outcomes.copies_of_label(*c), exact=True),
+    DataCheck(lambda c: outcomes.copied_outcomes(c.cube, c.spec), exact=True),
+    DataCheck(lambda c: outcomes.one_outcome(*c)),
+    DataCheck(lambda c: outcomes.groups_of_one_outcome(*c), _BINARY),
+    DataCheck(lambda c: outcomes.predictions_that_are_no_label(*c), _BINARY | _CLASSES),
+    DataCheck(lambda c: outcomes.undecided_outcomes(c.cube, c.spec), _BINARY),
+    DataCheck(lambda c: outcomes.missing_classes(c.cube, c.spec), _CLASSES),
+    DataCheck(lambda c: outcomes.predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
 )
 OF_VALUES = (
-    DataCheck(lambda c: copies_in_groups(*c), _BINARY | _CLASSES, exact=True),
-    DataCheck(lambda c: undecided_outcomes(c.cube, c.spec), _BINARY),
-    DataCheck(lambda c: missing_classes(c.cube, c.spec), _CLASSES),
-    DataCheck(lambda c: doubtful_names(c.cube, c.spec)),
-    DataCheck(lambda c: left_out_groups(c.cube, c.spec)),
+    DataCheck(lambda c: outcomes.copies_in_groups(*c), _BINARY | _CLASSES, exact=True),
+    DataCheck(lambda c: outcomes.undecided_outcomes(c.cube, c.spec), _BINARY),
+    DataCheck(lambda c: outcomes.missing_classes(c.cube, c.spec), _CLASSES),
+    DataCheck(lambda c: names.doubtful_names(c.cube, c.spec)),
+    DataCheck(lambda c: missing.left_out_groups(c.cube, c.spec)),
 )
 """Checks that need few rows: a monitor runs them on its last period."""
 CHECKS = (
     *OF_OUTCOMES,
-    DataCheck(lambda c: sensitive_outcomes(c.spec)),
-    DataCheck(lambda c: uncrossed_features(c.spec)),
-    DataCheck(lambda c: other_references(*c)),
-    DataCheck(lambda c: single_row_groups(c.cube, c.spec)),
-    DataCheck(lambda c: numeric_groups(c.cube, c.spec)),
-    DataCheck(lambda c: many_strata(c.cube, c.spec)),
-    DataCheck(lambda c: units_without_rows(c.spec)),
-    DataCheck(lambda c: doubtful_strata(c.cube, c.spec, _strata_alone(c.spec))),
-    DataCheck(lambda c: missing_values(c.cube, c.spec, _stratum_columns(c.spec)), exact=True),
-    DataCheck(lambda c: counted_missing(c.cube, c.spec)),
+    DataCheck(lambda c: outcomes.sensitive_outcomes(c.spec)),
+    DataCheck(lambda c: question.uncrossed_features(c.spec)),
+    DataCheck(lambda c: question.other_references(*c)),
+    DataCheck(lambda c: question.single_row_groups(c.cube, c.spec)),
+    DataCheck(lambda c: question.numeric_groups(c.cube, c.spec)),
+    DataCheck(lambda c: missing.many_strata(c.cube, c.spec)),
+    DataCheck(lambda c: missing.units_without_rows(c.spec)),
+    DataCheck(lambda c: names.doubtful_strata(c.cube, c.spec, c.strata - c.grouped)),
+    DataCheck(lambda c: missing.missing_values(c.cube, c.spec, c.strata), exact=True),
+    DataCheck(lambda c: missing.counted_missing(c.cube, c.spec)),
     DataCheck(
-        lambda c: strata_of_outcomes(c.cube, c.spec, _stratum_columns(c.spec), OUTCOMES), exact=True
+        lambda c: outcomes.strata_of_outcomes(c.cube, c.spec, c.strata, OUTCOMES), exact=True
     ),
-    DataCheck(lambda c: doubtful_names(c.cube, c.spec)),
-    DataCheck(lambda c: left_out_groups(c.cube, c.spec)),
-    DataCheck(lambda c: values_outside_groups(c.cube, c.spec)),
-    DataCheck(lambda c: copied_rows(c.cube)),
-    DataCheck(lambda c: limits_outside_range(c.spec)),
-    DataCheck(lambda c: unmatched_values(c.cube, c.spec)),
+    DataCheck(lambda c: names.doubtful_names(c.cube, c.spec)),
+    DataCheck(lambda c: missing.left_out_groups(c.cube, c.spec)),
+    DataCheck(lambda c: missing.values_outside_groups(c.cube, c.spec)),
+    DataCheck(lambda c: missing.copied_rows(c.cube)),
+    DataCheck(lambda c: question.limits_outside_range(c.spec)),
+    DataCheck(lambda c: question.unmatched_values(c.cube, c.spec)),
 )
 
 
@@ -152,131 +127,101 @@ def likely_mistakes(
             yield from check.find(counted)
 
 
-def _stratum_columns(spec: Spec) -> list[str]:
-    return [each.column for each in spec.strata]
-
-
-def _strata_alone(spec: Spec) -> set[str]:
-    return {*_stratum_columns(spec)} - {
-        c for feature in spec.recorded.values() for c in feature.columns
-    }
-
-
 OF_COPIES = "content of their own: they may be copies"
 """What all rows lack where they are probably copies of others."""
 
 
-class _Question(NamedTuple):
-    """What is asked of the counts, and of how many cases they are."""
-
-    spec: Spec
-    cases: int
-
-
-def _needs_of_column(column: str | None, spec: Spec) -> frozenset[str]:
-    # the outcome that a column is: of a score without decisions, these as well
-    if column == spec.label:
-        return frozenset({"label"})
-    return frozenset({"prediction" if column == spec.prediction else "score"})
-
-
-def _outcome_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _outcome_doubts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
+    del cases
     column, rows = note["column"], note.get("rows") or note.get("people") or 0
     if note.code is DiagnosticCode.PREDICTION_NOT_A_LABEL:
         rows = note.get("unclear") or 0  # the others are a denial, whatever it is called
-    role = next(iter(_needs_of_column(column, asked.spec)))
-    of_decisions = role == "score" and not asked.spec.prediction
-    for need in (role, *["prediction"] * of_decisions):
-        yield Doubt(f"clear {role}", rows, frozenset({need}))
+    role = "prediction" if column == spec.prediction else "score"
+    role = "label" if column == spec.label else role
+    # of a score without decisions, these as well
+    decisions = ["prediction"] * (role == "score" and not spec.prediction)
+    return [Doubt(f"clear {role}", rows, frozenset({need})) for need in (role, *decisions)]
 
 
-def _code_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _group_doubts(column: str | None, what: str, rows: int, spec: Spec, *needs: str) -> list[Doubt]:
+    return [
+        Doubt(what.format(name), rows, frozenset(needs), features=frozenset({name}))
+        for name, feature in spec.recorded.items()
+        if column in feature.columns
+    ]
+
+
+def _code_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
     # that rows have no clear number: in a column of groups, of an outcome, or of both
-    column, spec = note["column"], asked.spec
+    column = note["column"]
     if column == spec.count:
-        yield Doubt("clear count", asked.cases)
+        yield Doubt("clear count", cases)
     yield from _group_doubts(column, "clear {}", note["rows"], spec)
     if column in (spec.label, spec.prediction, spec.score):
-        yield from _outcome_doubts(note, asked)
+        yield from _outcome_doubts(note, spec, cases)
 
 
-def _group_doubts(column: str | None, what: str, rows: int, spec: Spec) -> Iterator[Doubt]:
-    features = frozenset(name for name, of in spec.recorded.items() if column in of.columns)
-    for feature in features:
-        yield Doubt(what.format(feature), rows, features=frozenset({feature}))
+def _missing_group(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
+    del cases
+    known = note.get("excluded") or note.get("unsure")
+    return [] if known else _group_doubts(note.feature, "clear {}", note["rows"], spec)
 
 
-def _missing_stratum(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
-    del asked
-    yield Doubt("clear stratum", note["rows"], frozenset({STRATUM}))
-
-
-def _missing_group(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
-    if not (note.get("excluded") or note.get("unsure")):
-        yield from _group_doubts(note.feature, "clear {}", note["rows"], asked.spec)
-
-
-def _spelt(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _spelt(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
     rows = dict(zip(note["values"], note["rows"], strict=False))
     others = note.get("people") or sum(rows.get(name, 0) for name in note["others"])
     if note.get("strata"):
         yield Doubt(f"{SPELT}strata", others, frozenset({STRATUM}))
-        return
-    if note.feature is not None:
-        yield from _group_doubts(note.feature, f"{SPELT}{{}}", others, asked.spec)
-        return
-    for column in {*note["columns"]}:
-        of_outcome = Diagnostic.warning(note.code, column=column, rows=others)
-        yield from _outcome_doubts(of_outcome, asked)
+    elif note.feature is not None:
+        yield from _group_doubts(note.feature, f"{SPELT}{{}}", others, spec)
+    else:
+        for column in {*note["columns"]}:
+            of_outcome = Diagnostic.warning(note.code, column=column, rows=others)
+            yield from _outcome_doubts(of_outcome, spec, cases)
 
 
-def _copy_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
-    of_score, spec = bool(note.get("score")), asked.spec
-    needs = ["score"] * of_score + ["prediction"] * (not of_score or not spec.prediction)
-    what, rows = SCORE_APART if of_score else APART, note["rows"]
-    of = (
-        [Doubt(what, rows)]
-        if note.feature is None
-        else _group_doubts(note.feature, what, rows, spec)
-    )
-    for doubt in of:
-        yield from (replace(doubt, needs=frozenset({need, "label"})) for need in needs)
+def _copy_doubts(note: Diagnostic, spec: Spec, cases: int) -> Iterator[Doubt]:
+    del cases
+    of_score, rows = bool(note.get("score")), note["rows"]
+    what = SCORE_APART if of_score else APART
+    for need in ["score"] * of_score + ["prediction"] * (not of_score or not spec.prediction):
+        if note.feature is None:
+            yield Doubt(what, rows, frozenset({need, "label"}))
+        yield from _group_doubts(note.feature, what, rows, spec, need, "label")
 
 
-def _one_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _one_outcome(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     if note.code is DiagnosticCode.GROUP_OF_ONE_OUTCOME:
-        for each in _group_doubts(note.feature, ALIKE, note["rows"], asked.spec):
-            yield replace(each, needs=frozenset({note["role"]}))
-    elif note.get("positive") is not None:  # of two outcomes
-        role = "label" if note.code is DiagnosticCode.ONE_LABEL else "prediction"
-        yield Doubt(ALIKE, asked.cases, frozenset({role}), only=True)
+        return _group_doubts(note.feature, ALIKE, note["rows"], spec, note["role"])
+    role = "label" if note.code is DiagnosticCode.ONE_LABEL else "prediction"
+    of_two = note.get("positive") is not None  # outcomes
+    return [Doubt(ALIKE, cases, frozenset({role}), only=True)] if of_two else []
 
 
-def _reversal_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
-    for role in ("label", "prediction", "score") if not note.get("group") else ():
-        yield Doubt(f"clear {role}", asked.cases, frozenset({role}))
-    for each in _group_doubts(note.feature, "clear label", asked.cases, asked.spec):
-        yield replace(each, needs=frozenset({"label"}))
+def _reversal_doubts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
+    roles = () if note.get("group") else ("label", "prediction", "score")
+    whole = [Doubt(f"clear {role}", cases, frozenset({role})) for role in roles]
+    return [*whole, *_group_doubts(note.feature, "clear label", cases, spec, "label")]
 
 
-def _adverse(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+def _adverse(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     del note
-    if asked.spec.favourable is None and depends_on_favourable(asked.spec):
-        yield Doubt(UNSTATED, asked.cases)
+    stands = spec.favourable is None and question.depends_on_favourable(spec)
+    return [Doubt(UNSTATED, cases)] if stands else []
 
 
-def _identifier_doubts(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
-    if note.code is DiagnosticCode.ALIKE_IDENTIFIERS:
-        yield Doubt("clear identifier", note["identifiers"])
-    elif note.code is DiagnosticCode.PLACEHOLDER_IDENTIFIER:
-        yield Doubt(OF_ONE.format(note["role"]), note["rows"])
-    elif note["role"] == "cluster":  # people may have a row each
-        yield Doubt("other row of their cluster", asked.cases)
+def _never_repeats(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
+    del spec
+    # people may have a row each
+    clusters = note["role"] == "cluster"
+    return [Doubt("other row of their cluster", cases)] if clusters else []
 
 
-DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterator[Doubt]]] = {
+DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterable[Doubt]]] = {
     DiagnosticCode.MISSING_MARKER: _missing_group,
-    DiagnosticCode.STRATUM_OF_MISSING: _missing_stratum,
+    DiagnosticCode.STRATUM_OF_MISSING: lambda note, *_: [
+        Doubt("clear stratum", note["rows"], frozenset({STRATUM}))
+    ],
     DiagnosticCode.SAME_NAMES: _spelt,
     DiagnosticCode.CODED_NUMBERS: _code_doubts,
     DiagnosticCode.UNDECIDED_OUTCOMES: _outcome_doubts,
@@ -291,17 +236,21 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterato
     DiagnosticCode.REVERSED_SCORES: _reversal_doubts,
     DiagnosticCode.UNFAVOURABLE_POSITIVE: _adverse,
     DiagnosticCode.CODE_AS_FAVOURABLE: _outcome_doubts,
-    DiagnosticCode.ALIKE_IDENTIFIERS: _identifier_doubts,
-    DiagnosticCode.PLACEHOLDER_IDENTIFIER: _identifier_doubts,
-    DiagnosticCode.NEVER_REPEATS: _identifier_doubts,
-    DiagnosticCode.GROUPS_LEFT_OUT: lambda note, asked: _group_doubts(
-        note.feature, "group of {} that is counted", note["rows"], asked.spec
+    DiagnosticCode.ALIKE_IDENTIFIERS: lambda note, *_: [
+        Doubt("clear identifier", note["identifiers"])
+    ],
+    DiagnosticCode.PLACEHOLDER_IDENTIFIER: lambda note, *_: [
+        Doubt(OF_ONE.format(note["role"]), note["rows"])
+    ],
+    DiagnosticCode.NEVER_REPEATS: _never_repeats,
+    DiagnosticCode.GROUPS_LEFT_OUT: lambda note, spec, _: _group_doubts(
+        note.feature, "group of {} that is counted", note["rows"], spec
     ),
-    DiagnosticCode.ALIKE_CONDITION: lambda note, _: iter(
-        [Doubt(f"{SPELT}the values of conditions", note["rows"])]
-    ),
-    DiagnosticCode.DOUBLED_ROWS: lambda _, asked: iter([Doubt(OF_COPIES, asked.cases)]),
-    DiagnosticCode.LIMITS_THE_BETTER_OFF: lambda *_: iter(()),  # of a rule, not of rows
+    DiagnosticCode.ALIKE_CONDITION: lambda note, *_: [
+        Doubt(f"{SPELT}the values of conditions", note["rows"])
+    ],
+    DiagnosticCode.DOUBLED_ROWS: lambda _note, _spec, cases: [Doubt(OF_COPIES, cases)],
+    DiagnosticCode.LIMITS_THE_BETTER_OFF: lambda *_: (),  # of a rule, not of rows
 }
 
 
@@ -327,15 +276,15 @@ def open_doubts(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> tuple[Do
 
     Rows of which several warnings state that they lack the same are counted together.
     """
-    notes, asked = [*notes], _Question(spec, cube.read)
+    notes = [*notes]
     found: dict[Doubt, int] = {}
     weights: dict[Doubt, float] = {}
     for note in notes:
         if note.level is Level.WARNING:
-            concerns = DOUBTS_RAISED_BY.get(note.code)
-            for each in concerns(note, asked) if concerns else ():
+            concerns = DOUBTS_RAISED_BY.get(note.code, lambda *_: ())
+            for each in concerns(note, spec, cube.read):
                 key = replace(each, rows=0)
-                found[key] = min(found.get(key, 0) + each.rows, asked.cases)
+                found[key] = min(found.get(key, 0) + each.rows, cube.read)
                 weights[key] = weights.get(key, 0.0) + _weight(note, cube)
     if not found:
         return ()

@@ -1,40 +1,111 @@
-"""The group of all commands, and the one place where an error becomes a message and a code."""
+"""The group of all commands, and where errors become messages and codes.
+
+Standard output carries the result alone; everything else goes to standard error.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import wraps
 from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn, TypeAlias, cast
 
 import click
 
-from fairgauge.cli._streams import ClosedOutput, print_message, print_no_notes, silence_output
-from fairgauge.errors import DataError, FairgaugeError, hide_secrets, quote, suggest
+from fairgauge.errors import DataError, FairgaugeError, SpecError, hide_secrets, quote, suggest
 from fairgauge.start.first_help import SECTIONS, commands, entry_points, first_help
+from fairgauge.start.records import fields
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 BAD_USAGE = 2
 INTERRUPTED = 130
-_LONGEST_CAUSE = 300
+_LONGEST_CAUSE, _LONGEST_MESSAGE = 300, 1_900
+_NO_NOTES = "fairgauge: no notes"
 # what a value raises that stands where none of its type can be
 _DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
 # the modules of commands; all others of ours are rows of `fairgauge.cli.commands.verbs`
 _MODULES = {
     "counts": ("count", "merge", "protect"),
     "monitoring": ("monitor",),
-    "pages": ("page", "explore"),
-    "saved": ("render", "seal", "verify", "schema"),
+    "saved": ("render", "seal", "verify", "schema", "page", "explore"),
     "starting": ("demo", "choose", "presets", "metrics", "validate"),
 }
 _MODULE_OF = dict.fromkeys((name for of in SECTIONS.values() for name in of), "verbs")
 _MODULE_OF |= {name: module for module, names in _MODULES.items() for name in names}
+
+
+class ClosedOutput(Exception):  # noqa: N818 - an event, not an error
+    """The reader of standard output has stopped reading."""
+
+
+def print_result(text: str) -> None:
+    """Write a result to standard output."""
+    if sys.stdout is None:
+        raise DataError("standard output is closed")
+    if hasattr(sys.stdout, "reconfigure"):
+        # lone surrogates, and terminals without Unicode; in JSON these escapes are JSON's own
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise ClosedOutput from None
+    except OSError as error:
+        silence_output()
+        raise DataError(f"cannot write standard output: {error.strerror or error}") from None
+
+
+def silence_output() -> None:
+    """Discard what is still buffered, so that Python reports no error about it at exit."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def print_no_notes(context: click.Context, option: click.Parameter, quiet: bool) -> None:
+    """Have a command print no notes: the callback of its ``--quiet``."""
+    del option
+    context.meta[_NO_NOTES] = quiet
+
+
+def print_message(message: Exception | str, prefix: str = "Error: ") -> None:
+    """Write a message to standard error, escaped and of limited length; no note if quiet."""
+    context = click.get_current_context(silent=True)
+    quiet = context is not None and (context.params.get("quiet") or context.meta.get(_NO_NOTES))
+    if quiet and prefix == "Note: ":
+        return
+    if isinstance(message, SpecError) and len(message.problems) > 1:
+        mistakes = [f"{len(message.problems)} mistakes in the specification", *message.problems]
+        text = "\n  ".join(map(str, mistakes))
+    else:
+        text = str(message)
+    text = printable(hide_secrets(text))
+    if len(text) > _LONGEST_MESSAGE:
+        text = f"{text[:_LONGEST_MESSAGE]} ..."
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"{prefix}{text}\n")
+            sys.stderr.flush()
+
+
+def printable(text: str) -> str:
+    """Escape what a terminal would act on: control characters and bidirectional overrides.
+
+    Spaces that keep words on one line become plain ones.
+    """
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode()
+        for c in text.replace("\N{NO-BREAK SPACE}", " ")
+    )
 
 
 class Command(click.Command):
@@ -93,6 +164,22 @@ def add_options(*options: Decorator) -> Decorator:
         for option in reversed(options):
             command = option(command)
         return command
+
+    return decorate
+
+
+def gather_options(record: type, keyword: str, *options: Decorator) -> Decorator:
+    """Return a decorator with options that a command gets as one record, a keyword of it."""
+    named = {each.name for each in fields(record)}
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @add_options(*options)
+        @wraps(command)
+        def with_record(*args: Any, **given: Any) -> Any:
+            found = record(**{name: given.pop(name) for name in named & given.keys()})
+            return command(*args, **{keyword: found}, **given)
+
+        return with_record
 
     return decorate
 

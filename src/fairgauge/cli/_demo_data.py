@@ -46,7 +46,59 @@ class Example(NamedTuple):
 
 def examples(folder: Path) -> tuple[Example, Example]:
     """Write ``berkeley.csv`` and ``loans.csv`` into an existing folder, and audit them."""
-    return _berkeley(folder / "berkeley.csv"), _loans(folder / "loans.csv")
+
+    def example(name: str, text: str, title: str, lesson: str, asked: Options) -> Example:
+        path = folder / f"{name}.csv"
+        write_whole(path, text)
+        return Example(name, title, lesson, audit(str(path), **asked))
+
+    return (
+        example(
+            "berkeley",
+            admissions(),
+            "Admissions to the University of California, Berkeley, in 1973 (24 counts)",
+            "Over all departments, women are admitted less often than men. Adjusted for department "
+            "no difference is shown on average: women applied more to departments that reject most "
+            "applicants.",
+            _BERKELEY,
+        ),
+        example(
+            "loans",
+            loans(),
+            f"Made-up loans ({LOANS:,} rows, seed {SEED})",
+            "Women are approved less often than men, though as many of them repay: of those who "
+            "repay, the model approves fewer of the women. Verdicts on smaller groups are "
+            "inconclusive where the confidence interval includes a limit.",
+            _LOANS,
+        ),
+    )
+
+
+_BERKELEY: Options = {
+    "label": "Admit", "positive": "Admitted", "sensitive": "Gender", "strata": "Dept",
+    "count": "Freq",
+    "words": {
+        "noun": "applicants", "label_positive": "were admitted", "label_negative": "were rejected",
+        "groups": {"Gender": {"Female": "women", "Male": "men"}},
+    },
+}  # fmt: skip
+_LOANS: Options = {
+    "label": "repaid", "prediction": "approved", "positive": "yes",
+    "sensitive": ["sex", "race", {"column": "age", "cuts": [40], "closed": "left"}],
+    "intersections": [("sex", "race")],
+    "rules": ["selection_rate.ratio >= 0.8", "-0.1 <= true_positive_rate.difference <= 0.1"],
+    "words": {
+        "unit": "applications", "noun": "applicants", "positive": "approved",
+        "negative": "refused", "label_positive": "repaid", "label_negative": "did not repay",
+        "groups": {
+            "sex": {"Female": "women", "Male": "men"}, "race": "{value} applicants",
+            "age": {
+                "[-inf, 40)": "applicants under 40", "[40, inf)": "applicants of 40 or more",
+            },
+            "sex*race": "{race} {sex}",
+        },
+    },
+}  # fmt: skip
 
 
 def admissions() -> str:
@@ -83,57 +135,6 @@ def loans(rows: int = LOANS, seed: int = SEED) -> str:
     )  # fmt: skip
     header = ("sex", "race", "age", "region", "score", "approved", "repaid")
     return _csv(header, zip(*(column.tolist() for column in columns), strict=True))
-
-
-def _berkeley(path: Path) -> Example:
-    write_whole(path, admissions())
-    asked: Options = {
-        "label": "Admit", "positive": "Admitted", "sensitive": "Gender", "strata": "Dept",
-        "count": "Freq",
-        "words": {
-            "noun": "applicants", "label_positive": "were admitted",
-            "label_negative": "were rejected",
-            "groups": {"Gender": {"Female": "women", "Male": "men"}},
-        },
-    }  # fmt: skip
-    report = audit(str(path), **asked)
-    lesson = (
-        "Over all departments, women are admitted less often than men. Adjusted for department no "
-        "difference is shown on average: women applied more to departments that reject most "
-        "applicants."
-    )
-    title = "Admissions to the University of California, Berkeley, in 1973 (24 counts)"
-    return Example("berkeley", title, lesson, report)
-
-
-def _loans(path: Path) -> Example:
-    write_whole(path, loans())
-    rules = ("selection_rate.ratio >= 0.8", "-0.1 <= true_positive_rate.difference <= 0.1")
-    asked: Options = {
-        "label": "repaid", "prediction": "approved", "positive": "yes",
-        "sensitive": ["sex", "race", {"column": "age", "cuts": [40], "closed": "left"}],
-        "intersections": [("sex", "race")],
-        "rules": list(rules),
-        "words": {
-            "unit": "applications", "noun": "applicants", "positive": "approved",
-            "negative": "refused", "label_positive": "repaid", "label_negative": "did not repay",
-            "groups": {
-                "sex": {"Female": "women", "Male": "men"}, "race": "{value} applicants",
-                "age": {
-                    "[-inf, 40)": "applicants under 40", "[40, inf)": "applicants of 40 or more",
-                },
-                "sex*race": "{race} {sex}",
-            },
-        },
-    }  # fmt: skip
-    report = audit(str(path), **asked)
-    lesson = (
-        "Women are approved less often than men, though as many of them repay: of those who repay, "
-        "the model approves fewer of the women. Verdicts on smaller groups are inconclusive where "
-        "the confidence interval includes a limit."
-    )
-    title = f"Made-up loans ({LOANS:,} rows, seed {SEED})"
-    return Example("loans", title, lesson, report)
 
 
 def _logistic(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from functools import wraps
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli._command_group import Decorator, add_options
-from fairgauge.cli._data_arguments import CUBE_SUFFIX, STANDARD_INPUT, named_files, resolve_path
-from fairgauge.cli._streams import print_message, print_result, terminal_style
+from fairgauge.cli._arguments import CUBE_SUFFIX, STANDARD_INPUT, named_files, resolve_path
+from fairgauge.cli._command_group import Decorator, gather_options, print_message, print_result
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, cause, quote
 from fairgauge.object_stores import Object, Place, is_object
 from fairgauge.render.formats import format_of, names, suffixes
 from fairgauge.render.language import NAMES
 from fairgauge.render.words.numbers import numbered
-from fairgauge.start.records import dataclass, fields
+from fairgauge.start.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -42,7 +41,9 @@ def shows_result(*of: str) -> Decorator:
             format_of(path, *of)
         return paths
 
-    return _pass_output(
+    return gather_options(
+        Output,
+        "out",
         click.option(
             "--format",
             type=click.Choice(names(*of, files=True)),
@@ -65,22 +66,7 @@ def shows_result(*of: str) -> Decorator:
 
 def prints_report(command: Callable[..., object]) -> Callable[..., object]:
     """Give a command that prints a report as text the options of how much of it, as ``out``."""
-    return _pass_output(*_AMOUNT)(command)
-
-
-def _pass_output(*options: Decorator) -> Decorator:
-    named = {each.name for each in fields(Output)}
-
-    def decorate(command: Callable[..., object]) -> Callable[..., object]:
-        @add_options(*options)
-        @wraps(command)
-        def with_output(*args: object, **given: Any) -> object:
-            out = Output(**{name: given.pop(name) for name in named & given.keys()})
-            return command(*args, out=out, **given)
-
-        return with_output
-
-    return decorate
+    return gather_options(Output, "out", *_AMOUNT)(command)
 
 
 _AMOUNT = (
@@ -126,8 +112,6 @@ class Output:
     # full, quiet: whether all of it is printed, or one line with the verdict
     full: bool = False
     quiet: bool = False
-    # the table of the result that is printed as CSV in place of the result
-    chosen: str | None = None
     lang: str = "en"
 
     def check(self, inputs: Sequence[str | None]) -> None:
@@ -138,11 +122,6 @@ class Output:
     @property
     def shown(self) -> dict[str, Any]:
         """Return the format of standard output and its options, as `render` takes them."""
-        if self.chosen is not None:
-            if self.format not in ("text", "csv") or self.full or self.quiet:
-                message = "prints CSV alone; remove --format, --full and --quiet"
-                raise DataError(f"--table {self.chosen} {message}")
-            return {"format": "csv", "table": self.chosen}
         if self.quiet and (self.full or self.format != "text"):
             raise DataError("--quiet prints one line of text; remove --full and --format")
         if self.full and self.format not in ("text", "markdown"):
@@ -152,7 +131,7 @@ class Output:
         amount: dict[str, Any] = {name: True for name in ("full", "quiet") if getattr(self, name)}
         if self.lang != "en":
             amount["lang"] = self.lang
-        return {"format": self.format, **terminal_style(self.format), **amount}
+        return {"format": self.format, **_terminal_style(self.format), **amount}
 
     def show(self, result: ShownResult) -> int:
         """Print a result, write its files, and return its exit code."""
@@ -165,12 +144,26 @@ class Output:
 
     def print_warnings(self, notes: Iterable[Diagnostic]) -> None:
         """Write the gravest warnings to standard error where the output has none of them."""
-        if not self.quiet and self.chosen is None and self.format in _SHOWING:
+        if not self.quiet and self.format in _SHOWING:
             return
         from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 
         for each in opening_warnings(report_warnings(notes)):
             print_message(each, prefix="")
+
+
+def _terminal_style(format_: str) -> dict[str, Any]:
+    """Return colour and width for the terminal; a file or a pipe gets plain text of fixed width."""
+    if format_ != "text" or sys.stdout is None or not sys.stdout.isatty():
+        return {}
+    import shutil
+
+    from fairgauge.render.writers.terminal import wants_colour
+
+    return {
+        "colour": wants_colour(sys.stdout),
+        "width": min(max(shutil.get_terminal_size().columns, 80), 120),
+    }
 
 
 def made_folder(path: str) -> Path:
@@ -225,50 +218,41 @@ def print_or_save(cube: Cube, output: str | None) -> None:
         cube.save(output)
 
 
-def note_cases_alone(cube: Cube) -> None:
-    """Note how many cells hold one case: such a cell shows the values of one person."""
+def note_exposed(cube: Cube) -> None:
+    """Note what counts show of single people: cells of one case, identifiers, and clusters."""
     from fairgauge.cube.cube import cases_alone
+    from fairgauge.cube.identifiers import CLUSTER_KEY, clusters_alone
+    from fairgauge.question.options import named_identifiers
+    from fairgauge.sharing.protection import why_unprotected
 
-    alone = 0 if cube.plan.axis(Role.ITEM) else cases_alone(cube)  # answers are of no person
-    if alone:
-        from fairgauge.sharing.protection import why_unprotected
-
-        unit = cube.asked.unit.get("unit", "rows")
+    notes: list[str] = []
+    # answers are of no person
+    if alone := 0 if cube.plan.axis(Role.ITEM) else cases_alone(cube):
         obstacle = why_unprotected(cube)
         protect = ", or protect them (--min-cell 10, fairgauge protect)"
         if obstacle is not None:
             protect = f". They cannot be protected as they are: {obstacle}"
-        print_message(
-            f"{numbered(alone, unit)} alone in a cell of the counts: people who know the group of "
-            f"such a person can read the outcome{exact_values(cube.plan)}; share these counts as "
-            f"you would share the rows{protect}",
-            prefix="Note: ",
+        notes.append(
+            f"{numbered(alone, cube.asked.unit.get('unit', 'rows'))} alone in a cell of the "
+            "counts: people who know the group of such a person can read the outcome"
+            f"{exact_values(cube.plan)}; share these counts as you would share the rows{protect}"
         )
-
-
-def note_identifiers(cube: Cube) -> None:
-    """Note how many clusters the counts hold, which can be recognised, and which are named."""
-    from fairgauge.cube.identifiers import CLUSTER_KEY, clusters_alone
-    from fairgauge.question.options import named_identifiers
-
     if named := named_identifiers(cube.asked):
-        print_message(
+        notes.append(
             f"the question names {numbered(len(named), 'identifiers')} (where, recode), which the "
-            "counts, and what is made of them, hold in clear",
-            prefix="Note: ",
+            "counts, and what is made of them, hold in clear"
         )
-    axis = cube.plan.axis(Role.CLUSTER)
-    if axis is None:
-        return
-    keyed = f" under your key ({CLUSTER_KEY})" if cube.clusters.startswith("key:") else ""
-    values = f"{numbered(len(cube.levels[axis]), 'values')} of {quote(axis.column)}"
-    print_message(
-        f"the counts hold {values} as {'hashes' if keyed else 'numbers'}{keyed}. "
-        f"{clusters_alone(cube):,} of these have cells like no other: people who know the rows "
-        "recognise such a person. Counts with clusters cannot be protected; count what is to be "
-        "shared without --cluster (with each person once: --per-person any)",
-        prefix="Note: ",
-    )
+    if (axis := cube.plan.axis(Role.CLUSTER)) is not None:
+        keyed = f" under your key ({CLUSTER_KEY})" if cube.clusters.startswith("key:") else ""
+        values = f"{numbered(len(cube.levels[axis]), 'values')} of {quote(axis.column)}"
+        notes.append(
+            f"the counts hold {values} as {'hashes' if keyed else 'numbers'}{keyed}. "
+            f"{clusters_alone(cube):,} of these have cells like no other: people who know the rows "
+            "recognise such a person. Counts with clusters cannot be protected; count what is to "
+            "be shared without --cluster (with each person once: --per-person any)"
+        )
+    for note in notes:
+        print_message(note, prefix="Note: ")
 
 
 def exact_values(plan: Plan) -> str:

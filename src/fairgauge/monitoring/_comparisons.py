@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.catalogue.statistics import none_of
-from fairgauge.checks.feed_rows import FeedRows, feed_rows
+from fairgauge.checks.feed import FeedRows, feed_rows
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Outcome, Role
 from fairgauge.errors import closest

@@ -11,7 +11,7 @@ from typing import TypeVar, overload
 
 import numpy as np
 
-from fairgauge.checks.feed_rows import BY_DEFAULT
+from fairgauge.checks.feed import BY_DEFAULT
 from fairgauge.cube.cube import (
     HANDFUL,
     Cube,

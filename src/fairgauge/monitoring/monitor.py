@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Unpack
 
 from fairgauge.catalogue.lookup import describe_own_rate
-from fairgauge.checks.feed import Feed, FeedPeriod, check_feed
-from fairgauge.checks.feed_rows import fingerprint
+from fairgauge.checks.feed import Feed, FeedPeriod, check_feed, fingerprint
 from fairgauge.checks.rows import OF_VALUES, likely_mistakes, open_doubts, with_accepted
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan

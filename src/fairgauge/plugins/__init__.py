@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fairgauge.api.running import answered
     from fairgauge.atomic_files import write_all
-    from fairgauge.cli._command_group import Command, add_options
+    from fairgauge.cli._arguments import Texts, config_option, flags_for, given_options, question
+    from fairgauge.cli._command_group import Command, add_options, print_message, print_result
     from fairgauge.cli._output import (
         Output,
         check_outputs,
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
         prints_report,
         shows_result,
     )
-    from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_options, question
-    from fairgauge.cli._streams import print_message, print_result
     from fairgauge.cli.commands.verbs import Verb, command_of
     from fairgauge.enums import IntervalMethod, Outcome, ReferenceRule
     from fairgauge.object_stores import local_path, read_limited
@@ -68,10 +67,9 @@ if TYPE_CHECKING:
 _MODULES = {
     "api.running": "answered",
     "atomic_files": "write_all",
-    "cli._command_group": "Command add_options",
+    "cli._command_group": "Command add_options print_message print_result",
     "cli._output": "Output check_outputs made_folder prints_report shows_result",
-    "cli._spec_flags": "Texts config_option flags_for given_options question",
-    "cli._streams": "print_message print_result",
+    "cli._arguments": "Texts config_option flags_for given_options question",
     "cli.commands.verbs": "Verb command_of",
     "enums": "IntervalMethod Outcome ReferenceRule",
     "object_stores": "local_path read_limited",

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from loan_cases import SEX
 
-from fairgauge.cli import _streams as streams
+from fairgauge.cli import _command_group as streams
 from fairgauge.errors import Problem, SpecError
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")

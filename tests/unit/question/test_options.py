@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.cli._spec_flags import question, read_question
+from fairgauge.cli._arguments import question, read_question
 from fairgauge.enums import ReferenceRule
 from fairgauge.question import option_types as types
 from fairgauge.question._wording import DOCUMENT_KEYS

@@ -1,4 +1,4 @@
-"""``fairgauge count``, ``merge``, ``protect`` and ``join``: counts, and tables to be counted."""
+"""``fairgauge count``, ``merge`` and ``protect``: counts in place of rows."""
 
 from __future__ import annotations
 
@@ -7,24 +7,32 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import (
+from fairgauge.cli._arguments import (
     DataArguments,
     add_late_labels,
+    check_options,
+    given_options,
     merge_cubes,
     open_data,
+    question,
+    read_question,
     takes_data,
+)
+from fairgauge.cli._command_group import (
+    Command,
+    Decorator,
+    add_options,
+    print_message,
+    print_result,
 )
 from fairgauge.cli._output import (
     check_cube_output,
     check_outputs,
     exact_values,
-    note_cases_alone,
-    note_identifiers,
+    note_exposed,
     print_or_save,
 )
-from fairgauge.cli._spec_flags import check_options, given_options, question, read_question
-from fairgauge.cli._streams import print_message, print_result
+from fairgauge.cli.commands.verbs import OF_ANSWERS
 from fairgauge.errors import FairgaugeError
 from fairgauge.object_stores import is_object
 from fairgauge.question.readers import controls_as_strata
@@ -37,6 +45,11 @@ if TYPE_CHECKING:
 DIALECTS = (
     "snowflake", "bigquery", "databricks", "clickhouse", "mysql", "postgres", "duckdb", "sqlite",
 )  # fmt: skip
+
+
+def _min_cell(*, required: bool = False) -> Decorator:
+    text = "Protect the counts: smallest number of persons that may be known of a cell."
+    return click.option("--min-cell", type=int, required=required, metavar="N", help=text)
 
 
 @click.command("count", cls=Command)
@@ -55,15 +68,12 @@ DIALECTS = (
     metavar="FILE",
     help="File of the cube, .cube.json, or of the query (default standard output).",
 )
-@click.option("--item", metavar="COL", help="Of answers under swapped names (pairs): the item.")
-@click.option("--variant", metavar="COL", help="Likewise: the name, or the edit.")
-@click.option("--model", metavar="COL", help="Likewise: the model.")
-@click.option("--family", metavar="COL", help="Likewise: the text that items are made from.")
-@click.option(
-    "--min-cell",
-    type=int,
-    metavar="N",
-    help="Protect the counts: smallest number of persons that may be known of a cell.",
+@add_options(
+    *(
+        click.option(f"--{name}", metavar="COL", help=f"Of pairs: {text}")
+        for name, text in OF_ANSWERS.items()
+    ),
+    _min_cell(),
 )
 @click.option(
     "--show-sql",
@@ -126,7 +136,7 @@ def count_command(
         from fairgauge.sharing.protection import check_min_cell
 
         check_min_cell(min_cell)
-    roles = {name: flags.pop(name) for name in ("item", "variant", "model", "family")}
+    roles = {name: flags.pop(name) for name in OF_ANSWERS}
     options = read_question(config, flags)
     if controls:
         options["controls"] = given_options({"strata": controls})["strata"]
@@ -175,8 +185,7 @@ def count_command(
 
         for line in opening_warnings(warnings):
             print_message(line, prefix="")
-        note_cases_alone(cube)
-        note_identifiers(cube)
+        note_exposed(cube)
 
 
 def _read_rows(data: DataArguments, options: dict[str, Any], config: str | None) -> object:
@@ -265,13 +274,7 @@ def merge_command(cubes: tuple[str, ...], output: str | None, allow_duplicates: 
 
 @click.command("protect", cls=Command)
 @click.argument("counts")
-@click.option(
-    "--min-cell",
-    type=int,
-    required=True,
-    metavar="N",
-    help="Smallest number of persons that may be known of a cell.",
-)
+@_min_cell(required=True)
 @click.option(
     "--published",
     metavar="CUBE",

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli._command_group import CommandGroup, add_options
-from fairgauge.cli._data_arguments import (
+from fairgauge.cli._arguments import (
     DataArguments,
+    Texts,
     add_late_labels,
+    flags_for,
+    given_options,
     merge_cubes,
     named_places,
+    takes_config,
     takes_data,
 )
+from fairgauge.cli._command_group import CommandGroup, add_options, print_message, print_result
 from fairgauge.cli._output import Output, shows_result
-from fairgauge.cli._spec_flags import Texts, flags_for, given_options, takes_config
-from fairgauge.cli._streams import print_message, print_result
 from fairgauge.cli.commands.verbs import Verb, command_of
 from fairgauge.errors import DataError, EmptyDataError, FairgaugeError, ValuesError, listing, quote
 from fairgauge.object_stores import address

@@ -10,18 +10,26 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.choosing.recommendation import QUESTIONS, Question, next_question
-from fairgauge.cli._command_group import Command, add_options
-from fairgauge.cli._data_arguments import DataArguments, add_late_labels, open_data, takes_data
-from fairgauge.cli._output import Output, made_folder, print_lines, prints_lines, prints_report
-from fairgauge.cli._spec_flags import (
+from fairgauge.cli._arguments import (
+    DataArguments,
     Texts,
+    add_late_labels,
     check_options,
     flags_for,
     given_options,
+    open_data,
     question,
     read_question,
+    takes_data,
 )
-from fairgauge.cli._streams import print_message, print_result, printable
+from fairgauge.cli._command_group import (
+    Command,
+    add_options,
+    print_message,
+    print_result,
+    printable,
+)
+from fairgauge.cli._output import Output, made_folder, print_lines, prints_lines, prints_report
 from fairgauge.errors import listing
 from fairgauge.question.options import BY_NAME
 

@@ -8,22 +8,23 @@ from typing import Any
 
 import click
 
-from fairgauge.cli._command_group import Command, Decorator, OfSaved, add_options
-from fairgauge.cli._data_arguments import DataArguments, is_url, takes_data
-from fairgauge.cli._output import Output, shows_result
-from fairgauge.cli._spec_flags import (
+from fairgauge.cli._arguments import (
+    DataArguments,
     config_option,
     flags_for,
     given_options,
     question,
     read_question,
+    takes_data,
 )
+from fairgauge.cli._command_group import Command, Decorator, OfSaved, add_options
+from fairgauge.cli._output import Output, shows_result
 from fairgauge.enums import GapVerdict, Missing, Worse
-from fairgauge.errors import DataError, quote, refuse, suggest
+from fairgauge.errors import refuse
 from fairgauge.question.option_types import LISTED_FEATURES
 from fairgauge.question.options import BY_NAME, OF_ROWS
 from fairgauge.question.readers import Location
-from fairgauge.start.records import dataclass, field, replace
+from fairgauge.start.records import dataclass, field
 
 Keywords = dict[str, Any]
 """What `click.option` takes."""
@@ -52,10 +53,6 @@ class Verb:
     fail_help: str = ""
     # the exit code of a result then
     exit_code: Callable[[Any], int] = lambda found: int(found.exit_code)
-    # the help of ``--table``
-    data_help: str = "Table of a database, whose URL is DATA, or of Spark's catalog (--spark)."
-    # what chooses DATA and output by the arguments
-    choose_input: Callable[[DataArguments, Output], tuple[DataArguments, Output]] | None = None
     progress_text: str = "Counting rows"  # what is stated while it runs
 
 
@@ -66,8 +63,6 @@ def command_of(name: str, verb: Verb) -> click.Command:
         out: Output, config: str | None = None, fail_on: str | None = None, **flags: Any
     ) -> int:
         of: list[Any] = [flags.pop(each) for each in verb.arguments]
-        if verb.choose_input is not None:
-            of[0], out = verb.choose_input(of[0], out)
         names = [each.names if isinstance(each, DataArguments) else (each,) for each in of]
         out.check([*itertools.chain(*names), config])
         given = {key: flags.pop(key) for key in verb.own_options}
@@ -99,31 +94,11 @@ def command_of(name: str, verb: Verb) -> click.Command:
         click.command(name, cls=OfSaved if verb.takes_saved else Command),
         *made_of,
         verb.question_options,
-        *(takes_data(verb.data_help) if e == "data" else click.argument(e) for e in verb.arguments),
+        *(takes_data() if each == "data" else click.argument(each) for each in verb.arguments),
         shows_result(verb.result_kind),
     )
     made: click.Command = decorate(run)  # type: ignore[assignment]
     return made
-
-
-TABLES = ("estimates", "groups", "verdicts", "pairs", "findings")
-
-
-def _name_output_table(data: DataArguments, out: Output) -> tuple[DataArguments, Output]:
-    # the output with the table of the report that ``--table`` names; not of a database
-    if data.table is None or not data.names or any(map(is_url, data.names)):
-        return data, out
-    from fairgauge.scan.input_files import refuse_database
-
-    if data.table not in TABLES:
-        for path in data.names:
-            refuse_database(path)
-        raise DataError(
-            f"--table {quote(data.table)} is no table of the report."
-            f"{suggest(data.table, TABLES)} Use {', '.join(TABLES)}; or, for a table of a "
-            "database, give its URL as DATA"
-        )
-    return replace(data, table=None), replace(out, chosen=data.table)
 
 
 def _features(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> Any:
@@ -150,10 +125,17 @@ _OF_PAIRS = (
 )  # fmt: skip
 
 
-def _column_option(text: str) -> Keywords:
-    return {"metavar": "COL", "help": text}
+def _option(text: str, **keywords: Any) -> Keywords:
+    return {"help": text, **keywords}
 
 
+OF_ANSWERS = {
+    "item": "Column of what was asked (résumé, prompt, posting).",
+    "variant": "Column of the name, or the edit, under which it was asked.",
+    "model": "Column of the model that answered.",
+    "family": "Column of the text that items are made from (a CV for several postings), which are "
+    "then one cluster; without it, items are taken as independent.",
+}
 _NUMBERS = {
     "tolerance": "Difference of rates to tolerate and to detect (default 0.1).",
     "ratio": "Ratio of rates to tolerate and to detect (default 0.8).",
@@ -171,12 +153,8 @@ VERBS = {
         result_kind="plan",
         arguments=(),
         own_options={
-            "rate": {
-                "type": float,
-                "required": True,
-                "help": "Rate of the reference (for example 0.3).",
-            },
-            **{name: {"type": float, "help": text} for name, text in _NUMBERS.items()},
+            "rate": _option("Rate of the reference (for example 0.3).", type=float, required=True),
+            **{name: _option(text, type=float) for name, text in _NUMBERS.items()},
         },
         help="""Report how many rows an audit needs, to be planned before there are data.
 
@@ -218,9 +196,6 @@ VERBS = {
         result_kind="report",
         question_options=question("candidate"),
         judges=True,
-        data_help="Table of a database, whose URL is DATA; of files, the table of the report to "
-        "print as CSV: estimates, groups, verdicts, pairs or findings.",
-        choose_input=_name_output_table,
         help="""Audit a model, or its training data, for disparities between groups of people.
 
     DATA is a .csv, .csv.gz, .tsv, .parquet, .jsonl, .json, .arrow, .feather, .xlsx, .sav, .dta,
@@ -244,33 +219,30 @@ VERBS = {
         reads_question=True,
         question_options=add_options(flags_for(*OF_ROWS), config_option),
         own_options={
-            "rate": {
-                "metavar": "RATE",
-                "help": "Rate to search, a share of rows (for example false_positive_rate).",
-            },
-            "features": {
-                "metavar": LISTED_FEATURES.metavar,
-                "multiple": True,
-                "callback": _features,
-                "help": "Columns to search, protected or not. Numbers after a column are its cut "
-                "points: sex,age:40,60. Repeatable.",
-            },
-            "worse": {
-                "type": click.Choice([*map(str, Worse)]),
-                "help": "Side that is worse (default: that of the rate).",
-            },
-            "tolerance": {
-                "type": float,
-                "help": "Worse means by more than this (default 0; 0.02 is 2 pp).",
-            },
-            "depth": {"type": int, "help": "Most conditions of a subgroup (default 3)."},
-            "min_rows": {"type": int, "help": "Fewest rows of a subgroup (default 20)."},
-            "alpha": {"type": float, "help": "Error rate in each direction (default 0.05)."},
-            "missing": {
-                "type": click.Choice([*map(str, Missing)]),
-                "help": "Treatment of missing values of features: a value, none, or an error "
-                "(default group).",
-            },
+            "rate": _option(
+                "Rate to search, a share of rows (for example false_positive_rate).", metavar="RATE"
+            ),
+            "features": _option(
+                "Columns to search, protected or not. Numbers after a column are its cut points: "
+                "sex,age:40,60. Repeatable.",
+                metavar=LISTED_FEATURES.metavar,
+                multiple=True,
+                callback=_features,
+            ),
+            "worse": _option(
+                "Side that is worse (default: that of the rate).",
+                type=click.Choice([*map(str, Worse)]),
+            ),
+            "tolerance": _option(
+                "Worse means by more than this (default 0; 0.02 is 2 pp).", type=float
+            ),
+            "depth": _option("Most conditions of a subgroup (default 3).", type=int),
+            "min_rows": _option("Fewest rows of a subgroup (default 20).", type=int),
+            "alpha": _option("Error rate in each direction (default 0.05).", type=float),
+            "missing": _option(
+                "Missing values of features: a value, none, or an error (default group).",
+                type=click.Choice([*map(str, Missing)]),
+            ),
         },
         fail_on="worse",
         fail_help="Exit with 1 if any subgroup is worse, with 3 if none could be examined, if the "
@@ -383,19 +355,12 @@ VERBS = {
             ),
         ),
         own_options={
-            "item": _column_option("Column of what was asked (résumé, prompt, posting)."),
-            "variant": _column_option("Column of the name, or the edit, under which it was asked."),
-            "model": _column_option("Column of the model that answered."),
-            "family": _column_option(
-                "Column of the text that items are made from (a CV for several postings), which "
-                "are then one cluster; without it, items are taken as independent."
+            **{name: _option(text, metavar="COL") for name, text in OF_ANSWERS.items()},
+            "placebo": _option(
+                "Value of the sensitive feature whose variants are irrelevant edits. Repeatable.",
+                multiple=True,
+                metavar="VALUE",
             ),
-            "placebo": {
-                "multiple": True,
-                "metavar": "VALUE",
-                "help": "Value of the sensitive feature whose variants are irrelevant edits. "
-                "Repeatable.",
-            },
         },
         help="""Compare answers to the same items under names of several groups.
 
