@@ -59,14 +59,8 @@ class Rule:
     def definition(self) -> Metric | None:
         """Return the metric that the rule is about; None of a rate."""
         from fairgauge.catalogue.comparisons import Metric  # not for --help
-        from fairgauge.catalogue.lookup import find_metric
 
-        if self.own is not None:
-            return self.own if isinstance(self.own, Metric) else None
-        try:
-            return find_metric(self.metric)
-        except LookupError:
-            return None
+        return self.row if isinstance(self.row, Metric) else None
 
     @property
     def row(self) -> Metric | Statistic:
@@ -298,19 +292,18 @@ def read_metric(asked: object, at: Location) -> tuple[str, Statistic | Metric | 
     if asked is None:
         at.report("is missing")
         return "", None
-    try:
-        found = metric_or_name(asked)
-        if not isinstance(found, str):
-            return found.name, found if is_own(found) else None
-        return find_metric(found).name, None
-    except AmbiguousName as error:
-        at.report(str(error))
-    except LookupError as unknown:
+    problem: LookupError | None = None
+    for find in (find_metric, find_rate):
         try:
-            return find_rate(str(asked)).name, None
-        except LookupError as error:
-            of_rate = isinstance(error, AmbiguousName)
-            at.report(str(error if of_rate else unknown))
+            row = metric_or_name(asked)
+            row = find(row) if isinstance(row, str) else row
+            return row.name, row if is_own(row) else None
+        except LookupError as error:  # of an unknown name that of the metrics
+            ambiguous = isinstance(error, AmbiguousName)
+            problem = error if ambiguous or problem is None else problem
+            if ambiguous:
+                break
+    at.report(str(problem))
     return "", None
 
 

@@ -192,8 +192,7 @@ def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:
     Those that every value meets are refused where they are read.
     """
     for i, rule in enumerate(spec.rules):
-        row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
-        low, high = row.range
+        low, high = rule.row.range
         if rule.low > high or rule.high < low:
             yield Diagnostic.warning(
                 DiagnosticCode.LIMITS_OUTSIDE_RANGE,

@@ -66,9 +66,8 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
 def _rules_of_other_tasks(spec: Spec, task: Task) -> Iterator[Problem]:
     # the rules on what is not defined in the task: they could never be evaluated
     for i, rule in enumerate(spec.rules):
-        row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
-        of_metric = rule.definition is not None
-        if task in row.tasks or (task is Task.REGRESSION and of_metric):
+        row = rule.row
+        if task in row.tasks or (task is Task.REGRESSION and isinstance(row, Metric)):
             continue  # metrics of classes are reported with the named ones
         if task is Task.REGRESSION:
             message = _class_error(row, "is of classes", spec)

@@ -262,7 +262,7 @@ def test_the_schema_accepts_what_is_accepted(tmp_path):
         DOCUMENT,
         {"sensitive": [{"race": ["a"]}, "sex"]},
         {"positive": {"above": 1}},
-        {"rules": ["accuracy >= 0.9"], "threshold": "median", "reference": "rest"},
+        {"rules": ["accuracy >= 0.9"], "threshold": "median", "reference": "others"},
         {"sensitive": {"column": "age", "cuts": 40, "closed": "left"}, "document": {"title": "A"}},
     ):
         validator.validate(document)
