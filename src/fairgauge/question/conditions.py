@@ -117,7 +117,6 @@ class Range:
         return f"{_end_text(self.low)} {above} {column} {below} {_end_text(self.high)}"
 
     def to_plain(self) -> Json:
-        """Return it as a specification file has it."""
         low, high = (
             _end_text(end) if isinstance(end, dt.date) or math.isinf(end) else end
             for end in (self.low, self.high)
@@ -203,7 +202,6 @@ class RowCondition:
 
     @property
     def ranges(self) -> tuple[Range, ...]:
-        """Return the ranges of numbers, dates and times."""
         return tuple(part for part in self.parts if isinstance(part, Range))
 
     @property

@@ -259,7 +259,6 @@ class Spec:
         return (*(listed.unknown if listed else ()), *excluded)
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the specification with the keys and values of a specification file."""
         values = {each.name: each.type.plain(getattr(self, each.name)) for each in OPTIONS}
         # a given prediction leaves nothing for a threshold to decide
         return values | ({} if self.prediction is None else {"threshold": None})

@@ -47,7 +47,6 @@ class Location:
         return Location(f"{self.path}{part}", self.problems)
 
     def report(self, message: str) -> None:
-        """Add a problem of the value that is written here."""
         self.problems.append(Problem(self.path, message))
 
     def report_unknown_keys(self, table: Iterable[object], allowed: Sequence[str]) -> bool:

@@ -64,7 +64,6 @@ class Rule:
 
     @property
     def row(self) -> Metric | Statistic:
-        """Return the metric, or the rate, that the rule is about."""
         from fairgauge.catalogue.lookup import BUILT_IN  # not for --help
 
         return self.own or BUILT_IN.row(self.metric)
@@ -87,7 +86,6 @@ class Rule:
         return self.low - slack <= value <= self.high + slack
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the rule with the keys of a specification file."""
         ends = {"at_least": self.low, "at_most": self.high}
         limits = {key: end for key, end in ends.items() if not math.isinf(end)}
         named = {"features": [*self.features], "groups": [*self.groups]}

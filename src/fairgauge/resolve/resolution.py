@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from fairgauge.catalogue.catalogue import RATES
@@ -122,13 +122,9 @@ def without_equal_weights(cube: Cube, spec: Spec) -> Spec:
     return spec if weights_differ(n, w, w2) else replace(spec, weight=None)
 
 
-_ROLES: Mapping[Need, Role] = {
-    "label": Role.LABEL, "prediction": Role.PREDICTION, "score": Role.SCORE,
-}  # fmt: skip
-
-
 def _available(cube: Cube) -> frozenset[Need]:
-    return frozenset([need for need, role in _ROLES.items() if cube.plan.axis(role)])
+    needs: tuple[Need, ...] = ("label", "prediction", "score")
+    return frozenset(need for need in needs if cube.plan.axis(Role(need)))
 
 
 def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | None:
