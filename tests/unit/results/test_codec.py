@@ -23,7 +23,7 @@ from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.codec import Finite, Inline, Share, Version, from_dict, to_dict
 from fairgauge.results.comparison import Alone, GroupChange, Origin, Reclassified
 from fairgauge.results.definitions import saved_fields
-from fairgauge.results.estimates import Estimate, Group, GroupPair, RateValue, ScoreCounts
+from fairgauge.results.estimates import Estimate, Group, GroupPair, RateValue
 from fairgauge.results.monitor_results import Alarm, Baseline, PeriodRows, Point
 from fairgauge.results.name_swaps import SwapVariant
 from fairgauge.results.planned import Needed
@@ -72,7 +72,7 @@ OF_TYPE = {
 CLASSES = (
     Alarm, Alone, Baseline, Bounds, CheckedGroup, DisparityChange, Estimate, Group,
     GroupChange, GroupPair, Needed, OperatingPoint, Origin, PeriodRows, Point,
-    RateChange, RateValue, Reclassified, ScoreCounts, SwapVariant,
+    RateChange, RateValue, Reclassified, SwapVariant,
 )  # fmt: skip
 
 
