@@ -157,17 +157,12 @@ def test_results_and_counts_in_a_bucket(bucket, tmp_path):
     assert "is also an input" in same.stderr or "names no format" in same.stderr
 
 
-def test_periods_of_a_data_set_in_a_bucket(bucket, tmp_path):
-    """Counted in one scan, into a bucket, from where a history there takes them."""
+def test_periods_in_a_bucket(bucket, tmp_path):
+    """A history in the bucket takes the counts of all periods at once."""
     run = CliRunner().invoke
     days = [f"2026-01-0{i + 1}" for i in range(4)]
     for i, day in enumerate(days):
-        pq.write_table(ROWS.slice(500 * i, 500), tmp_path / "part.parquet")
-        content = (tmp_path / "part.parquet").read_bytes()
-        write_object(f"{bucket}/year/day={day}/part.parquet", content)
-    asked = ["--positive", "1", "--by", "day", "-o", f"{bucket}/cubes"]
-    counted = run(main, ["count", f"{bucket}/year", *FLAGS, *asked])
-    assert counted.exit_code == 0, counted.stderr
+        fg.count(ROWS.slice(500 * i, 500), **ASKED).save(f"{bucket}/cubes/{day}.cube.json")
     cubes = f"{bucket}/cubes/*.cube.json"
     answers = ["4 periods added, 0 known already", "0 periods added, 4 known already"]
     if bucket.startswith("gs:"):  # whose emulator replaces what must not be there yet

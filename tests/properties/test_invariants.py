@@ -135,7 +135,7 @@ def facts(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def numbers(answer: Mapping[str, Any], *parts: str) -> list[dict[str, Any]]:
     """Return the rows of an answer without sentences; a rate of a group is a row of its own."""
-    parts = parts or ("groups", "estimates", "pairs", "verdicts", "scores")
+    parts = parts or ("groups", "estimates", "pairs", "verdicts")
     rows = []
     for part in parts:
         for row in answer.get(part, []):

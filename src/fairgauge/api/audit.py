@@ -131,7 +131,7 @@ def audit(
     )
     stated = replace(spec, favourable=Favourable.NEITHER) if in_doubt else spec
     of_limits = question_checks.limits_of_the_better_off(
-        [limit for _, limit in spec.limits],
+        spec.rules,
         spec.catalogue,
         stated.favourable or Favourable.POSITIVE,
     )
@@ -175,7 +175,6 @@ def audit(
             *measured.diagnostics,
             *notes_of_verdicts,
         ),
-        scores=measured.scores,
         estimators=measured.estimators,
         pairs=measured.pairs,
         own=tuple(map(describe_own_rate, spec.catalogue.own)),
@@ -416,14 +415,14 @@ def count_data(
         return data, None, spec
     source, spec = _open_data(data, options)
 
-    def count(asked: Plan) -> dict[str, Cube]:
+    def count(asked: Plan) -> Cube:
         made = plan_by_person(asked, spec) if spec.of_people else asked
         rows = source.count(made, spec.max_groups)
-        return {"": count_people(rows, asked, spec) if spec.of_people else rows}
+        return count_people(rows, asked, spec) if spec.of_people else rows
 
     by_median = spec.threshold is Threshold.MEDIAN
     median = first_rows.median_score(source, spec) if by_median else None
-    cube = chosen_rows.recount_about_mean(count(plan(spec, median)), count)[""]
+    cube = chosen_rows.recount_about_mean(count(plan(spec, median)), count)
     chosen_rows.check_cells(cube, source, spec)
     cube = replace(cube, question=spec, copies=copies_of_rows(data, source, cube, spec))
     return with_hidden_clusters(cube, cluster_key()), source, spec
@@ -434,31 +433,6 @@ def _open_data(data: object, options: Options) -> tuple[Source, Spec]:
     spec = ask_rows(source, **named)
     source = chosen_rows.chosen_rows(chosen_rows.add_probability_columns(source, spec), spec)
     return source, first_rows.infer_regression(source, spec)
-
-
-def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict[str, Cube]:
-    """Count the rows of every value of a column apart, in one scan, by the names of the values."""
-    source, spec = _open_data(data, options)
-    if column not in source.columns:
-        raise DataError(f"there is no column {quote(column)}.{suggest(column, source.columns)}")
-    if spec.of_people or (spec.threshold is Threshold.MEDIAN and spec.prediction is None):
-        raise DataError(
-            "people, and a threshold that is the median of the scores, are of all rows together; "
-            "count each decision (per_person='each') or state the threshold, or count each period "
-            "by itself"
-        )
-
-    def count(asked: Plan) -> dict[str, Cube]:
-        return chosen_rows.count_by(source, asked, column, spec.max_groups)
-
-    cubes = chosen_rows.recount_about_mean(count(plan(spec)), count)
-    for cube in cubes.values():
-        chosen_rows.check_cells(cube, source, spec)
-    hidden = cluster_key()
-    return {
-        name: with_hidden_clusters(replace(cube, question=spec), hidden)
-        for name, cube in cubes.items()
-    }
 
 
 def repeated_rows(

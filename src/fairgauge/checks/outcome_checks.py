@@ -77,7 +77,7 @@ def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
                 yield Diagnostic.warning(code, column=axis.column, value=f"{value:.6g}", **of_label)
         return
     masks = outcome_masks(cube, spec, task)
-    judged = [rule.definition for _, rule in spec.limits if rule.definition is not None]
+    judged = [rule.definition for rule in spec.rules if rule.definition is not None]
     needs = {need for row in (*spec.catalogue.expand(spec.metrics), *judged) for need in row.needs}
     for axis in cube.plan.outcomes:
         of_labels, code = axis.role is Role.LABEL, codes.get(axis.role, DiagnosticCode.ONE_DECISION)

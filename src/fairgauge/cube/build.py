@@ -20,6 +20,7 @@ from fairgauge.cube.plan import Axis, Plan, plan
 from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import Problem, display, quote, refuse, suggest
 from fairgauge.question.features import Feature
+from fairgauge.question.readers import is_finite
 from fairgauge.question.specification import Spec
 from fairgauge.start.records import dataclass
 from fairgauge.values import Value
@@ -170,13 +171,13 @@ def _nonempty_cells(counted: Counted, of: str) -> Counted:
     if len(held) == len(counted.sums[of]):
         return counted
     sums = {m: np.asarray(s, dtype=np.float64)[held] for m, s in counted.sums.items()}
-    return Counted([_select_positions(column, held) for column in counted.keys], sums)
-
-
-def _select_positions(column: Sequence[object] | Coded, held: Codes) -> Sequence[object] | Coded:
-    if isinstance(column, Coded):
-        return Coded(column.values, column.positions[held])
-    return [column[i] for i in held.tolist()]
+    keys = [
+        Coded(column.values, column.positions[held])
+        if isinstance(column, Coded)
+        else [column[i] for i in held.tolist()]
+        for column in counted.keys
+    ]
+    return Counted(keys, sums)
 
 
 _CELLS = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}  # label, prediction
@@ -217,7 +218,7 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
             if name not in _CELLS:
                 message = f"unknown cell.{suggest(name, _CELLS)} Cells: {', '.join(_CELLS)}"
                 problems.append(Problem(path, message))
-            elif not _is_whole_count(count):
+            elif not (is_finite(count) and count >= 0 and float(count).is_integer()):
                 message = f"must be a whole number, 0 or greater, not {quote(count)}"
                 problems.append(Problem(path, message))
     refuse(problems)
@@ -234,10 +235,3 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
     # a group, label or prediction that never occurs is still asked of
     known: dict[str, list[Value]] = {feature: [*groups], "label": [0, 1], "prediction": [0, 1]}
     return build(plan(asked), [Counted(keys, {"rows": rows})], rows=int(sum(rows)), known=known)
-
-
-def _is_whole_count(value: float) -> bool:
-    try:
-        return bool(value == int(value) and value >= 0)
-    except (TypeError, ValueError, OverflowError):
-        return False

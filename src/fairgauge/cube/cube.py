@@ -68,6 +68,8 @@ _MOST = 22
 _BITS, _UNIT = 16, math.pi
 # from here on every sum is whole to `_DIGITS`
 _WHOLE_DIGITS = 1e11
+_NOTED = ("conflicts", "placeholders", "left_out", "copies")
+"""The fields with what rows showed, each a list of texts and numbers."""
 HANDFUL = 10
 """Rows up to which two shards may well hold the same counts by coincidence."""
 _THIRD_POWER = 3
@@ -94,7 +96,6 @@ class CountTable:
         return self.sums.get("n", self.sums["rows"])
 
     def codes_of(self, axes: Sequence[Axis]) -> Codes:
-        """Return the columns of some axes."""
         return self.codes[:, [self.axes.index(axis) for axis in axes]]
 
     def over(self, axes: Sequence[Axis]) -> CountTable:
@@ -307,15 +308,11 @@ class Cube:
         return _digest(_replace_levels(self, levels).plain_counts(_first_bits))
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the cube as plain values."""
         seen: dict[str, Json] = {
             "unseen": [list(each) for each in sorted(self.unseen)],
-            "conflicts": [list(each) for each in self.conflicts],
             "spellings": self.spellings,
-            "placeholders": [list(each) for each in self.placeholders],
-            "left_out": [list(each) for each in self.left_out],
-            "copies": [list(each) for each in self.copies],
             "orders": [[column, *values] for column, values in self.orders],
+            **{name: [list(each) for each in getattr(self, name)] for name in _NOTED},
         }
         asked: dict[str, Json] = {"schema": SCHEMA, "question": self.asked.to_dict()}
         return asked | {name: each for name, each in seen.items() if each} | self.plain_counts()
@@ -535,7 +532,6 @@ def _read_cube(found: Saved) -> Cube:
     if min_cell is not None:
         tables = tuple(with_ranges(table, min_cell) for table in tables)
     excluded = {Uncounted(reason): n for reason, n in found["excluded"].items()}
-    named = found.get("clusters", "")
     counts = (found["rows"], found.get("spellings", 0), *excluded.values())
     if not all(type(n) is int and n >= 0 for n in counts):
         raise ValueError("a number of rows is not one")
@@ -548,13 +544,10 @@ def _read_cube(found: Saved) -> Cube:
         question,
         min_cell,
         unseen=frozenset((column, value) for column, value in found.get("unseen", ())),
-        conflicts=tuple((column, people) for column, people in found.get("conflicts", ())),
-        clusters=named,
+        clusters=found.get("clusters", ""),
         spellings=found.get("spellings", 0),
-        placeholders=tuple((value, rows) for value, rows in found.get("placeholders", ())),
-        left_out=tuple((column, *n) for column, *n in found.get("left_out", ())),
-        copies=tuple((name, n) for name, n in found.get("copies", ())),
         orders=tuple((column, tuple(values)) for column, *values in found.get("orders", ())),
+        **{name: tuple(map(tuple, found.get(name, ()))) for name in _NOTED},
     )
 
 

@@ -149,7 +149,7 @@ def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> t
 
 def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
     cuts = quartiles(sorted_levels(levels))
-    if axis.role not in (Role.FEATURE, Role.STRATUM):
+    if axis.role not in GROUPED:
         cut = "cut a numeric column into intervals (--positive '>x')"
         # some may be codes of missing ones, such as NA
         if axis.role is Role.LABEL and any(plain_number(name_of(v)) is not None for v in levels):
@@ -157,15 +157,15 @@ def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
         if axis.role in (Role.PREDICTION, Role.CANDIDATE):
             return f"name scores by score in place of prediction (--score COL), or {cut}"
         return cut
-    flag, few = ("--strata", "strata") if axis.role is Role.STRATUM else ("--sensitive", "groups")
-    flag, few = ("--control", "values") if axis.control else (flag, few)
+    flag = "--strata" if axis.role is Role.STRATUM else "--sensitive"
+    flag = "--control" if axis.control else flag
     if cuts:
         options = cut_options(axis.column, map(name_of, cuts), flag)
-        may_be = flag == "--sensitive" and 0 <= min(cuts) <= max(cuts) <= 1
         named = f"name them so (--probabilities 'FEATURE: GROUP={axis.column}, ...')"
-        other = f", or, if they are the probabilities of a group, {named}" if may_be else ""
-        return f"cut its numbers into intervals, such as {options}{other}"
-    return f"choose a column of fewer {few}"
+        other = f", or, if they are the probabilities of a group, {named}"
+        between = axis.role is Role.FEATURE and 0 <= min(cuts) <= max(cuts) <= 1
+        return f"cut its numbers into intervals, such as {options}{other * between}"
+    return "choose a column of fewer values"
 
 
 def cut_options(column: str, cuts: Iterable[str], flag: str = "--sensitive") -> str:

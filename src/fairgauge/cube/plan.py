@@ -228,7 +228,6 @@ class Plan:
 
     @property
     def weight(self) -> str | None:
-        """Return the column of sampling weights."""
         return self.asked.weight
 
     @property
@@ -238,10 +237,8 @@ class Plan:
 
     def axis(self, role: Role, column: str | None = None) -> Axis | None:
         """Return the axis of a role (and column), if it is counted."""
-        for axis in self.axes:
-            if axis.role is role and column in (None, axis.column):
-                return axis
-        return None
+        named = (axis for axis in self.axes if column in (None, axis.column))
+        return next((axis for axis in named if axis.role is role), None)
 
     @property
     def outcomes(self) -> tuple[Axis, ...]:
@@ -267,9 +264,7 @@ class Plan:
     @property
     def columns(self) -> tuple[str, ...]:
         """Return the columns that a scan must read, each once."""
-        every = [axis.column for axis in self.axes]
-        every += self.numeric_columns
-        return tuple(dict.fromkeys(every))
+        return tuple(dict.fromkeys([*(a.column for a in self.axes), *self.numeric_columns]))
 
     @property
     def numeric_columns(self) -> tuple[str, ...]:
@@ -304,7 +299,6 @@ class Plan:
         return "cases" if self.weight else "n"
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the plan as plain values."""
         asked = self.asked.to_dict()
         return {
             "axes": [_plain_fields(axis) | {"role": str(axis.role)} for axis in self.axes],
@@ -337,7 +331,7 @@ class Plan:
         mine, yours = self.asked.to_dict(), other.asked.to_dict()
         for key in COUNTED:
             if mine[key] != yours[key]:
-                values = map(_show_option, (mine[key], yours[key]))
+                values = ("not set" if v is None else repr(v) for v in (mine[key], yours[key]))
                 return f"{key} is {' in one and '.join(values)} in the other"
         cuts = [axis.cuts for each in (self, other) if (axis := each.axis(Role.PREDICTION))]
         if isinstance(self.asked.threshold, Threshold) and len(set(cuts)) > 1:
@@ -367,23 +361,6 @@ def centre_moments(plan: Plan, centre: float) -> Plan:
 def limited_columns(plan: Plan) -> frozenset[str]:
     """Return the columns that some product takes within `LARGEST`."""
     return frozenset(c for moment in plan.moments if moment.limited for c in moment.columns)
-
-
-def _show_option(value: object) -> str:
-    """Return the value of an option; of columns without anything else their names.
-
-    >>> _show_option([{"column": "sex"}, {"column": "race"}]), _show_option(None), _show_option(1)
-    ("'sex', 'race'", 'not set', '1')
-    """
-    if value is None:
-        return "not set"
-    if (
-        isinstance(value, list)
-        and value
-        and all(isinstance(each, dict) and each.keys() == {"column"} for each in value)
-    ):
-        return ", ".join(repr(each["column"]) for each in value)
-    return repr(value)
 
 
 def _plain_fields(value: Axis | Moment) -> dict[str, Json]:
@@ -431,9 +408,8 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     counted in one table for each margin that is asked for. Scores are counted in fine bins, in a
     table of their own for each margin, and so are clusters.
     """
-    outcome = [_axis_of(Role.STRATUM, column) for column in spec.strata] + _outcome_axes(
-        spec, median
-    )
+    outcome = [_axis_of(Role.STRATUM, column) for column in spec.strata]
+    outcome += _outcome_axes(spec, median)
     candidates = [  # read as the decisions of the model in use are
         replace(axis, role=Role.CANDIDATE, column=column)
         for axis in outcome
@@ -492,13 +468,10 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
             for column in spec.replicate_weights.columns
         )
     positions = [tuple(sorted(axes.index(axis) for axis in table)) for table in tables]
-    counted = Spec(**{key: getattr(spec, key) for key in COUNTED})
-    counted = replace(
-        _normalise_outcomes(counted), probabilities=tuple(p.counted for p in counted.probabilities)
-    )
-    return Plan(
-        tuple(map(partial(read_as, spec), axes)), tuple(dict.fromkeys(positions)), counted, moments
-    )
+    counted = _normalise_outcomes(Spec(**{key: getattr(spec, key) for key in COUNTED}))
+    counted = replace(counted, probabilities=tuple(p.counted for p in counted.probabilities))
+    every = tuple(map(partial(read_as, spec), axes))
+    return Plan(every, tuple(dict.fromkeys(positions)), counted, moments)
 
 
 def read_as(spec: Spec, axis: Axis) -> Axis:
@@ -522,20 +495,17 @@ def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
     if spec.prediction:
         axes.append(Axis(Role.PREDICTION, spec.prediction, cuts))
     elif spec.score:
-        axes.append(_decision_axis(spec, spec.score, median))
-    return axes
-
-
-def _decision_axis(spec: Spec, score: str, median: float | None) -> Axis:
-    # a score is positive strictly above the median, and in the profile of Clarify above a
-    # threshold; otherwise at a threshold too
-    if isinstance(spec.threshold, Threshold):
-        if median is None:
+        # a score is positive strictly above the median, and in the profile of Clarify above a
+        # threshold; otherwise at a threshold too
+        of_median = isinstance(spec.threshold, Threshold)
+        if of_median and median is None:
             message = "the median of the scores is not known; count the rows with fairgauge.count"
             raise SpecError(Problem("threshold", message))
-        return Axis(Role.PREDICTION, score, (median,), Closed.RIGHT, bounds=spec.score_range)
-    closed = Closed.RIGHT if spec.profile.as_smclarify else Closed.LEFT
-    return Axis(Role.PREDICTION, score, spec.threshold, closed, bounds=spec.score_range)
+        above = of_median or spec.profile.as_smclarify
+        cuts = (median,) if of_median else spec.threshold
+        closed = Closed.RIGHT if above else Closed.LEFT
+        axes.append(Axis(Role.PREDICTION, spec.score, cuts, closed, spec.score_range))
+    return axes
 
 
 # powers up to the fourth: the precision of a mean square depends on the fourth

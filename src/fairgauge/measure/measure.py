@@ -71,7 +71,7 @@ from fairgauge.resolve.question_checks import (
     unlike_amounts,
     weightless_groups,
 )
-from fairgauge.resolve.references import Tie, large_groups, score_counts
+from fairgauge.resolve.references import Tie, large_groups
 from fairgauge.resolve.resolution import (
     AskedMetric,
     Resolution,
@@ -181,7 +181,6 @@ def measure(
     slices = [each for part in parts for each in part.slices]
     adjusted = tuple(_conclude_estimates(adjusted, slices, family.level))
     pairs = [pair for part in parts for pair in part.compare_pairs(family)]
-    first = resolution.outcomes[0]
     groups = mark_groups([*(g for part in parts for g in part.groups), *mixed.groups], small)
     diagnostics += few_published(binned, spec, groups)
     diagnostics += excluded_groups(cube, resolution, rates)
@@ -197,7 +196,6 @@ def measure(
             *adjustment_notes(adjusted, spec),
             *family_notes(family, homogeneity, spec.confidence),
         ),
-        scores=tuple(counts for each in binned for counts in score_counts(each, first)),
         pairs=tuple(pairs),
         worst_cases={key: of for part in parts for key, of in part.worst_cases.items()},
         unit=spec.unit.get("unit"),
@@ -305,7 +303,7 @@ class _MeasuredFeature:
                 *missing_groups(counts, spec),
                 *_choices(slices, resolution.metrics),
             ]
-        ruled = {limit.metric for _, limit in spec.limits}
+        ruled = {rule.metric for rule in spec.rules}
         for each, asked in product(every, resolution.metrics):
             if asked.metric.name in ruled and asked.obstacle is None:
                 self.worst_cases |= each.worst_cases(asked.metric)

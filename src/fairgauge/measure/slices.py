@@ -26,7 +26,7 @@ from fairgauge.inference.missing_values import RowsWithoutStratum, most_unknown
 from fairgauge.inference.possible import metric_cases, rate_cases
 from fairgauge.inference.uncertainty import PROTECTED_EMPTY, rate_values
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import GroupCounts, Named, as_reference, group_fields
+from fairgauge.resolve.group_counts import GroupCounts, as_reference, group_fields
 from fairgauge.resolve.outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.references import (
     CountsBySide,
@@ -152,7 +152,7 @@ class Slice:
         }
         names = {g: group_fields(self.counts, g) for g in range(len(self.counts.groups))}
         for g, kind in kinds.items():
-            names[g] = Named(group=str(kind), group_id=GroupId(GroupKind(kind)))
+            names[g] = {"group": str(kind), "group_id": GroupId(GroupKind(kind))}
         data = self.side_data(which, slots)
         cases, side = data.cases, data.side
         whole = self.sides.pick(np.full_like(which, self.sides.whole), slots)
@@ -416,7 +416,7 @@ class Slice:
             clusters = self.clusters.pick(which, slots, pooled=pooled, overall=overall)
         everyone = None
         whole = self.sides.whole
-        if self.counts.has_moments and not clusters and (which != whole).any():
+        if {"yy", "pp"} & {*self.counts.counts} and not clusters and (which != whole).any():
             # the tails of errors are borrowed from all rows
             everyone = self.side_data(np.full_like(which, whole), slots)
         if self.squares is None:

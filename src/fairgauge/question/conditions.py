@@ -117,7 +117,6 @@ class Range:
         return f"{_end_text(self.low)} {above} {column} {below} {_end_text(self.high)}"
 
     def to_plain(self) -> Json:
-        """Return it as a specification file has it."""
         low, high = (
             _end_text(end) if isinstance(end, dt.date) or math.isinf(end) else end
             for end in (self.low, self.high)
@@ -203,7 +202,6 @@ class RowCondition:
 
     @property
     def ranges(self) -> tuple[Range, ...]:
-        """Return the ranges of numbers, dates and times."""
         return tuple(part for part in self.parts if isinstance(part, Range))
 
     @property
@@ -312,7 +310,7 @@ def write_conditions(conditions: Mapping[str, Json]) -> list[str]:
 
 
 def read_conditions(value: object, at: Location) -> Conditions:
-    """Read a table of columns and values, or texts; two ends of a column make one range."""
+    """Read a table of columns and values, or texts; a column has one condition."""
     found: dict[str, RowCondition] = {}
     tables = [value] if isinstance(value, Mapping) else items(value)
     for i, table in enumerate(tables):
@@ -326,14 +324,12 @@ def read_conditions(value: object, at: Location) -> Conditions:
             at.report(f"{_EXPECTED}, not {display(table)}")
             continue
         for condition in read:
-            column = condition.column
-            both = _join_conditions(found[column], condition) if column in found else condition
-            if both is None:
-                at[column].report(
-                    "is given twice; join its values with or, or give one range; to exclude a code "
-                    "from a range, list it as unknown (recode)"
+            if condition.column in found:
+                at[condition.column].report(
+                    "is given twice; join its values with or, or give one range, such as 30 <= "
+                    "COLUMN < 60; to exclude a code from a range, list it as unknown (recode)"
                 )
-            found[column] = both or condition
+            found[condition.column] = condition
     conditions = tuple(found.values())
     for each in conditions:
         ends = [end for part in each.ranges for end in (part.low, part.high) if not _is_open(end)]
@@ -342,17 +338,6 @@ def read_conditions(value: object, at: Location) -> Conditions:
         if values or len(kinds) > 1:
             at[each.column].report("takes either values, or ranges of numbers, or ranges of dates")
     return conditions
-
-
-def _join_conditions(one: RowCondition, other: RowCondition) -> RowCondition | None:
-    # the range between two ends that are stated apart; None of other conditions
-    parts = (*one.parts, *other.parts)
-    above = [part for part in parts if isinstance(part, Range) and _is_open(part.high)]
-    below = [part for part in parts if isinstance(part, Range) and _is_open(part.low)]
-    if len(parts) != len(above) + len(below) or len(above) != 1 or len(below) != 1:
-        return None
-    closed = _ENDS_OF[above[0].has_low, below[0].has_high]
-    return RowCondition(one.column, (Range(above[0].low, below[0].high, closed),))
 
 
 def _parts(values: object, at: Location) -> tuple[ValueSet | Range | MissingValue, ...]:

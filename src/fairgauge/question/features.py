@@ -49,7 +49,6 @@ class Feature:
     order: tuple[Value, ...] = ()  # the values in the order in which they are shown; others follow
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the keys of a specification file."""
         keys = {
             "values": [list(each) for each in self.values],
             "cuts": list(self.cuts),
@@ -66,7 +65,6 @@ class Above:
     threshold: float
 
     def to_dict(self) -> dict[str, float]:
-        """Return the keys of a specification file."""
         return {"above": self.threshold}
 
 
@@ -77,7 +75,6 @@ class ByColumn:
     columns: tuple[tuple[str, tuple[Value, ...]], ...]
 
     def to_dict(self) -> dict[str, list[Value]]:
-        """Return the keys of a specification file."""
         return {column: list(values) for column, values in self.columns}
 
 
@@ -136,26 +133,22 @@ def above(threshold: float) -> Above:
     return Above(to_double(threshold))
 
 
-def read_features(value: object, at: Location) -> tuple[Feature, ...]:
-    """Read every form of sensitive features; value sets of one column become one feature."""
-    features = _read_features(value, at)
+def read_features(value: object, at: Location, *, quantiles: bool = False) -> tuple[Feature, ...]:
+    """Read every form of features, cut at ``quantiles`` or not; value sets of a column are one."""
+    if not isinstance(value, (str, Feature, Mapping, Sequence)):
+        at.report(f"must be a list of columns, not {display(value)}")
+        return ()
+    given = [
+        feature for i, item in enumerate(items(value)) for feature in _features_of(item, at[i])
+    ]
+    features = _join_value_sets(given, at)
     for each in features:
-        if each.quantiles:
+        if each.quantiles and not quantiles:
             at.report(
                 f"only why cuts {quote(each.column)} at quantiles; give cut points, such as those "
                 "that it found, which the spec of its JSON report lists under strata"
             )
     return features
-
-
-def _read_features(value: object, at: Location) -> tuple[Feature, ...]:
-    if not isinstance(value, (str, Feature, Mapping, Sequence)):
-        at.report(f"must be a list of columns, not {display(value)}")
-        return ()
-    features: list[Feature] = []
-    for i, item in enumerate(items(value)):
-        features += _features_of(item, at[i])
-    return _join_value_sets(features, at)
 
 
 MOST_STRATA = 6
@@ -164,7 +157,7 @@ MOST_STRATA = 6
 
 def read_strata(value: object, at: Location, *, quantiles: bool = False) -> tuple[Feature, ...]:
     """Read one to six columns of strata, with cuts or without; at quantiles where that is known."""
-    strata = (_read_features if quantiles else read_features)(value, at)
+    strata = read_features(value, at, quantiles=quantiles)
     if (crossed := sum(not each.control for each in strata)) > MOST_STRATA:
         at.report(f"takes at most {MOST_STRATA} columns, which are crossed, not {crossed}")
     for each in strata:
@@ -178,15 +171,16 @@ def read_strata(value: object, at: Location, *, quantiles: bool = False) -> tupl
 
 def read_controls(value: object, at: Location) -> tuple[Feature, ...]:
     """Read the controls of why, of which there may be more than strata."""
-    return tuple(replace(each, control=True) for each in _read_features(value, at))
+    features = read_features(value, at, quantiles=True)
+    return tuple(replace(each, control=True) for each in features)
 
 
 def strata_named(plain: object) -> str | None:
     """Return the columns of strata as a sentence names them, from what a specification file has."""
     if plain is None:
         return None
-    columns = strata_columns(plain)
-    return " and ".join(filter(None, [", ".join(columns[:-1]), *columns[-1:]]))
+    *columns, last = strata_columns(plain)
+    return f"{', '.join(columns)} and {last}" if columns else last
 
 
 def strata_columns(plain: object) -> list[str]:
@@ -273,7 +267,6 @@ class Probabilities:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Return the names of the groups."""
         return tuple(group for group, _ in self.columns)
 
     @property
@@ -292,7 +285,6 @@ class Probabilities:
 
     @property
     def summed(self) -> tuple[str, ...]:
-        """Return the names of the columns that are summed."""
         return (*map(self.sum_of, self.groups), self.rounded)
 
     @property
@@ -302,7 +294,6 @@ class Probabilities:
         return replace(self, known_drawn=KnownDrawn.UNKNOWN, assume=Assume.GIVEN_GROUP, table=table)
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the keys of a specification file."""
         keys: dict[str, Json] = {
             "known": self.known,
             "known_drawn": str(self.known_drawn),

@@ -104,10 +104,8 @@ _PROBABILITIES_TABLE = _table({
 _VALUES_BY_COLUMN = _schema_by_column(_VALUE_SETS, propertyNames={"not": {"enum": [*_FEATURE_KEYS, "probabilities"]}})
 _END: Schema = {"anyOf": [_NUMBER, _TEXT], "description": "A number, a date, a time, Infinity or -Infinity."}
 _INTERVAL = _table({"low": _END, "high": _END, "closed": {"enum": list(enums.Ends)}}, "low", "high", "closed")
-_LIMIT_KEYS: dict[str, Schema] = {"metric": {"$ref": "#/$defs/Metric"}, "at_least": _NUMBER, "at_most": _NUMBER, "between": _TWO}
 _RULE_TABLE = _table({
-    **_LIMIT_KEYS,
-    "alternatives": one_or_many({"anyOf": [_TEXT, _table(_LIMIT_KEYS, "metric")]}),
+    "metric": {"$ref": "#/$defs/Metric"}, "at_least": _NUMBER, "at_most": _NUMBER, "between": _TWO,
     "features": _NAMES, "groups": _NAMES,
     "insufficient": {"enum": list(enums.Insufficient)}, "decide": {"enum": list(enums.Decide)},
 }, "metric")
@@ -189,8 +187,8 @@ def _read_reference(value: object, at: Location) -> enums.ReferenceRule | NamedR
             read = readers.read_values if several else readers.read_value
             named.append((str(name), read(group, at[name])))
         return tuple(named) or enums.ReferenceRule.OTHERS
-    if isinstance(value, str) and value in (*enums.ReferenceRule, _SYNONYM):
-        return enums.ReferenceRule(value) if value != _SYNONYM else enums.ReferenceRule.OTHERS
+    if isinstance(value, str) and value in list(enums.ReferenceRule):
+        return enums.ReferenceRule(value)
     allowed = readers.one_of([*enums.ReferenceRule, (
         "a group with its column: COLUMN=VALUE, in Python {'column': value} or of an "
         "intersection {'a*b': [value of a, value of b]}"
@@ -200,18 +198,12 @@ def _read_reference(value: object, at: Location) -> enums.ReferenceRule | NamedR
     return enums.ReferenceRule.OTHERS
 
 
-_SYNONYM = "rest"
-
-
 Margins = tuple[tuple[str, float], ...]
 
 
 def _plain_strata(strata: tuple[features.Feature, ...]) -> Json:
-    # the columns of strata: nothing where there are none, one plain column as its name
     columns: list[Any] = [each.to_dict() if each.cuts else each.column for each in strata]
-    if len(columns) == 1 and isinstance(columns[0], str):
-        return columns[0]
-    return columns or None
+    return columns[0] if len(columns) == 1 and isinstance(columns[0], str) else columns or None
 
 
 def read_margins(value: object, at: Location) -> Margins:
@@ -285,7 +277,7 @@ INTERSECTIONS = OptionType(
     parse=lambda texts, *_: [[readers.unescape(part) for part in readers.split(text, "*")] for text in texts],
     write=lambda columns: ["*".join(map(readers.escape, each)) for each in columns])
 REFERENCE = OptionType(
-    read=_read_reference, schema={"anyOf": [{"enum": [*enums.ReferenceRule, _SYNONYM]}, _schema_by_column(one_or_many(_SCALAR))]},
+    read=_read_reference, schema={"anyOf": [{"enum": list(enums.ReferenceRule)}, _schema_by_column(one_or_many(_SCALAR))]},
     plain=lambda value: {name: plain_meaning(group) if isinstance(group, tuple) else group for name, group in value} if isinstance(value, tuple) else str(value), parse=readers.parse_reference, write=readers.write_reference, metavar="R", repeatable=True)
 MARGINS = OptionType(
     read=read_margins, schema=_schema_by_column({"type": "number", "minimum": 0}), plain=dict, parse=readers.parse_margins,

@@ -132,7 +132,7 @@ class Spec:
     replicates: int = option(2_000, types.number(1, 10_000_000, whole=True, metavar="R"), "Number of replicates of resampling methods")
     profile: enums.Profile = option(enums.Profile.DOCUMENTED, types.word(enums.Profile, "P"), "Formulas of the metrics: as documented, or as smclarify computes them", counted=True, effect="the two profiles compute some metrics differently", comparable=False)
     missing: enums.Missing = option(enums.Missing.EXCLUDE, types.word(enums.Missing, "M"), "Treatment of rows without a group: excluded, a group of their own, or an error", effect="rows without a group are treated differently", comparable=False)
-    rules: tuple[Rule, ...] = option((), types.RULES, "Limits that metrics, or rates of groups, must keep to", flag="--rule", syntax="'DI >= 0.8', '-0.1 <= RD <= 0.1' or '|RD| <= 0.1', or several with 'or' between them. Repeatable.")
+    rules: tuple[Rule, ...] = option((), types.RULES, "Limits that metrics, or rates of groups, must keep to", flag="--rule", syntax="'DI >= 0.8', '-0.1 <= RD <= 0.1' or '|RD| <= 0.1'. Repeatable.")
     inconclusive: enums.Undecided | None = option(None, types.word(enums.Undecided, "V"), "Verdict that what cannot be decided counts as, in every output", effect="undecided verdicts count differently")
     accept: tuple[str, ...] = option((), types.ACCEPTED, "Doubts that are accepted, by their code in the JSON report: what a check takes for a mistake is meant, and withholds no pass", syntax="undecided_outcomes, or of one column missing_marker:race. Repeatable.", effect="other doubts are accepted")
     max_groups: int = option(1_000, types.number(1, 100_000, whole=True), "Largest number of values of a column")
@@ -173,11 +173,6 @@ class Spec:
         return next((name for name in DESIGN if getattr(self, name) is not None), None)
 
     @property
-    def limits(self) -> list[tuple[int, Rule]]:
-        """Return the limits of all rules, alternatives included, with the position of the rule."""
-        return [(i, limit) for i, rule in enumerate(self.rules) for limit in rule.limits]
-
-    @property
     def catalogue(self) -> Catalogue:
         """Return the rates and metrics that can be named: those of fairgauge, and the user's own.
 
@@ -185,7 +180,7 @@ class Spec:
         """
         from fairgauge.catalogue.lookup import catalogue_of  # not for --help
 
-        ruled = (limit.own for _, limit in self.limits if limit.own is not None)
+        ruled = (rule.own for rule in self.rules if rule.own is not None)
         return catalogue_of((*self.metrics, *ruled))
 
     @property
@@ -264,7 +259,6 @@ class Spec:
         return (*(listed.unknown if listed else ()), *excluded)
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the specification with the keys and values of a specification file."""
         values = {each.name: each.type.plain(getattr(self, each.name)) for each in OPTIONS}
         # a given prediction leaves nothing for a threshold to decide
         return values | ({} if self.prediction is None else {"threshold": None})

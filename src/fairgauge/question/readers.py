@@ -47,7 +47,6 @@ class Location:
         return Location(f"{self.path}{part}", self.problems)
 
     def report(self, message: str) -> None:
-        """Add a problem of the value that is written here."""
         self.problems.append(Problem(self.path, message))
 
     def report_unknown_keys(self, table: Iterable[object], allowed: Sequence[str]) -> bool:
@@ -166,7 +165,10 @@ def read_number(
     low: float = -math.inf, high: float = math.inf, *, inside: bool = False, whole: bool = False
 ) -> Callable[[object, Location], float]:
     """Return the reader of a number between two limits, which are allowed unless ``inside``."""
-    what = f"must be {_allowed_range(low, high, 'whole number' if whole else 'number')}"
+    noun = "whole number" if whole else "number"
+    allowed = f"a {noun}, {low:g} or greater" if low > -math.inf else f"a finite {noun}"
+    if high < math.inf:
+        allowed = f"a {noun} between {low:,.10g} and {high:,.10g}"
 
     def fits(number: float) -> bool:
         if whole and not isinstance(number, int):
@@ -179,7 +181,7 @@ def read_number(
         number = value.item() if hasattr(value, "item") and not isinstance(value, Sized) else value
         if is_number(number) and fits(number):
             return int(number) if whole else to_double(value)
-        at.report(f"{what}, not {display(value)}")
+        at.report(f"must be {allowed}, not {display(value)}")
         return 1 if whole else 0.5
 
     return read
@@ -201,12 +203,6 @@ def read_range(value: object, at: Location) -> tuple[float, float]:
         return ends[0], ends[1]
     at.report(f"must be two ascending numbers, [low, high], not {display(value)}")
     return (0.0, 1.0)
-
-
-def _allowed_range(low: float, high: float, noun: str) -> str:
-    if high < math.inf:
-        return f"a {noun} between {low:,.10g} and {high:,.10g}"
-    return f"a {noun}, {low:g} or greater" if low > -math.inf else f"a finite {noun}"
 
 
 _RANGE = re.compile(r"(?P<stem>.*?)(?P<first>\d+)-(?P=stem)(?P<last>\d+)", re.DOTALL)
@@ -354,15 +350,11 @@ def parse_listed_features(texts: Texts, at: Location) -> list[str | dict[str, ob
     ['sex', {'column': 'age', 'cuts': [40.0, 60.0]}, 'race']
     """
     listed: list[str] = []
-    for text in texts:
-        begun = ""
-        for part in split(text, ","):
-            number = isinstance(_finite(part.partition(":")[0]), float)
-            if (begun == ":" and number) or begun == "=":
-                listed[-1] += f",{part}"
-                continue
-            special = re.search(_SPECIAL, part)
-            begun = special[0] if special else ""
+    for part in (part for text in texts for part in split(text, ",")):
+        number = isinstance(_finite(part.partition(":")[0]), float)
+        if number and listed and re.search(_SPECIAL, listed[-1]):
+            listed[-1] += f",{part}"
+        else:
             listed.append(part)
     return parse_sensitive(listed, at)
 
@@ -530,12 +522,8 @@ def parse_words(texts: Texts, at: Location) -> object:
 
 def write_words(words: Mapping[str, Any]) -> list[str]:
     """Return the texts that `parse_words` reads."""
-    groups = words.get("groups", {}).items()
-    named = [(f, "", names) for f, names in groups if isinstance(names, str)]
-    named += [
-        (feature, f".{value}", name)
-        for feature, names in groups if not isinstance(names, str)
-        for value, name in names.items()
-    ]  # fmt: skip
-    texts = [f"{key}={word}" for key, word in words.items() if key != "groups"]
-    return texts + [f"groups.{feature}{value}={name}" for feature, value, name in named]
+    texts: list[str] = []
+    for key, word in words.items():
+        within = write_words(word) if isinstance(word, Mapping) else None
+        texts += [f"{key}={word}"] if within is None else [f"{key}.{text}" for text in within]
+    return texts

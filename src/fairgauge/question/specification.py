@@ -18,7 +18,16 @@ from fairgauge.catalogue.distributions import ConditionalDisparity
 from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.errors import Problem, SpecError, alternatives, listing, quote, refuse, suggest
+from fairgauge.errors import (
+    Problem,
+    SpecError,
+    alternatives,
+    listing,
+    problems_where,
+    quote,
+    refuse,
+    suggest,
+)
 from fairgauge.identity import ValueSet
 from fairgauge.question.features import Above, ByColumn, separated
 from fairgauge.question.kits import Kit, find_kit, kit_or_none
@@ -206,14 +215,6 @@ def _add_preset(options: Mapping[str, object]) -> Mapping[str, object]:
     return options if found is None else {**options, **found.options_for(options)}
 
 
-Rows = tuple[tuple[object, str, str], ...]
-"""What contradicts other options of a specification: whether, its path, and what to do."""
-
-
-def _problems_of(rows: Rows) -> Iterator[Problem]:
-    return (Problem(path, message) for wrong, path, message in rows if wrong)
-
-
 def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     try:
         _ = spec.catalogue
@@ -229,7 +230,7 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     default = Spec()
     low, high = spec.score_range
     # fmt: off
-    yield from _problems_of((
+    yield from problems_where(
         (not (spec.sensitive or spec.intersections or spec.probabilities), "sensitive", "name at least one sensitive feature (--sensitive COL)"),
         (spec.candidate and in_use is None, "candidate", "needs the model in use, whose decisions are its prediction or its score"),
         (spec.candidate and spec.prediction is None and isinstance(spec.threshold, enums.Threshold), "threshold", "the median of the scores of one model is no threshold of another; with candidates give a number"),
@@ -255,7 +256,7 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         ("threshold" in given and in_use is None and spec.threshold != default.threshold, "threshold", "has no effect without a score (score, --score COL)"),
         *((spec.prediction is None and spec.score and not low <= value <= high, "threshold", f"{f'{value:g}' if 'threshold' in given else f'the default, {value:g},'} is outside the range of the score, {low:g} to {high:g}; set another threshold (--threshold T) or the range of the score (--score-range LOW HIGH)")
           for value in (spec.threshold if isinstance(spec.threshold, tuple) else ())),
-    ))
+    )
     # fmt: on
     seen = {spec.label: "the label", in_use: "the model in use"}
     for i, column in enumerate(spec.candidate):
@@ -301,9 +302,9 @@ def _wrong_favourable(spec: Spec, own: Kit | None) -> Iterator[Problem]:
         return
     best = spec.reference is enums.ReferenceRule.BEST
     # fmt: off
-    yield from _problems_of((
+    yield from problems_where(
         (best and (unstated or favourable is enums.Favourable.NEITHER), "reference", f"best needs to know which outcome is better for a person: state {alternatives(allowed[:2])} (favourable, --favourable), or another reference"),
-    ))
+    )
     if own is None:
         return
     stated = dict(spec.reference) if isinstance(spec.reference, tuple) else {}
@@ -311,12 +312,12 @@ def _wrong_favourable(spec: Spec, own: Kit | None) -> Iterator[Problem]:
     meant = own.options.get("favourable", favourable)
     fixed = spec.reference if isinstance(spec.reference, tuple) else str(spec.reference)
     alone = {name: each for name, each in unnamed.items() if "*" not in name} if stated else {}
-    yield from _problems_of((
+    yield from problems_where(
         (own.compared_with and unnamed and not (own.with_amounts and (of_amounts or "prediction" not in given_columns(spec))), "reference", f"the preset {quote(own.name)} compares with {own.compared_with}: name their group ({flag_of('reference', unnamed)})"),
         (alone and "reference" in own.options, "reference", f"names no group of {listing(alone)}: name one of each feature ({flag_of('reference', stated | alone)}), or none, for that of the preset {quote(own.name)} ({own.options.get('reference')})"),
         (of_amounts and own.with_amounts.get("reference", fixed) != fixed, "reference", f"contradicts the preset {quote(own.name)}, whose reference for amounts is {own.with_amounts.get('reference')}; remove it"),
         (meant != favourable and not (of_amounts and meant == enums.Favourable.POSITIVE), "favourable", f"{favourable} contradicts the preset {quote(own.name)}, in which {quote(own.words.get('positive', meant))} is the favourable outcome; remove it, and state the values that mean it (--positive)"),
-    ))
+    )
     # fmt: on
 
 
@@ -331,7 +332,7 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
     chosen = spec.reference in (enums.ReferenceRule.LARGEST, enums.ReferenceRule.BEST)
     named |= dict.fromkeys(spec.recorded, "GROUP")
     # fmt: off
-    yield from _problems_of((
+    yield from problems_where(
         *((each.column in names, "probabilities", f"{quote(each.column)} is given by its column and by probabilities, too") for each in spec.sensitive),
         *((True, f"intersections[{i}]", f"{quote(name)} is not recorded, and the joint probabilities with other columns are not given; audit it alone, in the rows of one group of the others at a time (where, --where 'sex = F')")
           for i, columns in enumerate(spec.intersections) for name in sorted(names & set(columns))),
@@ -342,7 +343,7 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
         (spec.strata and spec.cluster, "strata", f"{apart}; remove it, or the cluster"),
         (chosen, "reference", f"is chosen from groups that are recorded; name the group that others are compared with, of every feature, such as {flag_of('reference', named)}; the groups of a feature without one are compared with all other groups"),
         (spec.profile is not enums.Profile.DOCUMENTED, "profile", "of smclarify knows recorded groups alone; remove it"),
-    ))
+    )
     # fmt: on
 
 
@@ -397,12 +398,12 @@ def _wrong_columns_of_positive(spec: Spec) -> Iterator[Problem]:
     stated = [column for column, _ in spec.positive.columns]
     wanted = [each for each in (spec.label, spec.prediction) if each]
     of = listing(wanted) or "these columns, once they are named (label, prediction)"
-    yield from _problems_of((
+    yield from problems_where(
         *((column not in (*wanted, *spec.candidate), f"positive.{column}",
            f"is no label and no prediction; name the favourable values of {of}") for column in stated),
         *((column not in stated, "positive", f"names no value of {quote(column)}; name one of each column")
           for column in wanted),
-    ))  # fmt: skip
+    )  # fmt: skip
 
 
 def _unaudited_names(spec: Spec) -> Iterator[Problem]:
@@ -487,16 +488,11 @@ def _unknown_columns(spec: Spec, columns: Sequence[str] | None) -> Iterator[Prob
         if name not in columns:
             absent.setdefault(path, []).append(name)
     for path, names in absent.items():
-        hint = _suggest_columns(path, names[0], columns)
+        parts = [part.strip() for part in re.split("[,*]", names[0])]
+        hint = suggest(names[0], columns) or f" It has {listing(columns) or 'no columns'}"
+        hint = f" Name {listing(parts)} one by one" if {*parts} <= {*columns} else hint
         what = f"column{'s' * (len(names) > 1)} {listing(names, 3)}"
         yield Problem(path, f"no {what} in the data.{hint}")
-
-
-def _suggest_columns(path: str, name: str, columns: Sequence[str]) -> str:
-    parts = re.split("[,*]" if path.startswith("strata") else ",", name)  # strata are crossed
-    if len(parts) > 1 and all(part.strip() in columns for part in parts):
-        return f" Name {listing(part.strip() for part in parts)} one by one"
-    return suggest(name, columns) or f" It has {listing(columns) if columns else 'no columns'}"
 
 
 _TO_ADD: dict[str, str] = {
@@ -550,42 +546,14 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
             rate = catalogue.rate(name)
             if rate.needs - given_columns(spec):
                 yield Problem(f"margins.{name}", _columns_to_add(rate, spec))
-    no_decisions = _problem_of_decisions(spec)
-    if no_decisions is not None:
-        yield no_decisions
     for i, asked in enumerate(spec.metrics):
-        if asked in SETS or (
-            no_decisions and asked in find_kit(spec.preset or "").options["metrics"]
-        ):
-            continue
-        for metric in catalogue.expand([asked]):
+        for metric in () if asked in SETS else catalogue.expand([asked]):
             reason = unmet_need(metric, spec)
             if reason is not None and reason.code is ReasonCode.NEEDS_COLUMNS:
                 yield Problem(f"metrics[{i}]", _suggest_options(metric, reason, spec))
                 break  # the ratio of a rate needs what its difference needs
-    for i, rule in spec.limits:
-        metric_or_rate = rule.own or rule.definition or catalogue.rate(rule.metric)
-        yield from unmet_needs_of_rule(metric_or_rate, spec, f"rules[{i}]")
-
-
-def _problem_of_decisions(spec: Spec) -> Problem | None:
-    # that a preset compares decisions and none are given; a label may well hold them
-    if spec.preset is None or "prediction" in given_columns(spec):
-        return None
-    metrics = [each for each in find_kit(spec.preset).options["metrics"] if each in spec.metrics]
-    if not any("prediction" in row.needs for row in spec.catalogue.expand(metrics)):
-        return None
-    instead = f"add {_TO_ADD['prediction']}"
-    if spec.label is not None:
-        of_amounts = find_kit(spec.preset).with_amounts
-        how = "state so" if of_amounts else "compare its mean without the preset"
-        instead = (
-            f"if {quote(spec.label)} holds them, such as approvals or hirings, use prediction in "
-            f"place of label ({flag_of('prediction', spec.label)}); if it is a number, such as a "
-            f"price, {how} (--task regression)"
-        )
-    message = f"preset {spec.preset} compares decisions, and none are given; {instead}"
-    return Problem("prediction", message)
+    for i, rule in enumerate(spec.rules):
+        yield from unmet_needs_of_rule(rule.row, spec, f"rules[{i}]")
 
 
 def unmet_needs_of_rule(row: Metric | Statistic, spec: Spec, path: str) -> Iterator[Problem]:

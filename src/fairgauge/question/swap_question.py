@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from fairgauge.errors import Problem, SpecError, alternatives, quote, refuse, suggest
+from fairgauge.errors import Problem, SpecError, listing, quote, refuse, suggest
 from fairgauge.identity import name_of_values
 from fairgauge.question.options import Spec
 from fairgauge.question.readers import Location, read_column, read_key, read_values
@@ -44,7 +44,6 @@ class SwapQuestion:
 
     @property
     def feature(self) -> tuple[str, ...]:
-        """Return the columns of the sensitive feature."""
         if self.spec.intersections:
             return self.spec.intersections[0]
         return (self.spec.sensitive[0].column,)
@@ -61,7 +60,6 @@ class SwapQuestion:
 
     @property
     def answer(self) -> str:
-        """Return the column of the answers."""
         column = self.spec.prediction if self.decides else self.spec.score
         assert column is not None
         return column
@@ -72,7 +70,6 @@ class SwapQuestion:
         return dict(self.spec.margins).get(self.rate)
 
     def columns(self) -> Iterator[tuple[str, str]]:
-        """Yield every column that is asked for, with its option."""
         for option in COLUMNS:
             if (column := getattr(self, option)) is not None:
                 yield option, column
@@ -175,14 +172,11 @@ def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:
 
 def check_swap_columns(question: SwapQuestion, columns: Sequence[str]) -> None:
     """Check that the data have every column."""
-    problems = [
-        Problem(option, f"the data have no column {quote(column)}.{suggest(column, columns)}")
-        for option, column in question.columns()
-        if column not in columns
-    ]
-    if problems:
-        names = alternatives(map(quote, columns))
-        raise SpecError([*problems, Problem("", f"The columns are {names}")])
+    has = f" It has {listing(columns)}"
+    refuse([
+        Problem(option, f"no column {quote(column)} in the data.{suggest(column, columns) or has}")
+        for option, column in question.columns() if column not in columns
+    ])  # fmt: skip
 
 
 def named_reference(question: SwapQuestion) -> str | None:

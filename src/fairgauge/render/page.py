@@ -323,15 +323,13 @@ def _title(g: Grammar, feature: Any, stated: list[Any]) -> str:
 def _notes(worded: WordedPage, cells: list[tree.GridCell]) -> Iterator[str]:
     g, table = worded.language, worded.page.grid
     assert table is not None
-    texts, facts = g.table["grid"], table.facts
+    facts = table.facts
     versus = f" {g.terms['versus']} "
     of_100 = next((c.counts for c in cells if versus in c.counts and "/" not in c.counts), None)
     if facts["level"] is not None:
         yield g.say("grid", "decides", counts=of_100, **facts) or ""
     outcomes = {cell.outcome for cell in cells}
     letters = {letter for cell in cells for letter in cell.notes}
-    if facts["alternatives"]:
-        yield texts["alternatives"]
     undecided = [
         g.say("grid", str(outcome), why=facts["why"])
         for outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
@@ -339,7 +337,7 @@ def _notes(worded: WordedPage, cells: list[tree.GridCell]) -> Iterator[str]:
     ]
     if undecided:
         yield " ".join(filter(None, undecided))
-    yield from (texts[letter] for letter in ("a", "b") if letter in letters)
+    yield from (g.table["grid"][letter] for letter in ("a", "b") if letter in letters)
     yield from (
         g.say("grid", "more", n=n, noun=noun) or "" for noun, n in facts["more"].items() if n > 0
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -53,13 +53,6 @@ OTHER, _DROPPED, EXCLUDED = -1, -2, -3
 # cells by two decisions that are held in memory for one feature
 _MOST_JOINT_CELLS = 30_000_000
 _ROUNDING = 1e-9
-
-
-class Named(TypedDict):
-    """The fields of a result that state its group."""
-
-    group: str
-    group_id: GroupId
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,7 +161,6 @@ class GroupCounts:
 
     @property
     def weighted(self) -> bool:
-        """Return whether rows have weights."""
         return "w" in self.counts
 
     @property
@@ -185,23 +177,16 @@ class GroupCounts:
         return weights_differ(n, w, w2)
 
     @property
-    def has_moments(self) -> bool:
-        """Return whether powers of labels or predictions are summed, as of a regression."""
-        return "yy" in self.counts or "pp" in self.counts
-
-    @property
     def has_others(self) -> bool:
         """Return whether there are rows of known value in no group."""
         return bool(self.counts["rows"][-1].sum() > 0)
 
     @property
     def has_labels(self) -> bool:
-        """Return whether labels are counted."""
         return bool(self.counts["rows"].shape[2] > 1)
 
     @property
     def has_predictions(self) -> bool:
-        """Return whether predictions are counted."""
         return bool(self.counts["rows"].shape[3] > 1)
 
     @property
@@ -223,7 +208,6 @@ class GroupCounts:
         return float(known.sum()) + ungrouped_rows(self, measure)
 
     def scope(self, slot: int) -> Scope:
-        """Return the scope of a slot: overall, or a stratum."""
         return stratum(self.strata[slot - 1]) if slot else OVERALL
 
     def codes_of_rows(self, cube: Cube, columns: Mapping[str, Sequence[Value]]) -> Index:
@@ -262,9 +246,9 @@ def _count_with_outcome(cells: Array, counts: GroupCounts) -> Array:
     return np.asarray(cells.sum(axis=(-2, -1)) - lacking)
 
 
-def group_fields(counts: GroupCounts, group: int) -> Named:
+def group_fields(counts: GroupCounts, group: int) -> dict[str, Any]:
     """Return the fields of a result that state a group."""
-    return Named(group=counts.groups[group], group_id=counts.group_ids[group])
+    return {"group": counts.groups[group], "group_id": counts.group_ids[group]}
 
 
 def as_reference(
@@ -519,13 +503,14 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec) -> Grouping:
     else:
         group_of = np.arange(len(levels))
     unknown = unknown_levels(axis, levels, spec)
-    if unknown.any():
-        group_of, groups = _drop_groups(unknown, group_of, groups)
-    excluded = np.isin(group_of, _excluded_groups(list(map(GroupId.of, groups)), spec))
-    if excluded.any():
-        group_of, groups = _drop_groups(excluded, group_of, groups)
-        group_of = np.where(excluded, EXCLUDED, group_of)
-    group_of = np.where(unknown, _DROPPED, group_of)
+    named = np.isin(group_of, _excluded_groups(list(map(GroupId.of, groups)), spec))
+    if (absent := unknown | named).any():
+        held = np.unique(group_of[~absent & (group_of >= 0)])
+        position = np.full(len(groups) + 1, OTHER)
+        position[held] = np.arange(len(held))
+        groups = [groups[i] for i in held.tolist()]
+        excluded = np.where(named, EXCLUDED, position[group_of])
+        group_of = np.where(unknown, _DROPPED, excluded)
     reference = _named_reference(axis, spec, levels, groups, group_of)
     missing = _DROPPED
     if spec.profile.as_smclarify:
@@ -547,13 +532,6 @@ def unknown_levels(
     if not asked:
         return np.zeros(len(levels), dtype=bool)
     return np.array([is_one_of(level, asked) for level in levels], dtype=bool)
-
-
-def _drop_groups(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Index, list[Part]]:
-    held = np.unique(group_of[~absent & (group_of >= 0)])
-    position = np.full(len(groups) + 1, OTHER)
-    position[held] = np.arange(len(held))
-    return position[group_of], [groups[i] for i in held.tolist()]
 
 
 def _value_sets(

@@ -391,24 +391,21 @@ def constant_outcomes(
     Protected counts do not show it.
     """
     found: ConstantOutcomes = {}
-    for axis in cube.plan.outcomes if cube.min_cell is None else ():
+    if cube.min_cell is not None:
+        return found
+    for axis in (*cube.plan.outcomes, cube.plan.axis(Role.SCORE)):
+        if axis is None:
+            continue
         of = str(axis.role)
-        if task is Task.REGRESSION:
+        if axis.role is Role.SCORE or task is Task.REGRESSION:
             if (number := constant_value(cube, axis)) is not None:
-                found[of, None] = one_value(of, number)
+                value = f"{number:.6g}"
+                found[of, None] = Reason.of(ReasonCode.ONE_VALUE, of=of, value=value)
         elif not (cube.cases_by_level[axis][-1] and spec.profile.as_smclarify):
             for each in _outcomes_of_all(cube, axis, outcomes, task):
                 reason = Reason.of(ReasonCode.ONE_VALUE, of=of, **each)
                 found[of, each.get("threshold")] = reason
-    score = cube.plan.axis(Role.SCORE)
-    if score and cube.min_cell is None and (number := constant_value(cube, score)) is not None:
-        found["score", None] = one_value("score", number)
     return found
-
-
-def one_value(of: str, number: float) -> Reason:
-    """Return that a number is the same in all rows."""
-    return Reason.of(ReasonCode.ONE_VALUE, of=of, value=f"{number:.6g}")
 
 
 def constant_value(cube: Cube, axis: Axis) -> float | None:

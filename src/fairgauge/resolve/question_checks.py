@@ -193,9 +193,8 @@ def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:
 
     Those that every value meets are refused where they are read.
     """
-    for i, rule in spec.limits:
-        row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
-        low, high = row.range
+    for i, rule in enumerate(spec.rules):
+        low, high = rule.row.range
         if rule.low > high or rule.high < low:
             yield Diagnostic.warning(
                 DiagnosticCode.LIMITS_OUTSIDE_RANGE,
@@ -216,9 +215,9 @@ def adverse_end(row: Metric | Statistic, favourable: Favourable) -> int:
 
 def depends_on_favourable(spec: Spec) -> bool:
     """Return whether the reference or a rule with one limit turns with what is favourable."""
-    one_sided = (limit for _, limit in spec.limits if math.isinf(limit.high - limit.low))
+    one_sided = (rule for rule in spec.rules if math.isinf(rule.high - rule.low))
     return spec.reference is ReferenceRule.BEST or any(
-        adverse_end(spec.catalogue.row(limit.metric), Favourable.POSITIVE) for limit in one_sided
+        adverse_end(spec.catalogue.row(rule.metric), Favourable.POSITIVE) for rule in one_sided
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -22,7 +22,6 @@ from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Histogram, as_reference
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.results.disadvantage import favours_the_least
-from fairgauge.results.estimates import ScoreCounts
 from fairgauge.results.scopes import Reference
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Mask
@@ -95,6 +94,7 @@ class CountsBySide:
         self._scores = Histograms(counted.histogram, measure, outcome)
         self._per_class = [CountsBySide(counted, r, profile, (), measure) for r in per_class]
         self._classes = per_class
+        self.of_classes = bool(per_class)
 
     def _sums_over(
         self, sums: Mapping[str, Array], labels: slice, predictions: slice
@@ -102,11 +102,6 @@ class CountsBySide:
         at = (..., labels, predictions)
         found = {name: add_others(each[at].sum(axis=(2, 3))) for name, each in sums.items()}
         return {"n": self._counts[at].sum(axis=(2, 3)), **found}
-
-    @property
-    def of_classes(self) -> bool:
-        """Return whether the counts are of all classes together."""
-        return bool(self._classes)
 
     def pick(
         self, which: Index, slots: Index, *, pooled: bool = False, overall: bool = False
@@ -130,7 +125,7 @@ class CountsBySide:
                 for column, of in self._of_columns.items()
             },
             scores=self._scores.pick(which),
-            joint=self._joint(raw) if self._classes else None,
+            joint=self._joint(raw) if self.of_classes else None,
             overall=self.pick(np.full_like(which, self.whole), slots) if overall else None,
         )
 
@@ -263,43 +258,6 @@ def _states(
             no, missing = no + missing, np.zeros_like(missing)
         states = np.stack([yes, no, missing], axis=axis)
     return states
-
-
-def score_counts(counted: GroupCounts, outcome: OutcomeMasks) -> Iterator[ScoreCounts]:
-    """Return the scores of every group in bins, leaving out the bins that it does not have.
-
-    Known values of no group come last, as the others, where there are any.
-    """
-    if counted.histogram is None:
-        return
-    histogram = counted.histogram
-    of, sums = (
-        counted.in_given_weights(histogram.counts[name])
-        for name in ("w" if counted.weighted else "n", "s")
-    )
-    by_label = _split_by_label(of, outcome.labels)
-    total = _split_by_label(sums, outcome.labels).sum(axis=1)
-    kinds: list[ReferenceKind | None] = [None] * len(counted.groups)
-    kinds += [ReferenceKind.OTHERS] if counted.has_others else []
-    names = (*counted.groups, str(ReferenceKind.OTHERS))
-    for i, kind in enumerate(kinds):
-        held = of[i].sum(axis=0) > 0
-        yield ScoreCounts(
-            feature=counted.feature,
-            group=names[i],
-            reference_kind=kind,
-            low=_plain_numbers(histogram.low[held]),
-            high=_plain_numbers(histogram.high[held]),
-            positive=_plain_numbers(by_label[i, 0, held]),
-            negative=_plain_numbers(by_label[i, 1, held]),
-            unlabelled=_plain_numbers(of[i, -1, held]),
-            total=_plain_numbers(total[i, held]),
-            turned=outcome.turned,
-        )
-
-
-def _plain_numbers(numbers: Array) -> tuple[float, ...]:
-    return tuple(int(n) if n == int(n) else n for n in numbers.tolist())
 
 
 Values = NDArray[np.float64]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from fairgauge.catalogue.catalogue import RATES
@@ -44,9 +44,9 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
         (f"metrics[{i}]", name) for i, name in enumerate(spec.metrics)
     ]
     named += [
-        (f"rules[{i}].metric", limit.own or limit.metric)
-        for i, limit in spec.limits
-        if limit.definition is not None
+        (f"rules[{i}].metric", rule.own or rule.metric)
+        for i, rule in enumerate(spec.rules)
+        if rule.definition is not None
     ]
     for path, name in named:
         for metric in spec.catalogue.expand([name]):
@@ -65,10 +65,9 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
 
 def _rules_of_other_tasks(spec: Spec, task: Task) -> Iterator[Problem]:
     # the rules on what is not defined in the task: they could never be evaluated
-    for i, rule in spec.limits:
-        row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
-        of_metric = rule.definition is not None
-        if task in row.tasks or (task is Task.REGRESSION and of_metric):
+    for i, rule in enumerate(spec.rules):
+        row = rule.row
+        if task in row.tasks or (task is Task.REGRESSION and isinstance(row, Metric)):
             continue  # metrics of classes are reported with the named ones
         if task is Task.REGRESSION:
             message = _class_error(row, "is of classes", spec)
@@ -94,11 +93,11 @@ def asked_rates(
     ``all``, every rate of the catalogue as well.
     """
     compared = (rate for each in asked for rate in each.metric.statistics)
-    ruled = (spec.catalogue.rate(rule.metric) for _, rule in spec.limits if not rule.definition)
+    ruled = (spec.catalogue.rate(rule.metric) for rule in spec.rules if not rule.definition)
     listed = dict.fromkeys(RATES)
     listed |= dict.fromkeys(r for r in (*compared, *ruled) if r.own)
     if "all" not in spec.metrics:
-        wanted = {limit.metric for _, limit in spec.limits} | {
+        wanted = {rule.metric for rule in spec.rules} | {
             rate.name for each in asked if each.obstacle is None for rate in each.metric.statistics
         }
         listed = {rate: None for rate in listed if rate.name in wanted}
@@ -123,13 +122,9 @@ def without_equal_weights(cube: Cube, spec: Spec) -> Spec:
     return spec if weights_differ(n, w, w2) else replace(spec, weight=None)
 
 
-_ROLES: Mapping[Need, Role] = {
-    "label": Role.LABEL, "prediction": Role.PREDICTION, "score": Role.SCORE,
-}  # fmt: skip
-
-
 def _available(cube: Cube) -> frozenset[Need]:
-    return frozenset([need for need, role in _ROLES.items() if cube.plan.axis(role)])
+    needs: tuple[Need, ...] = ("label", "prediction", "score")
+    return frozenset(need for need in needs if cube.plan.axis(Role(need)))
 
 
 def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | None:

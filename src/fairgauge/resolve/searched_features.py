@@ -70,7 +70,6 @@ class SearchedRows:
 
     @property
     def rows(self) -> float:
-        """Return the number of all rows."""
         return float(self.outcomes.sum())
 
     @property
@@ -84,7 +83,6 @@ class SearchedRows:
         return float(self.outcomes[EVENT])
 
     def changed(self, change: Callable[[OutcomeRows], OutcomeRows], **fields: Any) -> SearchedRows:
-        """Return the rows with every part changed."""
         return replace(self, parts=lambda: map(change, self.parts()), **fields)
 
     def turned(self) -> SearchedRows:

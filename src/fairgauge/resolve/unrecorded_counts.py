@@ -43,12 +43,10 @@ class UnrecordedGroups:
 
     @property
     def feature(self) -> str:
-        """Return the name of the feature."""
         return self.asked.name
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Return the names of the groups."""
         return self.asked.groups
 
     @cached_property

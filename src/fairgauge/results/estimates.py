@@ -267,27 +267,6 @@ class Group:
         return self.class_scope.name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreCounts:
-    """The scores of one group in bins: what ROC and calibration curves and sweeps are drawn from.
-
-    ``low, high``: edges of the bins, equal where a bin is a single score.
-    ``total``: sum of the scores of the rows with a label, in each bin.
-    ``turned``: the sum of the ends of the range where a low score speaks for the positive value.
-    """
-
-    feature: str
-    group: str
-    reference_kind: ReferenceKind | None = None
-    low: tuple[Finite, ...]
-    high: tuple[Finite, ...]
-    positive: tuple[Finite, ...]
-    negative: tuple[Finite, ...]
-    unlabelled: tuple[Finite, ...]
-    total: tuple[Finite, ...]
-    turned: Finite | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class WorstCase:
     """The least and the greatest value of a rate or comparison, whatever some rows do not state.
@@ -366,7 +345,6 @@ class Measured:
     groups: tuple[Group, ...]
     estimates: tuple[Estimate, ...]
     diagnostics: tuple[Diagnostic, ...]
-    scores: tuple[ScoreCounts, ...] = ()
     pairs: tuple[GroupPair, ...] = ()
     totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)

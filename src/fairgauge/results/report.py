@@ -17,7 +17,6 @@ from fairgauge.results.estimates import (
     Finding,
     Group,
     GroupPair,
-    ScoreCounts,
 )
 from fairgauge.results.scopes import Diagnostic, function_at, in_words
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
@@ -30,7 +29,7 @@ from fairgauge.results.verdicts import (
     unmet,
 )
 from fairgauge.start.records import dataclass, field
-from fairgauge.values import Saved
+from fairgauge.values import Saved, is_one_of
 
 Key: TypeAlias = "str | tuple[object, ...]"
 """A metric; a feature; a group, by its name or its value; a stratum; a mapping of choices."""
@@ -136,7 +135,6 @@ class Report(ResultOfMetrics):
     verdicts: tuple[Verdict, ...]
     verdict: Outcome
     diagnostics: tuple[Diagnostic, ...]
-    scores: tuple[ScoreCounts, ...] = ()
     counts: Any = field(default=None, compare=False, repr=False, metadata=NOT_SAVED)
     """The cube that it was made from; a report that was saved holds none."""
     adverse_impact: tuple[AdverseImpact, ...] = ()
@@ -146,9 +144,11 @@ class Report(ResultOfMetrics):
 
     @property
     def catalogue(self) -> Catalogue:
-        asked, turned = self.spec, any(score.turned is not None for score in self.scores)
+        asked, positive = self.spec, self.spec.get("positive") or [1]
+        of = asked.get("score_of")  # where it is the other outcome, its median is of no use
+        of_positive = of is None or (isinstance(positive, list) and is_one_of(of, positive))
         by_median = asked.get("threshold") == Threshold.MEDIAN and bool(asked.get("score"))
-        if by_median and not asked.get("prediction") and not turned:
+        if by_median and not asked.get("prediction") and of_positive:
             return Catalogue(self.own, (SCORING_RATE,))
         binary = self.task is Task.BINARY
         return Catalogue(self.own, harm_in_words(self.spec) if binary else ())

@@ -53,7 +53,6 @@ from fairgauge.scan.source import Fetched, Readable, Source, can_look_at_rows
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Value, is_one_of, matches, name_of
 
-_MOST_PERIODS = 10_000
 _Values: TypeAlias = tuple[Value, ...]
 _Levels: TypeAlias = Mapping[Axis, _Values]
 
@@ -63,45 +62,6 @@ def chosen_rows(source: Source, spec: Spec) -> Source:
     if not spec.where:
         return source
     return (_ReadableRows if isinstance(source, Readable) else _ChosenRows)(source, spec)
-
-
-def count_by(source: Source, plan: Plan, column: str, limit: int) -> dict[str, Cube]:
-    """Count the rows of every value of a column apart, in one scan."""
-    axis = Axis(Role.CONDITION, column)
-    cube = source.count(_append_axes(plan, (axis,)), limit)
-    levels = cube.levels[axis]
-    if len(levels) > _MOST_PERIODS:
-        raise DataError(
-            f"column {quote(column)} has {len(levels):,} values; name a column of days, weeks, "
-            f"months or longer periods, of which there are at most {_MOST_PERIODS:,}"
-        )
-    apart = cube.tables[0].codes[:, -1] < 0
-    unknown = int(cube.tables[0].sums["rows"][apart].sum()) + sum(cube.excluded.values())
-    if unknown:
-        raise DataError(
-            f"{unknown:,} rows have no {quote(column)}, count or weight, and belong to no period; "
-            "fill in or remove them first"
-        )
-    held = {
-        (axis.column, name)
-        for axis in cube.plan.axes
-        for name, cases in zip(
-            axis.names(cube.levels[axis]), cube.cases_by_level[axis], strict=False
-        )
-        if cases
-    }
-    gone = {each[:2] for each in cube.left_out if each[1]} - held
-    found = {}
-    for i, level in enumerate(levels):
-        kept = np.arange(len(levels) + 1) == i
-        tables = tuple(round_sums(plan, _select_cells(table, [kept])) for table in cube.tables)
-        rows = int(tables[0].sums["rows"].sum())
-        # rows that are excluded are of no period; groups without a row are stated with the last
-        last = i + 1 == len(levels)
-        left_out = tuple(each for each in cube.left_out if last and each[:2] in gone)
-        period = replace(cube, plan=plan, tables=tables, rows=rows, left_out=left_out)
-        found[name_of(level)] = _drop_absent_levels(period)
-    return found
 
 
 def _append_axes(plan: Plan, axes: tuple[Axis, ...]) -> Plan:
@@ -638,19 +598,17 @@ _FAR = 1e3
 _SUMS = {Role.LABEL: ("y", "yy"), Role.PREDICTION: ("p", "pp")}
 
 
-def recount_about_mean(
-    cubes: Mapping[str, Cube], count: Callable[[Plan], Mapping[str, Cube]]
-) -> Mapping[str, Cube]:
-    """Return cubes of one plan, counted again where labels or predictions are far from 0."""
-    plan = next(iter(cubes.values())).plan
+def recount_about_mean(cube: Cube, count: Callable[[Plan], Cube]) -> Cube:
+    """Return counts, made again where labels or predictions are far from 0."""
+    plan = cube.plan
     means, far = [], []
     for axis in plan.outcomes:
         first, second = _SUMS[axis.role]
         if first not in plan.measures:
-            return cubes
-        tables = [cube.marginal([axis]) for cube in cubes.values()]
+            return cube
+        table = cube.marginal([axis])
         n, x, squares = (
-            sum(float(each.sums[name][each.codes[:, 0] >= 0].sum()) for each in tables)
+            float(table.sums[name][table.codes[:, 0] >= 0].sum())
             for name in ("w" if plan.weight else plan.cases, first, second)
         )
         if n > 0:
@@ -659,4 +617,4 @@ def recount_about_mean(
     # rounded: the last digits depend on the order of rows
     centre = float(f"{max(far, key=abs, default=0.0):.8g}")
     nearer = all(abs(mean - centre) <= abs(mean) for mean in means)
-    return count(centre_moments(plan, centre)) if 0 < abs(centre) < LARGEST and nearer else cubes
+    return count(centre_moments(plan, centre)) if 0 < abs(centre) < LARGEST and nearer else cube

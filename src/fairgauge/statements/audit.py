@@ -363,7 +363,6 @@ class _Audit(Compared):
         like = next((each for each in judged if each.of is not None), None)
         neutral = getattr(rule.worst.definition, "neutral", math.nan)
         several = len({each.class_scope for each in rule.verdicts}) > 1
-        several = several or any(each.alternatives for each in rule.verdicts)
         rules = self.spec.get("rules", ())
         asked = {str(keys.get("decide")) for keys in rules if keys["metric"] in rule.rule}
         estimates = filter(None, map(self._estimate, rule.verdicts))
@@ -457,7 +456,7 @@ class _Audit(Compared):
             rows=tuple((feature, *row) for (feature, _), row in kept), facts={
                 "rules": [self._rule(rule, i) for i, rule in chosen],
                 "more": {"rule": len(numbered) - len(chosen), "row": len(rows) - len(kept)},
-                "alternatives": any(each.alternatives for each in verdicts), "why": sorted(
+                "why": sorted(
                     {r.code for v in verdicts for r in reasons_of(v) if r.code in _BESIDE}),
                 "level": min((v.interval.level for v in verdicts if v.interval), default=None),
                 "joint": any(each.simultaneous for each in self.report.estimates)})  # fmt: skip
@@ -784,7 +783,7 @@ class _Audit(Compared):
             yield from self._later()
         if self._has_subgroups():
             yield step("find_subgroups")
-        by_thresholds = any(is_of_decisions(v.definition) and not v.alternatives for v in failed)
+        by_thresholds = any(is_of_decisions(v.definition) for v in failed)
         if by_thresholds and spec.get("score") and spec.get("label"):
             yield step("other_threshold")
         if not (failed or undecided):

@@ -40,7 +40,7 @@ def test_cubes_of_confusion_matrices_add_up() -> None:
     half = {g: {c: n // 2 for c, n in counts.items()} for g, counts in SEX.items()}
     rest = {g: {c: n - n // 2 for c, n in counts.items()} for g, counts in SEX.items()}
     assert fg.confusion("sex", half) + fg.confusion("sex", rest) == fg.confusion("sex", SEX)
-    with pytest.raises(fg.CubeError, match=r"sensitive is '\w+' in one and '\w+' in the other"):
+    with pytest.raises(fg.CubeError, match=r"sensitive is .*sex.* in one and .*race"):
         fg.confusion("sex", SEX) + fg.confusion("race", SEX)
 
 

@@ -79,7 +79,7 @@ OF_TYPE = {
     types.PROBABILITIES: st.lists(UNRECORDED, max_size=2, unique_by=lambda each: each["name"]),
     types.STRATA: st.lists(FEATURE.filter(lambda f: "values" not in f), min_size=1, max_size=3),
     types.INTERSECTIONS: st.lists(st.lists(NAME, min_size=2, max_size=3, unique=True), max_size=2),
-    types.REFERENCE: st.sampled_from(["rest", *ReferenceRule]) | st.dictionaries(COLUMN, SCALAR),
+    types.REFERENCE: st.sampled_from(list(ReferenceRule)) | st.dictionaries(COLUMN, SCALAR),
     types.METRICS: st.just(["DI", "accuracy"]) | st.just(["generalized_entropy(alpha=3)"]),
     types.MARGINS: st.dictionaries(st.sampled_from(["accuracy", "recall"]), st.floats(0, 9)),
     types.RECODE: st.dictionaries(

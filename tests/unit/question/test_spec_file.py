@@ -189,8 +189,8 @@ MISTAKES = [
     ({"rules": [{"at_least": 1}]}, ["rules[0].metric: is missing"]),
     ({"rules": [{"metric": 5, "at_least": 1}]}, ["rules[0].metric: must be a metric or the name of one, not 5"]),
     ({"rules": [{"metric": "DI"}]}, ["rules[0]: has no limit; give at_least, at_most or between"]),
-    ({"rules": [{"metrc": "DI", "at_least": 1}]}, ["rules[0].metrc: unknown key. Did you mean 'metric'? Allowed: metric, at_least, at_most, between, alternatives, features, groups, insufficient, decide"]),
-    ({"rules": [{"metric": "DI", "atleast": 1}]}, ["rules[0].atleast: unknown key. Did you mean 'at_least'? Allowed: metric, at_least, at_most, between, alternatives, features, groups, insufficient, decide"]),
+    ({"rules": [{"metrc": "DI", "at_least": 1}]}, ["rules[0].metrc: unknown key. Did you mean 'metric'? Allowed: metric, at_least, at_most, between, features, groups, insufficient, decide"]),
+    ({"rules": [{"metric": "DI", "atleast": 1}]}, ["rules[0].atleast: unknown key. Did you mean 'at_least'? Allowed: metric, at_least, at_most, between, features, groups, insufficient, decide"]),
     ({"rules": [{"metric": "DI", "at_least": math.nan}]}, ["rules[0].at_least: must be a number, not NaN"]),
     ({"rules": [{"metric": "DI", "at_least": 2, "at_most": 1}]}, ["rules[0]: is impossible: at least 2 and at most 1"]),
     ({"prediction": "p", "rules": [{"metric": "DI", "at_least": 1, "features": ["rac"]}]}, ["rules[0].features: 'rac' is not an audited feature. Did you mean 'race'?"]),
@@ -262,7 +262,7 @@ def test_the_schema_accepts_what_is_accepted(tmp_path):
         DOCUMENT,
         {"sensitive": [{"race": ["a"]}, "sex"]},
         {"positive": {"above": 1}},
-        {"rules": ["accuracy >= 0.9"], "threshold": "median", "reference": "rest"},
+        {"rules": ["accuracy >= 0.9"], "threshold": "median", "reference": "others"},
         {"sensitive": {"column": "age", "cuts": 40, "closed": "left"}, "document": {"title": "A"}},
     ):
         validator.validate(document)

@@ -85,9 +85,6 @@ def test_unknown_columns_name_the_nearest_or_what_there_is():
     assert problems(["sex", "race"], sensitive="sex,race") == [
         "sensitive[0]: no column 'sex,race' in the data. Name 'sex', 'race' one by one"
     ]
-    assert problems(["sex", "branch", "county"], strata="branch*county") == [
-        "strata: no column 'branch*county' in the data. Name 'branch', 'county' one by one"
-    ]
     (said,) = problems([f"column{i}" for i in range(5_000)], sensitive="zzz")
     assert said.endswith("'column7' and 4992 more")
 

@@ -68,7 +68,6 @@ def test_intersections_are_the_combinations_that_occur() -> None:
     ("reference", "expected"),
     [
         ("others", dict.fromkeys("ABHW", OTHERS)),
-        ("rest", dict.fromkeys("ABHW", OTHERS)),
         ("overall", dict.fromkeys("ABHW", Reference(ReferenceKind.OVERALL))),
         ("largest", dict.fromkeys("ABH", Reference(ReferenceKind.LARGEST, "W"))),
         ({"race": "B"}, dict.fromkeys("AHW", Reference(ReferenceKind.GROUP, "B"))),

@@ -28,7 +28,6 @@ from fairgauge.results.estimates import (
     GroupPair,
     RateChange,
     RateValue,
-    ScoreCounts,
 )
 from fairgauge.results.monitor_results import Alarm, Baseline, PeriodRows, Point
 from fairgauge.results.name_swaps import SwapVariant
@@ -78,7 +77,7 @@ OF_TYPE = {
 CLASSES = (
     Alarm, Alone, Baseline, Bounds, CheckedGroup, DisparityChange, Estimate, Group,
     GroupChange, GroupPair, Needed, OperatingPoint, Origin, PeriodRows, Point,
-    RateChange, RateValue, Reclassified, ScoreCounts, SwapVariant,
+    RateChange, RateValue, Reclassified, SwapVariant,
 )  # fmt: skip
 
 

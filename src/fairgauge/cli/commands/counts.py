@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,7 +33,6 @@ from fairgauge.cli._output import (
 )
 from fairgauge.cli.commands.verbs import OF_ANSWERS
 from fairgauge.errors import FairgaugeError
-from fairgauge.object_stores import is_object
 from fairgauge.question.readers import controls_as_strata
 
 if TYPE_CHECKING:
@@ -95,11 +93,6 @@ def _min_cell(*, required: bool = False) -> Decorator:
     metavar="FILE",
     help="In place of DATA: the answer to the query of --dialect (.csv, .parquet ...).",
 )
-@click.option(
-    "--by",
-    metavar="COL",
-    help="Count every period of a column of days ... quarters or years apart; -o is then a folder.",
-)
 @click.option("-q", "--quiet", is_flag=True, help="Print no notes on what the counts show.")
 def count_command(
     data: DataArguments,
@@ -110,7 +103,6 @@ def count_command(
     dialect: str | None,
     columns: str | None,
     from_result: str | None,
-    by: str | None,
     quiet: bool,
     controls: tuple[str, ...],
     **flags: Any,
@@ -129,9 +121,8 @@ def count_command(
     fairgauge count monday.csv --label approved --prediction predicted --sensitive sex
         -o monday.cube.json
     """  # noqa: D301 - the paragraph mark of click
-    if by is None:
-        check = check_outputs if show_sql else check_cube_output
-        check([output], [*data.names, config])
+    check = check_outputs if show_sql else check_cube_output
+    check([output], [*data.names, config])
     if min_cell is not None:
         from fairgauge.sharing.protection import check_min_cell
 
@@ -143,12 +134,6 @@ def count_command(
     options = controls_as_strata(options)
     options |= {name: column for name, column in roles.items() if column}
     of_answers = bool({"item", "variant"} & options.keys())
-    if by is not None:
-        if of_answers:
-            message = "--by counts periods of people, not of answers under swapped names"
-            raise FairgaugeError(message)
-        _count_periods(_read_rows(data, options, config), options, by, output, min_cell)
-        return
     if (dialect is None) != (columns is None) or (dialect and not show_sql):
         raise FairgaugeError(
             "a query for a warehouse takes --show-sql, --dialect and --columns (and --table or "
@@ -196,28 +181,6 @@ def _read_rows(data: DataArguments, options: dict[str, Any], config: str | None)
     if labels_come_later(config):
         rows = add_late_labels(rows, check_options(options))
     return rows
-
-
-def _count_periods(
-    rows: object, options: dict[str, Any], column: str, folder: str | None, min_cell: int | None
-) -> None:
-    from fairgauge.api.audit import count_periods
-    from fairgauge.atomic_files import write_all
-    from fairgauge.cube.cube import Cube
-    from fairgauge.monitoring.periods import parse_period
-    from fairgauge.scan.scan_progress import progress
-
-    if folder is None or min_cell is not None or isinstance(rows, Cube):
-        raise FairgaugeError(
-            "--by takes DATA of rows and -o FOLDER, and no --min-cell: protect the sum of counts"
-        )
-    with progress("Counting rows"):
-        cubes = count_periods(rows, column, **options)
-    named = {str(parse_period(name)): cube for name, cube in cubes.items()}
-    if not is_object(folder):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    write_all({f"{folder}/{name}.cube.json": cube.to_json() for name, cube in named.items()})
-    print_message(f"{len(named):,} periods are in {folder}", prefix="Note: ")
 
 
 def _show_query(
