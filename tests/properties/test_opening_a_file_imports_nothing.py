@@ -173,7 +173,7 @@ def test_of_a_history(strangers):
 
 SPECIFICATION: dict[str, Any] = QUESTION | {
     "metrics": [NAMED],
-    "rules": [f"{NAMED}.ratio >= 0.8", {"metric": NAMED, "at_least": 0.1, "alternatives": [NAMED]}],
+    "rules": [f"{NAMED}.ratio >= 0.8", {"metric": NAMED, "at_least": 0.1}],
     "monitor": {"rules": [{"metric": NAMED, "within": 0.1, "of": "a.cube.json"}]},
 }
 

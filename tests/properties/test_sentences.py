@@ -66,7 +66,7 @@ AUDITS: dict[str, dict[str, Any]] = {
         "label": "label", "prediction": "prediction", "score": "score", "strata": "part",
         "metrics": "all",
         "rules": ["DI >= 0.8", "accuracy >= 0.9", "true_positive_rate.largest_gap <= 0.1",
-                  "selection_rate.ratio >= 0.8 or selection_rate.difference >= -0.05"],
+                  "selection_rate.ratio >= 0.8"],
     },
     "own metrics": {
         "label": "label", "prediction": "prediction", "metrics": own_metrics(),

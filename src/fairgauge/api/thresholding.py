@@ -8,7 +8,7 @@ from fairgauge.api.running import answered
 from fairgauge.checks.favourable import assumed_positive
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Task, Threshold
-from fairgauge.errors import Problem, alternatives, problems_where, quote, refuse
+from fairgauge.errors import Problem, problems_where, refuse
 from fairgauge.measure.choose_thresholds import choose_thresholds
 from fairgauge.question.features import RECORD, refuse_probabilities
 from fairgauge.question.options import Options, with_options
@@ -107,13 +107,6 @@ def _check_thresholds(spec: Spec) -> None:
         (len(spec.margins) > 1, "margins",
          "name the one rate to keep, such as accuracy (--margin accuracy=0.01)"),
     )  # fmt: skip
-    for rule in spec.rules:
-        if rule.alternatives:
-            limits = alternatives(quote(str(limit)) for limit in rule.limits)
-            message = (
-                f"has alternatives, of which thresholds are chosen for one at a time: {limits}"
-            )
-            problems.append(Problem("rules", message))
     for name, _ in spec.margins:
         if spec.catalogue.rate(name).needs - {"label", "prediction"}:
             message = "cannot be kept: name a rate of decisions, such as accuracy"

@@ -53,7 +53,7 @@ _LETTER = r"[^\W\d_]"
 def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn of labels that are all alike, and of predictions: of a score at every threshold."""
     masks = outcome_masks(cube, spec, task)
-    judged = [rule.definition for _, rule in spec.limits if rule.definition is not None]
+    judged = [rule.definition for rule in spec.rules if rule.definition is not None]
     needs = {need for row in (*spec.catalogue.expand(spec.metrics), *judged) for need in row.needs}
     for axis in cube.plan.outcomes:
         of_labels = axis.role is Role.LABEL

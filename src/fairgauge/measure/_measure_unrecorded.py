@@ -168,7 +168,7 @@ class _Feature:
 
     def measure(self, rates: Sequence[Estimated]) -> None:
         """Add all that is measured of it to what is measured of others."""
-        made, ruled = self._measured, {limit.metric for _, limit in self._spec.limits}
+        made, ruled = self._measured, {limit.metric for limit in self._spec.rules}
         for at, outcome in enumerate(self._resolution.outcomes):
             made.groups.extend(self._groups(rates, outcome))
             made.totals.append(self._everyone(rates, outcome))

@@ -44,14 +44,10 @@ from fairgauge.results.disparities import is_ratio
 from fairgauge.results.doubts import not_counted
 from fairgauge.results.estimates import Estimate, Group, Measured, Shown, WorstCase
 from fairgauge.results.scopes import OVERALL, Bounds, ClassScope, Diagnostic, Interval
-from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, log_of, open_at_any_size
+from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, gravest, log_of
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.intervals import critical
 
-# what the alternatives of a rule come to: a fail only where every limit fails
-_BEST_FIRST = (
-    Outcome.PASS, Outcome.NONE, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.FAIL,
-)  # fmt: skip
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
 _BY_VALUE = (
     ReasonCode.POINT_INSIDE, ReasonCode.POINT_OUTSIDE, ReasonCode.SIGNIFICANT_OUTSIDE,
@@ -114,52 +110,21 @@ def judge(
     )
 
 
-def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
-    # the verdicts of a rule; of one with alternatives, the best of its limits' verdicts
-    if not rule.alternatives:
-        yield from _verdicts_of_limit(measured, rule, explain)
-        return
-    by_group: dict[tuple[str | None, ...], list[Verdict]] = {}
-    for limit in rule.limits:
-        for each in _verdicts_of_limit(measured, limit, explain, alone=False):
-            groups = sorted(filter(None, (each.group, each.mirror)))
-            by_group.setdefault((each.feature, *groups), []).append(each)
-    for several in by_group.values():
-        best = min(several, key=lambda each: _BEST_FIRST.index(each.outcome))
-        together = best.outcome is not Outcome.NOT_EVALUATED
-        reason = Reason.of(ReasonCode.ALTERNATIVES) if together else best.reason
-        judged = replace(several[0], rule=str(rule), outcome=best.outcome, reason=reason)
-        yield replace(judged, alternatives=tuple(several))
-
-
 def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[Outcome]:
     """Return what each comparison comes to that a confidence interval decides.
 
     Two groups that mirror each other are one comparison. A verdict is the worst of several where
-    there are several classes or thresholds. Alternatives are decided together: a false fail takes
-    a false fail of every limit.
+    there are several classes or thresholds.
     """
-    found = []
-    for rule in rules:
-        by_comparison: dict[tuple[object, ...], list[Outcome]] = {}
-        for limit in rule.limits:
-            of_limit: dict[tuple[object, ...], list[Outcome]] = {}
-            for each in _subjects(measured, limit):
-                if rule.decide is not Decide.POINT and each.status is Status.OK and each.interval:
-                    group = None if _spans_groups(limit) else each.standing
-                    key = each.feature, group, each.class_scope, each.threshold
-                    of_limit.setdefault(key, []).append(
-                        _decide_after_uncounted(each, limit, measured)[0]
-                    )
-            for comparison, sides in of_limit.items():
-                worst = min(sides, key=GRAVEST_FIRST.index)
-                by_comparison.setdefault(comparison, []).append(worst)
-        found += [
-            min(outcomes, key=_BEST_FIRST.index)
-            for outcomes in by_comparison.values()
-            if len(outcomes) == len(rule.limits)
-        ]
-    return found
+    outcomes: dict[tuple[object, ...], list[Outcome]] = {}
+    for i, rule in enumerate(rules):
+        for subject in _subjects(measured, rule):
+            if rule.decide is not Decide.POINT and subject.status is Status.OK and subject.interval:
+                group = None if _spans_groups(rule) else subject.standing
+                key = i, subject.feature, group, subject.class_scope, subject.threshold
+                outcome, _ = _decide_after_uncounted(subject, rule, measured)
+                outcomes.setdefault(key, []).append(outcome)
+    return list(map(gravest, outcomes.values()))
 
 
 def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
@@ -179,10 +144,7 @@ def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
             yield _Subject(key[0], key[1], key[2], key[3], *made)
 
 
-def _verdicts_of_limit(
-    measured: Measured, rule: Rule, explain: bool, *, alone: bool = True
-) -> Iterator[Verdict]:
-    # how many rows would decide several limits together is not known
+def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
     held: dict[tuple[str | None, str | None], list[_Subject]] = {}
     of_all_groups = _spans_groups(rule)
     for each in _subjects(measured, rule):
@@ -205,7 +167,7 @@ def _verdicts_of_limit(
             explain and reason.code is ReasonCode.CROSSES and not _rests_on_probabilities(each)
         )
         if crosses and each.estimate is not None and each.bounds is None and not each.extreme:
-            reason = _add_needed_rows(reason, each, rule, measured, alone=alone)
+            reason = _add_needed_rows(reason, each, rule, measured)
         yield Verdict(
             rule=str(rule),
             metric=rule.metric,
@@ -581,11 +543,8 @@ def _includes_none(interval: Iterable[float], rule: Rule) -> bool:
     return low <= rule.definition.neutral <= high
 
 
-def _add_needed_rows(
-    reason: Reason, each: _Subject, rule: Rule, measured: Measured, *, alone: bool
-) -> Reason:
-    # Nothing would where rows that lack something leave it open. Of several limits (not ``alone``)
-    # it is not known.
+def _add_needed_rows(reason: Reason, each: _Subject, rule: Rule, measured: Measured) -> Reason:
+    # nothing would where rows that lack something leave it open
     from fairgauge.inference.needed_rows import POWER, detectable_disparity, needed_rows
 
     estimate, unit = each.estimate, measured.unit
@@ -603,8 +562,6 @@ def _add_needed_rows(
         elif many is not None:
             groups = many[0] is ReasonCode.MISSING_GROUPS or None
             kept_open = {"open_rows": many[1], "open_groups": groups}
-    if not alone:
-        return open_at_any_size(reason, **kept_open, unit=unit) if kept_open else reason
     needed = None if kept_open else needed_rows(estimate, rule.low, rule.high)
     upper = reason["limit"] == rule.high  # of the group's rate, or of what it is lower by
     above = upper is (getattr(estimate.definition, "order", "") == "group - reference")
@@ -625,9 +582,7 @@ def _add_needed_rows(
     )
 
 
-_OUTSIDE = (
-    ReasonCode.BELOW, ReasonCode.ABOVE, ReasonCode.SIGNIFICANT_OUTSIDE, ReasonCode.ALTERNATIVES,
-)  # fmt: skip
+_OUTSIDE = (ReasonCode.BELOW, ReasonCode.ABOVE, ReasonCode.SIGNIFICANT_OUTSIDE)
 
 
 def judge_together(
@@ -675,14 +630,9 @@ def _open_by_groups(strict: Verdict) -> tuple[Reason] | None:
     # A fail asserts that its value is outside whichever groups these rows are in, so that the
     # interval which they move has to be outside at the level of Holm, too: otherwise more audits
     # than stated would have a fail that remains. The other rows may show it by themselves.
-    limits = [each.reason for each in strict.alternatives if each.outcome is not Outcome.FAIL]
-    reasons = limits or [strict.reason]
-    if any(
-        each.code is not ReasonCode.MISSING_GROUPS or each["alone"] != Outcome.FAIL
-        for each in reasons
-    ):
-        return None
-    return (max(reasons, key=lambda each: float(each["rows"])),)
+    reason = strict.reason
+    failed = reason.code is ReasonCode.MISSING_GROUPS and reason["alone"] == Outcome.FAIL
+    return (reason,) if failed else None
 
 
 def remaining_notes(
@@ -721,15 +671,11 @@ def reference_notes(
     compared = {(e.metric, e.feature, e.group): e.reference for e in measured.estimates}
     of_others = spec.reference is ReferenceRule.OTHERS
     for rule in spec.rules:
-        turned = []  # the limits as seen from the other side
-        for limit in rule.limits:
-            metric = limit.definition
-            if isinstance(metric, Contrast) and metric.turn is not None:
-                low, high = metric.turn((limit.low, limit.high))
-                turned.append(replace(limit, low=low, high=high))
-        if len(turned) < len(rule.limits):
+        metric = rule.definition
+        if not isinstance(metric, Contrast) or metric.turn is None:
             continue
-        instead = replace(turned[0], alternatives=tuple(turned[1:]))
+        low, high = metric.turn((rule.low, rule.high))
+        instead = replace(rule, low=low, high=high)  # as seen from the other side
         failing: dict[tuple[str | None, str], list[str]] = {}
         for verdict in judge(measured, [instead], explain=False):
             key = str(rule), verdict.feature, verdict.group

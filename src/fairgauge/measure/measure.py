@@ -305,7 +305,7 @@ class _MeasuredFeature:
                 *missing_groups(counts, spec),
                 *_choices(slices, resolution.metrics),
             ]
-        ruled = {limit.metric for _, limit in spec.limits}
+        ruled = {limit.metric for limit in spec.rules}
         for each, asked in product(every, resolution.metrics):
             if asked.metric.name in ruled and asked.obstacle is None:
                 self.worst_cases |= each.worst_cases(asked.metric)

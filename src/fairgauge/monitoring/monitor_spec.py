@@ -283,15 +283,6 @@ def _rule(
         problems.append(Problem(path, f"must be a rule, not {display(keys)}"))
     if rule is None:
         return None
-    if rule.alternatives:
-        of_all = " and ".join(quote(str(each)) for each in rule.limits)
-        message = (
-            "has alternatives, which a monitor does not follow: the false alarms that it limits "
-            f"are those of single limits. Write {of_all} as rules of their own; each then alarms "
-            "by itself"
-        )
-        problems.append(Problem(path, message))
-        return None
     return MonitorRule(
         rule.metric, rule.low, rule.high, features=rule.features, groups=rule.groups, own=rule.own,
         baseline=baseline,

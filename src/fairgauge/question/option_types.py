@@ -104,10 +104,8 @@ _PROBABILITIES_TABLE = _table({
 _VALUES_BY_COLUMN = _schema_by_column(_VALUE_SETS, propertyNames={"not": {"enum": [*_FEATURE_KEYS, "probabilities"]}})
 _END: Schema = {"anyOf": [_NUMBER, _TEXT], "description": "A number, a date, a time, Infinity or -Infinity."}
 _INTERVAL = _table({"low": _END, "high": _END, "closed": {"enum": list(enums.Ends)}}, "low", "high", "closed")
-_LIMIT_KEYS: dict[str, Schema] = {"metric": {"$ref": "#/$defs/Metric"}, "at_least": _NUMBER, "at_most": _NUMBER, "between": _TWO}
 _RULE_TABLE = _table({
-    **_LIMIT_KEYS,
-    "alternatives": one_or_many({"anyOf": [_TEXT, _table(_LIMIT_KEYS, "metric")]}),
+    "metric": {"$ref": "#/$defs/Metric"}, "at_least": _NUMBER, "at_most": _NUMBER, "between": _TWO,
     "features": _NAMES, "groups": _NAMES,
     "insufficient": {"enum": list(enums.Insufficient)}, "decide": {"enum": list(enums.Decide)},
 }, "metric")

@@ -173,11 +173,6 @@ class Spec:
         return next((name for name in DESIGN if getattr(self, name) is not None), None)
 
     @property
-    def limits(self) -> list[tuple[int, Rule]]:
-        """Return the limits of all rules, alternatives included, with the position of the rule."""
-        return [(i, limit) for i, rule in enumerate(self.rules) for limit in rule.limits]
-
-    @property
     def catalogue(self) -> Catalogue:
         """Return the rates and metrics that can be named: those of fairgauge, and the user's own.
 
@@ -185,7 +180,7 @@ class Spec:
         """
         from fairgauge.catalogue.lookup import catalogue_of  # not for --help
 
-        ruled = (limit.own for _, limit in self.limits if limit.own is not None)
+        ruled = (rule.own for rule in self.rules if rule.own is not None)
         return catalogue_of((*self.metrics, *ruled))
 
     @property

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.enums import Decide, Insufficient
 from fairgauge.errors import Problem, SpecError, display, quote
 from fairgauge.question.readers import Location, items, read_key, read_names, read_word
-from fairgauge.start.records import dataclass, replace
+from fairgauge.start.records import dataclass
 from fairgauge.values import canonical, is_number, name_of
 
 if TYPE_CHECKING:
@@ -20,11 +20,8 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
 
 _LIMIT_KEYS = ("metric", "at_least", "at_most", "between")
-_KEYS = (*_LIMIT_KEYS, "alternatives", "features", "groups", "insufficient", "decide")
-_OF_GROUPS = ("group", "pooled")
-"""The scopes of metrics that every group has a value of."""
+_KEYS = (*_LIMIT_KEYS, "features", "groups", "insufficient", "decide")
 _ROUNDING = 1e-12
-_OR = r"(?i)\s+or\s+"
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
 _LIMIT = (
     rf"(?i)(?:(?P<low>{_NUMBER})\s*<=\s*)?(?P<bar>\|?)\s*(?P<metric>[^<>|]+?)\s*(?P=bar)"
@@ -35,14 +32,12 @@ _PERCENT = rf"(?P<number>{_NUMBER})\s*%"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A metric, or the rate of a group, must lie in [low, high], or meet an alternative.
+    """A metric, or the rate of a group, must lie in [low, high].
 
     Attributes
     ----------
     metric : catalogue name of a metric, or of a rate (``accuracy``) of the groups themselves.
     low, high : the limits; -inf and inf where there is none.
-    alternatives : other limits, for the same groups: one that is met is enough. A disparity is
-        practically significant, for example, only where both a ratio and a difference are large.
     features, groups : the sensitive features and the groups that the rule is for; empty for all.
     decide : whether the whole confidence interval decides, the value alone, or a value that differs
         statistically significantly from "no difference".
@@ -58,17 +53,6 @@ class Rule:
     decide: Decide = Decide.INTERVAL
     insufficient: Insufficient = Insufficient.REPORT
     own: Statistic | Metric | None = None
-    alternatives: tuple[Rule, ...] = ()
-
-    @property
-    def limits(self) -> tuple[Rule, ...]:
-        """Return the limit of the rule and its alternatives, each as a rule for the same groups."""
-        first = replace(self, alternatives=())
-        others = (
-            replace(first, metric=each.metric, low=each.low, high=each.high, own=each.own)
-            for each in self.alternatives
-        )
-        return (first, *others)
 
     @property
     def definition(self) -> Metric | None:
@@ -91,9 +75,7 @@ class Rule:
         return self.own or BUILT_IN.row(self.metric)
 
     def __str__(self) -> str:
-        """Return the text form of the rule: ``DI >= 0.8``, ``-0.1 <= RD <= 0.1 or DI >= 0.9``."""
-        if self.alternatives:
-            return " or ".join(map(str, self.limits))
+        """Return the text form of the rule: ``DI >= 0.8``, ``-0.1 <= RD <= 0.1``."""
         low, high = name_of(canonical(self.low)), name_of(canonical(self.high))
         if math.isinf(self.high):
             return f"{self.metric} >= {low}"
@@ -111,17 +93,12 @@ class Rule:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule with the keys of a specification file."""
-        keys = _limit_keys(self)
-        if self.alternatives:
-            keys["alternatives"] = [_limit_keys(each) for each in self.alternatives]
+        ends = {"at_least": self.low, "at_most": self.high}
+        keys: dict[str, Any] = {"metric": self.metric}
+        keys |= {key: end for key, end in ends.items() if not math.isinf(end)}
         lists = {"features": [*self.features], "groups": [*self.groups]}
         keys |= {key: names for key, names in lists.items() if names}
         return keys | {"decide": str(self.decide), "insufficient": str(self.insufficient)}
-
-
-def _limit_keys(rule: Rule) -> dict[str, Any]:
-    ends = {"at_least": rule.low, "at_most": rule.high}
-    return {"metric": rule.metric} | {k: end for k, end in ends.items() if not math.isinf(end)}
 
 
 def rule(
@@ -130,7 +107,6 @@ def rule(
     at_least: float | None = None,
     at_most: float | None = None,
     between: tuple[float, float] | list[float] | None = None,
-    alternatives: str | Rule | Sequence[str | Rule] = (),
     features: str | list[str] | tuple[str, ...] = (),
     groups: str | list[str] | tuple[str, ...] = (),
     decide: str = "interval",
@@ -147,8 +123,6 @@ def rule(
         The smallest and the largest value allowed.
     between : pair of float, optional
         Both limits at once.
-    alternatives : str, Rule or list of them
-        Other limits, of which one that is met is enough: ``"selection_rate.difference >= -0.05"``.
     features, groups : str or list of str, optional
         Only these sensitive features or groups are held to the rule; default all. With both, the
         rule is on each of these groups in each of these features: a group that a feature does not
@@ -170,13 +144,10 @@ def rule(
     >>> import fairgauge as fg
     >>> print(fg.rule("RD", between=(-0.1, 0.1)))
     -0.1 <= RD <= 0.1
-    >>> print(fg.rule("DI", at_least=0.9, alternatives="DPPL <= 0.05", decide="significant"))
-    DI >= 0.9 or DPPL <= 0.05
     """
     return _make_rule({
         "metric": metric, "at_least": at_least, "at_most": at_most, "between": between,
-        "alternatives": alternatives, "features": features, "groups": groups, "decide": decide,
-        "insufficient": insufficient,
+        "features": features, "groups": groups, "decide": decide, "insufficient": insufficient,
     })  # fmt: skip
 
 
@@ -189,31 +160,23 @@ def _make_rule(keys: Mapping[str, object]) -> Rule:
 
 
 def parse_rule(text: str) -> Rule:
-    """Read ``DI >= 0.8``, ``-0.1 <= RD <= 0.1``, or several of them with ``or`` between them.
-
-    ``|RD| <= 0.1`` is short for ``-0.1 <= RD <= 0.1``.
-    """
-    first, *others = re.split(_OR, text)
-    metric, low, high = _split_limit(first)
+    """Read ``DI >= 0.8`` or ``-0.1 <= RD <= 0.1``, for which ``|RD| <= 0.1`` is short."""
+    metric, low, high = _split_limit(text)
     at_least, at_most = (None if math.isinf(end) else end for end in (low, high))
-    limit = {"metric": metric, "at_least": at_least, "at_most": at_most}
-    return _make_rule(limit | ({"alternatives": others} if others else {}))
+    return _make_rule({"metric": metric, "at_least": at_least, "at_most": at_most})
 
 
 def write_rules(rules: Iterable[Mapping[str, Any]]) -> list[str]:
     """Write the limits of rules; what else a rule holds has no text form."""
     return [
-        " or ".join(
-            str(Rule(each["metric"], each.get("at_least", -inf), each.get("at_most", inf)))
-            for each in (rule, *rule.get("alternatives", ()))
-        )
+        str(Rule(rule["metric"], rule.get("at_least", -inf), rule.get("at_most", inf)))
         for rule in rules
     ]
 
 
 def limits_of(text: str) -> tuple[float, float]:
-    """Return the limits of the text of a rule, whatever its metric is; of several, the first."""
-    _, low, high = _split_limit(re.split(_OR, text)[0])
+    """Return the limits of the text of a rule, whatever its metric is."""
+    _, low, high = _split_limit(text)
     return low, high
 
 
@@ -280,7 +243,6 @@ def check_rule(keys: Mapping[str, object], at: Location) -> Rule | None:
         read_key(keys, "decide", read_word(Decide), at, Decide.INTERVAL),
         read_key(keys, "insufficient", read_word(Insufficient), at, Insufficient.REPORT),
         own,
-        read_key(keys, "alternatives", _read_alternatives, at, ()),
     )
     if metric:
         _check_scope(rule, at)
@@ -288,30 +250,12 @@ def check_rule(keys: Mapping[str, object], at: Location) -> Rule | None:
     return None if len(at.problems) > before else rule
 
 
-def _read_alternatives(value: object, at: Location) -> tuple[Rule, ...]:
-    # texts, or tables with a metric and its limits alone
-    found = []
-    for i, item in enumerate(items(value)):
-        if isinstance(item, Mapping) and at[i].report_unknown_keys(item, _LIMIT_KEYS):
-            continue
-        limit = _read_rule(item, at[i])
-        if limit is not None and limit != Rule(limit.metric, limit.low, limit.high, own=limit.own):
-            at[i].report("takes a metric and its limits alone")
-        elif limit is not None:
-            found.append(limit)
-    return tuple(found)
-
-
 def _check_limits(rule: Rule, at: Location) -> None:
-    # what a limit can never fail, or cannot be decided by: significance, or together
-    for each in rule.limits:
-        metric = each.definition
-        if rule.decide is Decide.SIGNIFICANT and (metric is None or math.isnan(metric.neutral)):
-            no_neutral = "has no value of no difference to be significantly away from"
-            at["decide"].report(f"{each.metric} {no_neutral}")
-        if rule.alternatives and metric is not None and metric.scope not in _OF_GROUPS:
-            no_number = "is no number of a single group, and has no alternatives"
-            at["alternatives"].report(f"{each.metric} {no_number}")
+    # what a limit can never fail, or significance cannot decide
+    metric = rule.definition
+    if rule.decide is Decide.SIGNIFICANT and (metric is None or math.isnan(metric.neutral)):
+        no_neutral = "has no value of no difference to be significantly away from"
+        at["decide"].report(f"{rule.metric} {no_neutral}")
     low, high = rule.row.range
     limits = [limit for limit in (rule.low, rule.high) if math.isfinite(limit)]
     if limits and rule.low <= low and high <= rule.high:

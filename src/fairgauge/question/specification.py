@@ -563,7 +563,7 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
             if reason is not None and reason.code is ReasonCode.NEEDS_COLUMNS:
                 yield Problem(f"metrics[{i}]", _suggest_options(metric, reason, spec))
                 break  # the ratio of a rate needs what its difference needs
-    for i, rule in spec.limits:
+    for i, rule in enumerate(spec.rules):
         metric_or_rate = rule.own or rule.definition or catalogue.rate(rule.metric)
         yield from unmet_needs_of_rule(metric_or_rate, spec, f"rules[{i}]")
 

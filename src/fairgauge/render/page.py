@@ -330,8 +330,6 @@ def _notes(worded: WordedPage, cells: list[tree.GridCell]) -> Iterator[str]:
         yield g.say("grid", "decides", counts=of_100, **facts) or ""
     outcomes = {cell.outcome for cell in cells}
     letters = {letter for cell in cells for letter in cell.notes}
-    if facts["alternatives"]:
-        yield texts["alternatives"]
     undecided = [
         g.say("grid", str(outcome), why=facts["why"])
         for outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)

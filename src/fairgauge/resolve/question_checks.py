@@ -191,7 +191,7 @@ def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:
 
     Those that every value meets are refused where they are read.
     """
-    for i, rule in spec.limits:
+    for i, rule in enumerate(spec.rules):
         row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
         low, high = row.range
         if rule.low > high or rule.high < low:
@@ -214,7 +214,7 @@ def adverse_end(row: Metric | Statistic, favourable: Favourable) -> int:
 
 def depends_on_favourable(spec: Spec) -> bool:
     """Return whether the reference or a rule with one limit turns with what is favourable."""
-    one_sided = (limit for _, limit in spec.limits if math.isinf(limit.high - limit.low))
+    one_sided = (limit for limit in spec.rules if math.isinf(limit.high - limit.low))
     return spec.reference is ReferenceRule.BEST or any(
         adverse_end(spec.catalogue.row(limit.metric), Favourable.POSITIVE) for limit in one_sided
     )
@@ -222,7 +222,7 @@ def depends_on_favourable(spec: Spec) -> bool:
 
 def limits_of_the_better_off(spec: Spec, favourable: Favourable) -> Iterator[Diagnostic]:
     """Warn of rules that nobody who is worse off can fail, with those that they can."""
-    bounds = [(each, (each.low, each.high)) for _, each in spec.limits]
+    bounds = [(each, (each.low, each.high)) for each in spec.rules]
     for rule, ends in bounds:
         row = spec.catalogue.row(rule.metric)
         if not (end := adverse_end(row, favourable)):

@@ -45,7 +45,7 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
     ]
     named += [
         (f"rules[{i}].metric", limit.own or limit.metric)
-        for i, limit in spec.limits
+        for i, limit in enumerate(spec.rules)
         if limit.definition is not None
     ]
     for path, name in named:
@@ -65,7 +65,7 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
 
 def _rules_of_other_tasks(spec: Spec, task: Task) -> Iterator[Problem]:
     # the rules on what is not defined in the task: they could never be evaluated
-    for i, rule in spec.limits:
+    for i, rule in enumerate(spec.rules):
         row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
         of_metric = rule.definition is not None
         if task in row.tasks or (task is Task.REGRESSION and of_metric):
@@ -94,11 +94,11 @@ def asked_rates(
     ``all``, every rate of the catalogue as well.
     """
     compared = (rate for each in asked for rate in each.metric.statistics)
-    ruled = (spec.catalogue.rate(rule.metric) for _, rule in spec.limits if not rule.definition)
+    ruled = (spec.catalogue.rate(rule.metric) for rule in spec.rules if not rule.definition)
     listed = dict.fromkeys(RATES)
     listed |= dict.fromkeys(r for r in (*compared, *ruled) if r.own)
     if "all" not in spec.metrics:
-        wanted = {limit.metric for _, limit in spec.limits} | {
+        wanted = {limit.metric for limit in spec.rules} | {
             rate.name for each in asked if each.obstacle is None for rate in each.metric.statistics
         }
         listed = {rate: None for rate in listed if rate.name in wanted}

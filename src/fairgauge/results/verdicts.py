@@ -11,7 +11,7 @@ from fairgauge.enums import Favourable, Outcome, ScopeKind
 from fairgauge.errors import FairgaugeError, Problem, SpecError, display
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.rules import limits_of
-from fairgauge.reasons import NOT_EVALUABLE, Parameter, Reason, ReasonCode
+from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline
 from fairgauge.results.definitions import OfRow, in_words
 from fairgauge.results.disadvantage import adverse_sign, favourable_in
@@ -30,7 +30,6 @@ class Verdict(OfRow[Metric | Statistic]):
     ----------
     group, mirror : None where a rule matches nothing; the other one of just two.
     remains : whether a fail is one when all comparisons of rules are judged together (Holm).
-    alternatives : the verdict of each; value and interval are of the first.
     """
 
     rule: str
@@ -47,7 +46,6 @@ class Verdict(OfRow[Metric | Statistic]):
     reason: Reason
     value: float | None = None
     interval: Inline[Interval | None] = None
-    alternatives: tuple[Verdict, ...] = ()
 
     def withheld(self, why: WhyWithheld) -> Verdict:
         """Return it inconclusive where it is a pass that stands on something doubted."""
@@ -59,18 +57,13 @@ class Verdict(OfRow[Metric | Statistic]):
             if doubt is None or doubt.get("rows") is None or self.reason.get("open_rows"):
                 return self  # more rows would else make a pass of it
             open_ = {"open_rows": doubt["rows"], "what": doubt["what"], "unit": doubt.get("unit")}
-            return replace(self, reason=open_at_any_size(self.reason, **open_))
-        if self.definition is None or self.outcome not in (Outcome.PASS, Outcome.INCONCLUSIVE):
+            # no number of rows would decide it
+            given = dict(self.reason.parameters) | {"needed": None, "on_limit": None} | open_
+            return replace(self, reason=Reason.of(self.reason.code, **given))
+        if self.definition is None or self.outcome is not Outcome.PASS:
             return self
-        alternatives = tuple(each.withheld(why) for each in self.alternatives)
-        if self.outcome is Outcome.INCONCLUSIVE or Outcome.PASS in {
-            each.outcome for each in alternatives
-        }:
-            return replace(self, alternatives=alternatives)
-        reason = self.reason if alternatives else why(_needs(self.definition), self.feature)
-        if reason is None:
-            return self
-        return replace(self, outcome=Outcome.INCONCLUSIVE, reason=reason, alternatives=alternatives)
+        reason = why(_needs(self.definition), self.feature)
+        return replace(self, outcome=Outcome.INCONCLUSIVE, reason=reason) if reason else self
 
     @property
     def says(self) -> str:
@@ -91,12 +84,6 @@ def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate
         if own and at_threshold and each.scope.kind is ScopeKind.OVERALL:
             return each
     return None
-
-
-def open_at_any_size(reason: Reason, **kept_open: Parameter) -> Reason:
-    """Return why a verdict is open that no number of rows would decide, and what it is open for."""
-    needed = dict.fromkeys(("needed", "on_limit"))
-    return Reason.of(reason.code, **dict(reason.parameters) | needed | kept_open)
 
 
 class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, not an error
@@ -158,20 +145,9 @@ def before_counting(verdict: Verdict) -> Outcome:
 
 
 def reasons_of(verdict: Verdict) -> tuple[Reason, ...]:
-    """Return why the data come to an outcome: of alternatives, why each that comes to it does.
-
-    >>> rule = "DI >= 0.8 or DPPL <= 0.1"
-    >>> one = Verdict(rule="DI >= 0.8", metric="DI", feature="sex", group="F",
-    ...     outcome=Outcome.INCONCLUSIVE, reason=Reason.of(ReasonCode.MISSING_GROUPS))
-    >>> both = replace(one, rule=rule, reason=Reason.of(ReasonCode.ALTERNATIVES),
-    ...     alternatives=(one, replace(one, outcome=Outcome.FAIL)))
-    >>> [str(reason.code) for reason in reasons_of(both)]
-    ['missing_groups']
-    """
-    outcome = before_counting(verdict)
-    deciding = [each.reason for each in verdict.alternatives if each.outcome is outcome]
+    """Return why the data come to an outcome, whatever an undecided verdict counts as."""
     counted = verdict.reason.code is ReasonCode.COUNTED_AS
-    return tuple(deciding) or (verdict.reason["reasons"] if counted else (verdict.reason,))
+    return verdict.reason["reasons"] if counted else (verdict.reason,)
 
 
 def unmet(verdicts: Iterable[Verdict], inconclusive: str) -> tuple[Verdict, ...]:
@@ -265,8 +241,7 @@ def is_of_both_sides(verdict: Verdict) -> bool:
     def is_symmetric(low: float, high: float) -> bool:
         return math.isclose(low * high, 1) if neutral == 1 else low == -high
 
-    limits = [limits_of(each.rule) for each in verdict.alternatives or (verdict,)]
-    return verdict.mirror is not None and all(is_symmetric(*each) for each in limits)
+    return verdict.mirror is not None and is_symmetric(*limits_of(verdict.rule))
 
 
 def _distance_outside(verdict: Verdict) -> float:

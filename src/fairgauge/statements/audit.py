@@ -364,7 +364,6 @@ class _Audit(Compared):
         like = next((each for each in judged if each.of is not None), None)
         neutral = getattr(rule.worst.definition, "neutral", math.nan)
         several = len({each.class_scope for each in rule.verdicts}) > 1
-        several = several or any(each.alternatives for each in rule.verdicts)
         rules = self.spec.get("rules", ())
         asked = {str(keys.get("decide")) for keys in rules if keys["metric"] in rule.rule}
         estimates = filter(None, map(self._estimate, rule.verdicts))
@@ -458,8 +457,8 @@ class _Audit(Compared):
             rows=tuple((feature, *row) for (feature, _), row in kept), facts={
                 "rules": [self._rule(rule, i) for i, rule in chosen],
                 "more": {"rule": len(numbered) - len(chosen), "row": len(rows) - len(kept)},
-                "alternatives": any(each.alternatives for each in verdicts), "why": sorted(
-                    {r.code for v in verdicts for r in reasons_of(v) if r.code in _BESIDE}),
+                "why": sorted(
+                    _BESIDE.intersection(r.code for v in verdicts for r in reasons_of(v))),
                 "level": min((v.interval.level for v in verdicts if v.interval), default=None),
                 "joint": any(each.simultaneous for each in self.report.estimates)})  # fmt: skip
 
@@ -785,7 +784,7 @@ class _Audit(Compared):
             yield from self._later()
         if self._has_subgroups():
             yield step("find_subgroups")
-        by_thresholds = any(is_of_decisions(v.definition) and not v.alternatives for v in failed)
+        by_thresholds = any(is_of_decisions(v.definition) for v in failed)
         if by_thresholds and spec.get("score") and spec.get("label"):
             yield step("other_threshold")
         if not (failed or undecided):
@@ -950,7 +949,7 @@ _IN_WORDS = (*_SHARES, "mean")
 OUTCOMES = ("label", "prediction", "score")
 _NOT_BESIDE = (ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES, ReasonCode.FAVOURABLE_UNSTATED)
 _OF_ZERO = (ReasonCode.RATIO_MAY_BE_ZERO, ReasonCode.RATIO_NOT_ABOVE_ZERO)
-_BESIDE = (*ON_ONE_SIDE, ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES)
+_BESIDE = {*ON_ONE_SIDE, ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES}
 
 
 def _is_contrary(one: Statement, other: Statement) -> bool:

@@ -84,7 +84,6 @@ def test_a_feature_of_one_group_is_not_passed_over(reference):
         ("accuracy >= -1", "rules[0]: can never fail: accuracy is between 0 and 1"),
         ("DI >= 0", "rules[0]: can never fail: DI is between 0 and inf, and every value of it is"),
         ("-1 <= RD <= 1", "rules[0]: can never fail: RD is between -1 and 1"),
-        ("RD <= 0.1 or RD <= 10", "can never fail: RD is between -1 and 1"),
         ("accuracy >= 8%", "rules[0]: cannot read 'accuracy >= 8%'; shares are written as 0.08"),
         ("DI > 80%", "rules[0]: cannot read 'DI > 80%'; shares are written as 0.8"),
     ],

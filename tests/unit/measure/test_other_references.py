@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
 
@@ -39,21 +37,20 @@ def test_of_two_groups_a_reference_that_fails_itself_is_named() -> None:
         assert not turned(fg.audit(counts_of(rates), reference=reference, rules=["DI >= 0.8"]))
 
 
-@pytest.mark.parametrize("rule", ["DI >= 0.8", "DI >= 0.8 or selection_rate.difference >= -0.01"])
-def test_a_named_set_that_passes_is_warned_of_where_all_others_would_fail(rule: str) -> None:
+def test_a_named_set_that_passes_is_warned_of_where_all_others_would_fail() -> None:
     """The others had 0.6 of its rate: a pass, as two sets of all values fail."""
     counts = counts_of({"a": 0.5, "b": 0.3, "c": 0.5, "d": 0.3})
     one, other = {"g": [["a", "c"]]}, {"g": [["b", "d"]]}
-    report = fg.audit(counts, sensitive=one, rules=[rule])
+    report = fg.audit(counts, sensitive=one, rules=["DI >= 0.8"])
     assert report.verdict is Outcome.PASS
     [note] = [n for n in report.diagnostics if n.code is DiagnosticCode.REFERENCE_DECIDES]
     assert note.message == (
-        f"the rule {rule} passes for 'a, c', compared with all others; these, "
+        "the rule DI >= 0.8 passes for 'a, c', compared with all others; these, "
         "compared with 'a, c', would fail: to judge them too, name their values as a further "
         "set (--sensitive g=V1,V2)"
     )
     for sensitive in (other, {"g": [["a", "c"], ["b", "d"]]}):
-        failed = fg.audit(counts, sensitive=sensitive, rules=[rule])
+        failed = fg.audit(counts, sensitive=sensitive, rules=["DI >= 0.8"])
         assert failed.verdict is Outcome.FAIL
         assert not turned(failed)
     assert not turned(fg.audit(counts, sensitive=one, rules=["DI >= 0.5"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -376,18 +376,13 @@ def rules_of(report: Report) -> dict[str, Rule]:
     """Return the rules of a report by their text."""
     rules: dict[str, Rule] = {}
     for keys in report.spec.get("rules", ()):
-        others = tuple(map(_rule, keys.get("alternatives", ())))
-        rule = replace(
-            _rule(keys), alternatives=others, decide=Decide(keys.get("decide", Decide.INTERVAL))
-        )
+        low, high = keys.get("at_least", -math.inf), keys.get("at_most", math.inf)
+        decide = Decide(keys.get("decide", Decide.INTERVAL))
+        rule = Rule(keys["metric"], low, high, decide=decide)
         same = rules.setdefault(str(rule), rule)
         if same.decide is not rule.decide:  # of several groups in several ways: each row states it
             rules[str(rule)] = replace(rule, decide=Decide.INTERVAL)
     return rules
-
-
-def _rule(keys: Mapping[str, Any]) -> Rule:
-    return Rule(keys["metric"], keys.get("at_least", -math.inf), keys.get("at_most", math.inf))
 
 
 def written_rule_words(text: str, metric: Metric | Statistic | None = None) -> str:
@@ -417,16 +412,14 @@ def monitored_rules(report: MonitorReport) -> dict[str, str]:
 
 
 def rule_words(rule: Rule | None, text: str, metric: Metric | Statistic) -> str:
-    """Return a rule with its metrics and limits in words: ``selection rate ratio >= 0.8``.
+    """Return a rule with its metric and limits in words: ``selection rate ratio >= 0.8``.
 
     Where the interval alone does not decide, what does follows in brackets.
     """
     if rule is None:
         return called(text)
-    limits = (limit_words(rule, metric), *(limit_words(r, r.row) for r in rule.alternatives))
-    terms = _spoken_names().terms
-    decided = f" ({terms['decided']})" * (rule.decide is Decide.SIGNIFICANT)
-    return f" {terms['or']} ".join(limits) + decided
+    decided = f" ({_spoken_names().terms['decided']})" * (rule.decide is Decide.SIGNIFICANT)
+    return limit_words(rule, metric) + decided
 
 
 def limit_words(rule: Rule, metric: Metric | Statistic) -> str:

@@ -12,7 +12,7 @@ from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, IntervalMethod, Outcome, ScopeKind, Status
 from fairgauge.question import rules
-from fairgauge.reasons import NOT_EVALUABLE, ReasonCode
+from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words import metric_words as metrics
@@ -27,24 +27,19 @@ from fairgauge.statements.audit import needed
 
 _MOST_LINES, _MOST_NAMED = 20, 3
 _DECIDED = (Outcome.PASS, Outcome.FAIL)
-_OF_ALL_LIMITS = frozenset({ReasonCode.COUNTED_AS, ReasonCode.FAMILYWISE})
-"""Reasons of a rule with alternatives that are of all of its limits together."""
 
 
 def describe_verdict(verdict: Verdict) -> str:
     """Return why a verdict is what it is, as a sentence without the rule and the group."""
     g, reason = spoken(), verdict.reason
-    each = verdict.alternatives if reason.code not in _OF_ALL_LIMITS | NOT_EVALUABLE else ()
     if reason.code is ReasonCode.FEW_ROWS and isinstance(verdict.definition, Statistic):
         reason = reason.on("group")  # a rule on a rate of one group has no other side
     rows, metric, held = needed(reason), verdict.definition, held_against(verdict)
     rate, ratio = metrics.compared_rate(metric), is_ratio(metric) or None
     facts: dict[str, Any] = {
-        "limits": [f"{describe_verdict(e)} ({in_words(outcome_word(e.outcome))})" for e in each],
-        "outcomes": {e.outcome for e in each},
         "measured": f"{metrics.metric_words(metric)} {g.cell(held)}" if held != "-" else "",
         "why": g.reason(reason, **_facts_in_units(verdict)),
-        "where": "" if each else place_words(verdict.class_scope, verdict.threshold),
+        "where": place_words(verdict.class_scope, verdict.threshold),
         "needed": rows,
         "of": rate.among.described if isinstance(rate, Rate) and rate.among != ALL else "rows",
         "group": verdict.group,
@@ -101,10 +96,9 @@ def rule_lines(report: Report, terms: Mapping[str, str] | None = None) -> Iterat
         for each in rule.verdicts:
             outcome, reason = before_counting(each), each.reason
             decided = outcome in _DECIDED or reason.code is ReasonCode.CROSSES
-            held = [held_against(e).removeprefix("-") for e in each.alternatives or (each,)]
             place = place_words(each.class_scope, each.threshold)
             details = [
-                g.cell(f" {g.terms['or']} ".join(held)),
+                g.cell(held_against(each).removeprefix("-")),
                 place,
                 "" if decided else g.reason(reason),
             ]
@@ -128,11 +122,10 @@ def verdict_rows(report: Report) -> Iterator[dict[str, Any]]:
     written = metrics.rules_of(report)
     for rule in report.by_rule:
         words = metrics.rule_words(written.get(rule.rule), rule.rule, rule.worst.definition)
-        or_ = f" {spoken().terms['or']} "
         rows = [
             {
                 "group": verdict_name(each, report),
-                "held": or_.join(map(held_against, each.alternatives or (each,))),
+                "held": held_against(each),
                 "outcome": before_counting(each),
                 "evidence": printable(capitalised(describe_verdict(each))),
             }

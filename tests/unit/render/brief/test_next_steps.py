@@ -60,7 +60,6 @@ def test_every_step_begins_with_who_takes_it(name):
         ("roc_auc >= 0.99", False),
         ("mean_score >= 0.99", False),
         ("accuracy >= 0.99", False),
-        ("accuracy.difference >= 0.5 or accuracy.difference <= -0.5", False),
     ],
 )
 def test_another_threshold_is_advised_only_for_a_rule_that_thresholds_takes(rule, is_taken):
