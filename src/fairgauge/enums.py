@@ -78,21 +78,11 @@ class Accepts(StrEnum):
     """How a score that gets the favourable decision compares with its threshold."""
 
     FROM = ">="
-    ABOVE = ">"
     BELOW = "<"
-    UP_TO = "<="
 
     def decides(self, score: float, threshold: float) -> bool:
         """Return whether a score gets the favourable decision."""
-        match self:
-            case Accepts.FROM:
-                return score >= threshold
-            case Accepts.ABOVE:
-                return score > threshold
-            case Accepts.BELOW:
-                return score < threshold
-            case Accepts.UP_TO:
-                return score <= threshold
+        return score >= threshold if self is Accepts.FROM else score < threshold
 
 
 Threshold = StrEnum("Threshold", "MEDIAN")
