@@ -533,7 +533,7 @@ class _Chooser:
         compared = sides[:, np.concatenate([groups, references.sides[groups]])]
         inside = self.spec.reference is ReferenceRule.OVERALL
         made = measured_disparities(
-            self.metric, lambda of: change_of(of, compared), bases, self.spec, inside=inside
+            self.metric, change_of(self.metric.of, compared), bases, self.spec, inside=inside
         )
         measured = self._disparities(self.second, cuts, self._usual)
         (value_meets,) = measured.meet.tolist()

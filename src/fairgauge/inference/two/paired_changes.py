@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts, Need
-from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.score_statistics import MomentStatistic, ScoreStatistic
 from fairgauge.catalogue.statistics import Agreement, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Profile
@@ -28,7 +28,7 @@ from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
 from fairgauge.stats.intervals import t_from_z
 from fairgauge.stats.paired import exact_upper, paired_difference, paired_p, paired_score_ratio
-from fairgauge.stats.significance import invert, normal_quantile, two_sided
+from fairgauge.stats.significance import invert
 
 # part of all rows by which a count is moved for a difference quotient
 _STEP = 1e-6
@@ -122,34 +122,6 @@ class PairedTable:
         )
         total = np.array([float(a @ b) for a, b in pairs])
         return np.asarray(total + (added * one * two).sum(axis=(1, 2, 3)))
-
-    def covariances(self, influences: Array, sides: Index, *, inside: bool) -> Array:
-        """Return the covariances of many numbers of some sides, one number after another.
-
-        ``influences``: array of shape (numbers, sides, C + 1, C, C)
-        ``inside``: whether there are two sides, of which the second holds the first.
-        """
-        numbers, size = influences.shape[:2]
-        flat = influences.reshape(numbers, size, -1)
-        found = np.zeros((numbers, size, numbers, size))
-        if self.clusters is None:
-            squares = self.smoothed_squares()[sides].reshape(size, -1)
-            for i in range(size):
-                found[:, i, :, i] = (flat[:, i] * squares[i]) @ flat[:, i].T
-            if inside:
-                found[:, 0, :, 1] = (flat[:, 0] * squares[0]) @ flat[:, 1].T
-                found[:, 1, :, 0] = found[:, 0, :, 1].T
-            return found.reshape(numbers * size, -1)
-        entries = []
-        for i, side in enumerate(sides.tolist()):
-            held = self.clusters[side]
-            moved = held.weights * flat[:, i, held.cell] * np.sqrt(self.correction[side])
-            entries.append((held.cluster, moved))
-        for i, (clusters, moved) in enumerate(entries):
-            totals = np.array([np.bincount(clusters, of, self.cluster_count) for of in moved])
-            for j, (others, of_others) in enumerate(entries):
-                found[:, i, :, j] = totals[:, others] @ of_others.T
-        return found.reshape(numbers * size, -1)
 
     @property
     def degrees(self) -> Array:
@@ -512,17 +484,14 @@ class DisparityChanges:
     values: tuple[Array, Array]
     rows: tuple[Array, Array]
     methods: tuple[IntervalMethod, ...]
-    models: tuple[Quantity, Quantity] | None = None
+    models: tuple[Quantity, Quantity]
 
     def crossing_p(self) -> Array:
         """Return the p-value of not changing sides: of the less certain of both sides; else 1."""
-        never = np.ones_like(self.shift.value)
-        if self.models is None:
-            return never
         old, new = self.models
         crossed = np.sign(old.value) * np.sign(new.value) < 0
         if not crossed.any():
-            return never
+            return np.ones_like(self.shift.value)
         return np.where(crossed, np.maximum(old.p_value(), new.p_value()), 1.0)
 
     def distance_tested_at(self, z: ArrayLike) -> Limits:
@@ -587,131 +556,3 @@ def logs_of(limits: Limits) -> Limits:
     """Return the logarithms of limits of a number that is not negative."""
     low, high = limits
     return np.log(np.maximum(low, 0.0)), np.log(np.maximum(high, 0.0))
-
-
-# probability that an item is excluded from the largest, under either model, although it is one.
-_EXCLUDED = 0.005
-_METHODS = (IntervalMethod.SIMULTANEOUS, IntervalMethod.INFLUENCE)
-
-
-def combined_changes(
-    metric: Combined, changes: Sequence[StatisticChange], *, inside: bool
-) -> DisparityChanges:
-    """Return what becomes of the larger, or of the mean, of the sizes of several contrasts.
-
-    ``changes`` hold for each contrast all groups, and then the reference of each, which holds the
-    group where ``inside``.
-    """
-    pairs = len(changes[0].rows) // 2
-    # the size of a difference is the larger of it and of its negative
-    parts = [(np.array([i, i + 1]), np.array([i + 1, i])) for i in range(0, 2 * len(changes), 2)]
-    if metric.how != "mean":
-        first, second = (np.concatenate(side) for side in zip(*parts, strict=True))
-        parts = [(first, second)]
-    every = []
-    for i in range(pairs):
-        of = _Coordinates(changes, np.array([i, pairs + i]), inside=inside)
-        every.append([_LargestItem(of, items) for items in parts])
-    old, new = (
-        np.array([np.mean([getattr(part, when) for part in items]) for items in every])
-        for when in ("old", "new")
-    )
-    # of two decisions, statistics are rates of the rows of either label, which are independent
-    table = changes[0].table
-    dependent = table.clusters is not None or table.classes
-
-    def at(z: ArrayLike) -> Limits:
-        ends = np.empty((2, pairs))
-        for i, of_z in enumerate(np.broadcast_to(z, pairs).tolist()):
-            values = np.array([[item.new - item.old] for item in every[i]])
-            distances = np.array([item.limits(of_z) for item in every[i]]) - values
-            whole = np.abs(distances).sum(0) if dependent else np.sqrt((distances**2).sum(0))
-            ends[:, i] = np.array([-1.0, 1.0]) * whole / len(every[i])
-        return new - old + ends[0], new - old + ends[1]
-
-    rows, others = np.split(np.min([change.rows for change in changes], axis=0), 2)
-    above = np.full(pairs, np.inf)  # sizes lie on one side of "no difference" alone
-    level = Quantity(above, lambda _: (above, above))
-    shift = Quantity(new - old, at)
-    return DisparityChanges(shift, level, (old, new), (rows, others), _METHODS)
-
-
-# numbers of which the largest counts: coordinates, and those that are subtracted from them.
-_Items = tuple[Index, Index]
-
-
-class _Coordinates:
-    """Statistics of two sides under both models, one statistic after another.
-
-    ``values``: array of shape (2, coordinates): of either model.
-    ``covariance``: of all of them under the model in use, then under the candidate.
-    """
-
-    def __init__(self, changes: Sequence[StatisticChange], sides: Index, *, inside: bool) -> None:
-        table = changes[0].table
-        models = [change.models[which] for which in range(2) for change in changes]
-        influences = [each.influence for each in models if each.influence is not None]
-        self.values = np.reshape([each.value[sides] for each in models], (2, -1))
-        size = self.values.shape[1]
-        found = table.covariances(np.stack([h[sides] for h in influences]), sides, inside=inside)
-        self.covariance = found.reshape(2, size, 2, size)
-        self._degrees = float(table.degrees[sides].min())
-
-    def differences(self, items: _Items) -> Array:
-        """Return items under both models; shape (2, items)."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.values[:, items[0]] - self.values[:, items[1]])
-
-    def errors(self, before: _Items, after: _Items, models: tuple[int, int]) -> Array:
-        terms = [
-            (1.0, models[1], after[0][None, :]),
-            (-1.0, models[1], after[1][None, :]),
-            (-1.0, models[0], before[0][:, None]),
-            (1.0, models[0], before[1][:, None]),
-        ]
-        variance = sum(
-            s * t * self.covariance[m, i, n, j] for s, m, i in terms for t, n, j in terms
-        )
-        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
-
-    def critical(self, z: float, times: int) -> float:
-        each = z if times <= 1 else -normal_quantile(float(two_sided(z)) / (2 * times))
-        return float(t_from_z(each, self._degrees))
-
-
-class _LargestItem:
-    """The change of the largest of some items, from i under one model to j under the other."""
-
-    # Both are fixed, though unknown. An item that is statistically significantly less than another
-    # under a model is excluded, at a level that is small against 5%. The change is at least that
-    # from i to any j: for every i its lower limit is the highest of those over j, simultaneous over
-    # them (Bonferroni), and that of the change the lowest of these over i; the upper limit is the
-    # converse. Where several items are equal, limits that hold whatever they are cover more.
-
-    # Hsu (1996), Multiple Comparisons: Theory and Methods, chapter 4; Andrews & Soares (2010),
-    # Econometrica 78, 119-157 (moments that are not binding are excluded).
-
-    def __init__(self, of: _Coordinates, items: _Items) -> None:
-        self._of = of
-        old, new = of.differences(items)
-        self.old, self.new = old.max(), new.max()
-        if not np.isfinite(self.new - self.old):
-            return
-        before, after = (self._may_be_largest(items, k, each) for k, each in enumerate((old, new)))
-        self._sizes = len(before), len(after)
-        sides = [(items[0][at], items[1][at]) for at in (before, after)]
-        self._changes = new[after] - old[before][:, None]
-        self._errors = of.errors(sides[0], sides[1], (0, 1))
-
-    def _may_be_largest(self, items: _Items, model: int, values: Array) -> Index:
-        errors = self._of.errors(items, items, (model, model))
-        z = self._of.critical(normal_quantile(1 - _EXCLUDED / 2), len(values))
-        return np.flatnonzero(~(values - values[:, None] > z * errors).any(axis=1))
-
-    def limits(self, z: float) -> tuple[float, float]:
-        if not np.isfinite(self.new - self.old):
-            return np.nan, np.nan
-        before, after = (self._of.critical(z, size) for size in self._sizes)
-        low = (self._changes - after * self._errors).max(axis=1).min()
-        high = (self._changes + before * self._errors).min(axis=0).max()
-        return float(low), float(high)
