@@ -257,7 +257,6 @@ class WhyInconclusive(StrEnum):
     IMPRECISE = "imprecise"
     BEYOND_MARGIN = "beyond margin"
     VARIES = "varies"  # over strata, so that an average hides what remains in some
-    MAY_VARY = "may vary"  # over strata by itself, and not when all gaps are judged together
     IN_A_STRATUM = "in a stratum"  # a difference is shown in the direction of the gap
     NOT_TESTED = "not tested"  # whether it varies over strata, most of which lack clusters
     OFFSET = "offset"  # no gap over all strata: composition offsets a difference within them

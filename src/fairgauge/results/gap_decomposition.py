@@ -49,7 +49,7 @@ class StratumGap:
     ``others``: the mean difference of all strata that are not outlying (DerSimonian and Laird).
     ``p_value, p_adjusted``: of the same difference as in the others, alone and for all
         (Bonferroni).
-    ``outlying, outlying_alone``: whether it differs from the others, and would alone.
+    ``outlying``: whether it differs from the others.
     """
 
     stratum: Mapping[str, str]
@@ -68,7 +68,6 @@ class StratumGap:
     p_value: Share | None = None
     p_adjusted: Share | None = None
     outlying: bool = False
-    outlying_alone: bool = False
 
 
 UNADJUSTED = (
