@@ -78,21 +78,11 @@ class Accepts(StrEnum):
     """How a score that gets the favourable decision compares with its threshold."""
 
     FROM = ">="
-    ABOVE = ">"
     BELOW = "<"
-    UP_TO = "<="
 
     def decides(self, score: float, threshold: float) -> bool:
         """Return whether a score gets the favourable decision."""
-        match self:
-            case Accepts.FROM:
-                return score >= threshold
-            case Accepts.ABOVE:
-                return score > threshold
-            case Accepts.BELOW:
-                return score < threshold
-            case Accepts.UP_TO:
-                return score <= threshold
+        return score >= threshold if self is Accepts.FROM else score < threshold
 
 
 Threshold = StrEnum("Threshold", "MEDIAN")
@@ -268,7 +258,6 @@ class WhyInconclusive(StrEnum):
     IMPRECISE = "imprecise"
     BEYOND_MARGIN = "beyond margin"
     VARIES = "varies"  # over strata, so that an average hides what remains in some
-    MAY_VARY = "may vary"  # over strata by itself, and not when all gaps are judged together
     IN_A_STRATUM = "in a stratum"  # a difference is shown in the direction of the gap
     NOT_TESTED = "not tested"  # whether it varies over strata, most of which lack clusters
     OFFSET = "offset"  # no gap over all strata: composition offsets a difference within them

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from fairgauge.api.running import answered
 from fairgauge.checks.outcome_checks import assumed_positive
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import Task, Threshold
+from fairgauge.enums import Profile, Task, Threshold
 from fairgauge.errors import Problem, problems_where, refuse
 from fairgauge.measure.choose_thresholds import choose_thresholds
 from fairgauge.question.features import RECORD, refuse_probabilities
@@ -37,9 +37,8 @@ def thresholds(
         As of `fairgauge.audit`, with a label, a score and sensitive features; thresholds are chosen
         for each feature and intersection by itself. Of the options, ``rules`` is the one rule that
         every group must meet, a difference or a ratio of a rate of decisions, such as
-        ``"selection_rate.ratio >= 0.8"``, or equalized odds, ``"worst_odds <= 0.1"``, the larger
-        difference in true and in false positive rate; and ``margins`` is the one rate of all rows
-        that may be worse, and by how much at most (default ``{"accuracy": 0.01}``).
+        ``"selection_rate.ratio >= 0.8"``; and ``margins`` is the one rate of all rows that may be
+        worse, and by how much at most (default ``{"accuracy": 0.01}``).
     {config}
     {options}
 
@@ -102,6 +101,8 @@ def _check_thresholds(spec: Spec) -> None:
         (spec.label is None, "label", "name the column of the label; thresholds are chosen by it"),
         (spec.prediction is not None, "prediction",
          "leave it out: decisions follow from the score and its threshold"),
+        (spec.profile is not Profile.DOCUMENTED, "profile",
+         "thresholds are chosen by the documented formulas"),
         (len(cuts) != 1, "threshold", "give the one threshold in use today"),
         (len(spec.rules) != 1, "rules",
          "name the one rule to meet, such as 'selection_rate.ratio >= 0.8' (--rule RULE)"),

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import TypeGuard
 
 from fairgauge.catalogue.cells import Cells, Need
-from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.score_statistics import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.start.records import dataclass
@@ -100,13 +100,8 @@ def usual_rate(*, decided: bool, labelled: bool, regression: bool) -> str:
     return "selection_rate" if decided else "base_rate"
 
 
-def is_of_decisions(metric: object) -> TypeGuard[Contrast | Combined]:
-    """Return whether a metric is one that thresholds are chosen for.
-
-    That is a difference or a ratio of a rate of decisions, or the worst of several.
-    """
-    if isinstance(metric, Combined):
-        return metric.how == "worst" and all(map(is_of_decisions, metric.of))
+def is_of_decisions(metric: object) -> TypeGuard[Contrast]:
+    """Return whether a metric is a difference or a ratio of a rate of decisions."""
     return (
         isinstance(metric, Contrast)
         and isinstance(metric.of, Rate)

@@ -8,14 +8,13 @@ correlation of the two. A disparity changes by the difference (or ratio) of two 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts, Need
-from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.score_statistics import MomentStatistic, ScoreStatistic
 from fairgauge.catalogue.statistics import Agreement, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Profile
@@ -27,8 +26,6 @@ from fairgauge.stats.arrays import Limits, Mask
 from fairgauge.stats.paired import exact_upper
 from fairgauge.stats.paired_tables import (
     Discordant,
-    LargestItem,
-    PairedCoordinates,
     PairedTable,
     Quantity,
     combined,
@@ -36,7 +33,6 @@ from fairgauge.stats.paired_tables import (
     discordant_rows,
     distance_limits,
     logarithm,
-    side_covariances,
 )
 
 # part of all rows by which a count is moved for a difference quotient
@@ -207,7 +203,7 @@ class DisparityChanges:
     ``level``: the sum of both disparities, whose sign is the side of "no difference" that both lie
         on.
     ``values``: the disparity under each model.
-    ``models``: it with its limits, where it may change sides.
+    ``models``: it with its limits.
     ``rows``: effective rows of group and reference.
     """
 
@@ -216,17 +212,14 @@ class DisparityChanges:
     values: tuple[Array, Array]
     rows: tuple[Array, Array]
     methods: tuple[IntervalMethod, ...]
-    models: tuple[Quantity, Quantity] | None = None
+    models: tuple[Quantity, Quantity]
 
     def crossing_p(self) -> Array:
         """Return the p-value of not changing sides: of the less certain of both sides; else 1."""
-        never = np.ones_like(self.shift.value)
-        if self.models is None:
-            return never
         old, new = self.models
         crossed = np.sign(old.value) * np.sign(new.value) < 0
         if not crossed.any():
-            return never
+            return np.ones_like(self.shift.value)
         return np.where(crossed, np.maximum(old.p_value(), new.p_value()), 1.0)
 
     def distance_tested_at(self, z: ArrayLike) -> Limits:
@@ -255,52 +248,3 @@ def disparity_changes(
     old, new = metric.of_values(ours, theirs, Profile.DOCUMENTED)
     models = made[2], made[3]
     return DisparityChanges(made[0], made[1], (old, new), (rows, others), methods, models)
-
-
-_METHODS = (IntervalMethod.SIMULTANEOUS, IntervalMethod.INFLUENCE)
-
-
-def combined_changes(
-    metric: Combined, changes: Sequence[StatisticChange], *, inside: bool
-) -> DisparityChanges:
-    """Return what becomes of the larger, or of the mean, of the sizes of several contrasts.
-
-    ``changes`` hold for each contrast all groups, and then the reference of each, which holds the
-    group where ``inside``.
-    """
-    pairs = len(changes[0].rows) // 2
-    # the size of a difference is the larger of it and of its negative
-    parts = [(np.array([i, i + 1]), np.array([i + 1, i])) for i in range(0, 2 * len(changes), 2)]
-    if metric.how != "mean":
-        first, second = (np.concatenate(side) for side in zip(*parts, strict=True))
-        parts = [(first, second)]
-    table = changes[0].table
-    numbers = [change.models[which] for which in range(2) for change in changes]
-    covariances = side_covariances(table, numbers, inside=inside)
-    every = []
-    for i, covariance in enumerate(covariances):
-        sides = [i, pairs + i]
-        values = np.reshape([number.value[sides] for number in numbers], (2, -1))
-        of = PairedCoordinates(values, covariance, float(table.degrees[sides].min()))
-        every.append([LargestItem(of, items) for items in parts])
-    old, new = (
-        np.array([np.mean([getattr(part, when) for part in items]) for items in every])
-        for when in ("old", "new")
-    )
-    # of two decisions, statistics are rates of the rows of either label, which are independent
-    dependent = table.clusters is not None or table.classes
-
-    def at(z: ArrayLike) -> Limits:
-        ends = np.empty((2, pairs))
-        for i, of_z in enumerate(np.broadcast_to(z, pairs).tolist()):
-            values = np.array([[item.new - item.old] for item in every[i]])
-            distances = np.array([item.limits(of_z) for item in every[i]]) - values
-            whole = np.abs(distances).sum(0) if dependent else np.sqrt((distances**2).sum(0))
-            ends[:, i] = np.array([-1.0, 1.0]) * whole / len(every[i])
-        return new - old + ends[0], new - old + ends[1]
-
-    rows, others = np.split(np.min([change.rows for change in changes], axis=0), 2)
-    above = np.full(pairs, np.inf)  # sizes lie on one side of "no difference" alone
-    level = Quantity(above, lambda _: (above, above))
-    shift = Quantity(new - old, at)
-    return DisparityChanges(shift, level, (old, new), (rows, others), _METHODS)

@@ -11,15 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
-from fairgauge.catalogue.statistics import Statistic
+from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.enums import Direction, IntervalMethod, Performance, Status
 from fairgauge.errors import Problem, listing, quote, refuse
 from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.paired_changes import (
     DisparityChanges,
     StatisticChange,
-    combined_changes,
     disparity_changes,
 )
 from fairgauge.question.specification import EVERY_DISPARITY, Spec
@@ -86,8 +84,8 @@ def rate_records(
 
 
 def measured_disparities(
-    metric: Contrast | Combined,
-    changed: Callable[[Statistic], StatisticChange],
+    metric: Contrast,
+    change: StatisticChange,
     bases: Sequence[DisparityChange],
     spec: Spec,
     *,
@@ -95,14 +93,10 @@ def measured_disparities(
 ) -> MeasuredDisparities:
     """Return what becomes of a metric in every comparison; ``bases`` are without numbers.
 
-    ``changed`` returns what becomes of a statistic of all groups, then of the reference of each;
-    with ``inside`` these hold their groups.
+    ``change`` is what becomes of its statistic: of all groups, then of the reference of each; with
+    ``inside`` these hold their groups.
     """
-    if isinstance(metric, Combined):
-        parts = [changed(part.of) for part in metric.of]
-        made = combined_changes(metric, parts, inside=inside)
-    else:
-        made = disparity_changes(metric, changed(metric.of), inside=inside)
+    made = disparity_changes(metric, change, inside=inside)
     records = tuple(changed_disparities(metric, made, bases, spec.confidence))
     return MeasuredDisparities(records, made.distance_tested_at, made.crossing_p())
 
@@ -117,7 +111,7 @@ def changed_disparities(
     away_low, away_high = distance_limits(shift, above)
     p_of_shift = made.shift.p_value()
     p = np.maximum(p_of_shift, made.level.p_value())  # of a distance that does not change
-    sides = [of.at(np.full(len(bases), z)) for of in made.models or ()]
+    _, new_ends = (of.at(np.full(len(bases), z)) for of in made.models)
     for i, base in enumerate(bases):
         scaled = math.exp if base.by == "ratio" else float
         old, new, change = (as_number(of[i]) for of in (*made.values, made.shift.value))
@@ -135,8 +129,7 @@ def changed_disparities(
             base,
             old=old,
             new=new,
-            new_interval=base.new_interval
-            or (ends_of(sides[1], i, scaled, level, made.methods[:1]) if sides else None),
+            new_interval=base.new_interval or ends_of(new_ends, i, scaled, level, made.methods[:1]),
             change=scaled(change),
             interval=ends_of(shift, i, scaled, level, made.methods),
             distance=far,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.closed_forms import is_of_decisions
-from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import GRID
@@ -33,7 +33,6 @@ from fairgauge.enums import (
     ReferenceRule,
     Status,
     Task,
-    Threshold,
 )
 from fairgauge.errors import Problem, SpecError, quote, refuse
 from fairgauge.inference.contrast_intervals import insufficient_sides, statistic_interval
@@ -72,29 +71,24 @@ from fairgauge.results.scopes import Diagnostic, Interval, not_counted
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect
 from fairgauge.start.records import dataclass, replace
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
-from fairgauge.stats.contrasts import fold, mover_difference, mover_ratio
+from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired_tables import PairedTable
 from fairgauge.stats.resampling import random_parts
 from fairgauge.stats.significance import tukey_level
 
 
-def accepts(outcome: OutcomeMasks, spec: Spec) -> Accepts:
+def accepts(outcome: OutcomeMasks) -> Accepts:
     """Return which side of a threshold has the favourable decision, as in an audit."""
-    strictly = spec.profile.as_smclarify or spec.threshold is Threshold.MEDIAN
-    if outcome.turned is None:
-        return Accepts.ABOVE if strictly else Accepts.FROM
-    return Accepts.UP_TO if strictly else Accepts.BELOW
+    return Accepts.FROM if outcome.turned is None else Accepts.BELOW
 
 
 def rows_accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Accepts) -> Array:
     """Return the rows that each threshold accepts: bins, the last axis, become thresholds."""
-    if decision in (Accepts.FROM, Accepts.BELOW):  # a score at the threshold is on its upper side
-        first = np.searchsorted(histogram.low, cuts, side="left")
-    else:
-        first = np.searchsorted(histogram.high, cuts, side="right")
+    # a score at the threshold is on its upper side
+    first = np.searchsorted(histogram.low, cuts, side="left")
     nothing = np.zeros((*counts.shape[:-1], 1))
-    if decision in (Accepts.BELOW, Accepts.UP_TO):
+    if decision is Accepts.BELOW:
         sums = np.concatenate([nothing, np.cumsum(counts, axis=-1)], axis=-1)
     else:
         sums = np.concatenate([np.cumsum(counts[..., ::-1], -1)[..., ::-1], nothing], axis=-1)
@@ -108,7 +102,7 @@ def _counts_by_label(of: Array, positive: Mask) -> Array:
 
 
 def states_by_threshold(
-    counts: GroupCounts, outcome: OutcomeMasks, spec: Spec, cuts: Array, measure: Measure
+    counts: GroupCounts, outcome: OutcomeMasks, cuts: Array, measure: Measure
 ) -> tuple[Array, Array]:
     """Return the rows of every group, and those without one, by label and decision at thresholds.
 
@@ -116,20 +110,14 @@ def states_by_threshold(
     """
     histogram = counts.histogram
     assert histogram is not None
-    decision = accepts(outcome, spec)
+    decision = accepts(outcome)
 
     def states(bins: Array, cells: Array) -> Array:
         scored, without = (_counts_by_label(of, outcome.labels) for of in (bins, cells))
         yes = rows_accepted(scored, histogram, cuts, decision)
         no = scored.sum(axis=-1, keepdims=True) - yes
-        found = np.stack([yes, no, without[..., [-1]] + np.zeros_like(yes)], axis=-1)
-        found = np.moveaxis(found, -2, -3)
-        if spec.profile.as_smclarify:
-            for axis in (-2, -1):
-                each = np.moveaxis(found, axis, -1)  # a view
-                each[..., 1] += each[..., 2]
-                each[..., 2] = 0.0
-        return found
+        table = np.stack([yes, no, without[..., [-1]] + np.zeros_like(yes)], axis=-1)
+        return np.moveaxis(table, -2, -3)
 
     return (
         states(histogram.counts[measure], counts.counts[measure][:, 0]),
@@ -179,7 +167,7 @@ def choose_thresholds(
         for of in resolution.features
     ]
     return {
-        "accepts": accepts(outcome, spec),
+        "accepts": accepts(outcome),
         "features": tuple(each.chosen() for each in choosers),
         "diagnostics": (
             *choosers[0].one_decision(),
@@ -222,14 +210,14 @@ class Excluded:
         self._unit = spec.unit
 
         def lacking(measure: Measure) -> tuple[Array, float]:
-            known, apart = states_by_threshold(counts, outcome, spec, cuts[:1], measure)
+            known, apart = states_by_threshold(counts, outcome, cuts[:1], measure)
             of_groups, of_none = (of - complete_rows(of) for of in (known, apart))
             return of_groups.sum(axis=(1, 2, 3)), float(of_none.sum())
 
         def undecided(measure: Measure) -> Array:
             cells = counts.counts[measure][:, 0, :-1, :-1]
             held = outcome.open_labels
-            if held is None or spec.profile.as_smclarify:
+            if held is None:
                 return np.zeros(len(cells))
             return np.asarray(np.compress(held, cells, axis=1).sum(axis=(1, 2)))
 
@@ -246,7 +234,7 @@ class Excluded:
         self._whole = len(own)
 
     def reached(
-        self, metric: Contrast | Combined, cells: Array, against: Index, interval: Limits
+        self, metric: Contrast, cells: Array, against: Index, interval: Limits
     ) -> tuple[Limits, Limits]:
         """Return how far intervals go whatever all of these rows are, and whatever their groups.
 
@@ -254,27 +242,16 @@ class Excluded:
         """
         if not self.incomplete + self.ungrouped:
             return interval, interval
-        places, groups = np.arange(against.shape[1]), len(against)
+        places, groups, rate = np.arange(against.shape[1]), len(against), metric.of
+        assert isinstance(rate, Rate)  # as `_metric_of` asks
+        x, n = (cells @ np.array(each, dtype=float) for each in (rate.of, rate.among))
 
         def ends(lacking: Array | float, undecided: Array | float) -> Limits:
-            made = []
-            for part in parts(metric):
-                of = part.of
-                assert isinstance(of, Rate)  # as `metric_of` asks
-                x, n = (cells @ np.array(each, dtype=float) for each in (of.of, of.among))
-                counted = undecided if "label" in of.needs else 0.0
-                low = quotient(np.maximum(x - counted, 0.0), n + lacking + counted)
-                high = np.minimum(quotient(x + lacking + counted, n + lacking), 1.0)
-                ours, theirs = (
-                    (low[:groups], high[:groups]),
-                    (low[against, places], high[against, places]),
-                )
-                made.append(contrast_range(part, ours, theirs))
-            if isinstance(metric, Contrast):
-                return made[0]
-            folded = [fold(low, high) for low, high in made]
-            low, high = (np.max([each[i] for each in folded], axis=0) for i in range(2))
-            return low, high
+            counted = undecided if "label" in rate.needs else 0.0
+            low = quotient(np.maximum(x - counted, 0.0), n + lacking + counted)
+            high = np.minimum(quotient(x + lacking + counted, n + lacking), 1.0)
+            theirs = low[against, places], high[against, places]
+            return contrast_range(metric, (low[:groups], high[:groups]), theirs)
 
         (value, _), found = ends(0.0, 0.0), []
         of_none = np.full_like(self._of_sides, self._of_none)
@@ -321,12 +298,15 @@ class Excluded:
 
     def judged(self, measured: Disparities) -> tuple[Outcome, Reason | None]:
         """Return what the goal comes to at the first threshold, and the rows that leave it open."""
-        (outcome, *_), (alone, *_) = measured.outcomes, measured.alone.outcomes
+        ends, by_groups = (measured.low, measured.high), measured.whatever_groups
+        (outcome, *_), (alone, *_), (of_groups, *_) = (
+            measured.outcomes,
+            replace(measured, whatever=ends, whatever_groups=ends).outcomes,
+            replace(measured, whatever=by_groups).outcomes,
+        )
         if outcome is alone:
             return self.passing(outcome)
-        of_groups = replace(measured, whatever=measured.whatever_groups)
-        by_groups = of_groups.outcomes[0] is not alone
-        return self.passing(outcome, self.reason(alone, by_groups=by_groups))
+        return self.passing(outcome, self.reason(alone, by_groups=of_groups is not alone))
 
     def reason(self, alone: Outcome, *, by_groups: bool = False) -> Reason:
         """Return that rows without a label or score, or a group, could change what others show."""
@@ -354,7 +334,7 @@ class _Chooser:
         histogram = counts.histogram
         assert histogram is not None
         self.counts = counts
-        self.accepts = accepts(outcome, spec)
+        self.accepts = accepts(outcome)
         names = ("w", "w2", "n") if self.spec.weight else ("n", "n", "n")
         of_label = [_counts_by_label(histogram.counts[n], outcome.labels)[:, :2] for n in names]
         self.by_label = np.stack(of_label)
@@ -380,7 +360,7 @@ class _Chooser:
         self._usual = np.asarray(critical(level))
         # those of an audit at each threshold, rows without a label included: (groups, cuts, 3, 2)
         measure: Measure = "w" if counts.unequally_weighted else "n"
-        known, _ = states_by_threshold(counts, outcome, spec, self.cuts, measure)
+        known, _ = states_by_threshold(counts, outcome, self.cuts, measure)
         self._margins = known[:-1, ..., :2]
         self._rest = Excluded(counts, outcome, spec, self.cuts, without)
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
@@ -482,7 +462,7 @@ class _Chooser:
         places = np.arange(len(cuts))
         against = np.stack([each.sides for each in self._references(cuts)], axis=1)
         every = [
-            disparity(self.metric, sides[:, g], sides[:, of_group, places], z, self.spec.confidence)
+            contrast_by_mover(self.metric, sides[:, g], sides[:, of_group, places], z)
             for g, of_group in enumerate(against)
         ]
         value, low, high, why = (np.stack(parts) for parts in zip(*every, strict=True))
@@ -547,7 +527,7 @@ class _Chooser:
         compared = sides[:, np.concatenate([groups, references.sides[groups]])]
         inside = self.spec.reference is ReferenceRule.OVERALL
         made = measured_disparities(
-            self.metric, lambda of: change_of(of, compared), bases, self.spec, inside=inside
+            self.metric, change_of(self.metric.of, compared), bases, self.spec, inside=inside
         )
         measured = self._disparities(self.second, cuts, self._usual)
         (value_meets,) = measured.meet.tolist()
@@ -641,15 +621,9 @@ class Disparities:
     whatever_groups: Limits
 
     @property
-    def alone(self) -> Disparities:
-        """Return what the rows alone come to that have a group and both outcomes."""
-        ends = self.low, self.high
-        return replace(self, whatever=ends, whatever_groups=ends)
-
-    @property
     def insufficient(self) -> Mask:
         """Return where the data of a comparison are insufficient."""
-        return _has_reason(self.why)
+        return np.not_equal(self.why, None)
 
     @property
     def meet(self) -> Mask:
@@ -718,54 +692,21 @@ class Disparities:
         return np.asarray(severity)
 
 
-def _has_reason(why: NDArray[np.object_]) -> Mask:
-    return np.array([each is not None for each in why.flat], dtype=bool).reshape(why.shape)
-
-
-def _metric_of(goal: Rule) -> Contrast | Combined:
+def _metric_of(goal: Rule) -> Contrast:
     metric = goal.definition
     if is_of_decisions(metric):
         return metric
     message = (
         "must be a difference or a ratio of a rate of decisions, such as 'selection_rate.ratio "
-        ">= 0.8'; of equalized odds it is the larger difference in true and false positive rate "
-        "of every group, 'worst_odds <= 0.1'"
+        ">= 0.8'"
     )
     raise SpecError(Problem("rules[0]", message))
 
 
-def parts(metric: Contrast | Combined) -> tuple[Contrast, ...]:
-    """Return the contrasts that the metric of a goal is made of."""
-    return (metric,) if isinstance(metric, Contrast) else metric.of
-
-
-def disparity(
-    metric: Contrast | Combined, group: Array, reference: Array, z: Array, level: float
-) -> tuple[Array, Array, Array, NDArray[np.object_]]:
-    """Return the metric of the goal, its limits and why data are insufficient, from both sides.
-
-    The larger of several differences is at most as large as the largest upper limit of any of
-    them, whichever it is; its lower limit is that of all of them simultaneously.
-    """
-    if isinstance(metric, Contrast):
-        return _contrast_by_mover(metric, group, reference, z)
-    stricter = z + critical(1 - (1 - level) / len(metric.of)) - critical(level)
-    alone = [_contrast_by_mover(part, group, reference, z) for part in metric.of]
-    together = [_contrast_by_mover(part, group, reference, stricter) for part in metric.of]
-    why = alone[0][-1]
-    for *_, of_part in alone[1:]:
-        why = np.where(_has_reason(why), why, of_part)
-    return (
-        np.max([np.abs(value) for value, *_ in alone], axis=0),
-        np.max([fold(low, high)[0] for _, low, high, _ in together], axis=0),
-        np.max([fold(low, high)[1] for _, low, high, _ in alone], axis=0),
-        why,
-    )
-
-
-def _contrast_by_mover(
+def contrast_by_mover(
     metric: Contrast, group: Array, reference: Array, z: Array
 ) -> tuple[Array, Array, Array, NDArray[np.object_]]:
+    """Return the metric of the goal, its limits and why data are insufficient, from both sides."""
     sides = [_interval_of(metric.of, margins) for margins in (group, reference)]
     first, second = sides if metric.order == "group - reference" else sides[::-1]
     made = mover_difference if metric.by == "difference" else mover_ratio

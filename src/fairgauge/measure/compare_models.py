@@ -12,7 +12,7 @@ import numpy as np
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
+from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
@@ -397,14 +397,11 @@ class _Models:
             )
             if not (of_table and of_class and self._is_here(sliced, metric)):
                 continue
-            if obstacle is None and isinstance(metric, Combined):
-                yield self._comparison_changes(sliced, metric, sliced.class_scope)
-            else:
-                obstacle = obstacle or Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-                yield _drop_numbers([_base(sliced, metric, sliced.class_scope)], obstacle)
+            obstacle = obstacle or Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
+            yield _drop_numbers([_base(sliced, metric, sliced.class_scope)], obstacle)
 
     def _comparison_changes(
-        self, sliced: PairedSlice, metric: Contrast | Combined, scope: ClassScope
+        self, sliced: PairedSlice, metric: Contrast, scope: ClassScope
     ) -> MeasuredDisparities:
         compared = sliced.current.compared(metric)
         kept = compared.slots == 0
@@ -417,21 +414,18 @@ class _Models:
                 base,
                 group=sliced.counts.groups[compared.groups[k]],
                 reference=compared.each[k],
-                by=metric.by if isinstance(metric, Contrast) else "difference",
+                by=metric.by,
             )
             for k in np.flatnonzero(kept).tolist()
         ]
         both = np.concatenate([groups, references])
         inside = bool((references == sliced.current.sides.whole).any())
-
-        def changed(of: Statistic) -> StatisticChange:
-            return self._change(sliced, of, both)
-
         try:
-            made = measured_disparities(metric, changed, bases, self.spec, inside=inside)
+            change = self._change(sliced, metric.of, both)
         except NoInterval as refused:
             return _drop_numbers(bases, refused.reason)
-        if isinstance(metric, Combined) or not isinstance(metric.of, Rate):
+        made = measured_disparities(metric, change, bases, self.spec, inside=inside)
+        if not isinstance(metric.of, Rate):
             return made
         rate, by = metric.of, metric.by
         if self._is_complete(sliced):

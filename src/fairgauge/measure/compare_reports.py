@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,6 +70,8 @@ from fairgauge.values import canonical, matches
 
 _MAKE = "fairgauge audit DATA ... -o report.json makes one"
 _Key: TypeAlias = tuple[object, ...]
+_Item = TypeVar("_Item")
+_SIDES: tuple[Which, Which] = ("old", "new")
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
 _DOUBTFUL = DOUBTS | {
     DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNEQUALLY_MISSING,
@@ -95,7 +97,7 @@ def compare_reports(
         ]
         same = same_rows if same_rows is not None else same or tables[0] == tables[1]
         refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
-    pairs, lonely = _pair_estimates(before.estimates, after.estimates)
+    pairs, lonely = _pair_estimates(before, after)
     changed = changes(pairs, refused)
     known = {_subject(e): _gap(e) for e in before.diagnostics if e.level is Level.WARNING}
     origin = _origin(after, new)
@@ -243,64 +245,76 @@ def _rows(old: Report, new: Report, stated: bool | None) -> tuple[bool, Reason |
 
 
 def _pair_estimates(
-    old: Iterable[Estimate], new: Iterable[Estimate]
+    old: Report, new: Report
 ) -> tuple[list[tuple[Estimate, Estimate]], list[Alone]]:
     # that of the class with the largest difference is that of one class, which may be another one
     # in each report: every class is compared with itself
-    old, new = (
-        [e for e in side if e.class_scope.kind is not ClassKind.WORST] for side in (old, new)
-    )
-    single = all(len({e.threshold for e in side} - {None}) <= 1 for side in (old, new))
-    before, after = (_estimates_by_key(side, single=single) for side in (old, new))
+    sides = [
+        [each for each in report.estimates if each.class_scope.kind is not ClassKind.WORST]
+        for report in (old, new)
+    ]
+    single = all(len({e.threshold for e in side} - {None}) <= 1 for side in sides)
+    before, after = (_estimates_by_key(side, single=single) for side in sides)
     lonely: Counter[tuple[What, str | None, str, Which]] = Counter()
-    sides: tuple[tuple[Which, dict[_Key, Estimate], dict[_Key, Estimate]], ...]
-    sides = (("old", before, after), ("new", after, before))
-    for report, mine, theirs in sides:
-        lack = _lack(theirs.values())
-        lonely.update((*lack(e), report) for key, e in mine.items() if key not in theirs)
+    for which, mine, theirs, other in zip(
+        _SIDES, (before, after), (after, before), (new, old), strict=True
+    ):
+        absence = absence_in(other)
+        lonely.update((*absence(e), which) for key, e in mine.items() if key not in theirs)
     alone = [
-        Alone(what=what, feature=feature, name=name, report=report, count=count)
-        for (what, feature, name, report), count in lonely.items()
+        Alone(what=what, feature=feature, name=name, report=which, count=count)
+        for (what, feature, name, which), count in lonely.items()
     ]
     return [(each, after[key]) for key, each in before.items() if key in after], alone
 
 
-def _estimates_by_key(estimates: Iterable[Estimate], *, single: bool) -> dict[_Key, Estimate]:
+def _estimates_by_key(estimates: Sequence[Estimate], *, single: bool) -> dict[_Key, Estimate]:
     # A single threshold may be another in each report. An average is over the classes of its
     # report.
-    listed = list(estimates)
-    classes = frozenset(each.class_ for each in listed)
-    found: dict[_Key, Estimate] = {}
-    seen: Counter[_Key] = Counter()
-    for each in listed:
-        at = None if single else each.threshold
+    classes = frozenset(each.class_ for each in estimates)
+
+    def key(each: Estimate) -> _Key:
         over = classes if each.class_scope.kind is ClassKind.AVERAGE else None
-        key = (*subject_of(each), each.scope, each.class_scope, over, at)
-        seen[key] += 1
-        found[*key, seen[key]] = each
-    return found
+        at = None if single else each.threshold
+        return (*subject_of(each), each.scope, each.class_scope, over, at)
+
+    return _numbered(estimates, key)
 
 
-def _lack(others: Iterable[Estimate]) -> Callable[[Estimate], tuple[What, str | None, str]]:
-    every = list(others)
-    features, metrics = {e.feature for e in every}, {e.metric for e in every}
-    groups = {(e.feature, e.group) for e in every}
-    sides = {(e.metric, e.feature, e.reference.group, e.group) for e in every if e.reference}
+def _numbered(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, _Item]:
+    # by a key, and by their order where several have one
+    by_key: dict[_Key, _Item] = {}
+    seen: Counter[_Key] = Counter()
+    for item in items:
+        seen[key(item)] += 1
+        by_key[*key(item), seen[key(item)]] = item
+    return by_key
 
-    def lack(each: Estimate) -> tuple[What, str | None, str]:
-        reference = each.reference and each.reference.group
+
+def absence_in(report: Report) -> Callable[[Estimate | Verdict], tuple[What, str | None, str]]:
+    """Return what states which part of an estimate or a verdict a report lacks: the first of all.
+
+    That is a feature, metric, group, or that the group is the reference there; or the comparison.
+    """
+    estimates = report.estimates
+    groups = {(each.feature, each.group) for each in (*report.groups, *estimates)}
+    features, metrics = {feature for feature, _ in groups}, {each.metric for each in estimates}
+    metrics |= {name for group in report.groups for name in group.rates}
+    references = {(e.metric, e.feature, e.reference.group) for e in estimates if e.reference}
+
+    def absence(each: Estimate | Verdict) -> tuple[What, str | None, str]:
         if each.feature is not None and each.feature not in features:
             return "feature", None, each.feature
         if each.metric not in metrics:
             return "metric", None, each.metric
         if not is_of_all_groups(each.definition):
-            if (each.metric, each.feature, each.group, reference) in sides:
+            if (each.metric, each.feature, each.group) in references:
                 return "reference", each.feature, str(each.group)
             if (each.feature, each.group) not in groups:
                 return "group", each.feature, str(each.group)
         return "estimate", each.feature, each.metric
 
-    return lack
+    return absence
 
 
 def _origin(report: Report, asked: Report | str | Path) -> Origin:
@@ -531,65 +545,48 @@ def _verdicts(
         for each in changed
         if each.before and each.before.reference != each.reference
     }
-    before, after = (_verdicts_by_subject(report.verdicts) for report in (old, new))
-    shared = [(each, after[key]) for key, each in before.items() if key in after]
-    found = []
-    for then, now in shared:
+    before, after = (_numbered(report.verdicts, _subject_of_rule) for report in (old, new))
+    shared = []
+    for then, now in ((each, after[key]) for key, each in before.items() if key in after):
         by_interval = all(each.reason.code in _BY_INTERVAL for each in (then, now))
         sides = {then.outcome, now.outcome} == {Outcome.PASS, Outcome.FAIL}
         compared = not (now.group and subjects_of(now) & other_reference)
-        found.append(VerdictChange(old=then, new=now, shown=by_interval and sides and compared))
-    flips = [each for each in found if each.old.outcome != each.new.outcome]
+        shared.append(VerdictChange(old=then, new=now, shown=by_interval and sides and compared))
+    flips = [each for each in shared if each.old.outcome != each.new.outcome]
     unmatched, alone = [], [*lonely]
-    sides_: tuple[tuple[Which, dict[_Key, Verdict], dict[_Key, Verdict], Report], ...]
-    sides_ = (("old", before, after, new), ("new", after, before, old))
-    for report, mine, theirs, other in sides_:
-        known = {verdict.rule for verdict in theirs.values()}
-        gone: Counter[str] = Counter()
-        for key, verdict in mine.items():
-            if verdict.rule not in known:
-                gone[verdict.rule] += 1
-            elif key not in theirs:
-                reason = _reason_unmatched(verdict, other, "new" if report == "old" else "old")
-                unmatched.append(UnmatchedVerdict(verdict=verdict, report=report, reason=reason))
+    for which, mine, theirs, other in zip(
+        _SIDES, (before, after), (after, before), (new, old), strict=True
+    ):
+        known, absence = {verdict.rule for verdict in theirs.values()}, absence_in(other)
+        gone = Counter(each.rule for each in mine.values() if each.rule not in known)
         alone += [
-            Alone(what="rule", feature=None, name=rule, report=report, count=count)
+            Alone(what="rule", feature=None, name=rule, report=which, count=count)
             for rule, count in gone.items()
         ]
+        for key, verdict in mine.items():
+            if verdict.rule in known and key not in theirs:
+                what, _, _ = absence(verdict)
+                code = _ABSENT.get(what, ReasonCode.NOT_JUDGED)
+                of = {"what": what} if code is ReasonCode.ABSENT else {}
+                reason = Reason.of(code, **of, report="new" if which == "old" else "old")
+                unmatched.append(UnmatchedVerdict(verdict=verdict, report=which, reason=reason))
     return {
         "flips": tuple(sorted(flips, key=lambda flip: not flip.worse)),
-        "stayed": tuple(each for each in found if each.old.outcome == each.new.outcome),
+        "stayed": tuple(each for each in shared if each.old.outcome == each.new.outcome),
         "unmatched": tuple(unmatched),
         "alone": tuple(alone),
     }
 
 
-def _verdicts_by_subject(verdicts: Iterable[Verdict]) -> dict[_Key, Verdict]:
-    # verdicts by rule and subject; rules of the same words by their order
-    found: dict[_Key, Verdict] = {}
-    seen: Counter[_Key] = Counter()
-    for each in verdicts:
-        metric, feature, group = subject_of(each)
-        if each.mirror is not None and group is not None:  # whichever of both sides is judged
-            group = min(group, each.mirror)
-        key = (each.rule, metric, feature, group)
-        seen[key] += 1
-        found[*key, seen[key]] = each
-    return found
+_ABSENT = {
+    "feature": ReasonCode.ABSENT,
+    "group": ReasonCode.ABSENT,
+    "reference": ReasonCode.IS_REFERENCE,
+}
 
 
-def _reason_unmatched(verdict: Verdict, other: Report, name: str) -> Reason:
-    groups = {(group.feature, group.group) for group in other.groups}
-    if verdict.feature not in {feature for feature, _ in groups}:
-        return Reason.of(ReasonCode.ABSENT, what="feature", report=name)
-    of_all_groups = is_of_all_groups(verdict.definition)
-    if not of_all_groups and (verdict.feature, verdict.group) not in groups:
-        return Reason.of(ReasonCode.ABSENT, what="group", report=name)
-    references = {
-        each.reference.group
-        for each in other.estimates
-        if (each.metric, each.feature) == (verdict.metric, verdict.feature) and each.reference
-    }
-    if verdict.group in references and not of_all_groups:
-        return Reason.of(ReasonCode.IS_REFERENCE, report=name)
-    return Reason.of(ReasonCode.NOT_JUDGED, report=name)
+def _subject_of_rule(verdict: Verdict) -> _Key:
+    metric, feature, group = subject_of(verdict)
+    if verdict.mirror is not None and group is not None:  # whichever of both sides is judged
+        group = min(group, verdict.mirror)
+    return verdict.rule, metric, feature, group

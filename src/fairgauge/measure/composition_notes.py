@@ -69,7 +69,7 @@ def composition_notes(
                     reference=str(gap.estimate.reference or "others"),
                     columns=gap.columns,
                 )
-            outlying = [each.stratum.values() for each in gap.strata if each.outlying_alone]
+            outlying = [each.stratum.values() for each in gap.strata if each.outlying]
             if (gap.varies or outlying) and gap.reason not in _UNDECIDED:
                 yield Diagnostic.note(
                     DiagnosticCode.STRATA_VARY,

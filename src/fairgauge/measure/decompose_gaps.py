@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
@@ -63,7 +62,6 @@ from fairgauge.stats.intervals import critical
 from fairgauge.stats.regression import adjusted_effect
 from fairgauge.stats.significance import holm, score_p
 from fairgauge.stats.stratified import (
-    FEWEST_STRATA,
     Outlying,
     stratified_difference,
     stratified_ratio,
@@ -252,7 +250,7 @@ def _measure_gaps(
         if each.mirror_of is None and each.scope.kind is ScopeKind.OVERALL
     ]
     compared = {tested(each) for each in every if each.status is Status.OK}
-    tests = max(len(compared) + _count_pairs(compared, spec), 1)
+    tests = 1 if only else max(len(compared) + _count_pairs(compared, spec), 1)
     slices = _slices(resolve(crossed.cube, spec))
     beside = None if fitted is None or fitted is crossed else _slices(resolve(fitted.cube, spec))
     estimates = [
@@ -448,8 +446,6 @@ def _gap(
 
     if verdict.is_pass and _varies_untested(sides):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
-    elif verdict.is_pass and tests.varies_alone:
-        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.MAY_VARY
     elif verdict is GapVerdict.ACCOUNTED_FOR and shown_in_some():
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.IN_A_STRATUM
     held = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
@@ -510,15 +506,13 @@ def _widen_parts(
 class _StrataTests(NamedTuple):
     """The tests of one difference in all strata, and of each against the others.
 
-    ``alone`` is what would be statistically significant if this gap were the only one.
+    ``varies`` is of this gap alone; ``p_adjusted`` of each stratum is adjusted for all gaps.
     """
 
     heterogeneity: Heterogeneity | None
     each: Outlying
     p_adjusted: Array
-    p_alone: Array
     varies: bool
-    varies_alone: bool
 
 
 def _tests(sides: GapSides, confidence: float, gaps: int) -> _StrataTests:
@@ -527,8 +521,7 @@ def _tests(sides: GapSides, confidence: float, gaps: int) -> _StrataTests:
     alpha = 1 - confidence
     test, arrays = test_of_variation(sides)
     whole, each = test(*arrays)
-    tests = max(int(np.isfinite(each.p).sum()), 1)
-    p_adjusted, p_alone = (np.minimum(family * each.p, 1) for family in (gaps * tests, tests))
+    p_alone = max(int(np.isfinite(each.p).sum()), 1) * each.p
     variation = None
     if not math.isnan(whole.p):
         variation = Heterogeneity(
@@ -537,10 +530,8 @@ def _tests(sides: GapSides, confidence: float, gaps: int) -> _StrataTests:
             p_value=float(whole.p),
             spread=float(whole.spread),
         )
-    varies, varies_alone = (
-        bool(whole.p < alpha or (p < alpha).any()) for p in (p_adjusted, p_alone)
-    )
-    return _StrataTests(variation, each, p_adjusted, p_alone, varies, varies_alone)
+    varies = bool(whole.p < alpha or (p_alone < alpha).any())
+    return _StrataTests(variation, each, np.minimum(gaps * p_alone, 1), varies)
 
 
 def _verdict(
@@ -817,9 +808,12 @@ def _strata(
         "p_value": against.each.p,
         "p_adjusted": against.p_adjusted,
         "outlying": against.p_adjusted < 1 - confidence,
-        "outlying_alone": against.p_alone < 1 - confidence,
     }
-    order = _places(columns, (sides.n_d > 0) | (sides.n_a > 0), lower=lower)
+    # outlying strata first, then by the difference in the direction of the gap; without a test last
+    towards = np.round(np.nan_to_num(columns["difference"]), _DIGITS) * (1 if lower else -1)
+    keys = towards, np.isnan(columns["difference"]), np.isnan(against.each.p), ~columns["outlying"]
+    order = np.lexsort(keys)
+    order = order[((sides.n_d > 0) | (sides.n_a > 0))[order]]
     both = sides.common & ~np.isnan(low) & ~np.isnan(high)
     listed = {
         name: [None if value != value else value for value in values[order].tolist()]
@@ -831,24 +825,3 @@ def _strata(
         of_stratum: dict[str, Any] = {name: values[i] for name, values in listed.items()}
         found.append(StratumGap(stratum=crossed.named[s], interval=ends, **of_stratum))
     return found
-
-
-def _places(
-    columns: Mapping[str, NDArray[Any]], held: NDArray[np.bool_], *, lower: bool
-) -> NDArray[np.intp]:
-    # Beside strata that are tested, those with insufficient data follow by their contribution: of
-    # few rows the difference is often large. Where strata are too few for any test, all are by
-    # their difference.
-    places = np.flatnonzero(held)
-    of = {name: values[places] for name, values in columns.items()}
-    difference, size = of["difference"], np.abs(of["composition"]) + np.abs(of["within"])
-    few = np.isfinite(difference).sum() < FEWEST_STRATA
-    untested = np.isnan(of["p_value"]) & ~few
-    keys = [
-        np.round(np.nan_to_num(difference), _DIGITS) * (1 if lower else -1),
-        -np.round(np.where(untested, np.nan_to_num(size), 0.0), _DIGITS),
-        np.isnan(difference),
-        untested,
-        ~of["outlying_alone"],
-    ]
-    return np.asarray(places[np.lexsort(keys)])

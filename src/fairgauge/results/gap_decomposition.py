@@ -46,8 +46,9 @@ class StratumGap:
     ``composition, within``: what it contributes to the parts of a difference; None of a ratio.
     ``difference_p_adjusted``: of no difference here, for all strata and gaps (Bonferroni).
     ``others``: the mean difference of all strata that are not outlying (DerSimonian and Laird).
-    ``p_value, p_adjusted``: of the difference of the others, alone and for all (Bonferroni).
-    ``outlying, outlying_alone``: whether it differs from the others, and would alone.
+    ``p_value, p_adjusted``: of the same difference as in the others, alone and for all
+        (Bonferroni).
+    ``outlying``: whether it differs from the others.
     """
 
     stratum: Mapping[str, str]
@@ -66,7 +67,6 @@ class StratumGap:
     p_value: Share | None = None
     p_adjusted: Share | None = None
     outlying: bool = False
-    outlying_alone: bool = False
 
 
 UNADJUSTED = (

@@ -11,7 +11,7 @@ from fairgauge.enums import Favourable, Outcome, ScopeKind
 from fairgauge.errors import FairgaugeError, Problem, SpecError, display
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.rules import limits_of
-from fairgauge.reasons import NOT_EVALUABLE, Parameter, Reason, ReasonCode
+from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline
 from fairgauge.results.disadvantage import adverse_sign, favourable_in
 from fairgauge.results.disparities import is_ratio
@@ -63,7 +63,9 @@ class Verdict(OfRow[Metric | Statistic]):
             if doubt is None or doubt.get("rows") is None or self.reason.get("open_rows"):
                 return self  # more rows would else make a pass of it
             open_ = {"open_rows": doubt["rows"], "what": doubt["what"], "unit": doubt.get("unit")}
-            return replace(self, reason=open_at_any_size(self.reason, **open_))
+            # no number of rows would decide it
+            given = dict(self.reason.parameters) | {"needed": None, "on_limit": None} | open_
+            return replace(self, reason=Reason.of(self.reason.code, **given))
         if self.definition is None or self.outcome is not Outcome.PASS:
             return self
         reason = why(_needs(self.definition), self.feature)
@@ -88,12 +90,6 @@ def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate
         if own and at_threshold and each.scope.kind is ScopeKind.OVERALL:
             return each
     return None
-
-
-def open_at_any_size(reason: Reason, **kept_open: Parameter) -> Reason:
-    """Return why a verdict is open that no number of rows would decide, and what it is open for."""
-    needed = dict.fromkeys(("needed", "on_limit"))
-    return Reason.of(reason.code, **dict(reason.parameters) | needed | kept_open)
 
 
 class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, not an error

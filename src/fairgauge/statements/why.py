@@ -22,10 +22,7 @@ MISSING_ROWS = (
 _REMAIN = (GapVerdict.REMAINS, GapVerdict.REVERSES)
 _OF_SUPPORT = {WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.ONE_SIDED}
 # where single strata may differ although no difference is shown to remain on average
-_DIFFER = (
-    WhyInconclusive.VARIES, WhyInconclusive.MAY_VARY, WhyInconclusive.IN_A_STRATUM,
-    WhyInconclusive.ONE_SIDED,
-)  # fmt: skip
+_DIFFER = (WhyInconclusive.VARIES, WhyInconclusive.IN_A_STRATUM, WhyInconclusive.ONE_SIDED)
 _MOST_GAPS, _MOST_STRATA = 2, 2
 
 

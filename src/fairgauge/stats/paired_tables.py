@@ -18,7 +18,7 @@ from fairgauge.stats.arrays import Array, Index, Limits, Mask, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
 from fairgauge.stats.intervals import t_from_z
 from fairgauge.stats.paired import paired_difference, paired_p, paired_score_ratio
-from fairgauge.stats.significance import invert, normal_quantile, two_sided
+from fairgauge.stats.significance import invert
 
 # Rows added to every cell of differing decisions before a correlation is measured, so that models
 # that happen to agree on all rows are not taken to agree on all others. Chosen by coverage: of 0,
@@ -328,104 +328,3 @@ def logs_of(limits: Limits) -> Limits:
     """Return the logarithms of limits of a number that is not negative."""
     low, high = limits
     return np.log(np.maximum(low, 0.0)), np.log(np.maximum(high, 0.0))
-
-
-# probability that an item is excluded from the largest, under either model, although it is one.
-_EXCLUDED = 0.005
-# numbers of which the largest counts: coordinates, and those that are subtracted from them.
-Items = tuple[Index, Index]
-
-
-def side_covariances(table: PairedTable, numbers: Sequence[Quantity], *, inside: bool) -> Array:
-    """Return the covariances of numbers of two sides, shape (pairs, 2 numbers, 2 numbers).
-
-    The sides of ``table`` are the first of all pairs, then the second, which hold the first where
-    ``inside``; a number of both sides stands beside itself.
-    """
-    pairs, independent = len(table.weights) // 2, table.clusters is None
-    first, second = table.part(slice(None, pairs)), table.part(slice(pairs, None))
-    found = np.zeros((pairs, len(numbers), 2, len(numbers), 2))
-    correction = table.correction
-    across = np.sqrt(correction[:pairs] * correction[pairs:])
-    influences = [each.influence for each in numbers if each.influence is not None]
-    for k, one in enumerate(influences):
-        for j, two in enumerate(influences):
-            own = correction * table.covariance(one, two, smoothed=independent)
-            found[:, k, 0, j, 0], found[:, k, 1, j, 1] = np.split(own, 2)
-            if inside or not independent:
-                shared = first.covariance(
-                    one[:pairs], two[pairs:], smoothed=independent, other=second
-                )
-                found[:, k, 0, j, 1] = found[:, j, 1, k, 0] = across * shared
-    return found.reshape(pairs, 2 * len(numbers), -1)
-
-
-class PairedCoordinates:
-    """Statistics of two sides under both models, one statistic after another.
-
-    ``values``: array of shape (2, coordinates): of either model.
-    ``covariance``: of all of them under the model in use, then under the candidate.
-    """
-
-    def __init__(self, values: Array, covariance: Array, degrees: float) -> None:
-        self.values, self._degrees = values, degrees
-        self.covariance = covariance.reshape(*values.shape, *values.shape)
-
-    def differences(self, items: Items) -> Array:
-        """Return items under both models; shape (2, items)."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.values[:, items[0]] - self.values[:, items[1]])
-
-    def errors(self, before: Items, after: Items, models: tuple[int, int]) -> Array:
-        terms = [
-            (1.0, models[1], after[0][None, :]),
-            (-1.0, models[1], after[1][None, :]),
-            (-1.0, models[0], before[0][:, None]),
-            (1.0, models[0], before[1][:, None]),
-        ]
-        variance = sum(
-            s * t * self.covariance[m, i, n, j] for s, m, i in terms for t, n, j in terms
-        )
-        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
-
-    def critical(self, z: float, times: int) -> float:
-        each = z if times <= 1 else -normal_quantile(float(two_sided(z)) / (2 * times))
-        return float(t_from_z(each, self._degrees))
-
-
-class LargestItem:
-    """The change of the largest of some items, from i under one model to j under the other."""
-
-    # Both are fixed, though unknown. An item that is statistically significantly less than another
-    # under a model is excluded, at a level that is small against 5%. The change is at least that
-    # from i to any j: for every i its lower limit is the highest of those over j, simultaneous over
-    # them (Bonferroni), and that of the change the lowest of these over i; the upper limit is the
-    # converse. Where several items are equal, limits that hold whatever they are cover more.
-
-    # Hsu (1996), Multiple Comparisons: Theory and Methods, chapter 4; Andrews & Soares (2010),
-    # Econometrica 78, 119-157 (moments that are not binding are excluded).
-
-    def __init__(self, of: PairedCoordinates, items: Items) -> None:
-        self._of = of
-        old, new = of.differences(items)
-        self.old, self.new = old.max(), new.max()
-        if not np.isfinite(self.new - self.old):
-            return
-        before, after = (self._may_be_largest(items, k, each) for k, each in enumerate((old, new)))
-        self._sizes = len(before), len(after)
-        sides = [(items[0][at], items[1][at]) for at in (before, after)]
-        self._changes = new[after] - old[before][:, None]
-        self._errors = of.errors(sides[0], sides[1], (0, 1))
-
-    def _may_be_largest(self, items: Items, model: int, values: Array) -> Index:
-        errors = self._of.errors(items, items, (model, model))
-        z = self._of.critical(normal_quantile(1 - _EXCLUDED / 2), len(values))
-        return np.flatnonzero(~(values - values[:, None] > z * errors).any(axis=1))
-
-    def limits(self, z: float) -> tuple[float, float]:
-        if not np.isfinite(self.new - self.old):
-            return np.nan, np.nan
-        before, after = (self._of.critical(z, size) for size in self._sizes)
-        low = (self._changes - after * self._errors).max(axis=1).min()
-        high = (self._changes + before * self._errors).min(axis=0).max()
-        return float(low), float(high)

@@ -321,16 +321,15 @@ VERBS = {
     "thresholds": Verb(
         function="fairgauge.api.thresholding:thresholds",
         result_kind="thresholds",
-        question_options=question("candidate"),
+        question_options=question("candidate", "profile"),
         help="""Find the threshold of a score, closest to today's, that meets one rule of fairness.
 
-    The rule (--rule) is what every group must meet: a difference or a ratio of a rate of decisions,
-    or of equalized odds 'worst_odds <= 0.1'. The margin (--margin, default accuracy=0.01) is by how
-    much a rate of all rows may be worse at most. One random half of the rows chooses, the other
-    half measures. Exit codes: 0 the rule is met at the chosen threshold and the rate is kept (the
-    whole confidence intervals of every group and of the change of the rate), 1 no threshold is
-    chosen and each is shown not to do both, or the other half shows that the chosen one does not,
-    3 otherwise.
+    The rule (--rule) is what every group must meet: a difference or a ratio of a rate of decisions.
+    The margin (--margin, default accuracy=0.01) is by how much a rate of all rows may be worse at
+    most. One random half of the rows chooses, the other half measures. Exit codes: 0 the rule is
+    met at the chosen threshold and the rate is kept (the whole confidence intervals of every group
+    and of the change of the rate), 1 no threshold is chosen and each is shown not to do both, or
+    the other half shows that the chosen one does not, 3 otherwise.
 
     \b
     fairgauge thresholds loans.parquet --label repaid --score risk --threshold 0.5 --sensitive sex

@@ -412,7 +412,7 @@ def monitored_rules(report: MonitorReport) -> dict[str, str]:
 
 
 def rule_words(rule: Rule | None, text: str, metric: Metric | Statistic) -> str:
-    """Return a rule with its metrics and limits in words: ``selection rate ratio >= 0.8``.
+    """Return a rule with its metric and limits in words: ``selection rate ratio >= 0.8``.
 
     Where the interval alone does not decide, what does follows in brackets.
     """
