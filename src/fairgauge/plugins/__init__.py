@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fairgauge.api.running import answered
     from fairgauge.atomic_files import write_all
-    from fairgauge.cli._command_group import Command, add_options
+    from fairgauge.cli._command_group import Command, Decorator, add_options
     from fairgauge.cli._output import (
         Output,
         check_outputs,
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "api.running": "answered",
     "atomic_files": "write_all",
-    "cli._command_group": "Command add_options",
+    "cli._command_group": "Command Decorator add_options",
     "cli._output": "Output check_outputs made_folder prints_report shows_result",
     "cli._spec_flags": "Texts config_option flags_for given_options question",
     "cli._streams": "print_message print_result",
@@ -110,7 +110,7 @@ _MODULES = {
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
-    "FEWEST_ROWS", "TONES", "Brief", "Command", "Config", "CountedResult",
+    "FEWEST_ROWS", "TONES", "Brief", "Command", "Config", "CountedResult", "Decorator",
     "Estimate", "Feature", "Finite", "Inline", "Interval", "IntervalMethod", "Json",
     "Key", "MetricValues", "Neighbours", "Options", "Outcome", "Output", "Page",
     "Parameter", "Parameters", "Range", "Reason", "ReasonCode", "ReferenceRule", "Report",
