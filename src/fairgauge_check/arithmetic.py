@@ -271,7 +271,7 @@ def _check_rows(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         derived = row.share is not None or (row.rate is not None and row.n is not None)
         if missing and not (derived or is_none or row.texts.keys() - dashes):
             yield _fault(FaultCode.NUMBERS_MISSING, row, columns=tuple(missing))
-        reason = table.own and "(" in row.texts.get(ColumnRole.RATIO, "")
+        reason = table.grid.own and "(" in row.texts.get(ColumnRole.RATIO, "")
         withheld = (
             reason
             or _withholds(row, ColumnRole.RATIO)
@@ -328,7 +328,7 @@ def _margins(
             if printed is None:
                 continue
             low, high = _sum_of_rows(of, role)
-            complete = len(of) == len(others) and not many.excludes and high < math.inf
+            complete = len(of) == len(others) and not many.grid.excludes and high < math.inf
             lacking = _sum_of_rows(unknown, role)[1] if complete else math.inf
             if low <= printed.exact <= high + lacking:
                 if complete and lacking < math.inf:

@@ -149,7 +149,7 @@ def _asked(
     # a check without tables, and whether its reference must have the highest rate; the preset of
     # reports of fairgauge holds unless another one is asked for
     known = [each for each in kit_names() if _METRIC in find_kit(each).options["metrics"]]
-    presets = dict.fromkeys(table.preset for table in tables)
+    presets = dict.fromkeys(table.grid.preset for table in tables)
     if options.get("preset") is None and any(presets):
         if len(presets) > 1:
             words = listing(each or "none" for each in presets)
@@ -217,7 +217,7 @@ def _check_table(
     table = replace(table, references=asked.references)
     printed = printed_reference(table)
     named = next((name for name in asked.references if name in counted), None)
-    if named is None and table.own and not best and printed is not None:
+    if named is None and table.grid.own and not best and printed is not None:
         named = printed.name if printed.name in counted else None
         table = replace(table, references=(printed.name,))
     faults, checked = check_arithmetic(table, asked.min_share, asked.min_n)

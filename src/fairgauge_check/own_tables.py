@@ -77,7 +77,7 @@ def check_others(table: PublishedTable) -> _Found:
     >>> [(each["printed"], round(each["low"])) for each in check_others(table)]
     [('−31.0', -30)]
     """
-    for head in table.rows[0].others if table.own else ():
+    for head in table.rows[0].others if table.grid.own else ():
         scale, of = _rates_of_header(head)
         if _SMD.fullmatch(head):
             counts = [row.counts or (0, 0) for row in table.groups]
