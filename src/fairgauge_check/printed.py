@@ -245,15 +245,13 @@ class PublishedRow:
         Where no rate is printed beside those of other rows, it is rounded, or cut off, as they are.
         """
         share, rate, unit = self.share, self.rate, self.rate_unit
-        found: list[Range] = []
-        if share is not None:
-            found.append((share, share))
-            if rate is None and unit is not None:
-                found.append((share // unit * unit, (share + unit / 2) // unit * unit))
-        elif rate is not None:
-            found.append((max(rate.low, Fraction(0)), rate.high))
-        if rate is not None and (share is None or rate.agrees(share)):
+        if share is None:
+            return [(max(rate.low, Fraction(0)), rate.high), (rate.exact,) * 2] if rate else []
+        found = [(share, share)]
+        if rate is not None and rate.agrees(share):
             found.append((rate.exact, rate.exact))
+        elif rate is None and unit is not None:
+            found.append((share // unit * unit, (share + unit / 2) // unit * unit))
         return found
 
 
