@@ -45,11 +45,8 @@ def check_arithmetic(
     >>> [str(fault.code) for fault in faults], numbers
     (['rate_mismatch', 'unknown_not_stated'], 2)
     """
-    faults, checked = faults_and_checked([
-        *(fault for row in table.rows for fault in (*_counts(row), *_check_rate(row))),
-        *_totals(table),
-        *_check_ratios(table),
-    ])  # fmt: skip
+    numbers = [fault for row in table.rows for fault in (*_counts(row), *_check_rate(row))]
+    faults, checked = faults_and_checked([*numbers, *_totals(table), *_check_ratios(table)])
     faults += [*_check_rows(table, min_share), *_check_reference(table, min_share, fewest)]
     return sorted(faults, key=lambda fault: fault.row or (len(table.rows) + 1, "")), checked
 
@@ -93,20 +90,18 @@ def _totals(table: PublishedTable) -> Iterator[Finding]:
             printed: Printed | None = getattr(row, role)
             if printed is None:
                 continue
-            (low, high), (with_unknown, most) = (
-                _sum_of_rows(each, role) for each in (groups, [*groups, *unknown])
-            )
-            fitting = [end for start, end in ((low, high), (with_unknown, most))
-                       if start <= printed.exact <= end]  # fmt: skip
+            known, every = (_sum_of_rows(each, role) for each in (groups, [*groups, *unknown]))
+            fitting = [high for low, high in (known, every) if low <= printed.exact <= high]
             if fitting and min(fitting) == math.inf:
                 unchecked.append(str(role))
             elif fitting:
                 yield None
             else:
-                ends = {"total": float(low)} | ({"most": float(high)} if high < math.inf else {})
-                more = {"with_unknown": float(with_unknown)} if with_unknown > low else {}
+                ends = {"total": known[0], "most": known[1], "with_unknown": every[0]}
+                kept = ends if every[0] > known[0] else ("total", "most")
+                facts = {name: float(ends[name]) for name in kept if ends[name] < math.inf}
                 yield _fault(FaultCode.TOTAL_MISMATCH, row, column=str(role), printed=printed.text,
-                             **ends, **more)  # fmt: skip
+                             **facts)  # fmt: skip
         if row.rate is not None and row.share is None and groups:
             unchecked.append(str(ColumnRole.RATE))
         if unchecked:
@@ -142,10 +137,8 @@ def _possible_ratios(row: PublishedRow, reference: PublishedRow) -> list[Range]:
 
 
 def _fits(row: PublishedRow, reference: PublishedRow) -> bool:
-    ratio = row.ratio
-    return ratio is not None and any(
-        ratio.agrees(*each) for each in _possible_ratios(row, reference)
-    )
+    ranges = _possible_ratios(row, reference) if row.ratio else []
+    return any(row.ratio.agrees(*each) for each in ranges if row.ratio)
 
 
 def printed_reference(table: PublishedTable) -> PublishedRow | None:
@@ -184,14 +177,10 @@ def printed_reference(table: PublishedTable) -> PublishedRow | None:
 def highest(table: PublishedTable, min_share: float, fewest: int = 0) -> PublishedRow | None:
     """Return the row of the highest rate among categories with a share of the people."""
     rated = any(row.ratio is not None for row in table.groups)
-    rows = [
-        row
-        for row in table.groups
-        if row.stated_rate is not None
-        and table.is_large(row, min_share)
-        and (row.n is None or row.n.value >= fewest)
-        and (row.n is not None or row.ratio is not None or not rated)
-    ]
+    large = [row for row in table.groups
+             if row.stated_rate is not None and table.is_large(row, min_share)]  # fmt: skip
+    rows = [row for row in large
+            if (row.n.value >= fewest if row.n else row.ratio or not rated)]  # fmt: skip
     return max(
         rows,
         key=lambda row: (row.stated_rate, bool(row.ratio and row.ratio.exact == 1), row.people),
@@ -236,16 +225,12 @@ def _check_reference(table: PublishedTable, min_share: float, fewest: int) -> It
         return
     if reference.rates and best.rates[0][0] > reference.rates[0][1]:
         is_group = reference.kind is RowKind.GROUP and reference.counts is not None
-        yield _fault(
-            FaultCode.REFERENCE_NOT_HIGHEST,
-            reference,
-            rate=float(reference.stated_rate or 0),
-            highest=float(best.stated_rate or 0),
-            other=best.name,
-            printed="" if best.rate is None else best.rate.text,
-            percent=best.share is None and best.rate is not None and best.rate.percent,
-            **({"reference": reference.name} if is_group else {}),
-        )
+        facts = {"reference": reference.name} if is_group else {}
+        if best.rate is not None and best.share is None:
+            facts |= {"printed": best.rate.text, "percent": best.rate.percent}
+        yield _fault(FaultCode.REFERENCE_NOT_HIGHEST, reference, other=best.name, **facts,
+                     rate=float(reference.stated_rate or 0),
+                     highest=float(best.stated_rate or 0))  # fmt: skip
 
 
 def _check_rows(table: PublishedTable, min_share: float) -> Iterator[Fault]:
@@ -271,9 +256,8 @@ def _check_rows(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         derived = row.share is not None or (row.rate is not None and row.n is not None)
         if missing and not (derived or is_none or row.texts.keys() - dashes):
             yield _fault(FaultCode.NUMBERS_MISSING, row, columns=tuple(missing))
-        reason = table.own and "(" in row.texts.get(ColumnRole.RATIO, "")
         withheld = (
-            reason
+            (table.grid.own and "(" in row.texts.get(ColumnRole.RATIO, ""))
             or _withholds(row, ColumnRole.RATIO)
             or (row.stated_rate is None and _withholds(row, ColumnRole.SELECTED, ColumnRole.RATE))
         )
@@ -308,35 +292,28 @@ def check_margins(table: PublishedTable, tables: Sequence[PublishedTable]) -> It
     >>> [(str(each.code), each["total"]) for each in check_margins(tables[0], tables) if each]
     [('margin_mismatch', 41.0)]
     """
-    if len(table.dimensions) == 1:
-        for many in tables:
-            if many is not table:
-                yield from _margins(table, many, tables)
-
-
-def _margins(
-    one: PublishedTable, many: PublishedTable, tables: Sequence[PublishedTable]
-) -> Iterator[Finding]:
-    parts = _intersections(one, many)
-    others = {other for of in parts.values() for other in of}
-    apart = [each for each in tables if each not in (one, many) and _intersections(each, many)]
-    unknown = many.of(RowKind.UNKNOWN) or [r for t in apart for r in t.of(RowKind.UNKNOWN)]
-    for row in one.groups:
-        of = [*parts.get(row.name, {}).values()]
-        for role in (ColumnRole.N, ColumnRole.SELECTED) if of else ():
+    for many in tables if len(table.dimensions) == 1 else ():
+        parts = {} if many is table else _intersections(table, many)
+        others = {other for of in parts.values() for other in of}
+        apart = [each for each in tables if each not in (table, many)]
+        unknown = many.of(RowKind.UNKNOWN) or [
+            row for each in apart if _intersections(each, many) for row in each.of(RowKind.UNKNOWN)
+        ]
+        pairs = [(row, role) for row in table.groups if row.name in parts for role in _COUNTS]
+        for row, role in pairs:
             printed: Printed | None = getattr(row, role)
             if printed is None:
                 continue
+            of = [*parts[row.name].values()]
             low, high = _sum_of_rows(of, role)
-            complete = len(of) == len(others) and not many.excludes and high < math.inf
+            complete = len(of) == len(others) and not many.grid.excludes and high < math.inf
             lacking = _sum_of_rows(unknown, role)[1] if complete else math.inf
-            if low <= printed.exact <= high + lacking:
-                if complete and lacking < math.inf:
-                    yield None
-                continue
-            yield _fault(FaultCode.MARGIN_MISMATCH, row, column=str(role), printed=printed.text,
-                         total=float(low), unknown=float(lacking) if complete else 0.0,
-                         other=many.name)  # fmt: skip
+            if not low <= printed.exact <= high + lacking:
+                yield _fault(FaultCode.MARGIN_MISMATCH, row, column=str(role), other=many.name,
+                             printed=printed.text, total=float(low),
+                             unknown=float(lacking) if complete else 0.0)  # fmt: skip
+            elif complete and lacking < math.inf:
+                yield None
 
 
 def _intersections(one: PublishedTable, many: PublishedTable) -> dict[str, dict[str, PublishedRow]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, cast
 
@@ -157,13 +157,13 @@ class CheckedTable:
 
     source: str | None
     name: str
-    columns: Mapping[str, str]
-    reference: str | None
-    printed_reference: str | None
-    is_chosen: bool
-    unknown: int | None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    reference: str | None = None
+    printed_reference: str | None = None
+    is_chosen: bool = False
+    unknown: int | None = None
     numbers_checked: int
-    groups: tuple[CheckedGroup, ...]
+    groups: tuple[CheckedGroup, ...] = ()
     faults: tuple[Fault, ...]
 
     @property
@@ -292,6 +292,3 @@ class Check(ShownResult):
         ):
             return 3
         return 3 if self.not_checked or self.verdict is Outcome.INCONCLUSIVE else 0
-
-    def __repr__(self) -> str:
-        return f"<Check of {len(self.tables)} tables: {self.errors} errors; print() shows it>"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -44,7 +44,7 @@ from fairgauge_check.check_result import (
     CheckedGroup,
     CheckedTable,
     Decision,
-    Fault,
+    Finding,
     UnreadTable,
     faults_and_checked,
 )
@@ -131,28 +131,58 @@ def check(
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
     sources, unread = read_sources(source, columns)
-    options = with_config(config, cast("Options", given))
+    options = dict(with_config(config, cast("Options", given)))
     every = [table for _, tables, _ in sources for table in tables]
-    asked = _read_check_options(_add_preset(options, every), references)
+    asked, best = _asked(options, every, references)
     known = dict.fromkeys(row.name for table in every for row in table.groups if row.counts)
     for name in references:
         if name not in known:
             message = f"no table has counts of a category {quote(name)}.{suggest(name, [*known])}"
             raise SpecError(Problem("reference", message))
-    return Check(
+    found = [table for each in sources for table in _check_source(each, asked, unread, best=best)]
+    return replace(asked, tables=tuple(found), unread=tuple(unread))
+
+
+def _asked(
+    options: dict[str, Any], tables: Sequence[PublishedTable], references: tuple[str, ...]
+) -> tuple[Check, bool]:
+    # a check without tables, and whether its reference must have the highest rate; the preset of
+    # reports of fairgauge holds unless another one is asked for
+    known = [each for each in kit_names() if _METRIC in find_kit(each).options["metrics"]]
+    presets = dict.fromkeys(table.grid.preset for table in tables)
+    if options.get("preset") is None and any(presets):
+        if len(presets) > 1:
+            words = listing(each or "none" for each in presets)
+            message = f"the tables are of {words}; check each file by itself, or name one"
+            raise SpecError(Problem("preset", f"{message} (--preset)"))
+        (options["preset"],) = presets
+        if options["preset"] in kit_names() and options["preset"] not in known:
+            options["preset"] = None
+    elif options.get("preset") in kit_names() and options["preset"] not in known:
+        message = f"{quote(options['preset'])} has no ratios of selection rates"
+        raise SpecError(Problem("preset", f"{message}; use {' or '.join(known)}"))
+    spec = read_part(("preset", "rules", "min_n", "min_share", "confidence", "reference"), options)
+    limit = spec.rules[0].low if spec.rules else None
+    if spec.rules and not (limit and spec.rules == (Rule(_METRIC, low=limit),) and 0 < limit <= 1):
+        message = (
+            "published tables decide one rule, 'selection_rate.ratio >= LIMIT' with a limit above "
+            f"0 and at most 1, not {listing([quote(str(rule)) for rule in spec.rules])}"
+        )
+        raise SpecError(Problem("rules", message))
+    asked = Check(
         **made_now(),
-        limit=asked.limit,
-        level=asked.confidence,
-        min_share=asked.min_share,
-        min_n=asked.min_n,
+        limit=limit,
+        level=spec.confidence,
+        min_share=spec.min_share or MIN_SHARE,
+        min_n=spec.min_n or FEWEST_ROWS,
         references=references,
-        tables=tuple(each for source in sources for each in _check_source(source, asked, unread)),
-        unread=tuple(unread),
+        tables=(),
     )
+    return asked, spec.reference is ReferenceRule.BEST
 
 
 def _check_source(
-    source: Source, asked: CheckOptions, unread: list[UnreadTable]
+    source: Source, asked: Check, unread: list[UnreadTable], *, best: bool
 ) -> Iterator[CheckedTable]:
     # the tables of a source, and add to what is not read the columns that nothing gives
     name, tables, others = source
@@ -166,138 +196,69 @@ def _check_source(
         for head in dict.fromkeys(each for each in further if isinstance(each, str)):
             not_checked(f"{quote(table.name)}, column {quote(head)}")
         compared = [each for each in further if not isinstance(each, str)]
-        between = faults_and_checked([*check_margins(table, tables), *compared])
-        yield _check_table(table, name, between, asked)
+        compared += check_margins(table, tables)
+        yield replace(_check_table(table, compared, asked, best=best), source=name)
     for grid in others:
-        found, open_ = check_own_table(grid, tables, others)
+        compared, open_ = check_own_table(grid, tables, others)
         if open_:
             not_checked(open_)
-        if found:
-            faults, checked = faults_and_checked(found)
-            if (grid.filed or grid.is_detail) and not faults:
-                continue
+        faults, checked = faults_and_checked(compared)
+        if faults or (compared and not grid.filed and not grid.is_detail):
             yield CheckedTable(
-                source=name, name=grid.name, columns={}, reference=None, printed_reference=None,
-                is_chosen=False, unknown=None, groups=(), faults=tuple(faults),
-                numbers_checked=checked,
-            )  # fmt: skip
-
-
-def _add_preset(
-    options: Mapping[str, object], tables: Sequence[PublishedTable]
-) -> Mapping[str, object]:
-    # options with the preset of reports of fairgauge, unless another one is asked for
-    presets = dict.fromkeys(table.preset for table in tables)
-    if options.get("preset") is not None or not any(presets):
-        return options
-    if len(presets) > 1:
-        words = listing(each or "none" for each in presets)
-        message = f"the tables are of {words}; check each file by itself, or name one (--preset)"
-        raise SpecError(Problem("preset", message))
-    (name,) = presets
-    known = name not in kit_names() or _METRIC in find_kit(str(name)).options["metrics"]
-    return {**options, "preset": name} if known else options
-
-
-@dataclass(frozen=True, slots=True)
-class CheckOptions:
-    """The options of a check; ``best`` is whether a preset or a specification asks for it."""
-
-    limit: float | None
-    min_share: float
-    min_n: int
-    confidence: float
-    references: tuple[str, ...]
-    best: bool
-
-
-def _read_check_options(options: Mapping[str, object], references: tuple[str, ...]) -> CheckOptions:
-    names = [each for each in kit_names() if _METRIC in find_kit(each).options["metrics"]]
-    chosen = str(options.get("preset"))
-    if chosen in kit_names() and chosen not in names:
-        message = f"{quote(chosen)} has no ratios of selection rates; use {' or '.join(names)}"
-        raise SpecError(Problem("preset", message))
-    spec = read_part(("preset", "rules", "min_n", "min_share", "confidence", "reference"), options)
-    limit = None
-    if spec.rules:
-        (first, *others) = spec.rules
-        limit = first.low
-        if others or first != Rule(_METRIC, low=limit) or not 0 < limit <= 1:
-            message = (
-                "published tables decide one rule, 'selection_rate.ratio >= LIMIT' with a limit "
-                "above 0 and at most 1, not "
-                f"{listing([quote(str(rule)) for rule in spec.rules])}"
+                source=name, name=grid.name, faults=tuple(faults), numbers_checked=checked
             )
-            raise SpecError(Problem("rules", message))
-    best = spec.reference is ReferenceRule.BEST
-    return CheckOptions(
-        limit,
-        spec.min_share or MIN_SHARE,
-        spec.min_n or FEWEST_ROWS,
-        spec.confidence,
-        references,
-        best,
-    )
 
 
 def _check_table(
-    table: PublishedTable, source: str | None, further: tuple[list[Fault], int], asked: CheckOptions
+    table: PublishedTable, further: Sequence[Finding], asked: Check, *, best: bool
 ) -> CheckedTable:
     # of several rows of one name the first one
     counted = {row.name: row for row in reversed(table.groups) if row.counts}
     table = replace(table, references=asked.references)
     printed = printed_reference(table)
     named = next((name for name in asked.references if name in counted), None)
-    if named is None and table.own and not asked.best and printed is not None:
+    if named is None and table.grid.own and not best and printed is not None:
         named = printed.name if printed.name in counted else None
         table = replace(table, references=(printed.name,))
     faults, checked = check_arithmetic(table, asked.min_share, asked.min_n)
-    groups, top = [_printed_group(row) for row in table.groups], highest(table, asked.min_share)
-    chosen = any(row.selected and row.selected.exact for row in counted.values())
-    by_counts = (
-        _compare_by_counts(table, counted, asked, named) if len(counted) > 1 and chosen else None
-    )
+    more, compared = faults_and_checked(further)
+    top = highest(table, asked.min_share)
+    computed: Mapping[str, Mapping[str, Any]] = {}
+    by_counts = _compare_by_counts(table, counted, asked, named)
     if by_counts is not None and (
         named is not None or not _may_be_higher(table, by_counts[0], asked.min_share)
     ):
         top, computed = by_counts
-        groups = [
-            replace(group, ratio=1.0 if row.share else None) if row is top
-            else replace(group, **computed.get(row.name, {})) if row is counted.get(row.name)
-            else group
-            for row, group in zip(table.groups, groups, strict=True)
-        ]  # fmt: skip
     elif top is not None and top.rate and top.rate.exact:
-        groups = [
-            replace(group, ratio=float(row.rate.exact / top.rate.exact))
-            if row.rate and row.selected is None else group
-            for row, group in zip(table.groups, groups, strict=True)
-        ]  # fmt: skip
-    groups = [replace(g, is_reference=r is top) for r, g in zip(table.groups, groups, strict=True)]
+        rate = top.rate.exact
+        computed = {row.name: {"ratio": float(row.rate.exact / rate)}
+                    for row in table.groups if row.rate and row.selected is None}  # fmt: skip
+        counted = {row.name: row for row in table.groups if row.name in computed}
     found = CheckedTable(
-        source=source,
+        source=None,
         name=table.name,
         columns={str(role): header for role, header in table.columns.items()},
         reference=None if top is None else top.name,
         printed_reference=None if printed is None else printed.name,
         is_chosen=named is not None,
         unknown=table.unknown,
-        groups=(),
-        faults=(*faults, *further[0]),
-        numbers_checked=checked + further[1],
+        faults=(*faults, *more),
+        numbers_checked=checked + compared,
+    )
+    groups = (
+        CheckedGroup(
+            name=row.name,
+            n=int(row.n.exact) if row.n and row.n.is_whole else None,
+            selected=int(row.selected.exact) if row.selected and row.selected.is_whole else None,
+            rate=None if row.stated_rate is None else float(row.stated_rate),
+            printed=None if row.ratio is None else row.ratio.text,
+            is_reference=row is top,
+            **(computed.get(row.name, {}) if row is counted.get(row.name) else {}),
+        )
+        for row in table.groups
     )
     decided = (_decide_group(group, asked.limit, wrong=bool(found.errors)) for group in groups)
     return replace(found, groups=tuple(decided))
-
-
-def _printed_group(row: PublishedRow) -> CheckedGroup:
-    return CheckedGroup(
-        name=row.name,
-        n=int(row.n.exact) if row.n and row.n.is_whole else None,
-        selected=int(row.selected.exact) if row.selected and row.selected.is_whole else None,
-        rate=None if row.stated_rate is None else float(row.stated_rate),
-        printed=None if row.ratio is None else row.ratio.text,
-    )
 
 
 def _may_be_higher(table: PublishedTable, reference: PublishedRow, min_share: float) -> bool:
@@ -310,13 +271,12 @@ def _may_be_higher(table: PublishedTable, reference: PublishedRow, min_share: fl
 
 
 def _compare_by_counts(
-    table: PublishedTable,
-    counted: Mapping[str, PublishedRow],
-    asked: CheckOptions,
-    named: str | None,
+    table: PublishedTable, counted: Mapping[str, PublishedRow], asked: Check, named: str | None
 ) -> tuple[PublishedRow, Mapping[str, Mapping[str, Any]]] | None:
     # The reference is ``named``, or has the highest rate among large ones; None where there is
     # none. People of unknown category are rows without a group, as in an audit.
+    if len(counted) < 2 or not any(row.selected and row.selected.exact for row in counted.values()):
+        return None
     unknown = [row for row in table.of(RowKind.UNKNOWN) if row.n is not None]
     cells: list[tuple[str | None, int | None, int]] = []
     for row in (*counted.values(), *unknown):
@@ -336,7 +296,7 @@ def _compare_by_counts(
         metrics=[_METRIC],
         min_n=max(asked.min_n, math.ceil(people * asked.min_share)),
         rules=[] if asked.limit is None else [f"{_METRIC} >= {asked.limit!r}"],
-        confidence=asked.confidence,
+        confidence=asked.level,
     )
     # the best as reference allows for its choice by the data
     report = audited(reference="best" if named is None else {_CATEGORY: named})
@@ -344,20 +304,20 @@ def _compare_by_counts(
     if name not in counted:
         return None
     open_ = int(sum(row.people for row in unknown if row.counts is None))
-    given = {str(e.group): e for e in audited(reference={_CATEGORY: name}).estimates}
     verdicts = {str(each.group): each for each in report.verdicts}
     n, x = counted[name].counts or (0, 0)
-    computed = {
-        other: {
+    computed: dict[str, dict[str, Any]] = {name: {"ratio": 1.0 if x else None}}
+    for each in audited(reference={_CATEGORY: name}).estimates:
+        other, verdict = str(each.group), verdicts.get(str(each.group))
+        if other not in counted or (own := counted[other].counts) is None:
+            continue
+        computed[other] = {
             "ratio": each.value,
-            "interval": (other in verdicts and verdicts[other].interval) or each.interval,
+            "interval": (verdict and verdict.interval) or each.interval,
             "p_value": float(fisher(own[1], own[0], x, n)),
-            "verdict": verdicts.get(other)
-            and _reword_for_people(verdicts[other], own, (n, x), open_, asked.limit or 0),
+            "verdict": verdict
+            and _reword_for_people(verdict, own, (n, x), open_, asked.limit or 0),
         }
-        for other, each in given.items()
-        if other in counted and (own := counted[other].counts)
-    }
     return counted[name], computed
 
 

@@ -6,7 +6,7 @@ What follows from no printed number is named, and leaves a check undecided.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import ceil, floor, isfinite, sqrt
 from typing import Any, TypeAlias
@@ -45,22 +45,13 @@ _ROUNDED = 1e-9  # how far what is computed in floating point may be off
 def _check_number(column: str, row: tuple[int, str] | None, text: str, *values: float) -> Finding:
     printed, low, high = read_number(_MARKS.sub("", text)), min(values), max(values)
     slack = _ROUNDED * max(1.0, *(abs(each) for each in values if isfinite(each)))
-    if (
-        printed is not None
-        and low - slack < float(printed.high)
-        and (text.startswith("<") or float(printed.low) <= high + slack)
-    ):
+    if printed is not None and low - slack < float(printed.high) and (
+        text.startswith("<") or float(printed.low) <= high + slack
+    ):  # fmt: skip
         return None
-    return _derived_fault(
-        column, row, text, low, high, percent=printed is not None and printed.percent
-    )
-
-
-def _derived_fault(
-    column: str, row: tuple[int, str] | None, text: str, low: float, high: float, **more: bool
-) -> Fault:
+    percent = printed is not None and printed.percent
     return Fault.of(FaultCode.DOES_NOT_FOLLOW, row, column=column, printed=text, low=low,
-                    high=high, **more)  # fmt: skip
+                    high=high, percent=percent)  # fmt: skip
 
 
 def _rates_of_header(head: str) -> _Compared | tuple[float, None]:
@@ -77,7 +68,7 @@ def check_others(table: PublishedTable) -> _Found:
     >>> [(each["printed"], round(each["low"])) for each in check_others(table)]
     [('−31.0', -30)]
     """
-    for head in table.rows[0].others if table.own else ():
+    for head in table.rows[0].others if table.grid.own else ():
         scale, of = _rates_of_header(head)
         if _SMD.fullmatch(head):
             counts = [row.counts or (0, 0) for row in table.groups]
@@ -90,10 +81,8 @@ def check_others(table: PublishedTable) -> _Found:
             if read_number(text) is None:
                 continue
             others = [row] if head == _OF_ONE else base
-            rates = [
-                [float(end) for end in each.rates[0]] if each.rates else []
-                for each in (row, *others)
-            ]
+            rates = [[*map(float, each.rates[0])] if each.rates else []
+                     for each in (row, *others)]  # fmt: skip
             both = [of(p, 1, q, 1) for p in rates[0] for q in rates[1]] if of and others else []
             values = [scale * over / under for over, under in both if under]
             yield (_check_number(head, (row.number, row.name), text, *values) if values else head)
@@ -119,16 +108,16 @@ def check_own_table(
 
 def _check_repetition(grid: Grid, *_: Any) -> _Found:
     # a table on another page has the cells of the one to publish
+    def compared(at: tuple[int, str] | None, head: str, text: str, other: str) -> Finding:
+        facts = {"column": head, "printed": text, "other": other}
+        return None if text == other else Fault.of(FaultCode.PAGES_DIFFER, at, **facts)
+
     filed = grid.filed.rows if grid.filed else ()
     if len(filed) != len(grid.rows):
-        yield _differs(None, "rows", str(len(grid.rows)), str(len(filed)))
+        yield compared(None, "rows", str(len(grid.rows)), str(len(filed)))
     for number, pair in enumerate(zip(grid.rows, filed, strict=False), 1):
-        for head, text, other in zip(grid.header, *pair, strict=True):
-            yield None if text == other else _differs((number, pair[1][0]), head, text, other)
-
-
-def _differs(row: tuple[int, str] | None, column: str, printed: str, other: str) -> Fault:
-    return Fault.of(FaultCode.PAGES_DIFFER, row, column=column, printed=printed, other=other)
+        for cell in zip(grid.header, *pair, strict=True):
+            yield compared((number, pair[1][0]), *cell)
 
 
 def _details(grid: Grid, rows: _Rows, *_: Any) -> _Found:
@@ -172,8 +161,8 @@ def _check_gaps(grid: Grid, rows: _Rows, _: Any, others: Sequence[Grid]) -> _Fou
         if least is not None:
             reached = [abs(end) >= least.exact for end in (printed.low, printed.exact)]
             agrees = row[limit] in ("yes",) * any(reached) + ("no",) * (not all(reached))
-            ends = (float(abs(100 * printed.exact)),) * 2
-            yield None if agrees else _derived_fault(limit, at, row[limit], *ends)
+            value = float(abs(100 * printed.exact))
+            yield None if agrees else _check_number(limit, at, row[limit], value)
 
 
 def _mean_of_all(
@@ -270,7 +259,7 @@ def _selections(text: str) -> tuple[int, int, int] | None:
         return None
     if rate is None:
         return int(n.exact), 0, int(n.exact)
-    low, high = ((rate.exact + side * rate.unit / 2) / 100 * n.exact for side in (-1, 1))
+    low, high = (end / 100 * n.exact for end in (rate.low, rate.exact + rate.unit / 2))
     return int(n.exact), ceil(low), floor(high)
 
 
@@ -311,6 +300,7 @@ def _check_adjusted_rows(
     table = _table_of(grid, tables)
     start = f"{table.name}, selection rates in %" if table else ""
     strata = next((each for each in others if start and each.name.startswith(start)), None)
+    within = rows_of(strata) if strata else ()
     for number, row in enumerate(rows, 1):
         at, metric, last = (number, row["group"]), row["metric"], grid.header[-1]
         ratio = table is not None and table.columns.get(ColumnRole.RATIO) == metric
@@ -320,37 +310,22 @@ def _check_adjusted_rows(
             for each in (table.groups if table else ())
         }  # fmt: skip
         whole = read_number(cells.get(row["group"], ""))
-        if whole is None:
-            yield "overall"
-        else:
-            half = whole.unit / 2
-            low, high = float(whole.exact - half), float(whole.exact + half)
-            yield _check_number("overall", at, row["overall"], low, high)
+        yield "overall" if whole is None else _check_number(
+            "overall", at, row["overall"], float(whole.low), float(whole.exact + whole.unit / 2)
+        )  # fmt: skip
         scale, of = _RATIO if ratio else _rates_of_header(metric)
         base = [name for name, text in cells.items() if text == "reference"]
         ends: list[float] = []
         counted = table is not None and all(each.counts for each in table.groups)
         inside = {row["group"], *base} <= {*(strata.header if strata else ())}
-        if of and counted and strata and inside and len(base) == 1:
-            sides = [[_selections(text) for text in (each[row["group"]], each[base[0]])]
-                     for each in rows_of(strata)]  # fmt: skip
-            ends = [scale * end for end in _pool_ends(sides, of)]
-        yield _check_number(last, at, row[last], *ends) if ends else last
-
-
-def _pool_ends(
-    sides: Iterable[Sequence[tuple[int, int, int] | None]], of: Callable[..., tuple[float, float]]
-) -> list[float]:
-    # the ends of what is pooled over the strata that both sides are in, of the selections possible
-    known = [(one, other) for one, other in sides if one and other and one[0] and other[0]]
-    ends = []
-    for i, j in ((1, 2), (2, 1)):
-        terms = [(*of(a[i], a[0], b[j], b[0]), a[0] + b[0]) for a, b in known]
-        over, under = (sum(each[k] / each[2] for each in terms) for k in (0, 1))
-        if not under:
-            return []
-        ends.append(over / under)
-    return ends
+        # what is pooled over the strata that both sides are in, of the selections possible
+        for i, j in ((1, 2), (2, 1)) if of and counted and inside and len(base) == 1 else ():
+            cells_of = ((_selections(e[row["group"]]), _selections(e[base[0]])) for e in within)
+            terms = [(*of(a[i], a[0], b[j], b[0]), a[0] + b[0])
+                     for a, b in cells_of if a and b and a[0] and b[0]]  # fmt: skip
+            over, under = (sum(each[k] / each[2] for each in terms) for k in (0, 1))
+            ends += [scale * over / under] if under else []
+        yield _check_number(last, at, row[last], *ends) if len(ends) > 1 else last
 
 
 def _comparisons(
@@ -372,12 +347,11 @@ def _comparisons(
         if more or own is None or other is None or (kind == "ratio" and other.low <= 0):
             yield "value and CI"
             continue
+        (low, high), (least, most) = ((e.low, e.exact + e.unit / 2) for e in (own, other))
         scale = 100 if own.percent else 1
-        low, high = ([scale * (each.exact + side * each.unit / 2) for each in (own, other)]
-                     for side in (-1, 1))  # fmt: skip
-        ends = (low[0] - high[1], high[0] - low[1])
-        if kind == "ratio":
-            ends = (low[0] / high[1], high[0] / low[1])
+        ends = (low / most, high / least) if kind == "ratio" else (
+            scale * (low - most), scale * (high - least)
+        )  # fmt: skip
         at = number, row["group"]
         yield _check_number("value and CI", at, row["value and CI"], *map(float, ends))
     yield from _unknown_columns(grid, rows, "value and CI")

@@ -10,9 +10,12 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from fairgauge.plugins import is_total
+
+if TYPE_CHECKING:
+    from fairgauge_check.table_files import Grid
 
 Range: TypeAlias = tuple[Fraction, Fraction]
 """The smallest and the greatest number that is possible."""
@@ -242,15 +245,13 @@ class PublishedRow:
         Where no rate is printed beside those of other rows, it is rounded, or cut off, as they are.
         """
         share, rate, unit = self.share, self.rate, self.rate_unit
-        found: list[Range] = []
-        if share is not None:
-            found.append((share, share))
-            if rate is None and unit is not None:
-                found.append((share // unit * unit, (share + unit / 2) // unit * unit))
-        elif rate is not None:
-            found.append((max(rate.low, Fraction(0)), rate.high))
-        if rate is not None and (share is None or rate.agrees(share)):
+        if share is None:
+            return [(max(rate.low, Fraction(0)), rate.high), (rate.exact,) * 2] if rate else []
+        found = [(share, share)]
+        if rate is not None and rate.agrees(share):
             found.append((rate.exact, rate.exact))
+        elif rate is None and unit is not None:
+            found.append((share // unit * unit, (share + unit / 2) // unit * unit))
         return found
 
 
@@ -259,19 +260,16 @@ class PublishedTable:
     """A published table, called by its category columns where it has no name.
 
     ``columns`` are the headers that are read, and ``ignored`` those of numbers that are not;
-    ``own`` and ``excludes`` state whether it is of a report of fairgauge, and of one that excludes
-    groups; ``lost`` are rows, cells and columns with numbers that are not read; ``references`` the
+    ``lost`` are rows, cells and columns with numbers that are not read; ``references`` the
     categories that are asked for as reference.
     """
 
+    grid: Grid
     name: str
     dimensions: tuple[str, ...]
     columns: Mapping[ColumnRole, str]
     rows: tuple[PublishedRow, ...]
     ignored: tuple[str, ...] = ()
-    own: bool = False
-    excludes: bool = False
-    preset: str | None = None
     lost: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
 

@@ -7,6 +7,7 @@ import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
 
@@ -85,15 +86,14 @@ def read_sources(
             unread.append(UnreadTable(str(name), str(error), counts=True))
             continue
         sources.append((name, tables, tuple(own)))
-        for grid in grids:
-            if grid not in known and grid not in own:
-                lacks = f"{headers_found([grid])}: it has no columns that are stated"
-                reason = lacks if grid.rows else f"{quote(grid.header[0])} is a row of no table"
-                unread.append(UnreadTable(name or "the text", reason, counts=has_numbers(grid)))
+        for grid in (grid for grid in grids if grid not in known and grid not in own):
+            lacks = f"{headers_found([grid])}: it has no columns that are stated"
+            reason = lacks if grid.rows else f"{quote(grid.header[0])} is a row of no table"
+            unread.append(UnreadTable(name or "the text", reason, counts=has_numbers(grid)))
+        lost = [(table, text) for table in tables for text in table.lost]
         unread += [
-            UnreadTable(name or "the text", f"{quote(table.name)}, {lost}: not read", counts=True)
-            for table in tables
-            for lost in table.lost
+            UnreadTable(name or "the text", f"{quote(table.name)}, {text}: not read", counts=True)
+            for table, text in lost
         ]
     if not sources:
         reasons = "; ".join(f"{each.source}: {each.reason}" for each in unread[:3])
@@ -124,17 +124,17 @@ def _read_mapping(columns: str | Path | Mapping[str, str | Sequence[str]] | None
             raise DataError(f"cannot read the mapping {quote(path)} as TOML: {error}") from None
     problems: list[Problem] = []
     stated: dict[ColumnRole, Sequence[str]] = {}
-    roles = {str(each): each for each in ColumnRole}
     for role, names in columns.items():
         listed = [names] if isinstance(names, str) else names
-        if role not in roles:
-            problems.append(Problem(f"columns.{role}", f"unknown role; use {', '.join(roles)}"))
+        if role not in [*ColumnRole]:
+            message = f"unknown role; use {', '.join(ColumnRole)}"
+            problems.append(Problem(f"columns.{role}", message))
         elif not isinstance(listed, Sequence) or not all(
             isinstance(each, str) and each.strip() for each in listed
         ):
             problems.append(Problem(f"columns.{role}", f"must be a header, not {display(names)}"))
         else:
-            stated[roles[role]] = listed
+            stated[ColumnRole(role)] = listed
     refuse(problems)
     if stated.keys() <= {ColumnRole.GROUP}:
         raise SpecError(Problem("columns", "name a column of numbers, such as n and selected"))
@@ -144,22 +144,29 @@ def _read_mapping(columns: str | Path | Mapping[str, str | Sequence[str]] | None
 def _grids_of_source(
     source: str | Path | Iterable[str | Path], unread: list[UnreadTable]
 ) -> Iterator[tuple[str | None, bool, list[Grid]]]:
+    # the tables of each file, with its name and whether it is of a folder
     if isinstance(source, str) and "\n" in source.strip():
-        found = grids_of_text(source)
-        if not found:
+        if not (found := grids_of_text(source)):
             raise DataError(f"the text {NO_TABLE}")
         yield None, False, found
         return
-    if (
-        isinstance(source, Mapping)
-        or hasattr(source, "columns")
-        or not isinstance(source, (str, Path, Iterable))
-    ):  # the items of a mapping, or of a frame, are names of columns
+    # the items of a mapping, or of a frame, are names of columns
+    is_table = isinstance(source, Mapping) or hasattr(source, "columns")
+    if is_table or not isinstance(source, (str, Path, Iterable)):
         raise DataError(
             "a check is of the path of a file, several paths, a folder, or the text of a table, "
             f"not of {display(source)}"
         )
-    files = list(_files([source] if isinstance(source, (str, Path)) else source))
+    files: list[tuple[Path, bool]] = []
+    for path in map(local_path, [source] if isinstance(source, (str, Path)) else source):
+        if not path.is_dir():
+            files.append((path, False))
+            continue
+        below = [(each, each.relative_to(path).parts) for each in sorted(path.rglob("*"))]
+        inside = [e for e, parts in below if e.is_file() and not any(p[0] == "." for p in parts)]
+        if not any(each.suffix.casefold() in SUFFIXES for each in inside):
+            raise DataError(f"the folder {quote(path)} holds no {', '.join(SUFFIXES)} file")
+        files += [(each, True) for each in inside]
     if not files:
         raise DataError("no file to check; give at least one")
     names = [path.name for path, _ in files]
@@ -171,21 +178,6 @@ def _grids_of_source(
             if not in_folder:
                 raise
             unread.append(UnreadTable(name, str(error), counts=not isinstance(error, NoTable)))
-
-
-def _files(paths: Iterable[str | Path]) -> Iterator[tuple[Path, bool]]:
-    for path in map(local_path, paths):
-        if not path.is_dir():
-            yield path, False
-            continue
-        inside = sorted(
-            each
-            for each in path.rglob("*")
-            if each.is_file() and not any(part[0] == "." for part in each.relative_to(path).parts)
-        )
-        if not any(each.suffix.casefold() in SUFFIXES for each in inside):
-            raise DataError(f"the folder {quote(path)} holds no {', '.join(SUFFIXES)} file")
-        yield from ((each, True) for each in inside)
 
 
 # ---- columns
@@ -202,21 +194,19 @@ def stated_columns(grid: Grid, stated: Stated) -> dict[ColumnRole, tuple[int, ..
     headers = [_fold_header(name) for name in grid.header]
     if stated is OWN:  # of weighted rows
         headers = [_UNWEIGHTED.sub("n", name).removeprefix("weighted ") for name in headers]
-    places = {name: i for i, name in reversed([*enumerate(headers)])}
     found: dict[ColumnRole, tuple[int, ...]] = {}
     for role, names in stated.items():
-        held = [places[_fold_header(name)] for name in names if _fold_header(name) in places]
+        held = [headers.index(name) for name in map(_fold_header, names) if name in headers]
         if held:
             found[role] = tuple(held) if role is ColumnRole.GROUP else (held[0],)
     if grid.own and (ColumnRole.RATE not in found or "share" in headers):  # of another kind
         return {}
-    counted = [place for role, (place, *_) in found.items() if role is not ColumnRole.GROUP]
-    first = min(counted, default=0)
+    first = min((at for role, (at, *_) in found.items() if role is not ColumnRole.GROUP), default=0)
     unstated = stated is OWN and ColumnRole.N not in found
     if unstated and any(_is_numeric(grid, i) for i in range(1, first)):
         return {}  # "scored" may be people, and no category
-    if first and ColumnRole.GROUP not in found:
-        found[ColumnRole.GROUP] = tuple(range(first))
+    if first:
+        found.setdefault(ColumnRole.GROUP, tuple(range(first)))
     enough = found.keys() >= {ColumnRole.N, ColumnRole.SELECTED} or ColumnRole.RATE in found
     return found if enough and ColumnRole.GROUP in found else {}
 
@@ -251,37 +241,38 @@ def _table(
     if not rows:
         raise DataError(f"{_table_name(grid)} has no row with a number")
     for role in {ColumnRole.N, ColumnRole.SELECTED} & columns.keys():
-        known = [row for row in rows if getattr(row, role) is not None]
-        wrong = [row for row in known if not _is_plausible_count(row, role)]
+        known = [(row, printed) for row in rows if (printed := getattr(row, role)) is not None]
+        wrong = [
+            (row, printed)
+            for row, printed in known
+            if printed.value < 0
+            or printed.percent
+            or not (printed.is_whole or row.weighted)
+            or (row.n is not None and row.n.is_whole and printed.exact > row.n.exact)
+        ]
         # a publisher errs in some rows; where most are wrong, it is another column
         if 2 * len(wrong) > len(known):
+            row, printed = wrong[0]
             raise DataError(
                 f"the column {quote(grid.header[columns[role]])} of {_table_name(grid)} holds no "
-                f"counts of people, such as {quote(getattr(wrong[0], role).text)} of "
-                f"{quote(wrong[0].name)}; name the column that does"
+                f"counts of people, such as {quote(printed.text)} of {quote(row.name)}; name the "
+                "column that does"
             )
     read = {*category, *columns.values()}
-    ignored = [i for i in range(len(grid.header)) if i not in read and _is_numeric(grid, i)]
+    ignored = [] if grid.own else [
+        i for i in range(len(grid.header)) if i not in read and _is_numeric(grid, i)
+    ]  # fmt: skip
     dimensions = tuple(grid.header[i] or "category" for i in category)
     return PublishedTable(
+        grid=grid,
         name=grid.name or " × ".join(dimensions),
         dimensions=dimensions,
         columns={role: grid.header[i] for role, i in columns.items()},
         rows=rows,
-        ignored=() if grid.own else tuple(grid.header[i] for i in ignored),
-        own=grid.own,
-        excludes=grid.excludes,
-        preset=grid.preset,
+        ignored=tuple(grid.header[i] for i in ignored),
         lost=(*lost, *(f"column {quote(grid.header[i])}" for i in ignored
-                       if not grid.own and _is_of_ratios(grid, i, columns))),
+                       if _is_of_ratios(grid, i, columns))),
     )  # fmt: skip
-
-
-def _is_plausible_count(row: PublishedRow, role: ColumnRole) -> bool:
-    printed: Printed = getattr(row, role)
-    fractional = not (printed.is_whole or row.weighted) or printed.percent
-    more = row.n is not None and row.n.is_whole and printed.exact > row.n.exact
-    return not (fractional or more or printed.value < 0)
 
 
 def _is_of_ratios(grid: Grid, place: int, columns: Mapping[ColumnRole, int]) -> bool:
@@ -299,8 +290,7 @@ def _split_grid(grid: Grid) -> list[Grid]:
     starts = [i for i, heading in enumerate(alone) if heading and i < last]  # no notes below all
     if len(starts) < 2:
         return [grid]
-    ends = [*starts[1:], len(grid.rows)]
-    blocks = [grid.rows[start + 1 : end] for start, end in zip(starts, ends, strict=True)]
+    blocks = [grid.rows[i + 1 : end] for i, end in pairwise([*starts, len(grid.rows)])]
     names = [{row[0].casefold() for row in block if row[0]} for block in blocks]
     known = [{n for n in each if not is_total(n) and not is_unknown(n)} for each in names]
     if starts[0] or not all(blocks) or len(set().union(*known)) < sum(map(len, known)):
@@ -336,30 +326,31 @@ def _read_rows(
         named = [i for i, value in enumerate(values) if value]
         if named and not any(map(is_total, values)):  # an empty cell repeats the one above
             values = [*above[: named[0]], *values[named[0] :]]
+        above = values if named else above
         texts = {role: cells[i] for role, i in columns.items()
                  if cells[i] and numbered[role][at] is None}  # fmt: skip
         # a note stands in all cells where they are merged, and a header may stand again
         worded = any(text not in (grid.header[columns[role]], cells[0])
                      for role, text in texts.items())  # fmt: skip
-        if any(each[at] for each in numbered.values()) or (named and worded):
-            rows.append(PublishedRow(
-                number=grid.first + at,
-                categories=tuple(values),
-                kind=_kind_of_row(values),
-                texts=texts,
-                others={grid.header[i]: cells[i] for i in further if grid.own},
-                weighted="unweighted" in header.casefold(),
-                rate_unit=unit,
-                **{str(role): column[at] for role, column in numbered.items()},
-            ))  # fmt: skip
-            lost += [f"row {grid.first + at}, {quote(text)}" for text in texts.values()
-                     if has_number(text)]  # fmt: skip
-        else:
+        if not any(each[at] for each in numbered.values()) and not (named and worded):
             text = " ".join(dict.fromkeys(filter(None, cells)))
             alone = at and text and text == cells[0] and not _NO_CATEGORY.match(text)
             if alone or is_like_a_row(text):
                 lost.append(f"row {grid.first + at}, {quote(text)}")
-        above = values if named else above
+            continue
+        is_unknown_one, is_total_one = (any(map(of, values)) for of in (is_unknown, is_total))
+        rows.append(PublishedRow(
+            number=grid.first + at,
+            categories=tuple(values),
+            kind=RowKind.UNKNOWN if is_unknown_one else
+                 RowKind.TOTAL if is_total_one else RowKind.GROUP,
+            texts=texts,
+            others={grid.header[i]: cells[i] for i in further if grid.own},
+            weighted="unweighted" in header.casefold(),
+            rate_unit=unit,
+            **{str(role): column[at] for role, column in numbered.items()},
+        ))  # fmt: skip
+        lost += [f"row {grid.first + at}, {quote(t)}" for t in texts.values() if has_number(t)]
     return tuple(_classify_rows(rows, own=grid.own)), lost
 
 
@@ -372,11 +363,12 @@ def _classify_rows(rows: Sequence[PublishedRow], *, own: bool) -> Iterator[Publi
         whole = row.kind is RowKind.GROUP and "" in row.categories
         others = [each for each in rows if each is not row and each.kind is RowKind.GROUP]
         answered = own or (row.kind is RowKind.UNKNOWN and row.ratio is not None)
-        if whole and any(row.includes(other) for other in others):
+        if whole and any(map(row.includes, others)):
             yield replace(row, kind=RowKind.TOTAL)
-        elif row.kind is RowKind.TOTAL and others and not any(map(row.includes, others)):
-            yield replace(row, kind=RowKind.GROUP)  # a remark, such as "total", beside a category
-        elif apart and answered and row.rates:
+        # a remark, such as "total", beside a category
+        elif (row.kind is RowKind.TOTAL and others and not any(map(row.includes, others))) or (
+            apart and answered and row.rates
+        ):
             yield replace(row, kind=RowKind.GROUP)
         else:
             yield row
@@ -392,12 +384,6 @@ def _strip_marks(grid: Grid, category: Sequence[int]) -> Grid:
         {tuple(row[i] for i in category) for row in each} for each in (grid.rows, rows)
     )
     return replace(grid, rows=rows) if len(before) == len(after) else grid
-
-
-def _kind_of_row(categories: Sequence[str]) -> RowKind:
-    if any(map(is_unknown, categories)):
-        return RowKind.UNKNOWN
-    return RowKind.TOTAL if any(map(is_total, categories)) else RowKind.GROUP
 
 
 def _read_numbers(role: ColumnRole, cells: Sequence[str]) -> list[Printed | None]:

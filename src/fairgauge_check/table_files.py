@@ -23,8 +23,9 @@ from fairgauge_check.printed import is_like_a_row
 
 MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
-MOST_CELLS, MOST_COLUMNS, MOST_ROWS = 20_000, 200, 1_000
+MOST_CELLS, MOST_ROWS = 20_000, 1_000
 _MOST_UNPACKED, _MOST_TEXT = 2 * MOST_BYTES, 1_000_000
+NO_TABLE = "holds no table of at least two columns and two rows"
 SUFFIXES = (".csv", ".tsv", ".md", ".html", ".htm", ".xlsx")
 """The suffixes of files that can hold published tables."""
 # the suffixes of other files that are published, and may hold tables
@@ -33,15 +34,13 @@ _DOCUMENTS = re.compile(
 )
 
 _TOO_LARGE = (
-    f"a published table has at most {MOST_COLUMNS:,} columns and {MOST_CELLS:,} cells. For rows of "
-    "data, use fairgauge audit"
+    f"a published table has at most {MOST_CELLS:,} cells. For rows of data, use fairgauge audit"
 )
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _PIPE = re.compile(r"(?<!\\)\|")
 # a footnote's mark in Markdown and HTML
 _RAISED = re.compile(r"<sup>(?!(st|nd|rd|th)</sup>)[^<]{0,20}</sup>", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_TEXT_CELLS = ("td", "th")
 # how a workbook shows a number with decimal places
 _DECIMALS = re.compile(r"(#,##)?0\.0+")
 _ORDINALS = ("st", "nd", "rd", "th")
@@ -118,10 +117,15 @@ def read_grids(path: Path) -> list[Grid]:
         refused = DataError if _DOCUMENTS.fullmatch(suffix) else NoTable
         raise refused(f"{quote(path)} is no table that can be read: use {', '.join(SUFFIXES)}")
     content = read_limited(path, MOST_BYTES, "a published table (for rows: fairgauge audit)")
-    is_book = suffix == ".xlsx"
-    found = (
-        _sheets(content, path) if is_book else grids_of_text(_decode_text(content, path), suffix)
-    )
+    if suffix == ".xlsx":
+        found = _sheets(content, path)
+    else:
+        is_utf_16 = content[:2] in (b"\xff\xfe", b"\xfe\xff")
+        try:
+            text = content.decode("utf-16" if is_utf_16 else "utf-8-sig")
+        except UnicodeDecodeError:
+            raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
+        found = grids_of_text(text, suffix)
     if not found:
         raise NoTable(f"{quote(path)} {NO_TABLE}")
     return found
@@ -133,8 +137,8 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
     >>> grids_of_text("sex,n,hired\nMale,80,48\nFemale,40,12")[0].rows
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
-    if _guess_suffix(text, [], suffix) == ".html":
-        text = _NO_TEXT.sub("", _RAISED.sub("", text))
+    if suffix in (".html", ".htm") or "<table" in text[:200_000].casefold():
+        suffix, text = ".html", _NO_TEXT.sub("", _RAISED.sub("", text))
     if "\0" in text:
         raise DataError("the text holds a character NUL, which no text has")
     if len(text) > _MOST_TEXT:
@@ -142,9 +146,9 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
     if (found := _FILED.search(text)) is None:
         if _OWN.search(text):
             raise DataError(_NO_TABLES)
-        return _grids_of_suffix(text, suffix)
+        return _read_text(text, suffix)
     beside, filed = (
-        _grids_of_suffix(_FACTS.sub("", part), suffix)
+        _read_text(_FACTS.sub("", part), suffix)
         for part in (text[: found.start()] + text[found.end() :], found[1] or found[2])
     )
     known = {(each.name, each.header): each for each in filed if each.header[0]}
@@ -168,50 +172,38 @@ def _read_own_report(grids: Iterable[Grid], text: str) -> list[Grid]:
     return [replace(each, own=True, excludes=excludes, preset=of) for each in grids if each.rows]
 
 
-def _guess_suffix(text: str, lines: Sequence[str], suffix: str) -> str:
-    if suffix in (".html", ".htm") or "<table" in text[:200_000].casefold():
-        return ".html"
-    if suffix == ".md" or any(_RULE.match(line) and "|" in line for line in lines):
-        return ".md"
-    return ".csv"
-
-
-def _grids_of_suffix(text: str, suffix: str) -> list[Grid]:
+def _read_text(text: str, suffix: str) -> list[Grid]:
     lines = text.replace("\f", "").splitlines()
-    match _guess_suffix(text, lines, suffix):
-        case ".html":
-            return _read_html(text)
-        case ".md":
-            return _read_markdown(lines)
-    first = next((line for line in lines if line.strip()), "")
-    return _read_csv(text, "\t" if suffix == ".tsv" else max(",;\t|", key=first.count))
+    if suffix == ".html":
+        parser = _Tables()
+        parser.feed(text[: text.rfind(">") + 1])  # it seeks the end of a tag without one each time
+        parser.close()
+        blocks = [[[name], *rows] if name else rows for name, rows in parser.tables]
+    elif suffix == ".md" or any(_RULE.match(line) and "|" in line for line in lines):
+        blocks = _markdown_blocks(lines)
+    else:
+        first = next((line for line in lines if line.strip()), "")
+        delimiter = "\t" if suffix == ".tsv" else max(",;\t|", key=first.count)
+        try:
+            rows = [*csv.reader(io.StringIO(text), delimiter=delimiter)]
+        except csv.Error as error:
+            raise DataError(f"the table is no CSV: {error}") from None
+        parts = groupby(rows, lambda row: any(cell.strip() for cell in row))
+        blocks = [[*block] for filled, block in parts if filled]
+    return [grid for block in blocks for grid in _grids("", block)]
 
 
-NO_TABLE = "holds no table of at least two columns and two rows"
-
-
-def _decode_text(content: bytes, path: Path) -> str:
-    try:
-        is_utf_16 = content[:2] in (b"\xff\xfe", b"\xfe\xff")
-        return content.decode("utf-16" if is_utf_16 else "utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
-
-
-def _grids_of(blocks: Iterable[Sequence[list[str]]]) -> list[Grid]:
-    return [grid for block in blocks for grid in _grid("", block)]
-
-
-def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
-    # a grid of rows whose first is the header; none where there is no table
+def _grids(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
+    # the tables of rows whose first is a header; none where there is no table
     filled = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
     width = max(map(len, filled), default=0)
     padded = [row + [""] * (width - len(row)) for row in filled]
-    if len(padded) * width > MOST_CELLS:
-        raise DataError(f"a table has {len(padded) * width:,} cells; {_TOO_LARGE}")
-    if len(padded) > MOST_ROWS + 1:
-        raise DataError(f"a table has {len(padded):,} rows, at most {MOST_ROWS:,} are read; "
-                        "for rows of data, use fairgauge audit")  # fmt: skip
+    if len(padded) * width > MOST_CELLS or len(padded) > MOST_ROWS + 1:
+        raise DataError(
+            f"a table has {len(padded):,} rows and {len(padded) * width:,} cells, at most "
+            f"{MOST_ROWS:,} rows and {MOST_CELLS:,} cells are read; for rows of data, use "
+            "fairgauge audit"
+        )
     found: list[Grid] = []
     while True:
         while padded and sum(1 for cell in padded[0] if cell) < min(2, width):
@@ -225,50 +217,32 @@ def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
         header, *body = padded
         again = (i for i, row in enumerate(body) if row[1:] == header[1:])
         at = next(again, len(body))  # a header that stands again begins another table
-        title = body[at - 1][0] if 0 < at < len(body) and _is_title(body[at - 1]) else ""
+        last = body[at - 1] if 0 < at < len(body) else [""]
+        # one text that is no sentence is the title of what stands below
+        title = "" if any(last[1:]) or last[0].endswith(".") else last[0]
         if above := body[: at - 1] if title else body[:at]:
             found.append(Grid(name, tuple(header), tuple(map(tuple, above))))
         name, padded = title or name, body[at:]
 
 
-def _is_title(row: Sequence[str]) -> bool:
-    # whether a row is one text that is no sentence: the title of what stands below
-    return bool(row[0]) and not any(row[1:]) and not row[0].endswith(".")
-
-
-def _read_csv(text: str, delimiter: str) -> list[Grid]:
-    try:
-        rows = [*csv.reader(io.StringIO(text), delimiter=delimiter)]
-    except csv.Error as error:
-        raise DataError(f"the table is no CSV: {error}") from None
-    blocks = groupby(rows, lambda row: any(cell.strip() for cell in row))
-    return _grids_of([*block] for filled, block in blocks if filled)
-
-
-def _read_markdown(lines: Sequence[str]) -> list[Grid]:
+def _markdown_blocks(lines: Sequence[str]) -> list[list[list[str]]]:
     blocks: list[list[list[str]]] = []
     name, rows = "", list[list[str]]()
     for line in [*lines, ""]:
         if "|" in line:
             if not _RULE.match(line):
-                rows.append(_pipe_cells(line))
-        else:
-            if rows or is_like_a_row(name):
-                blocks.append([[name], *rows] if name else rows)
-            name = _unescape(_TITLE_MARKS.sub("", line.strip())) or (
-                "" if rows or is_like_a_row(name) else name
-            )
-            rows = []
-    return _grids_of(blocks)
-
-
-def _pipe_cells(line: str) -> list[str]:
-    cells = _PIPE.split(
-        _BREAK.sub(" ", _RAISED.sub("", line)).strip().removeprefix("|").removesuffix("|")
-    )
-    plain = (_unescape(cell).strip() for cell in cells)
-    # asterisks alone are the mark of a footnote
-    return [cell.strip("*_") or cell.strip("_") for cell in plain]
+                plain = _BREAK.sub(" ", _RAISED.sub("", line)).strip()
+                cells = _PIPE.split(plain.removeprefix("|").removesuffix("|"))
+                texts = (_unescape(cell).strip() for cell in cells)
+                # asterisks alone are the mark of a footnote
+                rows.append([text.strip("*_") or text.strip("_") for text in texts])
+            continue
+        if rows or is_like_a_row(name):
+            blocks.append([[name], *rows] if name else rows)
+            name = ""
+        name = _unescape(_TITLE_MARKS.sub("", line.strip())) or name
+        rows = []
+    return blocks
 
 
 def _unescape(text: str) -> str:
@@ -280,30 +254,30 @@ class _Tables(HTMLParser):
     """Collects the cells of every table, cells that span several repeated, with captions."""
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
+        super().__init__()
         self.tables: list[tuple[str, list[list[str]]]] = []
-        self._text: list[str] | None = None
-        self._span, self._cells = (1, 1), 0
-        self._pending: dict[tuple[int, int], str] = {}
-        self._heading, self._in_cell = "", False
+        self._text: list[str] | None = None  # of the cell, or of the title, that is open
+        self._span: tuple[int, int] | None = None  # rows and columns of the cell that is open
+        self._below: dict[tuple[int, int], str] = {}
+        self._heading, self._cells = "", 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in (*_TEXT_CELLS, "tr"):
+        if tag in ("td", "th", "tr"):
             self._end_cell()  # end tags of cells and rows are optional
         if tag == "table":
             self.tables.append((self._heading, []))
-            self._pending, self._heading, self._cells = {}, "", 0
+            self._below, self._heading, self._cells = {}, "", 0
         elif tag == "tr" and self.tables:
             self.tables[-1][1].append([])
             self._fill()
-        elif tag in _TEXT_CELLS and self.tables and self.tables[-1][1]:
-            found = dict(attrs)
-            self._text, self._in_cell = [], True
-            self._span = (_span(found.get("rowspan")), _span(found.get("colspan")))
-            self._cells += self._span[0] * self._span[1]
+        elif tag in ("td", "th") and self.tables and self.tables[-1][1]:
+            texts = (dict(attrs).get(each) or "" for each in ("rowspan", "colspan"))
+            rows, columns = (min(int(n), 100) or 1 if n.isdecimal() else 1 for n in texts)
+            self._text, self._span = [], (rows, columns)
+            self._cells += rows * columns
             if self._cells > MOST_CELLS:
                 raise DataError(f"a table has more than {MOST_CELLS:,} cells; {_TOO_LARGE}")
-        elif tag in _TITLES and not self._in_cell:
+        elif tag in _TITLES and self._span is None:
             self._text = []
         elif tag in ("br", "p", "div"):
             self.handle_data(" ")
@@ -313,9 +287,9 @@ class _Tables(HTMLParser):
             self._text.append(data)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in (*_TEXT_CELLS, "tr", "table"):
+        if tag in ("td", "th", "tr", "table"):
             self._end_cell()
-        elif tag in _TITLES and self._text is not None and not self._in_cell:
+        elif tag in _TITLES and self._text is not None and self._span is None:
             if tag == "caption" and self.tables:
                 self.tables[-1] = (self._take_text(), self.tables[-1][1])
             else:
@@ -327,32 +301,20 @@ class _Tables(HTMLParser):
         return text
 
     def _end_cell(self) -> None:
-        if not self._in_cell:
+        if self._span is None:
             return
-        self._in_cell = False
         text, rows = self._take_text(), self.tables[-1][1]
         for _ in range(self._span[1]):
-            row, column = len(rows) - 1, len(rows[-1])
             for below in range(1, self._span[0]):
-                self._pending[row + below, column] = text
+                self._below[len(rows) - 1 + below, len(rows[-1])] = text
             rows[-1].append(text)
+        self._span = None
         self._fill()
 
     def _fill(self) -> None:
         rows = self.tables[-1][1]
-        while (at := (len(rows) - 1, len(rows[-1]))) in self._pending:
-            rows[-1].append(self._pending.pop(at))
-
-
-def _span(text: str | None) -> int:
-    return min(int(text), 100) if text and text.isdigit() and int(text) else 1
-
-
-def _read_html(text: str) -> list[Grid]:
-    parser = _Tables()
-    parser.feed(text[: text.rfind(">") + 1])  # of a tag without end, the parser seeks it each time
-    parser.close()
-    return _grids_of([[name], *rows] if name else rows for name, rows in parser.tables)
+        while (at := (len(rows) - 1, len(rows[-1]))) in self._below:
+            rows[-1].append(self._below.pop(at))
 
 
 def _sheets(content: bytes, path: Path) -> list[Grid]:
@@ -374,7 +336,7 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
             top = rows[merged.min_row - 1][merged.min_col - 1]
             for row, column in merged.cells:
                 rows[row - 1][column - 1] = top
-        found += _own_blocks(rows) if own else _grid(sheet.title, rows)
+        found += _own_blocks(rows) if own else _grids(sheet.title, rows)
     if own:
         every = (cell.value for sheet in sheets for row in sheet.rows for cell in row)
         return _read_own_report(found, " ".join(map(str, every)))
@@ -393,8 +355,7 @@ def _own_blocks(rows: Sequence[list[str]]) -> Iterator[Grid]:
                 tuple(" ".join(filter(None, line[start:end])) for start, end in kept)
                 for line in lines[1:]
             ]
-            header = tuple(lines[0][start] for start, _ in kept)
-            yield Grid(title[0], header, tuple(cells))
+            yield Grid(title[0], tuple(lines[0][start] for start, _ in kept), tuple(cells))
 
 
 def _workbook(content: bytes, path: Path) -> Any:
@@ -405,21 +366,13 @@ def _workbook(content: bytes, path: Path) -> Any:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             unpacked = sum(each.file_size for each in archive.infolist())
-    except zipfile.BadZipFile as error:
-        raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
-    if unpacked > _MOST_UNPACKED:
-        raise DataError(
-            f"{quote(path)} unpacks to {unpacked:,} bytes; no published table is that large"
-        )
-    try:
-        return openpyxl.load_workbook(io.BytesIO(content), data_only=True, rich_text=True)
+        if unpacked <= _MOST_UNPACKED:
+            return openpyxl.load_workbook(io.BytesIO(content), data_only=True, rich_text=True)
     except Exception as error:
         raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
-
-
-def _is_raised(part: object) -> bool:
-    font = getattr(part, "font", None)
-    return getattr(font, "vertAlign", None) == "superscript" and str(part) not in _ORDINALS
+    raise DataError(
+        f"{quote(path)} unpacks to {unpacked:,} bytes; no published table is that large"
+    )
 
 
 def _format_cell(value: object, number_format: str) -> str:
@@ -427,7 +380,9 @@ def _format_cell(value: object, number_format: str) -> str:
     if value is None:
         return ""
     if isinstance(value, list):  # formatted text: parts, of which raised ones are footnotes' marks
-        return "".join(str(part) for part in value if not _is_raised(part))
+        fonts = ((str(part), getattr(part, "font", None)) for part in value)
+        parts = [(text, getattr(font, "vertAlign", "")) for text, font in fonts]
+        return "".join(t for t, align in parts if align != "superscript" or t in _ORDINALS)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         number_format = number_format.partition(";")[0].lstrip("+")  # of signed numbers
         places = len(number_format.rstrip("%").partition(".")[2])

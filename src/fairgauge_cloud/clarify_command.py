@@ -9,7 +9,9 @@ import click
 
 from fairgauge.plugins import (
     Command,
+    Decorator,
     Output,
+    add_options,
     check_outputs,
     flags_for,
     given_options,
@@ -20,28 +22,38 @@ from fairgauge.plugins import (
     render,
 )
 
+folder_option = click.option(
+    "-o", "--output", metavar="DIR", default=".", help="Folder of the results (.)."
+)
+
+
+def map_option(example: str) -> Decorator:
+    """Return the option that names the folders of buckets."""
+    text = f"Where a bucket or prefix is on this machine: {example}. Repeatable."
+    return click.option("--map", "maps", metavar="URI=DIR", multiple=True, help=text)
+
+
+data_options = add_options(
+    map_option("s3://bucket/prefix=data"),
+    click.option(
+        "--dataset",
+        metavar="FILE",
+        help="The data, in the place of CONFIG's dataset_uri; - reads standard input.",
+    ),
+    click.option(
+        "--first-row",
+        type=click.Choice(("auto", "header", "data")),
+        default="auto",
+        help="What the first row of CSV files is; auto decides by its cells.",
+    ),
+)
+"""The options of where the data of a configuration are, and how they are read."""
+
 
 @click.command("clarify", cls=Command)
 @click.argument("config", metavar="CONFIG")
-@click.option("-o", "--output", metavar="DIR", default=".", help="Folder of the results (.).")
-@click.option(
-    "--map",
-    "maps",
-    metavar="URI=DIR",
-    multiple=True,
-    help="Where a bucket or prefix is on this machine: s3://bucket/prefix=data. Repeatable.",
-)
-@click.option(
-    "--dataset",
-    metavar="FILE",
-    help="The data, in the place of CONFIG's dataset_uri; - reads standard input.",
-)
-@click.option(
-    "--first-row",
-    type=click.Choice(("auto", "header", "data")),
-    default="auto",
-    help="What the first row of CSV files is; auto decides by its cells.",
-)
+@folder_option
+@data_options
 @click.option("--check", is_flag=True, help="Only report what is wrong with CONFIG, and stop.")
 @flags_for("confidence", "method", "replicates", "seed")
 @prints_report

@@ -17,10 +17,10 @@ from fairgauge.plugins import (
     print_result,
     write_all,
 )
+from fairgauge_cloud.clarify_command import data_options, folder_option
 
 if TYPE_CHECKING:
     from fairgauge_cloud._files import Places
-    from fairgauge_cloud.clarify.analysis_files import Saved
 
 VIOLATED, UNDECIDED = 1, 3
 
@@ -28,16 +28,9 @@ VIOLATED, UNDECIDED = 1, 3
 @click.command("clarify-monitor", cls=Command)
 @click.argument("current", metavar="CURRENT")
 @click.option("--baseline", required=True, metavar="FILE", help="The analysis.json to hold to.")
-@click.option("-o", "--output", metavar="DIR", default=".", help="Folder of the results (.).")
+@folder_option
 @click.option("--fail-on-violation", is_flag=True, help="Exit 1 if a metric drifted.")
-@click.option("--map", "maps", metavar="URI=DIR", multiple=True, help="As in fairgauge clarify.")
-@click.option("--dataset", metavar="FILE", help="As in fairgauge clarify.")
-@click.option(
-    "--first-row",
-    type=click.Choice(("auto", "header", "data")),
-    default="auto",
-    help="As in fairgauge clarify.",
-)
+@data_options
 def command(current: str, baseline: str, output: str, **flags: Any) -> int:
     """Compare bias metrics with a baseline, and write constraint_violations.json into DIR.
 
@@ -49,16 +42,30 @@ def command(current: str, baseline: str, output: str, **flags: Any) -> int:
     \b
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge_cloud.clarify.analysis_files import compare, read_results, values_of
+    from fairgauge_cloud.clarify.analysis import analyse
+    from fairgauge_cloud.clarify.analysis_files import (
+        compare,
+        read_results,
+        values_of,
+        write_results,
+    )
+    from fairgauge_cloud.clarify.clarify_config import read_config
+    from fairgauge_cloud.clarify.dataset import FirstRow
 
     folder = made_folder(output)
     written = str(folder / "constraint_violations.json")
     check_outputs([written], [current, baseline])
-    config = _config_text(Path(current), flags)
-    if config is None:
-        found = read_results(Path(current))
+    path, dataset = Path(current), flags["dataset"]
+    text = _config_text(path, flags)
+    if text is None:
+        found = read_results(path)
     else:
-        found = _run_analysis(config, Path(current), folder, flags)
+        config = read_config(text, has_dataset=dataset is not None)
+        made = analyse(config, _places(path, flags), dataset, FirstRow(flags["first_row"]))
+        for notice in made.notices:
+            print_message(notice, prefix="Note: ")
+        write_results(made, folder, "report")
+        found = made.results
     drift = compare(values_of(found, current), values_of(read_results(Path(baseline)), baseline))
     write_all({written: drift.to_json()})
     print_result(drift.summary)
@@ -81,7 +88,7 @@ def _config_text(path: Path, flags: dict[str, Any]) -> str | None:
         if uri is None:
             message = "names no configuration (ModelBiasAppSpecification.ConfigUri)"
             raise DataError(f"{quote(path)} {message}")
-        (place,) = _mapped_places(path, flags).files(uri)
+        (place,) = _places(path, flags).files(uri)
         found = _read_object(place)
     if clarify_config.is_monitor_config(found):
         found = clarify_config.convert_monitor_config(found | extra, flags["dataset"])
@@ -95,22 +102,7 @@ def _read_object(path: Path) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _mapped_places(path: Path, flags: dict[str, Any]) -> Places:
+def _places(path: Path, flags: dict[str, Any]) -> Places:
     from fairgauge_cloud._files import Places, read_maps
 
     return Places(read_maps(flags["maps"]), path.parent)
-
-
-def _run_analysis(text: str, path: Path, folder: Path, flags: dict[str, Any]) -> Saved:
-    from fairgauge_cloud.clarify.analysis import analyse
-    from fairgauge_cloud.clarify.analysis_files import write_results
-    from fairgauge_cloud.clarify.clarify_config import read_config
-    from fairgauge_cloud.clarify.dataset import FirstRow
-
-    dataset = flags["dataset"]
-    config = read_config(text, has_dataset=dataset is not None)
-    found = analyse(config, _mapped_places(path, flags), dataset, FirstRow(flags["first_row"]))
-    for notice in found.notices:
-        print_message(notice, prefix="Note: ")
-    write_results(found, folder, "report")
-    return found.results

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,6 +18,7 @@ from fairgauge.plugins import (
     print_result,
     write_all,
 )
+from fairgauge_cloud.clarify_command import map_option
 
 ARTIFACTS = {"data_bias": "data_bias_metrics.json", "model_bias": "bias_model_metrics.json"}
 
@@ -25,13 +26,7 @@ ARTIFACTS = {"data_bias": "data_bias_metrics.json", "model_bias": "bias_model_me
 @click.command("vertex", cls=Command)
 @click.argument("config", metavar="CONFIG")
 @click.option("-o", "--output", metavar="DIR", help="Folder for the artifacts of the components.")
-@click.option(
-    "--map",
-    "maps",
-    metavar="URI=DIR",
-    multiple=True,
-    help="Where a bucket or prefix is on this machine: gs://bucket/prefix=data. Repeatable.",
-)
+@map_option("gs://bucket/prefix=data")
 @flags_for("confidence", "method", "replicates", "seed")
 def command(config: str, output: str | None, maps: tuple[str, ...], **settings: str | None) -> None:
     """Run the parameters of DetectDataBiasOp or DetectModelBiasOp on local files.
@@ -58,20 +53,11 @@ def command(config: str, output: str | None, maps: tuple[str, ...], **settings: 
         print_message(warning, prefix="")
     for note in dict.fromkeys(each for one in found for each in one.notes):
         print_message(note, prefix="Note: ")
-    results = [each.results for each in found]
-    if output is not None:
-        _write_artifacts(results, Path(output))
-    lines = (json.dumps(each, ensure_ascii=False, allow_nan=False) for each in results)
-    print_result("\n".join(lines))
-
-
-def _write_artifacts(found: Iterable[Mapping[str, object]], folder: Path) -> None:
-    for part, name in ARTIFACTS.items():
-        entries = [
-            {key: each[key] for key in ("slice_a", "slice_b", "labels", part)}
-            for each in found
-            if part in each
-        ]
-        if entries:
+    results: list[Any] = [each.results for each in found]
+    for part, name in ARTIFACTS.items() if output is not None else ():
+        keys = ("slice_a", "slice_b", "labels", part)
+        if entries := [{key: each[key] for key in keys} for each in results if part in each]:
             text = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
             write_all({folder / name: text})
+    lines = (json.dumps(each, ensure_ascii=False, allow_nan=False) for each in results)
+    print_result("\n".join(lines))

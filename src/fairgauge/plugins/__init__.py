@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from fairgauge.api.running import answered
     from fairgauge.atomic_files import write_all
     from fairgauge.cli._arguments import Texts, config_option, flags_for, given_options, question
-    from fairgauge.cli._command_group import Command, add_options, print_message, print_result
+    from fairgauge.cli._command_group import (
+        Command,
+        Decorator,
+        add_options,
+        print_message,
+        print_result,
+    )
     from fairgauge.cli._output import (
         Output,
         check_outputs,
@@ -67,7 +73,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "api.running": "answered",
     "atomic_files": "write_all",
-    "cli._command_group": "Command add_options print_message print_result",
+    "cli._command_group": "Command Decorator add_options print_message print_result",
     "cli._output": "Output check_outputs made_folder prints_report shows_result",
     "cli._arguments": "Texts config_option flags_for given_options question",
     "cli.commands.verbs": "Verb command_of",
@@ -108,7 +114,7 @@ _MODULES = {
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
-    "FEWEST_ROWS", "TONES", "Brief", "Command", "Config", "CountedResult",
+    "FEWEST_ROWS", "TONES", "Brief", "Command", "Config", "CountedResult", "Decorator",
     "Estimate", "Feature", "Finite", "Inline", "Interval", "IntervalMethod", "Json",
     "Key", "MetricValues", "Neighbours", "Options", "Outcome", "Output", "Page",
     "Parameter", "Parameters", "Range", "Reason", "ReasonCode", "ReferenceRule", "Report",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from fairgauge_cloud._coded_column import from_frame, from_series
@@ -9,6 +11,7 @@ from fairgauge_cloud._facet_counts import (
     NOT_A_THRESHOLD,
     BinaryOutcome,
     Blocks,
+    DataType,
     FacetQuestion,
     count_question,
     facet_blocks,
@@ -19,6 +22,7 @@ from fairgauge_cloud._service_metrics import (
     DESCRIPTIONS,
     Features,
     ServiceMetrics,
+    spell_value,
     unknown_metric,
     unsortable,
 )
@@ -29,54 +33,135 @@ from fairgauge_cloud.smclarify.bias.metrics import (
 )
 from fairgauge_cloud.smclarify.bias.metrics import basic_stats as stats
 from fairgauge_cloud.smclarify.bias.metrics.common import divide, metric_description
-from fairgauge_cloud.smclarify.bias.report_values import (
-    Column,
-    FacetColumn,
-    FacetContinuousColumn,
-    FacetReport,
-    LabelColumn,
-    MetricError,
-    MetricResult,
-    ModelPerformanceReport,
-    ProblemType,
-    StageType,
-    inf_as_str,
-    performance,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pandas import DataFrame, Series
+    from pandas import DataFrame, IntervalIndex, Series
 
 __all__ = [
-    "Column",
-    "FacetColumn",
-    "FacetContinuousColumn",
-    "FacetReport",
-    "LabelColumn",
-    "MetricError",
-    "MetricResult",
-    "ModelPerformanceReport",
-    "ProblemType",
-    "StageType",
-    "bias_basic_stats",
-    "bias_report",
-    "fetch_metrics_to_run",
-    "inf_as_str",
-    "label_value_or_threshold",
-    "model_performance_report",
-    "problem_type",
-]
+    "Column", "FacetColumn", "FacetContinuousColumn", "FacetReport", "LabelColumn", "MetricError",
+    "MetricResult", "ModelPerformanceReport", "ProblemType", "StageType", "bias_basic_stats",
+    "bias_report", "fetch_metrics_to_run", "inf_as_str", "label_value_or_threshold",
+    "model_performance_report", "problem_type",
+]  # fmt: skip
 
-_BINARY = 2
 _ALL = ("all",)
+
+
+@dataclass(eq=False)
+class Column:
+    """A column by its name."""
+
+    name: str
+
+
+@dataclass(eq=False)
+class FacetColumn(Column):
+    """A facet, and its sensitive values or threshold (every value on its own if none)."""
+
+    sensitive_values: Sequence[object] | None = None
+
+
+@dataclass(eq=False)
+class FacetContinuousColumn(Column):
+    """A numeric facet, with its intervals."""
+
+    interval_indices: IntervalIndex
+
+
+@dataclass(eq=False)
+class LabelColumn(Column):
+    """A label or prediction, with its values and which of them are positive."""
+
+    series: Series
+    positive_label_values: Any | None = None
+
+
+class ProblemType(Enum):
+    """The kind of task that the labels imply."""
+
+    BINARY = 0
+    REGRESSION = 1
+    MULTICLASS = 2
+    OTHER = 3
+
+
+class StageType(Enum):
+    """Before or after training."""
+
+    PRE_TRAINING = "pre_training"
+    POST_TRAINING = "post_training"
+
+
+def inf_as_str(obj: dict[str, object]) -> dict[str, object]:
+    """Write an infinity under the key ``value`` as text; nothing else is changed."""
+    value = obj.get("value")
+    return obj | {"value": spell_value(value)} if isinstance(value, float) else obj
+
+
+class _Saved:
+    """What is saved as its attributes."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values, infinities as text."""
+        return inf_as_str({key: _plain_values(each) for key, each in vars(self).items()})
+
+
+@dataclass(eq=False)
+class MetricResult(_Saved):
+    """A metric: its name, description and value."""
+
+    name: str
+    description: str
+    value: object
+
+
+@dataclass(eq=False)
+class MetricError(MetricResult):
+    """A metric without a value, and why."""
+
+    value: object = None
+    error: Any = None
+
+    def __post_init__(self) -> None:
+        self.error = str(self.error)
+
+
+@dataclass(eq=False)
+class FacetReport(_Saved):
+    """The metrics of one facet value or threshold."""
+
+    value_or_threshold: str
+    metrics: list[MetricResult]
+
+
+class ModelPerformanceReport(_Saved):
+    """The performance of a model on all rows."""
+
+    def __init__(
+        self,
+        label_name: str,
+        metrics: list[MetricResult],
+        binary_confusion_matrix: list[float],
+        multicategory_confusion_matrix: dict[str, dict[str, float]] | None = None,
+    ) -> None:
+        self.label = label_name
+        self.model_performance_metrics = metrics
+        self.binary_confusion_matrix = binary_confusion_matrix
+        if multicategory_confusion_matrix:
+            self.confusion_matrix = multicategory_confusion_matrix
+
+
+def _plain_values(value: object) -> object:
+    if isinstance(value, list):
+        return [_plain_values(each) for each in value]
+    return value.to_json() if isinstance(value, _Saved) else value
 
 
 def problem_type(labels: Series) -> ProblemType:
     """Return BINARY for two distinct labels, OTHER for any other number."""
-    distinct = labels.dropna().nunique()
-    return ProblemType.BINARY if distinct == _BINARY else ProblemType.OTHER
+    return ProblemType.BINARY if labels.dropna().nunique() == 2 else ProblemType.OTHER
 
 
 def fetch_metrics_to_run(
@@ -182,7 +267,21 @@ def model_performance_report(
     positive = list(label_column.positive_label_values or ())
     label, listed = outcome(from_series(label_column.series), positive)
     prediction = read_prediction(from_series(predicted_label_column.series), label, listed)
-    return performance(label_column.name, label, prediction)
+    true, shown = label.states == 1, prediction.states == 1
+    masks = {"TP": true & shown, "FP": ~true & shown, "FN": true & ~shown, "TN": ~true & ~shown}
+    cells = {name: int(mask.sum()) for name, mask in masks.items()}
+    rates = [
+        MetricResult(title, metric_description(function), call_metric(function, **cells))
+        for title, function in stats.PERFORMANCE.items()
+    ]
+    shares = [divide(count, len(true)) for count in cells.values()]
+    matrix: dict[str, dict[str, float]] | None = None
+    if label.of is DataType.CATEGORICAL:
+        try:
+            matrix = stats.class_matrix(label.column, prediction.column)
+        except TypeError as error:
+            matrix = {"error": {str(error): 0.0}}
+    return ModelPerformanceReport(label_column.name, rates, shares, matrix).to_json()
 
 
 class _ReportArguments:
