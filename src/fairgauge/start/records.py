@@ -29,10 +29,7 @@ else:
             kind.__repr__ = _show_fields
         # without a docstring, the standard decorator would compose a signature
         kind.__doc__ = kind.__doc__ or kind.__name__
-        # of those with bases, the standard decorator compares what is frozen
-        options["frozen"] = frozen and hasattr(kind, "__dataclass_params__")
         kind = dataclasses.dataclass(init=False, repr=False, eq=False, **options)(kind)
-        kind.__dataclass_params__.frozen = frozen
         for name in compiled:
             setattr(kind, name, _compiled_when_called(kind, name, frozen))
         if frozen:
