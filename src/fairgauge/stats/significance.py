@@ -68,12 +68,14 @@ def invert_z(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Arra
     undefined = np.isnan(low) | np.isnan(high)
     above, inner = low > value, np.zeros(value.shape)
 
-    def beyond(z: Array) -> Array:
+    def outside(low: Array, high: Array) -> Array:
         """Return the distance of the null outside the interval; falls with z, 0 at the root."""
-        low, high = interval(z)
         return np.where(above, low - value, value - high)
 
-    return np.where(undefined, np.nan, falling_root(beyond, inner, np.full_like(inner, Z_MAX)))
+    root = falling_root(
+        lambda z: outside(*interval(z)), inner, np.full_like(inner, Z_MAX), outside(low, high)
+    )
+    return np.where(undefined, np.nan, root)
 
 
 def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
