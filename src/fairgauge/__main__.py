@@ -2,14 +2,15 @@
 
 import sys
 
-from fairgauge.start.first_help import first_help
+from fairgauge.start.first_help import complete_command, first_help
 
 
 def main() -> None:
     """Run a command; the help of all needs no click, whose import takes most of its time."""
-    if sys.argv[1:] in (["--help"], ["-h"]) and sys.stdout:
+    text = first_help() if sys.argv[1:] in (["--help"], ["-h"]) else complete_command()
+    if text and sys.stdout:
         try:
-            sys.stdout.write(first_help())
+            sys.stdout.write(text)
             sys.stdout.flush()
         except OSError:  # a closed pipe or a full disk, which the commands explain
             pass

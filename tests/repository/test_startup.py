@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import fairgauge
 from fairgauge.start.first_help import SECTIONS
 
@@ -50,6 +52,18 @@ def test_the_help_of_all_commands_is_that_of_click_without_click():
     )
     assert ours == clicks
     assert "  compare-models   Compare candidate models" in ours
+
+
+@pytest.mark.parametrize("line", ["fairgauge co", "fairgauge "])
+def test_a_command_is_completed_as_click_completes_it_without_click(line):
+    asked = {"_FAIRGAUGE_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": "1"}
+    code = "import sys; from fairgauge.{0} import main; main(); assert 'click' not in sys.modules"
+    ours, clicks = (
+        subprocess.check_output([sys.executable, "-c", code.format(module)], env=ENV | asked)
+        for module in ("__main__", "cli")
+    )
+    assert ours == clicks
+    assert b"plain,compare-models\n" in ours
 
 
 def test_a_command_of_a_plug_in_imports_nothing_heavy():

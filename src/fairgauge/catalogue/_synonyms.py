@@ -28,9 +28,12 @@ class Name:
     differs: str | None = None  # how theirs differs from ours, or why there is none of ours
 
 
+_SEPARATORS = re.compile(r"[\s_\-]+")
+
+
 def lookup_key(name: str) -> str:
     """Return a name as it is looked up: cases, spaces, underscores and hyphens are alike."""
-    return re.sub(r"[\s_\-]+", "_", name.strip().casefold())
+    return _SEPARATORS.sub("_", name.strip().casefold())
 
 
 _TO_OVERALL = "unsigned; with method='to_overall', the largest difference from the overall value"

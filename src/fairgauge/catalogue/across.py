@@ -339,32 +339,36 @@ def comparison_words(by: Contrasts | Spreads, title: str) -> str:
     return f"{SPREAD_WORDS[by][1]} {title}"
 
 
-def contrast_of(of: Statistic, by: Contrasts) -> Contrast:
-    """Return the difference (group - reference) or the ratio (group / reference) of a rate."""
-    verb = "are" if of.plural else "is"
-    higher = f"the group's {of.title} {verb} higher than its reference's"
+def contrast_of(of: Statistic, by: Contrasts, **more: Any) -> Contrast:
+    """Return the difference (group - reference) or the ratio (group / reference) of a rate.
+
+    ``more``: further fields of the contrast.
+    """
+    title, verb = of.title, "are" if of.plural else "is"
     return Contrast(
         name=f"{of.name}.{by}",
         set="own" if of.own else "native",
-        title=f"{of.title[:1].upper()}{of.title[1:]}, {by}",
+        title=f"{title[:1].upper()}{title[1:]}, {by}",
         of=of,
         by=by,
-        says=comparison_words(by, of.title),
-        positive=higher,
+        says=comparison_words(by, title),
+        positive=f"the group's {title} {verb} higher than its reference's",
         cite=of.cite,
+        **more,
     )
 
 
-def spread_of(of: Statistic, by: Spreads) -> Spread:
-    """Return how a rate spreads over all groups of a feature."""
-    title, _, positive = SPREAD_WORDS[by]
+def spread_of(of: Statistic, by: Spreads, aka: tuple[str, ...] = ()) -> Spread:
+    """Return how a rate spreads over all groups of a feature; ``aka`` are its other names."""
+    (ending, _, positive), title = SPREAD_WORDS[by], of.title
     return Spread(
         name=f"{of.name}.{by}",
         set="own" if of.own else "native",
-        title=f"{of.title[:1].upper()}{of.title[1:]}, {title}",
+        title=f"{title[:1].upper()}{title[1:]}, {ending}",
         of=of,
         by=by,
-        says=comparison_words(by, of.title),
+        says=comparison_words(by, title),
         positive=positive,
+        aka=aka,
         cite=("fairlearn:MetricFrame", *of.cite),
     )

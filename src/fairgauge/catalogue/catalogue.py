@@ -8,7 +8,6 @@ metrics in the Google Vertex AI guide.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from fairgauge.catalogue import across
 from fairgauge.catalogue import score_statistics as scores
@@ -176,11 +175,11 @@ _CONTRAST_NAMES = {"selection_odds.ratio": ("odds ratio",)}
 
 
 def _native(of: Statistic, by: across.Contrasts) -> Contrast:
-    contrast = across.contrast_of(of, by)
-    names = _CONTRAST_NAMES.get(contrast.name, ())
+    names = _CONTRAST_NAMES.get(f"{of.name}.{by}", ())
     derived = (name for each in of.aka if lookup_key(name := f"{each} {by}") not in _TAKEN)
-    return replace(
-        contrast,
+    return across.contrast_of(
+        of,
+        by,
         aka=(*names, *derived),
         heading=next(iter(names), ""),
         standard=by in _STANDARD.get(of.name, ()),
@@ -233,8 +232,7 @@ SPREAD_NAMES: dict[str, tuple[str, ...]] = {
 
 
 def _named_spread(of: Statistic, by: across.Spreads) -> across.Spread:
-    spread = across.spread_of(of, by)
-    return replace(spread, aka=SPREAD_NAMES.get(spread.name, ()))
+    return across.spread_of(of, by, SPREAD_NAMES.get(f"{of.name}.{by}", ()))
 
 
 SPREADS: tuple[Metric, ...] = tuple(

@@ -213,7 +213,8 @@ class Catalogue:
         for rate in self.own:
             if lookup_key(name) == lookup_key(rate.name):
                 return rate
-        return self.worded(_find_row(name, _rates_by_key(), self._own_names()))
+        row = _RATE_OF.get(name) or _find_row(name, _rates_by_key(), self._own_names())
+        return self.worded(row)
 
     def row(self, name: str) -> Metric | Statistic:
         """Return the metric or the rate of a name; of a name that is unknown, an `UnknownMetric`.
@@ -391,6 +392,8 @@ def names_a_rate(name: str) -> bool:
 
 
 def _find_metric(name: str, others: Iterable[str]) -> Metric:
+    if name in _METRIC_OF:
+        return _METRIC_OF[name]
     base, _, by = name.rpartition(".")
     if lookup_key(name) not in _metrics_by_key():
         if found := re.fullmatch(_PARAMETRISED, name):
@@ -441,6 +444,11 @@ def _explain_unknown_name(name: str, others: Iterable[str]) -> str:
     )
     known = [*others, *titles, *names, *SETS]
     return f"no metric named {quote(name)}.{suggest(name, known)} See: fairgauge metrics"
+
+
+# a report finds the rows of their own names, without the index of all names in use
+_METRIC_OF: dict[str, Metric] = {row.name: row for row in METRICS}
+_RATE_OF: dict[str, Statistic] = {row.name: row for row in RATES}
 
 
 @cache

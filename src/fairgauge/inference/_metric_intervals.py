@@ -43,7 +43,6 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.distances import (
     HALF_A_ROW,
-    Ball,
     distance_ball,
     divergence_interval,
     expected_divergence,
@@ -82,24 +81,22 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
             expected=expected * apart,
         )  # fmt: skip
 
-    def of_pair(i: int) -> Ball:
-        sides = canonical_pair(a[i], d[i], symmetric=by != "kl")
-        rng, draws = generator(spec, metric.name, *sides), spec.replicates
-        if by == "kl" or by == "js":
-            made = divergence_interval(*sides, by, spec.confidence, rng, draws)
-            low, high, p = (float(each) for each in made)
-            return Ball(low, high, p, expected_divergence(*sides, by))
-        value = float(norm(sides[0] / sides[0].sum() - sides[1] / sides[1].sum(), by))
-        return distance_ball(
-            *sides, value, lambda gaps: norm(gaps, by), spec.confidence, rng, draws,
-            added=HALF_A_ROW,
-        )  # fmt: skip
-
     at = resampled_comparisons(compared, 2 * kinds, spec)
     at = at[(a.sum(axis=1) > 0)[at] & (d.sum(axis=1) > 0)[at]]
+    pairs = [canonical_pair(a[i], d[i], symmetric=by != "kl") for i in at]
+    rngs = [generator(spec, metric.name, *pair) for pair in pairs]
     numbers = np.full((4, size), np.nan)
-    for i in at.tolist():
-        numbers[:, i] = of_pair(i)
+    if by == "kl" or by == "js":
+        one, two = np.reshape(pairs, (-1, 2, kinds)).swapaxes(0, 1)
+        made = divergence_interval(one, two, by, spec.confidence, rngs, spec.replicates)
+        numbers[:, at] = *made, expected_divergence(one, two, by)
+    else:
+        for i, (one, two), rng in zip(at, pairs, rngs, strict=True):
+            value = float(norm(one / one.sum() - two / two.sum(), by))
+            numbers[:, i] = distance_ball(
+                one, two, value, lambda gaps: norm(gaps, by), spec.confidence, rng,
+                spec.replicates, added=HALF_A_ROW,
+            )  # fmt: skip
     low, high, p, expected = numbers
     methods = _BALL if of_norm else (IntervalMethod.SCORE, IntervalMethod.JEFFREYS)
     made = Intervals(

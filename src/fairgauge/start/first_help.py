@@ -1,8 +1,9 @@
 # ruff: noqa: PTH118, PTH123, PTH208 - pathlib takes as long to import as all else of `--help`
-"""What ``fairgauge --help`` prints, without click: to import that takes 3.6 times Python's start.
+"""What ``fairgauge --help`` and the completion of a command's name print, without click.
 
-Click's group of commands prints the same text. The commands and results of installed packages are
-found without `importlib.metadata`, which reads the metadata of every package.
+To import that takes 3.6 times Python's start. Click's group of commands prints the same help. The
+commands and results of installed packages are found without `importlib.metadata`, which reads the
+metadata of every package.
 """
 
 from __future__ import annotations
@@ -132,3 +133,17 @@ def first_help() -> str:
     for title, section in (SECTIONS | ({"Plug-ins": plug_ins} if plug_ins else {})).items():
         lines += ["", f"{title}:", *(f"  {n:{width}}  {does}" for n, does in section.items())]
     return "\n".join([*lines, ""])
+
+
+_COMPLETIONS = {"bash_complete": "plain,{}\n", "zsh_complete": "plain\n{}\n{}\n"}
+
+
+def complete_command() -> str:
+    """Return the completions of the first word; empty where click has to find them."""
+    line, kind = os.environ.get("COMP_WORDS", ""), os.environ.get("_FAIRGAUGE_COMPLETE", "")
+    # click knows which quotes a shell removes
+    if os.environ.get("COMP_CWORD") != "1" or kind not in _COMPLETIONS or set(line) & set("\\'\""):
+        return ""
+    started = [*line.split(), "", ""][1]
+    every = sorted(commands().items())
+    return "".join(_COMPLETIONS[kind].format(*row) for row in every if row[0].startswith(started))

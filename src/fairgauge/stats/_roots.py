@@ -44,12 +44,15 @@ def bisect(holds: Callable[[Array], Mask], inside: Array, outside: Array) -> Lim
 
 
 @quiet
-def falling_root(falling: Callable[[Array], Array], low: Array, high: Array) -> Array:
+def falling_root(
+    falling: Callable[[Array], Array], low: Array, high: Array, at_low: Array | None = None
+) -> Array:
     """Return where falling functions reach 0, by secants inside a bracket.
 
     ``falling``: from points of the brackets' shape to values of that shape; infinite ones are
         allowed.
     ``low, high``: ends of the brackets.
+    ``at_low``: the values at `low`, where they are known.
 
     `low` where a function is positive nowhere, `high` where it is positive throughout.
 
@@ -60,7 +63,7 @@ def falling_root(falling: Callable[[Array], Array], low: Array, high: Array) -> 
     # 1.4 times as long for 2,000), besides the import of scipy.optimize in every audit.
     inner, outer = low, high
     last, point = low, np.minimum(low + 1.0, high)
-    before, here = falling(low), falling(point)
+    before, here = falling(low) if at_low is None else at_low, falling(point)
     never, always = ~(before > 0), falling(high) > 0
     done, root, short = never | always, point, np.zeros(point.shape, np.bool_)
     for step in range(_MOST_STEPS):

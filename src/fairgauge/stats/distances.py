@@ -17,7 +17,8 @@ Statistics, chapter 6.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -167,33 +168,42 @@ def two_shares(
     low, high = fold(*newcombe(x1, n1, x2, n2, critical(confidence)))
     pooled = quotient(x1 + x2, n1 + n2)
     spread = np.sqrt(2 / np.pi * pooled * (1 - pooled) * _null_variance(n1, n2))
-    return low * widest, high * widest, newcombe_p(x1, n1, x2, n2), spread * widest
+    p = _p_of_equal(np.stack([x1, n1, x2, n2]).tobytes())
+    return low * widest, high * widest, p, spread * widest
+
+
+@lru_cache(maxsize=1)
+def _p_of_equal(rates: bytes) -> Array:
+    # all norms of two categories, which are asked for in turn, have the same
+    return newcombe_p(*np.frombuffer(rates).reshape(4, -1))
 
 
 # ---- intervals of divergences -------------------------------------------------------------------
 
 
-def expected_divergence(a: Array, d: Array, kind: Divergence) -> float:
-    """Return the mean divergence of two samples of one distribution, of counts of shape (K,).
+def expected_divergence(a: Array, d: Array, kind: Divergence) -> Array:
+    """Return the mean divergence of two samples of one distribution, of counts of shape (..., K).
 
     >>> expected = expected_divergence(np.array([50, 30, 20]), np.array([20, 18, 22]), "kl")
-    >>> round(expected, 4)
+    >>> round(float(expected), 4)
     0.0267
     """
-    seen = np.count_nonzero(a + d)
-    return float((seen - 1) / (2 if kind == "kl" else 8) * (1 / a.sum() + 1 / d.sum()))
+    seen = np.count_nonzero(a + d, axis=-1)
+    return (seen - 1) / (2 if kind == "kl" else 8) * (1 / a.sum(axis=-1) + 1 / d.sum(axis=-1))
 
 
 @quiet
 def divergence_interval(
-    a: ArrayLike, d: ArrayLike, kind: Divergence, confidence: float, rng: np.random.Generator,
-    draws: int = 2000,
+    a: ArrayLike, d: ArrayLike, kind: Divergence, confidence: float,
+    rngs: Sequence[np.random.Generator], draws: int = 2000,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Return the limits of a divergence, and the p-value of equality; counts of shape (..., K).
+    """Return the limits of divergences, and the p-values of equality; counts of shape (n, K).
+
+    ``rngs``: of each of the n divergences its own random numbers.
 
     >>> low, high, p = divergence_interval(
-    ...     [90, 10], [40, 60], "js", 0.95, np.random.default_rng(0))
-    >>> round(float(low), 2), round(float(high), 1), bool(p < 0.001)
+    ...     [[90, 10]], [[40, 60]], "js", 0.95, [np.random.default_rng(0)])
+    >>> round(float(low[0]), 2), round(float(high[0]), 1), bool(p[0] < 0.001)
     (0.08, 0.2, True)
     """
     # Lower limit: the noncentral chi-square inverted at the observed value, smoothed by 0.5 per
@@ -221,8 +231,10 @@ def divergence_interval(
     at_tail = np.where(significant, noncentrality(safe, degrees, 1 - tail), 0.0)
     of_ball = np.maximum(np.sqrt(statistic) - np.sqrt(chdtri(degrees, 2 * tail)), 0.0) ** 2
     low = quotient(scaled, statistic) * np.fmax(at_tail, of_ball)
-    posterior = (dirichlet_cells(counts, draws, rng) for counts in (a, d))
-    high = np.quantile(value(*_shares_of_both(*posterior)), 1 - tail, axis=0)
+    high = np.empty(len(a))
+    for i, rng in enumerate(rngs):  # the draws of all would fill the memory where there are many
+        posterior = (dirichlet_cells(counts[i], draws, rng) for counts in (a, d))
+        high[i] = np.quantile(value(*_shares_of_both(*posterior)), 1 - tail)
     empty = np.isnan(plug_in)
     high = np.where(empty, np.inf if kind == "kl" else np.log(2), high)
     p = np.where(empty, np.nan, p)

@@ -18,8 +18,6 @@ from fairgauge.stats.intervals import tail_of
 Z_MAX = 37.0
 """Largest critical value; its two-sided p, 6e-300, is the smallest one reported."""
 
-_erfc = np.frompyfunc(math.erfc, 1, 1)
-
 
 def two_sided(z: ArrayLike) -> Array:
     """Return the two-sided normal p-value of `z`.
@@ -37,7 +35,8 @@ def normal_tail(z: ArrayLike) -> Array:
     [0.5, 0.05]
     """
     (value,) = floats(z)
-    return np.asarray(_erfc(value / math.sqrt(2)), dtype=np.float64) / 2
+    scaled = (value / math.sqrt(2)).ravel().tolist()
+    return np.fromiter(map(math.erfc, scaled), np.float64, len(scaled)).reshape(value.shape) / 2
 
 
 def normal_quantile(probability: float) -> float:
@@ -68,12 +67,14 @@ def invert_z(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Arra
     undefined = np.isnan(low) | np.isnan(high)
     above, inner = low > value, np.zeros(value.shape)
 
-    def beyond(z: Array) -> Array:
+    def outside(low: Array, high: Array) -> Array:
         """Return the distance of the null outside the interval; falls with z, 0 at the root."""
-        low, high = interval(z)
         return np.where(above, low - value, value - high)
 
-    return np.where(undefined, np.nan, falling_root(beyond, inner, np.full_like(inner, Z_MAX)))
+    root = falling_root(
+        lambda z: outside(*interval(z)), inner, np.full_like(inner, Z_MAX), outside(low, high)
+    )
+    return np.where(undefined, np.nan, root)
 
 
 def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
@@ -327,6 +328,7 @@ _STEP = 1 / 16
 _POINTS = np.arange(-9.0, 9.0 + _STEP / 2, _STEP)
 # of the trapezoidal rule, exact to rounding for densities that vanish at both ends
 _DENSITY = np.exp(-(_POINTS**2) / 2) * _STEP / np.sqrt(2 * np.pi)
+_BEYOND = normal_tail(_POINTS)
 _LARGEST_RANGE = 60.0
 
 
@@ -424,7 +426,6 @@ def _critical(groups: int, alpha: float) -> float:
 def _range_tail(q: Array, groups: int) -> Array:
     if groups < 2:
         return np.where(np.isnan(q), np.nan, 1.0)
-    beyond = normal_tail(_POINTS)
-    between = np.maximum(beyond - normal_tail(_POINTS + q[..., None]), 0.0)
-    outside = beyond ** (groups - 1) - between ** (groups - 1)
+    between = np.maximum(_BEYOND - normal_tail(_POINTS + q[..., None]), 0.0)
+    outside = _BEYOND ** (groups - 1) - between ** (groups - 1)
     return np.asarray(np.clip((groups * _DENSITY * outside).sum(-1), 0.0, 1.0))
