@@ -151,7 +151,7 @@ def test_small_files_are_read_alike_or_refused_by_both(tmp_path):
         ({"confidence": 0.9}, "95%"),
         ({"reference": "F"}, "best group"),
         ({"preset": "none-such"}, "none-such"),
-        ({"sensitive": [{"column": "sex", "cuts": [1]}]}, "which are no numbers"),
+        ({"sensitive": [{"column": "sex", "cuts": [1]}]}, "which are not numbers"),
         ({"sensitive": [{"column": "sex", "cuts": [2, 1]}]}, "ascending order"),
         ({"sensitive": [{"column": "sex", "values": [["F"]]}]}, "at numbers alone"),
         ({"positive": ["maybe"]}, "got it"),

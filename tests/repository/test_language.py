@@ -9,6 +9,7 @@ import tokenize
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tests.repository.sources import MODULES, ROOT, SOURCE, nodes_of, text_of
 
@@ -28,6 +29,7 @@ NAMES = re.compile(
     """
 )
 """Public names and code in texts, which keep their words."""
+JINJA = re.compile(r"(?s)\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|<[^>]*>")
 
 
 def offences(text: str) -> list[str]:
@@ -65,7 +67,7 @@ def template_text(path: Path) -> str:
     text = text_of(path)
     if path.suffix == ".js":
         return " ".join(re.findall(r'"([^"]{4,})"', text))
-    return re.sub(r"(?s)\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|<[^>]*>", " ", text)
+    return JINJA.sub(" ", text)
 
 
 TEMPLATES = sorted((SOURCE / "render" / "templates").glob("*.j2")) + sorted(
@@ -168,11 +170,26 @@ MADE = {"metrics", "options.md", "peers.md", "glossary.md"}
 WRITTEN = [path for path in PAGES if path.suffix == ".md" and not MADE & set(path.parts)]
 
 
+def leaves(texts: Any) -> Iterator[str]:
+    """Yield the texts of a table of tables and lists."""
+    if isinstance(texts, str):
+        yield texts
+    else:
+        for part in texts.values() if isinstance(texts, dict) else texts:
+            yield from leaves(part)
+
+
 def tics(text: str) -> list[str]:
     """Return the turns of phrase in prose that are not idiomatic, each with what to write."""
     prose = CODE.sub("~", text)
     found = ((match[0], words) for tic, words in TICS.items() for match in re.finditer(tic, prose))
     return [f"{tic.strip()!r}: write {words}" for tic, words in found]
+
+
+def test_sentences_of_reports_are_idiomatic_and_use_the_standard_terms():
+    sentences = tomllib.loads(text_of(SOURCE / "render" / "texts" / "en.toml"))
+    words = JINJA.sub(" ", "\n\n".join(leaves(sentences)))
+    assert [*tics(words), *offences(words)] == []
 
 
 def test_pages_are_idiomatic():

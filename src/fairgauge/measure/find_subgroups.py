@@ -211,7 +211,8 @@ MOST_MEMBERS = 30
 """Claims that a summary takes at most."""
 MOST_AHEAD = 6
 """Claims that may be members next, whose counts are taken with those of members."""
-# Mantel and Haenszel (1959), Journal of the National Cancer Institute 22, 719-748: for continuity
+# The continuity correction of Mantel and Haenszel (1959), Journal of the National Cancer Institute
+# 22, 719-748
 _CORRECTION = 0.5
 _SIGNIFICANT = normal_quantile(0.95)
 # the share of claims that are worse alike in all their rows, and of which a part is named

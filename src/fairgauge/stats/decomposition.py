@@ -21,7 +21,8 @@ from fairgauge.stats.sampling import Sampling, SquaredWeights, effective_values
 _PRIOR_ROWS = 4.0
 # degrees of freedom below which the variance of a side is not taken from it alone
 _FEWEST_DEGREES = 10
-# Cochran (1954), Biometrics 10, 417-451: below it normal limits of a stratum are not trusted
+# The rule of thumb of expected counts, after Cochran (1954), Biometrics 10, 417-451, on tests of
+# 2 x 2 tables: below it normal limits of a stratum are not trusted
 _FEWEST_EXPECTED = 5.0
 
 

@@ -26,8 +26,8 @@ Clusters = tuple[Index, Index, Index, Array, Index]
 _MOST_STEPS = 100
 # of the mean log likelihood: that of 10 million rows is then exact to 1e-5
 _COMPLEMENTARITY = 1e-13
-# the fraction to the boundary of interior-point methods: Nocedal and Wright (2006), Numerical
-# Optimization, section 19.2; a share that reached 0 could not grow again
+# the fraction-to-the-boundary rule of interior-point methods: Nocedal and Wright (2006), Numerical
+# Optimization, chapter 19; a share that reached 0 could not grow again
 _STAY = 0.99
 _LEAST, _RIDGE = 1e-9, 1e-13
 # the signed roots near which a profile is computed; between them it is interpolated

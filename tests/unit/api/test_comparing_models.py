@@ -36,7 +36,7 @@ def test_a_candidate_that_decides_all_rows_alike_gets_no_favourable_verdict(word
     verdict = CandidateVerdict.CANNOT_TELL if accepts else CandidateVerdict.WORSE
     assert (one.verdict, found.exit_code) == (verdict, 3 if accepts else 1)
     sign = "positive" if accepts else "negative"
-    why = f"every decision is {sign}, so that groups cannot differ in it"
+    why = f"every decision is {sign}, so groups cannot differ in it"
     line = f"candidate: {str(verdict).upper()} ({why})"
     assert render(found, "text", quiet=True).startswith(line)
     assert line in render(found, "markdown")
