@@ -20,7 +20,7 @@ from fairgauge.catalogue._synonyms import NAMES, lookup_key
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.cells import Cells, ConfusionCounts
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.catalogue.lookup import SETS, expand, find_metric, find_rate
+from fairgauge.catalogue.lookup import BUILT_IN, SETS, find_metric, find_rate
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.enums import Better, Profile, Task
 from fairgauge.render.grammar import describe_reason
@@ -301,13 +301,13 @@ def shared_title(row: Any) -> bool:
 
 
 def test_every_row_is_in_its_sets() -> None:
-    assert expand(["all"]) == METRICS
+    assert BUILT_IN.expand(["all"]) == METRICS
     for name in ("clarify", "vertex", "native"):
-        assert expand([name]) == tuple(m for m in METRICS if m.set == name)
-    assert set(expand(["standard"])) <= set(METRICS)
+        assert BUILT_IN.expand([name]) == tuple(m for m in METRICS if m.set == name)
+    assert set(BUILT_IN.expand(["standard"])) <= set(METRICS)
     for rate in RATES:
         names = [f"{rate.name}.difference", f"{rate.name}.ratio"]
-        assert [m.name for m in expand([rate.name])] == names[: 1 if rate.signed else 2]
+        assert [m.name for m in BUILT_IN.expand([rate.name])] == names[: 1 if rate.signed else 2]
 
 
 def test_a_share_is_a_part_of_its_whole() -> None:

@@ -152,16 +152,6 @@ def subtract(left: Array, right: Array, profile: Profile) -> Array:
     return result
 
 
-def amount(number: float, digits: int = 3, sign: str = "") -> str:
-    """Write a number with a few digits, or as a whole number where it has more before the point.
-
-    >>> amount(0.12345), amount(12610.4), amount(262.0, 2), amount(1234.5, sign="+")
-    ('0.123', '12,610', '262', '+1,234')
-    """
-    large = abs(number) >= 10**digits
-    return f"{number:{sign},.0f}" if large else f"{number:{sign}.{digits}g}"
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
     """Histograms of scores, one per comparison, over bins that all comparisons share."""

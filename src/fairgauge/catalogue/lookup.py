@@ -324,27 +324,13 @@ def selections_called(
 
 
 BUILT_IN = Catalogue()
+find_metric, find_rate = BUILT_IN.metric, BUILT_IN.rate
 
 
 def is_of_scoring_rates(facts: Facts) -> bool:
     """Return whether the selection rate among the facts of a result is a scoring rate."""
     known = facts.get(SCORING_RATE.name)
     return known is not None and known.title == SCORING_RATE.title
-
-
-def expand(names: Iterable[str]) -> tuple[Metric, ...]:
-    """Return the metrics of fairgauge that names and sets stand for, as `Catalogue.expand`."""
-    return BUILT_IN.expand(names)
-
-
-def find_metric(name: str) -> Metric:
-    """Return the metric of fairgauge that a name stands for; errors as of `Catalogue.metric`."""
-    return BUILT_IN.metric(name)
-
-
-def find_rate(name: str) -> Statistic:
-    """Return the rate of fairgauge that a name stands for; errors as of `Catalogue.metric`."""
-    return BUILT_IN.rate(name)
 
 
 def catalogue_of(asked: Sequence[str | Statistic | Metric]) -> Catalogue:

@@ -38,7 +38,6 @@ from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.interval import (
     LINEARISED,
     SKEWED_MEAN,
-    ConstantScores,
     Count,
     NoInterval,
     SideData,
@@ -385,7 +384,7 @@ def _area_interval(statistic: RocAuc, data: SideData) -> StatisticInterval:
         rows,
         lambda z: area_score_interval(*area, z),
         (IntervalMethod.DELONG,),
-        constant=ConstantScores(single),
+        constant=single,
     )
 
 

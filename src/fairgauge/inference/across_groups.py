@@ -39,6 +39,7 @@ from fairgauge.inference.interval import (
     Sparseness,
     StatisticInterval,
     concatenate_intervals,
+    constant_scores,
     decidable,
     first_reasons,
     insufficient_clusters,
@@ -208,23 +209,18 @@ def _inequality_part_interval(
 
 def rows_per_group(metric: Across, groups: ConfusionCounts) -> Array:
     """Return the rows that each group contributes to a metric."""
-    if isinstance(metric, Spread):
-        return metric.of.size(groups)
-    if isinstance(metric, Joint):
-        return np.asarray(np.min([part.of.size(groups) for part in metric.of], axis=0))
-    return groups.size
+    sizes = [of.size(groups) for of in metric.statistics] or [groups.size]
+    return np.asarray(np.min(sizes, axis=0))
 
 
 def clusters_per_group(metric: Across, clusters: Clusters) -> Array:
     """Return the effective clusters that each group contributes to a metric."""
     from fairgauge.inference.clusters import clusters_of, effective_number
 
-    if isinstance(metric, Spread):
-        return clusters_of(metric.of, clusters)
-    if isinstance(metric, Joint):
-        parts = [clusters_of(part.of, clusters) for part in metric.of]
-        return np.asarray(np.min(parts, axis=0))
-    return effective_number(clusters.block_sizes(lambda side: rows_per_group(metric, side)))
+    parts = [clusters_of(of, clusters) for of in metric.statistics]
+    if not parts:
+        parts = [effective_number(clusters.block_sizes(lambda side: side.size))]
+    return np.asarray(np.min(parts, axis=0))
 
 
 def insufficient_groups(metric: Across, groups: EveryGroup, spec: Spec) -> list[Reason | None]:
@@ -240,7 +236,8 @@ def insufficient_groups(metric: Across, groups: EveryGroup, spec: Spec) -> list[
         others.append(insufficient_clusters(clusters_per_group(metric, data.clusters)))
     if isinstance(metric, Spread):
         made = groups.interval(metric.of, spec)
-        others += [each.insufficient() for each in (made.sparse, made.constant) if each is not None]
+        others += [] if made.sparse is None else [made.sparse.insufficient()]
+        others += [] if made.constant is None else [constant_scores(made.constant)]
     return first_reasons(few, *others)
 
 

@@ -53,8 +53,10 @@ from fairgauge.inference.interval import (
     Sparseness,
     StatisticInterval,
     concatenate_intervals,
+    constant_scores,
     first_reasons,
     insufficient_clusters,
+    insufficient_expected,
     insufficient_rows,
     strata_are_thin,
     unique_methods,
@@ -497,15 +499,14 @@ def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> li
     for one, two in zip(ours.shares, theirs.shares, strict=True):
         counts = expected_count(one.successes, one.rows, two.successes, two.rows)
         expected = np.fmin(expected, counts)
-    few = insufficient_rows((ours.rows, theirs.rows))
-    rare = insufficient_rows(np.full(len(few), np.inf), expected)
+    few, rare = insufficient_rows((ours.rows, theirs.rows)), insufficient_expected(expected)
     if ours.clusters is not None and theirs.clusters is not None:
         return first_reasons(insufficient_clusters((ours.clusters, theirs.clusters)), few, rare)
     for mine, other in ((ours.sparse, theirs.sparse), (ours.compared, theirs.compared)):
         if mine is not None and other is not None:
             few = first_reasons(few, mine.insufficient(other))
-    if ours.constant is not None:
-        few = first_reasons(few, ours.constant.insufficient(theirs.constant))
+    if ours.constant is not None and theirs.constant is not None:
+        few = first_reasons(few, constant_scores(ours.constant & theirs.constant))
     return first_reasons(few, rare)
 
 
@@ -598,7 +599,7 @@ def _pooled_odds_ratio(
     )
     low, high, p = mantel_haenszel_odds_ratio(x[0], n[0], x[1], n[1], critical(spec.confidence))
     rows = n[0].sum(axis=1), n[1].sum(axis=1)
-    too_few = insufficient_rows(rows, _least_expected(x, n))
+    too_few = first_reasons(insufficient_rows(rows), insufficient_expected(_least_expected(x, n)))
     method = [(IntervalMethod.MANTEL_HAENSZEL,)] * len(low)
     return Intervals(low, high, p, method, too_few, RATIO_MAY_BE_ZERO)
 

@@ -16,7 +16,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias, TypedDict, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fairgauge.catalogue.cells import Array, Cells, ConfusionCounts, Need
 from fairgauge.enums import IntervalMethod, Method, Status
@@ -123,14 +122,15 @@ def first_reasons(*several: Iterable[Reason | None]) -> list[Reason | None]:
 def _too_few(
     numbers: Array | tuple[Array, Array], minimum: float, reason: Callable[[float], Reason]
 ) -> list[Reason | None]:
-    if not isinstance(numbers, tuple):
-        return [reason(n) if n < minimum else None for n in numbers.tolist()]
-    second = np.nan_to_num(numbers[1], nan=np.inf) < np.nan_to_num(numbers[0], nan=np.inf)
-    smaller = np.where(second, numbers[1], numbers[0]).tolist()
-    return [
-        reason(n).on(("group", "reference")[side]) if n < minimum else None
-        for n, side in zip(smaller, second.tolist(), strict=True)
-    ]
+    one, two = numbers if isinstance(numbers, tuple) else (numbers, np.full(len(numbers), np.nan))
+    second = np.nan_to_num(two, nan=np.inf) < np.nan_to_num(one, nan=np.inf)
+    smaller = np.where(second, two, one)
+    few: list[Reason | None] = [None] * len(smaller)
+    for i in np.flatnonzero(smaller < minimum).tolist():
+        found = reason(smaller.item(i))
+        side = ("group", "reference")[int(second[i])]
+        few[i] = found.on(side) if isinstance(numbers, tuple) else found
+    return few
 
 
 def insufficient_clusters(clusters: Array | tuple[Array, Array]) -> list[Reason | None]:
@@ -155,28 +155,24 @@ def decidable(interval: StatisticInterval) -> Mask:
     return np.array([each is None for each in few], dtype=bool) & ~np.isnan(interval.estimate)
 
 
-def insufficient_rows(
-    rows: Array | tuple[Array, Array], expected: ArrayLike = np.inf
-) -> list[Reason | None]:
-    """Return why data are insufficient: fewer than 20 rows, or an expected count below 5.
+def insufficient_rows(rows: Array | tuple[Array, Array]) -> list[Reason | None]:
+    """Return where there are fewer than 20 rows, and why that is insufficient; else None.
 
     ``rows`` are of one side, or of the group and of the reference: a reason then names the smaller.
-    None where the data suffice.
     """
-    least = np.fmin(*rows) if isinstance(rows, tuple) else rows
-    sparse = np.less(expected, FEWEST_EXPECTED * (1 - ROUNDING))
-    if not ((least < FEWEST_ROWS * (1 - ROUNDING)).any() or sparse.any()):
-        return [None] * len(least)
-    few = _too_few(
+    return _too_few(
         rows,
         FEWEST_ROWS * (1 - ROUNDING),
         lambda n: Reason.of(ReasonCode.FEW_ROWS, n=as_count(n), minimum=FEWEST_ROWS),
     )
-    code, counts = ReasonCode.FEW_EXPECTED, np.broadcast_to(expected, len(few)).tolist()
-    return [
-        Reason.of(code, expected=count, minimum=FEWEST_EXPECTED) if rare and not reason else reason
-        for reason, rare, count in zip(few, np.broadcast_to(sparse, len(few)), counts, strict=True)
-    ]
+
+
+def insufficient_expected(expected: Array) -> list[Reason | None]:
+    """Return where an expected count is below 5, and why that is insufficient; else None."""
+    code, least = ReasonCode.FEW_EXPECTED, FEWEST_EXPECTED
+    return _too_few(
+        expected, least * (1 - ROUNDING), lambda n: Reason.of(code, expected=n, minimum=least)
+    )
 
 
 def insufficient_weights(
@@ -188,10 +184,8 @@ def insufficient_weights(
     """
     if effective is None:
         return [None] * size
-    sides = effective if isinstance(effective, tuple) else (effective,)
-    code = ReasonCode.FEW_EFFECTIVE_ROWS
-    first, *second = (Sparseness(code, each, FEWEST_EFFECTIVE) for each in sides)
-    return first.insufficient(*second)
+    code, least = ReasonCode.FEW_EFFECTIVE_ROWS, FEWEST_EFFECTIVE
+    return _too_few(effective, least, lambda n: Reason.of(code, rows=n, minimum=least))
 
 
 def strata_are_thin(rows: Sequence[Array], weights: Array) -> Mask:
@@ -304,16 +298,9 @@ class MappedProportion:
         return self.shape(share[0]), self.shape(share[1])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ConstantScores:
-    """Which groups have a single score; a comparison is then of two values by definition."""
-
-    constant: Mask
-
-    def insufficient(self, other: ConstantScores | None = None) -> list[Reason | None]:
-        """Return the reason where the scores of a group, or of both sides, are constant."""
-        both = self.constant if other is None else self.constant & other.constant
-        return [Reason.of(ReasonCode.CONSTANT_SCORE) if each else None for each in both.tolist()]
+def constant_scores(constant: Mask) -> list[Reason | None]:
+    """Return the reason where the scores are constant, and a value is so by definition."""
+    return [Reason.of(ReasonCode.CONSTANT_SCORE) if each else None for each in constant.tolist()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -370,7 +357,7 @@ class StatisticInterval:
     reason: Reason | None = None
     sparse: Sparseness | None = None
     compared: Sparseness | None = None
-    constant: ConstantScores | None = None
+    constant: Mask | None = None
 
     def correlation(self, other: StatisticInterval, first: Index, second: Index) -> Array:
         """Return the correlation of some of its values with some of another's, by position.

@@ -46,8 +46,10 @@ from fairgauge.inference.interval import (
     SideData,
     StatisticInterval,
     certainty,
+    constant_scores,
     first_reasons,
     insufficient_clusters,
+    insufficient_expected,
     insufficient_rows,
     insufficient_weights,
     limits_of_several,
@@ -133,7 +135,8 @@ class Uncertainty:
                 reason = reason or CLUSTERS_TOO_FEW
                 few.append(insufficient_clusters(attempt.clusters))
             few.append(insufficient_weights(data.effective_size, size))
-            few += [e.insufficient() for e in (attempt.sparse, attempt.constant) if e is not None]
+            few += [] if attempt.sparse is None else [attempt.sparse.insufficient()]
+            few += [] if attempt.constant is None else [constant_scores(attempt.constant)]
             limited = Intervals(low, high, none, [methods] * size, first_reasons(*few), reason)
             intervals.append(limited.containing(attempt.estimate, statistic.range))
         return intervals
@@ -243,7 +246,7 @@ class Uncertainty:
             of_groups = zip(made.sparse.insufficient(), rows.ravel().tolist(), strict=True)
             held = np.array([why if n > 0 else None for why, n in of_groups], dtype=object)
             few += made.counted(held.reshape(slots, -1), spread).T.tolist()
-        few.append(insufficient_rows(np.full(slots, np.inf), made.expected(spread)))
+        few.append(insufficient_expected(made.expected(spread)))
         reason = made.reason if clustered is None else JACKKNIFE_UNDEFINED
         methods = [made.methods] * slots
         intervals = Intervals(*made.limits, none, methods, first_reasons(*few), reason)

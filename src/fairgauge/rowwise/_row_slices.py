@@ -23,7 +23,9 @@ from fairgauge.inference.interval import (
     Methods,
     NoInterval,
     certainty,
+    first_reasons,
     generator,
+    insufficient_expected,
     insufficient_rows,
     no_intervals,
 )
@@ -410,7 +412,11 @@ def _single_interval(
     expected: float = np.inf,
 ) -> Intervals:
     low, high, chance = (np.array([each], dtype=np.float64) for each in (*limits, p))
-    too_few = insufficient_rows(np.array([float(rows)]), expected)
+    few, rare = (
+        insufficient_rows(np.array([float(rows)])),
+        insufficient_expected(np.array([expected])),
+    )
+    too_few = first_reasons(few, rare)
     return Intervals(low, high, chance, [method], too_few, expected=np.array([np.nan]))
 
 

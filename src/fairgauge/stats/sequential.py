@@ -114,10 +114,7 @@ def e_value(
     # Turner & Grunwald (2023), Statistics & Probability Letters 198, 109835; Turner, Ly & Grunwald
     # (2024), Journal of Statistical Planning and Inference 230, 106116.
     a, d, x_a, n_a, x_d, n_d = floats(a, d, x_a, n_a, x_d, n_d)
-    near_a, near_d = tolerated.project(a, d, n_a, n_d)
-    gain = _log_likelihood(x_a, n_a, a) + _log_likelihood(x_d, n_d, d)
-    null = _log_likelihood(x_a, n_a, near_a) + _log_likelihood(x_d, n_d, near_d)
-    e = np.where(np.isneginf(gain), 0.0, np.exp(gain - null))
+    e = np.exp(_log_likelihood_ratio(tolerated, a, d, x_a, n_a, x_d, n_d))
     return np.where(tolerated.contains(a, d), 1.0, e)
 
 
@@ -271,10 +268,18 @@ def likeliest_start(
     """
     x_a, n_a, x_d, n_d = (each[::-1].cumsum()[::-1] for each in floats(x_a, n_a, x_d, n_d))
     a, d = x_a / n_a, x_d / n_d
+    ratio = _log_likelihood_ratio(tolerated, a, d, x_a, n_a, x_d, n_d)
+    return int(np.argmax(np.nan_to_num(ratio, nan=0.0)))
+
+
+def _log_likelihood_ratio(
+    tolerated: Tolerated, a: Array, d: Array, x_a: Array, n_a: Array, x_d: Array, n_d: Array
+) -> Array:
+    # of two rates, against the tolerated ones that are nearest
     near_a, near_d = tolerated.project(a, d, n_a, n_d)
     gain = _log_likelihood(x_a, n_a, a) + _log_likelihood(x_d, n_d, d)
     null = _log_likelihood(x_a, n_a, near_a) + _log_likelihood(x_d, n_d, near_d)
-    return int(np.argmax(np.nan_to_num(gain - null, nan=0.0)))
+    return np.where(np.isneginf(gain), -np.inf, gain - null)
 
 
 @quiet

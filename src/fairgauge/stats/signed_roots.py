@@ -81,18 +81,6 @@ def lower_end(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, c: Arr
     return falling_root(above, np.full(x1.shape, -1.0), x1 / n1 - x2 / n2)
 
 
-def upper_end(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, c: float) -> Array:
-    """Return the differences above which the signed root is below ``-c``.
-
-    It mirrors `lower_end`: that of the failures is its negative.
-
-    >>> upper_end(30, 100, 50, 400, 3.0).round(4).tolist()
-    0.3288
-    """
-    x1, n1, x2, n2 = floats(x1, n1, x2, n2)
-    return -lower_end(n1 - x1, n1, n2 - x2, n2, c)
-
-
 def score_limits(x1: Array, n1: Array, x2: Array, n2: Array, c: float, other_c: float) -> Limits:
     """Return the lower ends at c, and the upper ones at another critical value, in one search.
 
@@ -291,7 +279,9 @@ def largest_upper_end(x1: Array, n1: Array, x2: Array, n2: Array, c: float) -> f
     likely = np.argsort(-(difference + c * width))[:_FEW_ENDS]
 
     def ends(at: NDArray[np.intp]) -> Array:
-        return np.asarray(upper_end(x1[at], n1[at], x2[at], n2[at], c))
+        # the upper end mirrors the lower one of the failures
+        failures = n1[at] - x1[at], n1[at], n2[at] - x2[at], n2[at]
+        return -lower_end(*failures, c)
 
     largest = float(ends(likely).max())
     beyond = signed_root(x1, n1, x2, n2, min(largest, 1.0)) > -c

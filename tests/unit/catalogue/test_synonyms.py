@@ -7,7 +7,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.catalogue._synonyms import NAMES, Name, lookup_key
 from fairgauge.catalogue.catalogue import METRICS, RATES
-from fairgauge.catalogue.lookup import expand, find_metric, find_rate
+from fairgauge.catalogue.lookup import BUILT_IN, find_metric, find_rate
 
 ROWS = {row.name: row for row in (*RATES, *METRICS)}
 
@@ -70,5 +70,5 @@ def test_signs_that_differ_must_be_chosen() -> None:
     ],
 )
 def test_the_same_number_needs_no_choice(name: str, ours: str) -> None:
-    (found,) = expand([name])
+    (found,) = BUILT_IN.expand([name])
     assert found.name == ours
