@@ -16,6 +16,9 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.question.category_words import (
+    APPROVED,
+    action_code,
+    are_actions,
     is_adverse,
     is_harm,
     is_no,
@@ -28,7 +31,6 @@ from fairgauge.question.category_words import (
 )
 from fairgauge.question.features import Above
 from fairgauge.question.kits import find_kit
-from fairgauge.question.loan_actions import APPROVED, action_code, are_actions
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of

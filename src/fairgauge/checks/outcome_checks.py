@@ -17,6 +17,9 @@ from fairgauge.cube.plan import SQUARES, SUM, Axis, centre_of
 from fairgauge.enums import DiagnosticCode, Favourable, Role, Task
 from fairgauge.identity import ValueSet
 from fairgauge.question.category_words import (
+    APPROVED,
+    action_code,
+    are_actions,
     classes_of_missing,
     is_adverse,
     is_denied,
@@ -25,7 +28,6 @@ from fairgauge.question.category_words import (
     is_harm,
 )
 from fairgauge.question.conditions import RowCondition
-from fairgauge.question.loan_actions import APPROVED, action_code, are_actions
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS

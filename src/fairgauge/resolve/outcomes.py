@@ -28,9 +28,8 @@ from fairgauge.errors import (
     suggest,
     values_held,
 )
-from fairgauge.question.category_words import is_undecided, may_be_value
+from fairgauge.question.category_words import is_undecided, may_be_value, no_decisions
 from fairgauge.question.features import ByColumn
-from fairgauge.question.loan_actions import no_decisions
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.scopes import NO_CLASS, ClassScope
