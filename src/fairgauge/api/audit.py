@@ -25,14 +25,21 @@ from fairgauge.enums import (
     Threshold,
     Uncounted,
 )
-from fairgauge.errors import CubeError, DataError, SpecError, quote, suggest
+from fairgauge.errors import CubeError, DataError, SpecError, quote, refuse, suggest
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, estimated_groups, measure, reversed_outcomes_of
 from fairgauge.question.options import Options, with_options
 from fairgauge.question.readers import controls_as_strata
 from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import Config, labels_come_later, with_config
-from fairgauge.question.specification import Spec, ask, ask_rows, check_names, refuse_candidates
+from fairgauge.question.specification import (
+    Spec,
+    ask,
+    ask_rows,
+    check_names,
+    refuse_candidates,
+    unknown_columns,
+)
 from fairgauge.reasons import Parameter
 from fairgauge.resolve import question_checks
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
@@ -276,7 +283,7 @@ def counted_answers(
         return data, None, question
     source, _ = open_rows(data, {})
     question = swap_question.read_swap_question(asked)
-    swap_question.check_swap_columns(question, source.columns)
+    refuse([*unknown_columns(question.columns(), source.columns)])
     cube = source.count(answer_plan(question), _MOST_ANSWERS)
     return replace(cube, question=question.spec), source, question
 

@@ -22,8 +22,8 @@ from fairgauge.question.category_words import (
     may_be_group,
     may_be_no_number,
     missing_words,
+    no_groups,
 )
-from fairgauge.question.loan_actions import no_groups
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels

@@ -23,6 +23,9 @@ from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.identity import ValueSet
 from fairgauge.question.category_words import (
+    APPROVED,
+    action_code,
+    are_actions,
     classes_of_missing,
     is_adverse,
     is_denied,
@@ -40,7 +43,6 @@ from fairgauge.question.category_words import (
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Above
 from fairgauge.question.kits import find_kit
-from fairgauge.question.loan_actions import APPROVED, action_code, are_actions
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS

@@ -136,7 +136,6 @@ class Spec:
     inconclusive: enums.Undecided | None = option(None, types.word(enums.Undecided, "V"), "Verdict that what cannot be decided counts as, in every output", effect="undecided verdicts count differently")
     accept: tuple[str, ...] = option((), types.ACCEPTED, "Doubts that are accepted, by their code in the JSON report: what a check takes for a mistake is meant, and withholds no pass", syntax="undecided_outcomes, or of one column missing_marker:race. Repeatable.", effect="other doubts are accepted")
     max_groups: int = option(1_000, types.number(1, 100_000, whole=True), "Largest number of values of a column")
-    max_classes: int = option(100, types.number(1, whole=True), "Largest number of classes of a multiclass audit")
     document: Document = option(Document(), types.DOCUMENT, "Title, author and other descriptions of the audit", syntax=f"KEY=TEXT; keys are {', '.join(DOCUMENT_KEYS)}. Repeatable.", described=True)
     words: Words = option(Words(), types.WORDS, "What the first page calls rows, people, decisions, outcomes and groups", flag="--word", syntax="positive=approved, noun=applicants, groups.sex.F=women. Repeatable.", described=True)
 # fmt: on
@@ -335,7 +334,6 @@ class Options(TypedDict, total=False):
     inconclusive: str | None
     accept: str | Sequence[str]
     max_groups: int
-    max_classes: int
     document: Document | Mapping[str, str]
     words: Words | Mapping[str, str | Mapping[str, Any]]
 

@@ -104,9 +104,8 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     problems += [p for p in contradictions if _option(p) not in misread]
     if {"metrics", "rules", *_NEEDED}.isdisjoint(misread):
         problems += unmet_needs(spec)
-    problems += _unknown_columns(spec, columns)
     if columns is not None:
-        problems += strata_alone(spec)
+        problems += [*unknown_columns(spec.columns(), columns), *strata_alone(spec)]
     refuse(problems)
     return spec
 
@@ -480,11 +479,10 @@ def never_exceeded(name: str, margin: float, most: float) -> Problem:
     return Problem(f"margins.{name}", message)
 
 
-def _unknown_columns(spec: Spec, columns: Sequence[str] | None) -> Iterator[Problem]:
-    if columns is None:
-        return
+def unknown_columns(asked: Iterable[tuple[str, str]], columns: Sequence[str]) -> Iterator[Problem]:
+    """Yield the columns that are asked for, each by the path of its option, and are not there."""
     absent: dict[str, list[str]] = {}  # an option may name many, as that of replicate weights does
-    for path, name in dict.fromkeys(spec.columns()):
+    for path, name in dict.fromkeys(asked):
         if name not in columns:
             absent.setdefault(path, []).append(name)
     for path, names in absent.items():
@@ -504,30 +502,25 @@ _TO_ADD: dict[str, str] = {
 
 def given_columns(spec: Spec) -> frozenset[Need]:
     """Return the columns of an outcome that a specification has; a score makes predictions."""
-    columns: dict[Need, str | None] = {
-        "label": spec.label, "prediction": spec.prediction or spec.score, "score": spec.score,
-    }  # fmt: skip
-    return frozenset(need for need, column in columns.items() if column is not None)
+    given: dict[Need, str | None] = {"label": spec.label, "score": spec.score}
+    given["prediction"] = spec.prediction or spec.score
+    return frozenset(need for need, column in given.items() if column is not None)
 
 
 def unmet_need(row: Metric | Statistic, spec: Spec) -> Reason | None:
     """Return what a metric or a rate needs that the specification does not give it."""
-    return next(_obstacles(row, spec), None)
-
-
-def _obstacles(row: Metric | Statistic, spec: Spec) -> Iterator[Reason]:
     missing = sorted(row.needs - given_columns(spec))
     if missing:
-        yield Reason.of(ReasonCode.NEEDS_COLUMNS, columns=" and ".join(missing))
+        return Reason.of(ReasonCode.NEEDS_COLUMNS, columns=" and ".join(missing))
     of = row if isinstance(row, Statistic) else getattr(row, "of", None)
     if isinstance(of, ScoreStatistic) and of.probability and spec.score_range != (0.0, 1.0):
-        yield Reason.of(ReasonCode.NEEDS_PROBABILITIES)
+        return Reason.of(ReasonCode.NEEDS_PROBABILITIES)
     if spec.weight is not None and isinstance(row, RowMetric):
-        yield Reason.of(ReasonCode.NO_WEIGHTS)
+        return Reason.of(ReasonCode.NO_WEIGHTS)
     if isinstance(row, RowMetric) and row.by_features and not spec.features:
-        yield Reason.of(ReasonCode.NEEDS_FEATURES)
-    if isinstance(row, ConditionalDisparity) and not spec.strata:
-        yield Reason.of(ReasonCode.NEEDS_STRATA)
+        return Reason.of(ReasonCode.NEEDS_FEATURES)
+    lacks_strata = isinstance(row, ConditionalDisparity) and not spec.strata
+    return Reason.of(ReasonCode.NEEDS_STRATA) if lacks_strata else None
 
 
 def unmet_needs(spec: Spec) -> Iterator[Problem]:

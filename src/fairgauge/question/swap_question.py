@@ -6,9 +6,10 @@ table of answers, and the values of the sensitive feature that are irrelevant ed
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
-from fairgauge.errors import Problem, SpecError, listing, quote, refuse, suggest
+from fairgauge.errors import Problem, SpecError, quote, refuse, suggest
 from fairgauge.identity import name_of_values
 from fairgauge.question.options import Spec
 from fairgauge.question.readers import Location, read_column, read_key, read_values
@@ -108,7 +109,7 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     problems = at.problems
     for name in (name for name in _REFUSED if name in options):
         at[name].report(f"remove it: {_REFUSED[name]}")
-    own = {name: read_key(options, name, read_column, at, None) for name in COLUMNS}
+    own: dict[str, Any] = {name: read_key(options, name, read_column, at, None) for name in COLUMNS}
     placebo = read_key(options, "placebo", read_values, at, ())
     rest = {name: v for name, v in options.items() if name not in (*COLUMNS, "placebo")}
     spec = Spec()
@@ -117,18 +118,11 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     except SpecError as error:
         raise SpecError([*problems, *error.problems]) from None
     for name, what in (("item", "what was asked (résumé, prompt)"), ("variant", "names")):
-        if own.get(name) is None and name not in options:
+        if name not in options:
             problems.append(Problem(name, f"name the column of {what} (--{name} COL)"))
-    wrong = {problem.path.split(".")[0].split("[")[0] for problem in problems}
-    problems += _contradictions(spec, wrong)
+    problems += _contradictions(spec)
     refuse(problems)
-    item, variant = own["item"], own["variant"]
-    assert item is not None
-    assert variant is not None
-    question = SwapQuestion(
-        item=item, variant=variant, model=own.get("model"), family=own.get("family"),
-        placebo=placebo, spec=spec,
-    )  # fmt: skip
+    question = SwapQuestion(**own, placebo=placebo, spec=spec)
     seen: dict[str, str] = {}
     for option, column in question.columns():
         if column in seen:
@@ -139,16 +133,16 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     return question
 
 
-def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:
+def _contradictions(spec: Spec) -> Iterator[Problem]:
     features = len(spec.sensitive) + len(spec.intersections)
-    if features != 1 and not wrong & {"sensitive", "intersections"}:
+    if features != 1:
         message = "name one sensitive feature (--sensitive COL, or --intersect A*B)"
         yield Problem("sensitive", f"{message}, not {features}" if features else message)
     for feature in spec.sensitive:
         if feature.values or feature.cuts:
             alone = f"name the column {quote(feature.column)} alone"
             yield Problem("sensitive", f"{alone}; recode (--recode) makes groups of several values")
-    if (spec.score is None) == (spec.prediction is None) and not wrong & {"score", "prediction"}:
+    if (spec.score is None) == (spec.prediction is None):
         what = "both" if spec.score is not None else "neither"
         message = "name the column of answers, either a score or a prediction (a decision)"
         yield Problem("score", f"{message}, not {what}")
@@ -168,15 +162,6 @@ def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:
             if column != name:
                 message = f"names {quote(column)}, which is not the sensitive feature"
                 yield Problem("reference", f"{message}; name a group of {quote(name)}")
-
-
-def check_swap_columns(question: SwapQuestion, columns: Sequence[str]) -> None:
-    """Check that the data have every column."""
-    has = f" It has {listing(columns)}"
-    refuse([
-        Problem(option, f"no column {quote(column)} in the data.{suggest(column, columns) or has}")
-        for option, column in question.columns() if column not in columns
-    ])  # fmt: skip
 
 
 def named_reference(question: SwapQuestion) -> str | None:

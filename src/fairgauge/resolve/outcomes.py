@@ -28,9 +28,8 @@ from fairgauge.errors import (
     suggest,
     values_held,
 )
-from fairgauge.question.category_words import is_undecided, may_be_value
+from fairgauge.question.category_words import is_undecided, may_be_value, no_decisions
 from fairgauge.question.features import ByColumn
-from fairgauge.question.loan_actions import no_decisions
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.scopes import NO_CLASS, ClassScope
@@ -40,6 +39,7 @@ from fairgauge.values import Value, is_one_of, match, name_of, sort_key
 
 # how files write whether something is so: two of them in one column are two codings
 CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
+_MOST_CLASSES = 100
 _OF_EACH_COLUMN = (
     "if the columns have other words, name the favourable values of each (--positive COLUMN=VALUE, "
     "positive={COLUMN: VALUE}), or use the same in both (recode)"
@@ -106,7 +106,7 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
         if spec.favourable is Favourable.NEGATIVE:
             message = "negative is of two outcomes; state which classes are positive (--positive)"
             raise SpecError(Problem("favourable", message))
-        return _classes(cube, label_levels, prediction_levels, spec.max_classes)
+        return _classes(cube, label_levels, prediction_levels)
     present: list[Sequence[Value]] = [
         cube.levels[axis] for axis in cube.plan.outcomes if not axis.bins
     ]
@@ -205,7 +205,7 @@ def ways_of_writing(levels: Iterable[Value], positive: Iterable[Value] = ()) -> 
 
 
 def _classes(
-    cube: Cube, labels: Sequence[Value], predictions: Sequence[Value], most: int
+    cube: Cube, labels: Sequence[Value], predictions: Sequence[Value]
 ) -> tuple[OutcomeMasks, ...]:
     if any(axis.bins for axis in cube.plan.outcomes):
         message = "a multiclass audit needs a prediction of classes, not a score or a cut"
@@ -214,13 +214,13 @@ def _classes(
     for value in (*labels, *predictions):  # "2" and "2.0" are one class
         classes += [] if is_one_of(value, classes) else [value]
     classes.sort(key=sort_key)
-    if len(classes) > most:
+    if len(classes) > _MOST_CLASSES:
         columns = [*dict.fromkeys(quote(axis.column) for axis in cube.plan.outcomes)]
         have = f"columns {' and '.join(columns)} together have"
         raise SpecError(Problem(str(cube.plan.outcomes[0].role), (
             f"{have if columns[1:] else f'column {columns[0]} has'} {len(classes):,} classes, more "
-            f"than {most:,}; state which values are favourable (positive, --positive VALUE), or "
-            f"raise max_classes (--max-classes {len(classes)})"
+            f"than {_MOST_CLASSES:,}; state which values are favourable (positive, --positive "
+            "VALUE), or recode classes into fewer (recode)"
         )))  # fmt: skip
     if not classes:
         raise DataError("no row has a label or a prediction")
