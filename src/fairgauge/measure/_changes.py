@@ -132,8 +132,7 @@ def changed_disparities(
             base,
             old=old,
             new=new,
-            new_interval=base.new_interval
-            or ends_of(new_ends, i, scaled, level, made.methods[:1]),
+            new_interval=base.new_interval or ends_of(new_ends, i, scaled, level, made.methods[:1]),
             change=scaled(change),
             interval=ends_of(shift, i, scaled, level, made.methods),
             distance=far,

@@ -73,7 +73,7 @@ class Result(Certainty, total=False):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Compared:
+class ComparedSides:
     """The comparisons of a metric: sides by number, slots, and the reference of each."""
 
     groups: Index
@@ -128,8 +128,8 @@ class Slice:
         candidates = int(admissible_groups(counts, spec).sum()) if best else 1
         self.uncertainty = Uncertainty(spec, simultaneous, candidates)
         self.together: dict[ComparisonKey, tuple[Callable[[float], Limits], int]] = {}
-        self._compared: dict[tuple[bytes, bool], Compared] = {}
-        self._comparisons: dict[tuple[Compared, MetricScope, bool], Comparisons] = {}
+        self._compared: dict[tuple[bytes, bool], ComparedSides] = {}
+        self._comparisons: dict[tuple[ComparedSides, MetricScope, bool], Comparisons] = {}
 
     def groups(
         self,
@@ -203,7 +203,7 @@ class Slice:
         obstacle: Reason | None = None,
         *,
         class_scope: ClassScope | None = None,
-        compared: Compared | None = None,
+        compared: ComparedSides | None = None,
     ) -> Iterator[Estimate]:
         """Return one estimate of a metric for every comparison; the class of an average."""
         obstacle = obstacle or self._protection(metric)
@@ -268,7 +268,7 @@ class Slice:
             yield replace(base, scope=scope, value=value, **furthest, **how)
 
     def pooled(
-        self, metric: Metric, obstacle: Reason | None = None, compared: Compared | None = None
+        self, metric: Metric, obstacle: Reason | None = None, compared: ComparedSides | None = None
     ) -> Iterator[Estimate]:
         """Return a contrast adjusted for the strata, for every group.
 
@@ -291,7 +291,7 @@ class Slice:
                     reason=Reason.of(ReasonCode.PROTECTED),
                 )
             return
-        compared = Compared(
+        compared = ComparedSides(
             np.repeat(once.groups[margin], strata),
             np.repeat(once.references[margin], strata),
             np.tile(np.arange(strata) + 1, margin.sum()),
@@ -305,7 +305,7 @@ class Slice:
         both = (cases[0] > 0) & (cases[1] > 0)  # of a stratum of one side alone nothing is compared
         rows = metric.all_rows(group.cases, reference.cases)
         n_group, n_reference = ((each * both).reshape(-1, strata).sum(axis=1) for each in rows)
-        whole = Compared(
+        whole = ComparedSides(
             once.groups[margin], once.references[margin], once.slots[margin], compared.each
         )
         every = self.comparisons(metric, whole)
@@ -435,7 +435,7 @@ class Slice:
         which, slots = self._pairs_of_slots(np.arange(len(self.counts.groups)))
         return EveryGroup(self.side_data(which, slots), slots=1 + len(self.counts.strata))
 
-    def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
+    def comparisons(self, metric: Metric, compared: ComparedSides) -> Comparisons:
         """Return both sides of every comparison."""
         key = compared, metric.scope, metric.needs_overall
         if key not in self._comparisons:
@@ -454,11 +454,11 @@ class Slice:
         """Return what every group is compared with under a metric, as `resolve_references`."""
         return resolve_references(self.counts, self.sides, metric, self.spec, by_rows)
 
-    def compared(self, metric: Metric, obstacle: Reason | None = None) -> Compared:
+    def compared(self, metric: Metric, obstacle: Reason | None = None) -> ComparedSides:
         """Return what a metric compares here, or would if nothing stood against it."""
         if metric.scope == "table":
             groups = np.arange(len(self.counts.groups))
-            return Compared(groups, groups, np.zeros_like(groups), [None])
+            return ComparedSides(groups, groups, np.zeros_like(groups), [None])
         overall = metric.scope == "pooled" or "score" in metric.needs  # scores are counted overall
         best = self.spec.reference is ReferenceRule.BEST and not obstacle
         references = self.references(metric) if best else self._references_of_any
@@ -471,7 +471,7 @@ class Slice:
                 which, slots = self._pairs_of_slots(which)
             each = [references.each[g] for g in which]
             mirrored = mirrored_group(self.counts, references.each)
-            made = Compared(which, references.sides[which], slots, each, mirrored)
+            made = ComparedSides(which, references.sides[which], slots, each, mirrored)
             self._compared[key] = made
         return self._compared[key]
 
@@ -479,12 +479,14 @@ class Slice:
     def _references_of_any(self) -> References:
         return self.references(None)
 
-    def _mirror_of(self, metric: ComparisonMetric, compared: Compared, group: int) -> str | None:
+    def _mirror_of(
+        self, metric: ComparisonMetric, compared: ComparedSides, group: int
+    ) -> str | None:
         if group != compared.mirrored or not metric.symmetric:
             return None
         return self.counts.groups[1 - group]
 
-    def _make_results(self, metric: ComparisonMetric, compared: Compared) -> _Results:
+    def _make_results(self, metric: ComparisonMetric, compared: ComparedSides) -> _Results:
         profile = self.spec.profile
         data = self.comparisons(metric, compared)
         group, reference = data.group.side, data.reference.side

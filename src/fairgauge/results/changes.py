@@ -10,7 +10,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Direction, Performance, Status
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share
-from fairgauge.results.definitions import OfRow
+from fairgauge.results.definitions import HasDefinition
 from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import NO_CLASS, OVERALL, ClassScope, Interval, Reference, Scope
@@ -21,7 +21,7 @@ Became = Literal["further", "closer", "changed", "moved", "untested", "undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RateChange(OfRow[Statistic]):
+class RateChange(HasDefinition[Statistic]):
     """A rate of one group under both models, on the same rows.
 
     ``feature, group``: None and "all" of all rows.
@@ -45,7 +45,7 @@ class RateChange(OfRow[Statistic]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisparityChange(OfRow[Metric]):
+class DisparityChange(HasDefinition[Metric]):
     """A disparity before and after: under two models on the same rows, or in two reports.
 
     ``feature, group, reference``: no feature of an index of all rows; of reports as in the new one.

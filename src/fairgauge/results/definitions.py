@@ -29,7 +29,7 @@ NOT_SAVED = {"saved": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfRow(Generic[Row]):
+class HasDefinition(Generic[Row]):
     """What is of one metric or rate, whose row is found where the name alone is given.
 
     A name that the catalogue does not have stands for an `UnknownMetric`; of a result that is read,

@@ -21,7 +21,7 @@ from fairgauge.enums import (
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share
-from fairgauge.results.definitions import OfRow, in_words
+from fairgauge.results.definitions import HasDefinition, in_words
 from fairgauge.results.scopes import (
     NO_CLASS,
     OVERALL,
@@ -65,7 +65,7 @@ EVERYONE = str(GroupKind.EVERYONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate(OfRow[Metric]):
+class Estimate(HasDefinition[Metric]):
     """One metric of one comparison.
 
     Attributes
@@ -191,7 +191,7 @@ class RateValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupPair(OfRow[Statistic]):
+class GroupPair(HasDefinition[Statistic]):
     """Two groups of a feature in one rate; the intervals of all pairs hold simultaneously.
 
     ``group, other``: the group with the lower rate, and the one with the higher.

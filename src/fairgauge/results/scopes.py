@@ -26,7 +26,7 @@ from fairgauge.enums import (
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Parameter
 from fairgauge.results.codec import Finite, Form, Key, Parameters, Plain, Schema, save_inline
-from fairgauge.results.definitions import OfRow, in_words
+from fairgauge.results.definitions import HasDefinition, in_words
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Saved
 
@@ -131,7 +131,7 @@ def simultaneous_interval(alone: Interval, low: float, high: float) -> Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnostic(OfRow[Metric | Statistic | None]):
+class Diagnostic(HasDefinition[Metric | Statistic | None]):
     """A note or a warning about an audit, with the parameters that its sentence needs.
 
     ``definition`` is the metric or the rate that a parameter names; None where it is of none.

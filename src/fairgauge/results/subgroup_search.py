@@ -11,7 +11,7 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode, Missing, SearchedValues, SubgroupStatus, Worse
 from fairgauge.errors import quote
 from fairgauge.results.codec import Finite, Share, Version
-from fairgauge.results.definitions import OfRow
+from fairgauge.results.definitions import HasDefinition
 from fairgauge.results.disadvantage import harm_in_words
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import CountedData, ResultKind, ResultOfMetrics, ShownResult
@@ -47,7 +47,7 @@ class SearchedFeature:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchQuestion(OfRow[Rate]):
+class SearchQuestion(HasDefinition[Rate]):
     """What was searched for; a rate must differ by at least the tolerance to be worse."""
 
     rate: str

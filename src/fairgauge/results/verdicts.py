@@ -13,7 +13,7 @@ from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline
-from fairgauge.results.definitions import OfRow, in_words
+from fairgauge.results.definitions import HasDefinition, in_words
 from fairgauge.results.disadvantage import adverse_sign, favourable_in
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.doubts import STRATUM, WhyWithheld
@@ -23,7 +23,7 @@ from fairgauge.start.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict(OfRow[Metric | Statistic]):
+class Verdict(HasDefinition[Metric | Statistic]):
     """The outcome of a rule for one group of one feature.
 
     Attributes

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from fairgauge.cli._command_group import Command, OfSaved
+from fairgauge.cli._command_group import Command, SavedResultCommand
 from fairgauge.cli._output import (
     Output,
     check_outputs,
@@ -23,7 +23,7 @@ from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import DataError, quote, suggest
 
 
-@click.command("render", cls=OfSaved)
+@click.command("render", cls=SavedResultCommand)
 @click.argument("saved")
 @shows_result()
 def render_command(saved: str, out: Output) -> int:
@@ -64,7 +64,7 @@ def render_command(saved: str, out: Output) -> int:
     return 0
 
 
-@click.command("seal", cls=OfSaved)
+@click.command("seal", cls=SavedResultCommand)
 @click.argument("report")
 @click.argument("counts")
 @click.option(

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from fairgauge.cli._command_group import Command, Decorator, OfSaved, add_options
+from fairgauge.cli._command_group import Command, Decorator, SavedResultCommand, add_options
 from fairgauge.cli._data_arguments import DataArguments, is_url, takes_data
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import (
@@ -96,7 +96,7 @@ def command_of(name: str, verb: Verb) -> click.Command:
         choice = click.Choice((verb.fail_on,))
         made_of.append(click.option("--fail-on", type=choice, help=verb.fail_help))
     decorate = add_options(
-        click.command(name, cls=OfSaved if verb.takes_saved else Command),
+        click.command(name, cls=SavedResultCommand if verb.takes_saved else Command),
         *made_of,
         verb.question_options,
         *(takes_data(verb.data_help) if e == "data" else click.argument(e) for e in verb.arguments),
