@@ -267,9 +267,7 @@ class Slice:
             how = certainty(intervals, slot, self.spec.confidence)
             yield replace(base, scope=scope, value=value, **furthest, **how)
 
-    def pooled(
-        self, metric: Metric, obstacle: Reason | None = None, compared: ComparedSides | None = None
-    ) -> Iterator[Estimate]:
+    def pooled(self, metric: Metric, obstacle: Reason | None = None) -> Iterator[Estimate]:
         """Return a contrast adjusted for the strata, for every group.
 
         Each side is the mean of its strata, with the weights of Mantel and Haenszel,
@@ -278,24 +276,29 @@ class Slice:
         strata = len(self.counts.strata)
         if not strata or obstacle or not isinstance(metric, Contrast) or "score" in metric.needs:
             return
-        once = compared or self.compared(metric)
+        once = self.compared(metric)
         margin = once.slots == 0
+        references = [each for each, kept in zip(once.each, margin, strict=True) if kept]
+        groups = once.groups[margin]
+        bases = [
+            replace(
+                self._unmeasured_estimate(metric),
+                **group_fields(self.counts, group),
+                reference=reference,
+                mirror_of=self._mirror_of(metric, once, group),
+                scope=POOLED,
+            )
+            for group, reference in zip(groups.tolist(), references, strict=True)
+        ]
         if self.ranges is not None:
-            for i in np.flatnonzero(margin).tolist():
-                yield replace(
-                    self._unmeasured_estimate(metric),
-                    **group_fields(self.counts, int(once.groups[i])),
-                    reference=once.each[i],
-                    scope=POOLED,
-                    status=Status.NOT_APPLICABLE,
-                    reason=Reason.of(ReasonCode.PROTECTED),
-                )
+            status, reason = Status.NOT_APPLICABLE, Reason.of(ReasonCode.PROTECTED)
+            yield from (replace(each, status=status, reason=reason) for each in bases)
             return
         compared = ComparedSides(
-            np.repeat(once.groups[margin], strata),
+            np.repeat(groups, strata),
             np.repeat(once.references[margin], strata),
-            np.tile(np.arange(strata) + 1, margin.sum()),
-            [each for each, kept in zip(once.each, margin, strict=True) if kept],
+            np.tile(np.arange(strata) + 1, len(groups)),
+            references,
         )
         data = self.comparisons(metric, compared)
         group, reference = data.group, data.reference
@@ -305,9 +308,7 @@ class Slice:
         both = (cases[0] > 0) & (cases[1] > 0)  # of a stratum of one side alone nothing is compared
         rows = metric.all_rows(group.cases, reference.cases)
         n_group, n_reference = ((each * both).reshape(-1, strata).sum(axis=1) for each in rows)
-        whole = ComparedSides(
-            once.groups[margin], once.references[margin], once.slots[margin], compared.each
-        )
+        whole = ComparedSides(groups, once.references[margin], np.zeros_like(groups), references)
         every = self.comparisons(metric, whole)
         all_cases = metric.all_rows(every.group.cases, every.reference.cases)
         few = (n_group < LEAST_COMMON * all_cases[0]) | (n_reference < LEAST_COMMON * all_cases[1])
@@ -321,32 +322,17 @@ class Slice:
             )
             shares = map(share_determined, positive, every_row)
             determined = np.array([share >= ALMOST_ALL for share in shares], dtype=np.bool_)
-        incomplete = self._stratum_absent.change(
-            metric.of, once.groups[margin], once.references[margin]
-        )
-        for i, at in enumerate(once.groups[margin].tolist()):
+        incomplete = self._stratum_absent.change(metric.of, groups, once.references[margin])
+        for i, base in enumerate(bases):
             value, rate = float(pooled.value[i]), as_number(pooled.group[i])
-            estimate = replace(
-                self._unmeasured_estimate(metric),
-                **group_fields(self.counts, at),
-                reference=compared.each[i],
-                mirror_of=self._mirror_of(metric, once, at),
-                scope=POOLED,
-                n_group=as_count(n_group[i]),
-                n_reference=as_count(n_reference[i]),
-                rate_group=rate,
-                rate_reference=as_number(pooled.reference[i]),
-            )
+            sizes = {"n_group": as_count(n_group[i]), "n_reference": as_count(n_reference[i])}
             if determined[i]:
                 reason = Reason.of(ReasonCode.STRATA_DECIDE, of=metric.of.title)
-                yield replace(
-                    estimate,
-                    status=Status.NOT_APPLICABLE,
-                    reason=reason,
-                    rate_group=None,
-                    rate_reference=None,
-                )
-            elif math.isnan(value):
+                yield replace(base, **sizes, status=Status.NOT_APPLICABLE, reason=reason)
+                continue
+            other = as_number(pooled.reference[i])
+            estimate = replace(base, **sizes, rate_group=rate, rate_reference=other)
+            if math.isnan(value):
                 why = Reason.of(ReasonCode.BOTH_SIDES_ZERO)
                 if rate is None:
                     why = Reason.of(ReasonCode.NO_COMMON_STRATUM)

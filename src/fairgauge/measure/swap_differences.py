@@ -485,9 +485,6 @@ def _swap_notes(
     edits = [len(each) for each in effects.values() if 0 < len(each) < FEWEST_PLACEBOS]
     if edits:
         yield SwapNote(SwapNoteCode.FEW_PLACEBOS, count=min(edits))
-    there = answers.n[answers.n > 0]
-    if there.min() != there.max():
-        yield SwapNote(SwapNoteCode.UNEQUAL_RUNS, count=int(there.min()))
     compared = [draft.result for draft in drafts if draft.result.items]
     if not all(each.complete for each in compared):
         yield SwapNote(SwapNoteCode.INCOMPLETE)

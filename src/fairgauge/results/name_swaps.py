@@ -48,7 +48,6 @@ class SwapNoteCode(StrEnum):
 
     BASELINE_REFERENCE = "baseline_reference"
     FEW_PLACEBOS = "few_placebos"
-    UNEQUAL_RUNS = "unequal_runs"
     INCOMPLETE = "incomplete"
     UNFAVOURABLE = "unfavourable"
     ITEMS_EXCLUDED = "items_excluded"
