@@ -207,7 +207,7 @@ def _comparison_notes(run: Run, models: list[_Model]) -> tuple[Diagnostic, ...]:
                 decision = f"decision by {quote(asked.prediction or asked.score or '')}"
                 notes.append(each if each["what"] == "label" else each.but(what=decision))
     stated: dict[object, Diagnostic] = {}
-    for each in (*notes, *run.of_rows()):
+    for each in (*notes, *run.row_notes()):
         of_all = each.code in _OF_ALL_MODELS
         stated.setdefault((each.code, each.feature, each.get("column")) if of_all else each, each)
     return tuple(stated.values())

@@ -198,7 +198,7 @@ def why(
         gaps=run.withhold(gaps, found),
         diagnostics=(
             *notes_of_used,
-            *run.of_rows(),
+            *run.row_notes(),
             *chain(*map(weightless_groups, count_groups(cube, spec) if spec.weight else ())),
             *assumed_positive(cube, spec, Task.BINARY, metrics),
             *found,

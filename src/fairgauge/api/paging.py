@@ -139,8 +139,8 @@ def explore(
     """
     options = with_config(config, options, judges=True)
     run = start_run("explore", data, options, *arrays, models=True)
-    found = (*run.of_rows(), *run.mistakes())
-    return Exploration(explored(run.cube, run.spec, of_rows=found, exact=exact))
+    found = (*run.row_notes(), *run.mistakes())
+    return Exploration(explored(run.cube, run.spec, row_notes=found, exact=exact))
 
 
 def explore_report(report: Report, *, exact: bool = False) -> Exploration:
@@ -151,9 +151,9 @@ def explore_report(report: Report, *, exact: bool = False) -> Exploration:
             "a report that was read from a file holds no counts; explore them (fairgauge.explore)"
         )
     spec = ask(base=cube.asked, **{k: v for k, v in report.spec.items() if v not in ([], {})})
-    of_rows = [each for each in report.diagnostics if each.code in _OF_ROWS]
-    of_rows += Run("explore", cube, cube, None, spec).mistakes()
-    return Exploration(explored(cube, spec, of_rows=of_rows, exact=exact))
+    row_notes = [each for each in report.diagnostics if each.code in _OF_ROWS]
+    row_notes += Run("explore", cube, cube, None, spec).mistakes()
+    return Exploration(explored(cube, spec, row_notes=row_notes, exact=exact))
 
 
 def page(*, preset: str | None = None, config: Config = None, lang: str = "en") -> AuditPage:

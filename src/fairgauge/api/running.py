@@ -51,7 +51,7 @@ class Run:
         )
         return data_checks.with_accepted([*found, *more], self.spec)
 
-    def of_rows(self) -> tuple[Diagnostic, ...]:
+    def row_notes(self) -> tuple[Diagnostic, ...]:
         """Return what the rows show that counts alone do not."""
         repeated = repeated_rows(self.data, self.source, self.spec, self.cube, self.verb)
         return data_checks.with_accepted(
@@ -76,7 +76,7 @@ def start_run(
     return Run(verb, data, cube, source, spec)
 
 
-def answered(
+def run_verb(
     verb: str,
     data: object,
     options: Options,
@@ -105,7 +105,7 @@ def answered(
     check_known(cube, spec)
     result = answer(cube, spec, **run.stated(cube.read))
     stated = {(note.code, note.feature) for note in result.diagnostics}  # in its own words
-    mistakes = (*run.mistakes(), *run.of_rows())
+    mistakes = (*run.mistakes(), *run.row_notes())
     notes = (
         *exclusion_notes(excluded_rows(cube, spec), spec),
         *(note for note in mistakes if (note.code, note.feature) not in stated),

@@ -244,7 +244,7 @@ def find(
         *unclear,
         *assumed_positive(cube, spec, decide_task(cube, spec), (row,)),
         *mistakes,
-        *run.of_rows(),
+        *run.row_notes(),
         *unmatched_values(cube, spec),
         *single_row_groups(cube, replace(spec, intersections=())),
     )

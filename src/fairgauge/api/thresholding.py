@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from fairgauge.api.running import answered
+from fairgauge.api.running import run_verb
 from fairgauge.checks.outcome_checks import assumed_positive
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Profile, Task, Threshold
@@ -68,7 +68,7 @@ def thresholds(
     >>> found.today, found["sex"].common.threshold, found["sex"].common.value_meets
     (0.5, 0.45, True)
     """
-    return answered(
+    return run_verb(
         "thresholds", data, with_config(config, options), _choose_by_rule, check=_check_thresholds
     )
 

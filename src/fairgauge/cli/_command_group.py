@@ -142,7 +142,7 @@ class Command(click.Command):
         return parser
 
 
-class OfSaved(Command):
+class SavedResultCommand(Command):
     """A command that shows a saved result, in which others may have changed any value."""
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -18,7 +18,7 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import WhyInconclusive
 from fairgauge.inference.interval import CellCount, SideData
 from fairgauge.inference.missing_values import differs_without_group, lacks_more
-from fairgauge.measure.slices import Compared, Slice, numbers_of_sides
+from fairgauge.measure.slices import ComparedSides, Slice, numbers_of_sides
 from fairgauge.resolve.references import side_of_others
 from fairgauge.results.estimates import Estimate
 from fairgauge.start.records import dataclass
@@ -120,10 +120,10 @@ def gap_sides(
     return sides, order
 
 
-def comparison_of(estimate: Estimate, part: Slice) -> Compared:
+def comparison_of(estimate: Estimate, part: Slice) -> ComparedSides:
     """Return the comparison of a group with its reference over all strata."""
     group, reference, margin = (np.array([at]) for at in (*numbers_of_sides(estimate, part), 0))
-    return Compared(group, reference, margin, [estimate.reference])
+    return ComparedSides(group, reference, margin, [estimate.reference])
 
 
 def test_of_variation(

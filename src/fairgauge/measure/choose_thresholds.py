@@ -366,12 +366,11 @@ class _Chooser:
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
         small = small_groups([counts], self.spec)
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
-        self._excluded: Mask = np.zeros(len(counts.groups), dtype=bool)
         every = np.arange(len(self.cuts))
         both = add_others(self.first.margins[0] + self.second.margins[0])[..., :2, :]
         self._both = both.swapaxes(-1, -2).reshape(*both.shape[:2], 4)  # TP, FP, FN and TN
         everywhere = self._disparities(self.first, every, self._usual)
-        self._excluded = np.asarray(everywhere.insufficient.all(axis=1))
+        self._chosen_for = ~everywhere.insufficient.all(axis=1, keepdims=True)
         _check_between_bins(histogram, self.spec.threshold[0])
 
     def one_decision(self) -> Iterator[Diagnostic]:
@@ -434,7 +433,10 @@ class _Chooser:
         # standard errors.
         wider = math.sqrt(2.0) * NormalDist().inv_cdf(POWER) if by is ChosenBy.MARGIN else 0.0
         found = self._disparities(self.first, cuts, self._usual + wider)
-        allowed = found.may_meet if by is ChosenBy.VALUE else found.passing
+        found = replace(found, compared=found.compared & self._chosen_for)
+        allowed = found.passing
+        if by is ChosenBy.VALUE:
+            allowed = found.meet & (found.compared & ~found.insufficient).any(axis=0)
         z = 0.0 if by is ChosenBy.VALUE else critical(self.spec.confidence) + wider
         low, high = self._gain(self.first, cuts).difference.at(np.full(len(cuts), z))
         least = self._least_gain(-high if self._lower else low, cuts)
@@ -473,7 +475,7 @@ class _Chooser:
         compared = against != np.arange(len(against))[:, None]
         sizes = group_sizes(self.counts)
         return Disparities(
-            self.goal, value, low, high, compared, sizes, why, self._excluded,
+            self.goal, value, low, high, compared, sizes, why,
             *self._rest.reached(self.metric, self._both[:, cuts], against, (low, high)),
         )  # fmt: skip
 
@@ -604,9 +606,9 @@ class Disparities:
 
     ``compared`` states which groups are compared there: not the reference with itself. ``sizes``
     are the rows of the groups. ``why`` holds the reasons why data are insufficient, as in an audit;
-    None where they suffice. ``excluded`` are groups that no choice is made for. ``whatever`` is how
-    far the limits go whatever the rows are that lack a group or an outcome, ``whatever_groups``
-    those that lack a group alone, which can also take back that a goal is missed.
+    None where they suffice. ``whatever`` is how far the limits go whatever the rows are that lack a
+    group or an outcome, ``whatever_groups`` those that lack a group alone, which can also take back
+    that a goal is missed.
     """
 
     goal: Rule
@@ -616,30 +618,20 @@ class Disparities:
     compared: Mask
     sizes: Array
     why: NDArray[np.object_]
-    excluded: Mask
     whatever: Limits
     whatever_groups: Limits
 
     @property
     def insufficient(self) -> Mask:
         """Return where the data of a comparison are insufficient."""
-        return np.not_equal(self.why, None)
+        return self.why.astype(np.bool_)
 
     @property
     def meet(self) -> Mask:
         """Return where every group meets the goal by its value."""
-        return self._inside(self.compared) & self.compared.any(axis=0)
-
-    @property
-    def may_meet(self) -> Mask:
-        """Return where every group that is not excluded does, and the data of one suffice."""
-        judged = self._chosen_for & ~self.insufficient
-        return self._inside(self._chosen_for) & judged.any(axis=0)
-
-    def _inside(self, groups: Mask) -> Mask:
         with np.errstate(invalid="ignore"):
             inside = (self.value >= self.goal.low) & (self.value <= self.goal.high)
-        return np.asarray((inside | ~groups).all(axis=0))
+        return np.asarray((inside | ~self.compared).all(axis=0) & self.compared.any(axis=0))
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -649,13 +641,8 @@ class Disparities:
 
     @property
     def passing(self) -> Mask:
-        """Return where the whole interval of every group that is not excluded meets the goal."""
-        severity = np.where(self._chosen_for, self._severity, _SEVERITY[Outcome.NONE])
-        return np.asarray(severity.max(axis=0) == _SEVERITY[Outcome.PASS])
-
-    @property
-    def _chosen_for(self) -> Mask:
-        return np.asarray(self.compared & ~self.excluded[:, None])
+        """Return where the whole interval of every group meets the goal."""
+        return np.asarray(self._severity.max(axis=0) == _SEVERITY[Outcome.PASS])
 
     @property
     def deciding(self) -> Index:

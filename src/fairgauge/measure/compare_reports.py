@@ -297,7 +297,8 @@ def absence_in(report: Report) -> Callable[[Estimate | Verdict], tuple[What, str
     That is a feature, metric, group, or that the group is the reference there; or the comparison.
     """
     estimates = report.estimates
-    groups = {(each.feature, each.group) for each in (*report.groups, *estimates)}
+    groups: set[tuple[str | None, str | None]] = {(e.feature, e.group) for e in report.groups}
+    groups |= {(each.feature, each.group) for each in estimates}
     features, metrics = {feature for feature, _ in groups}, {each.metric for each in estimates}
     metrics |= {name for group in report.groups for name in group.rates}
     references = {(e.metric, e.feature, e.reference.group) for e in estimates if e.reference}

@@ -53,11 +53,11 @@ _MANAGED = (
 
 
 def explored(
-    cube: Cube, spec: Spec, *, of_rows: Sequence[Diagnostic] = (), exact: bool = False
+    cube: Cube, spec: Spec, *, row_notes: Sequence[Diagnostic] = (), exact: bool = False
 ) -> dict[str, object]:
     """Return what a page needs to compute every view of the counts, as plain values.
 
-    ``of_rows`` is what an audit states of the rows, as counts alone do not show it; ``exact``
+    ``row_notes`` is what an audit states of the rows, as counts alone do not show it; ``exact``
     whether cells of fewer than ten persons may be in the page, which people who have it can read.
     """
     refuse_probabilities(spec.probabilities, "a page that computes again", RECORD)
@@ -95,7 +95,7 @@ def explored(
     ]
     small = _count_small_cells(tables, groupings, cube, exact=exact)
     notes = [
-        *of_rows,
+        *row_notes,
         *uncounted_rows(cube, resolution.features, spec),
         *reversed_outcomes_of(resolution),
         *(note for counts in resolution.features for note in missing_outcomes(counts, spec)),

@@ -41,7 +41,7 @@ from fairgauge.results.disparities import (
     distance,
     gap,
     is_significant,
-    singled_out,
+    with_joint_interval,
 )
 from fairgauge.results.estimates import Estimate, FamilyOfTests, Finding
 from fairgauge.results.report import Report
@@ -249,7 +249,7 @@ def _make_finding(
         rate=rate,
         why=tuple(_reasons(report, worst, adjusted, several=bool(others))),
         estimate=worst,
-        interval=singled_out(worst).interval,
+        interval=with_joint_interval(worst).interval,
         p_adjusted=worst.p_adjusted,
         family=_family_of_tests(report, worst),
         ratio=ratio,

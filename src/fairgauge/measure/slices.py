@@ -73,7 +73,7 @@ class Result(Certainty, total=False):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Compared:
+class ComparedSides:
     """The comparisons of a metric: sides by number, slots, and the reference of each."""
 
     groups: Index
@@ -128,8 +128,8 @@ class Slice:
         candidates = int(admissible_groups(counts, spec).sum()) if best else 1
         self.uncertainty = Uncertainty(spec, simultaneous, candidates)
         self.together: dict[ComparisonKey, tuple[Callable[[float], Limits], int]] = {}
-        self._compared: dict[tuple[bytes, bool], Compared] = {}
-        self._comparisons: dict[tuple[Compared, MetricScope, bool], Comparisons] = {}
+        self._compared: dict[tuple[bytes, bool], ComparedSides] = {}
+        self._comparisons: dict[tuple[ComparedSides, MetricScope, bool], Comparisons] = {}
 
     def groups(
         self,
@@ -203,7 +203,7 @@ class Slice:
         obstacle: Reason | None = None,
         *,
         class_scope: ClassScope | None = None,
-        compared: Compared | None = None,
+        compared: ComparedSides | None = None,
     ) -> Iterator[Estimate]:
         """Return one estimate of a metric for every comparison; the class of an average."""
         obstacle = obstacle or self._protection(metric)
@@ -267,9 +267,7 @@ class Slice:
             how = certainty(intervals, slot, self.spec.confidence)
             yield replace(base, scope=scope, value=value, **furthest, **how)
 
-    def pooled(
-        self, metric: Metric, obstacle: Reason | None = None, compared: Compared | None = None
-    ) -> Iterator[Estimate]:
+    def pooled(self, metric: Metric, obstacle: Reason | None = None) -> Iterator[Estimate]:
         """Return a contrast adjusted for the strata, for every group.
 
         Each side is the mean of its strata, with the weights of Mantel and Haenszel,
@@ -278,24 +276,29 @@ class Slice:
         strata = len(self.counts.strata)
         if not strata or obstacle or not isinstance(metric, Contrast) or "score" in metric.needs:
             return
-        once = compared or self.compared(metric)
+        once = self.compared(metric)
         margin = once.slots == 0
+        references = [each for each, kept in zip(once.each, margin, strict=True) if kept]
+        groups = once.groups[margin]
+        bases = [
+            replace(
+                self._unmeasured_estimate(metric),
+                **group_fields(self.counts, group),
+                reference=reference,
+                mirror_of=self._mirror_of(metric, once, group),
+                scope=POOLED,
+            )
+            for group, reference in zip(groups.tolist(), references, strict=True)
+        ]
         if self.ranges is not None:
-            for i in np.flatnonzero(margin).tolist():
-                yield replace(
-                    self._unmeasured_estimate(metric),
-                    **group_fields(self.counts, int(once.groups[i])),
-                    reference=once.each[i],
-                    scope=POOLED,
-                    status=Status.NOT_APPLICABLE,
-                    reason=Reason.of(ReasonCode.PROTECTED),
-                )
+            status, reason = Status.NOT_APPLICABLE, Reason.of(ReasonCode.PROTECTED)
+            yield from (replace(each, status=status, reason=reason) for each in bases)
             return
-        compared = Compared(
-            np.repeat(once.groups[margin], strata),
+        compared = ComparedSides(
+            np.repeat(groups, strata),
             np.repeat(once.references[margin], strata),
-            np.tile(np.arange(strata) + 1, margin.sum()),
-            [each for each, kept in zip(once.each, margin, strict=True) if kept],
+            np.tile(np.arange(strata) + 1, len(groups)),
+            references,
         )
         data = self.comparisons(metric, compared)
         group, reference = data.group, data.reference
@@ -305,9 +308,7 @@ class Slice:
         both = (cases[0] > 0) & (cases[1] > 0)  # of a stratum of one side alone nothing is compared
         rows = metric.all_rows(group.cases, reference.cases)
         n_group, n_reference = ((each * both).reshape(-1, strata).sum(axis=1) for each in rows)
-        whole = Compared(
-            once.groups[margin], once.references[margin], once.slots[margin], compared.each
-        )
+        whole = ComparedSides(groups, once.references[margin], np.zeros_like(groups), references)
         every = self.comparisons(metric, whole)
         all_cases = metric.all_rows(every.group.cases, every.reference.cases)
         few = (n_group < LEAST_COMMON * all_cases[0]) | (n_reference < LEAST_COMMON * all_cases[1])
@@ -321,32 +322,17 @@ class Slice:
             )
             shares = map(share_determined, positive, every_row)
             determined = np.array([share >= ALMOST_ALL for share in shares], dtype=np.bool_)
-        incomplete = self._stratum_absent.change(
-            metric.of, once.groups[margin], once.references[margin]
-        )
-        for i, at in enumerate(once.groups[margin].tolist()):
+        incomplete = self._stratum_absent.change(metric.of, groups, once.references[margin])
+        for i, base in enumerate(bases):
             value, rate = float(pooled.value[i]), as_number(pooled.group[i])
-            estimate = replace(
-                self._unmeasured_estimate(metric),
-                **group_fields(self.counts, at),
-                reference=compared.each[i],
-                mirror_of=self._mirror_of(metric, once, at),
-                scope=POOLED,
-                n_group=as_count(n_group[i]),
-                n_reference=as_count(n_reference[i]),
-                rate_group=rate,
-                rate_reference=as_number(pooled.reference[i]),
-            )
+            sizes = {"n_group": as_count(n_group[i]), "n_reference": as_count(n_reference[i])}
             if determined[i]:
                 reason = Reason.of(ReasonCode.STRATA_DECIDE, of=metric.of.title)
-                yield replace(
-                    estimate,
-                    status=Status.NOT_APPLICABLE,
-                    reason=reason,
-                    rate_group=None,
-                    rate_reference=None,
-                )
-            elif math.isnan(value):
+                yield replace(base, **sizes, status=Status.NOT_APPLICABLE, reason=reason)
+                continue
+            other = as_number(pooled.reference[i])
+            estimate = replace(base, **sizes, rate_group=rate, rate_reference=other)
+            if math.isnan(value):
                 why = Reason.of(ReasonCode.BOTH_SIDES_ZERO)
                 if rate is None:
                     why = Reason.of(ReasonCode.NO_COMMON_STRATUM)
@@ -435,7 +421,7 @@ class Slice:
         which, slots = self._pairs_of_slots(np.arange(len(self.counts.groups)))
         return EveryGroup(self.side_data(which, slots), slots=1 + len(self.counts.strata))
 
-    def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
+    def comparisons(self, metric: Metric, compared: ComparedSides) -> Comparisons:
         """Return both sides of every comparison."""
         key = compared, metric.scope, metric.needs_overall
         if key not in self._comparisons:
@@ -454,11 +440,11 @@ class Slice:
         """Return what every group is compared with under a metric, as `resolve_references`."""
         return resolve_references(self.counts, self.sides, metric, self.spec, by_rows)
 
-    def compared(self, metric: Metric, obstacle: Reason | None = None) -> Compared:
+    def compared(self, metric: Metric, obstacle: Reason | None = None) -> ComparedSides:
         """Return what a metric compares here, or would if nothing stood against it."""
         if metric.scope == "table":
             groups = np.arange(len(self.counts.groups))
-            return Compared(groups, groups, np.zeros_like(groups), [None])
+            return ComparedSides(groups, groups, np.zeros_like(groups), [None])
         overall = metric.scope == "pooled" or "score" in metric.needs  # scores are counted overall
         best = self.spec.reference is ReferenceRule.BEST and not obstacle
         references = self.references(metric) if best else self._references_of_any
@@ -471,7 +457,7 @@ class Slice:
                 which, slots = self._pairs_of_slots(which)
             each = [references.each[g] for g in which]
             mirrored = mirrored_group(self.counts, references.each)
-            made = Compared(which, references.sides[which], slots, each, mirrored)
+            made = ComparedSides(which, references.sides[which], slots, each, mirrored)
             self._compared[key] = made
         return self._compared[key]
 
@@ -479,12 +465,14 @@ class Slice:
     def _references_of_any(self) -> References:
         return self.references(None)
 
-    def _mirror_of(self, metric: ComparisonMetric, compared: Compared, group: int) -> str | None:
+    def _mirror_of(
+        self, metric: ComparisonMetric, compared: ComparedSides, group: int
+    ) -> str | None:
         if group != compared.mirrored or not metric.symmetric:
             return None
         return self.counts.groups[1 - group]
 
-    def _make_results(self, metric: ComparisonMetric, compared: Compared) -> _Results:
+    def _make_results(self, metric: ComparisonMetric, compared: ComparedSides) -> _Results:
         profile = self.spec.profile
         data = self.comparisons(metric, compared)
         group, reference = data.group.side, data.reference.side

@@ -44,7 +44,7 @@ from fairgauge.stats.crossed_designs import (
 from fairgauge.stats.significance import fisher, holm
 from fairgauge.values import matches
 
-Compared: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+SideGroups: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 Missing: TypeAlias = tuple[float | None, tuple[float, float]]
 """The groups of both sides of a comparison."""
 # share of items that are asked under a name from which on those that are not are missing
@@ -106,13 +106,13 @@ def answered_shares(answers: Answers) -> Iterator[AnsweredShare]:
 
 
 def missing_answers(
-    answers: Answers, sides: Sequence[Compared]
-) -> dict[tuple[int, Compared], Missing]:
+    answers: Answers, sides: Sequence[SideGroups]
+) -> dict[tuple[int, SideGroups], Missing]:
     """Return p of equal shares of missing answers, and the shares, by model and sides.
 
     It is adjusted for all models and comparisons (Holm); None where no answer is missing.
     """
-    found: dict[tuple[int, Compared], tuple[float, float]] = {}
+    found: dict[tuple[int, SideGroups], tuple[float, float]] = {}
     p_values: dict[tuple[int, frozenset[tuple[int, ...]]], float] = {}
     for model in np.unique(answers.model).tolist():
         asked = _expected_answers(answers, model)
@@ -166,7 +166,7 @@ class _Sides(NamedTuple):
     names: tuple[str, str]
 
     @property
-    def groups(self) -> Compared:
+    def groups(self) -> SideGroups:
         return (self.group,), self.reference
 
 
@@ -485,9 +485,6 @@ def _swap_notes(
     edits = [len(each) for each in effects.values() if 0 < len(each) < FEWEST_PLACEBOS]
     if edits:
         yield SwapNote(SwapNoteCode.FEW_PLACEBOS, count=min(edits))
-    there = answers.n[answers.n > 0]
-    if there.min() != there.max():
-        yield SwapNote(SwapNoteCode.UNEQUAL_RUNS, count=int(there.min()))
     compared = [draft.result for draft in drafts if draft.result.items]
     if not all(each.complete for each in compared):
         yield SwapNote(SwapNoteCode.INCOMPLETE)

@@ -26,7 +26,7 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.resolution import held_exclusions
 from fairgauge.results.estimates import Estimate, as_number
-from fairgauge.results.monitor_results import PERIODS_NOW, Alarm, Currently, Point, PooledPeriods
+from fairgauge.results.monitor_results import PERIODS_NOW, AfterAlarm, Alarm, Point, PooledPeriods
 from fairgauge.stats import sequential
 from fairgauge.stats.arrays import Array, Index
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
@@ -259,7 +259,7 @@ def raise_alarm(
     assert after is not None
     return Alarm(period=names[at], since=names[later[0]], after=after,
         before=pooled(earlier[0], earlier[-1]) if earlier else None, now=now,
-        currently=Currently.of(now, limits) if now else None)  # fmt: skip
+        currently=AfterAlarm.of(now, limits) if now else None)  # fmt: skip
 
 
 def attribute(

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fairgauge.api.running import answered
+    from fairgauge.api.running import run_verb
     from fairgauge.atomic_files import write_all
     from fairgauge.cli._arguments import Texts, config_option, flags_for, given_options, question
     from fairgauge.cli._command_group import (
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from fairgauge.values import Json, canonical, is_number, matches, name_of
 
 _MODULES = {
-    "api.running": "answered",
+    "api.running": "run_verb",
     "atomic_files": "write_all",
     "cli._command_group": "Command Decorator add_options print_message print_result",
     "cli._output": "Output check_outputs made_folder prints_report shows_result",
@@ -120,13 +120,13 @@ __all__ = [
     "Parameter", "Parameters", "Range", "Reason", "ReasonCode", "ReferenceRule", "Report",
     "ResultKind", "Rule", "Sentence", "Share", "ShownResult", "Side", "Spec",
     "Statement", "Texts", "Unreadable", "Verb", "Verdict", "Version",
-    "add_options", "answered", "called", "canonical", "check_outputs", "command_of",
+    "add_options", "called", "canonical", "check_outputs", "command_of",
     "config_option", "count_codes", "describe_reason", "document_tree", "english",
     "find_kit", "fisher", "flags_for", "flat", "given_options", "is_number", "is_total",
     "is_unknown", "kit_names", "loads", "local_path", "made_folder", "made_now", "matches",
     "name_of", "numbered", "outcome_word", "overall", "page", "pair_bounds", "print_message",
     "print_result", "prints_report", "published_range", "question", "read_limited", "read_part",
-    "render", "shows_result", "stated", "step", "with_config", "write_all",
+    "render", "run_verb", "shows_result", "stated", "step", "with_config", "write_all",
 ]  # fmt: skip
 
 

@@ -115,7 +115,7 @@ def distance(each: Estimate) -> float:
     return abs(value if math.isnan(middle) else value - middle)
 
 
-def singled_out(each: Estimate) -> Estimate:
+def with_joint_interval(each: Estimate) -> Estimate:
     """Return an estimate as the most extreme of several: with its joint interval, or none.
 
     The largest of several is partly sampling error, which a single interval does not cover.

@@ -29,8 +29,8 @@ from fairgauge.results.scopes import (
     Bounds,
     ClassScope,
     Diagnostic,
+    HasDefinition,
     Interval,
-    OfRow,
     Reference,
     Scope,
     WhyWithheld,
@@ -68,7 +68,7 @@ EVERYONE = str(GroupKind.EVERYONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate(OfRow[Metric]):
+class Estimate(HasDefinition[Metric]):
     """One metric of one comparison.
 
     Attributes
@@ -193,7 +193,7 @@ class RateValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupPair(OfRow[Statistic]):
+class GroupPair(HasDefinition[Statistic]):
     """Two groups of a feature in one rate; the intervals of all pairs hold simultaneously.
 
     ``group, other``: the group with the lower rate, and the one with the higher.
@@ -459,7 +459,7 @@ Became = Literal["further", "closer", "changed", "moved", "untested", "undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RateChange(OfRow[Statistic]):
+class RateChange(HasDefinition[Statistic]):
     """A rate of one group under both models, on the same rows.
 
     ``feature, group``: None and "all" of all rows.
@@ -483,7 +483,7 @@ class RateChange(OfRow[Statistic]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisparityChange(OfRow[Metric]):
+class DisparityChange(HasDefinition[Metric]):
     """A disparity before and after: under two models on the same rows, or in two reports.
 
     ``feature, group, reference``: no feature of an index of all rows; of reports as in the new one.

@@ -16,7 +16,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite
-from fairgauge.results.scopes import OfRow, in_words
+from fairgauge.results.scopes import HasDefinition, in_words
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
 from fairgauge.results.verdicts import exit_code
 from fairgauge.start.records import dataclass
@@ -48,7 +48,7 @@ MonitorState = StrEnum("MonitorState", {
 """What a monitored comparison came to."""
 
 
-class Currently(StrEnum):
+class AfterAlarm(StrEnum):
     """Where the confidence interval of the last periods after an alarm lies."""
 
     OUTSIDE = "outside"
@@ -56,7 +56,7 @@ class Currently(StrEnum):
     BOTH = "both"
 
     @classmethod
-    def of(cls, now: PooledPeriods, tolerated: tuple[float, float]) -> Currently | None:
+    def of(cls, now: PooledPeriods, tolerated: tuple[float, float]) -> AfterAlarm | None:
         """Return where an interval lies: whole outside, whole inside, or neither; None of none."""
         (least, most), low, high = tolerated, now.low, now.high
         if low is None or high is None:
@@ -143,11 +143,11 @@ class Alarm:
     after: PooledPeriods
     before: PooledPeriods | None
     now: PooledPeriods | None = None
-    currently: Currently | None = None
+    currently: AfterAlarm | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitoredComparison(OfRow[Metric | Statistic]):
+class MonitoredComparison(HasDefinition[Metric | Statistic]):
     """A rule for one group: what is tolerated, what happened in every period, and the alarm.
 
     ``class_``: the class that is held against all others; None of two outcomes, or of all classes.
@@ -266,7 +266,7 @@ class MonitorReport(ResultOfMetrics):
         raised = [(each.alarm, each) for each in self.comparisons if each.alarm is not None]
         return tuple(
             each for alarm, each in sorted(raised, key=lambda of: (
-                of[0].currently is Currently.TOLERATED, -(of[1].evidence or 0.0) / of[1].threshold
+                of[0].currently is AfterAlarm.TOLERATED, -(of[1].evidence or 0.0) / of[1].threshold
             ))
         )  # fmt: skip
 

@@ -33,7 +33,7 @@ REASONS_WITH_ENOUGH_DATA = (
 
 SwapNoteCode = StrEnum(
     "SwapNoteCode",
-    "BASELINE_REFERENCE FEW_PLACEBOS UNEQUAL_RUNS INCOMPLETE UNFAVOURABLE ITEMS_EXCLUDED",
+    "BASELINE_REFERENCE FEW_PLACEBOS INCOMPLETE UNFAVOURABLE ITEMS_EXCLUDED",
 )
 """What a reader of an audit by swapped names should know."""
 
@@ -205,7 +205,7 @@ class AnsweredShare:
     model: str | None
     group: str
     n: int
-    answered: int
+    run_verb: int
     absent: int = 0
 
     @property
@@ -229,7 +229,7 @@ class PairsAudit(ShownResult):
     variants: tuple[SwapVariant, ...]
     groups: tuple[SwapGroup, ...]
     placebo: tuple[PlaceboSpread, ...]
-    answered: tuple[AnsweredShare, ...]
+    run_verb: tuple[AnsweredShare, ...]
     notes: tuple[SwapNote, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 

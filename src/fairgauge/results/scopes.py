@@ -47,7 +47,7 @@ Row = TypeVar("Row", bound="Metric | Statistic | None", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfRow(Generic[Row]):
+class HasDefinition(Generic[Row]):
     """What is of one metric or rate, whose row is found where the name alone is given.
 
     A name that the catalogue does not have stands for an `UnknownMetric`; of a result that is read,
@@ -205,7 +205,7 @@ def simultaneous_interval(alone: Interval, low: float, high: float) -> Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnostic(OfRow[Metric | Statistic | None]):
+class Diagnostic(HasDefinition[Metric | Statistic | None]):
     """A note or a warning about an audit, with the parameters that its sentence needs.
 
     ``definition`` is the metric or the rate that a parameter names; None where it is of none.

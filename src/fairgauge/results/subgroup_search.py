@@ -12,7 +12,7 @@ from fairgauge.enums import DiagnosticCode, Missing, SearchedValues, SubgroupSta
 from fairgauge.errors import quote
 from fairgauge.results.codec import Finite, Share
 from fairgauge.results.disadvantage import harm_in_words
-from fairgauge.results.scopes import Diagnostic, OfRow
+from fairgauge.results.scopes import Diagnostic, HasDefinition
 from fairgauge.results.shown_result import CountedData, ResultKind, ResultOfMetrics, ShownResult
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import Saved
@@ -46,7 +46,7 @@ class SearchedFeature:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchQuestion(OfRow[Rate]):
+class SearchQuestion(HasDefinition[Rate]):
     """What was searched for; a rate must differ by at least the tolerance to be worse."""
 
     rate: str

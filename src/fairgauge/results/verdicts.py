@@ -20,8 +20,8 @@ from fairgauge.results.scopes import (
     NO_CLASS,
     STRATUM,
     ClassScope,
+    HasDefinition,
     Interval,
-    OfRow,
     WhyWithheld,
     in_words,
 )
@@ -29,7 +29,7 @@ from fairgauge.start.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict(OfRow[Metric | Statistic]):
+class Verdict(HasDefinition[Metric | Statistic]):
     """The outcome of a rule for one group of one feature.
 
     Attributes

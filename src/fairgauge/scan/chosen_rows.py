@@ -457,14 +457,16 @@ def add_probability_columns(source: Source, spec: Spec) -> Source:
             f"{quote(source.name)}; read the rows into one of them"
         )
     made = tuple(
-        _Made(feature, _read_table(feature, f"probabilities[{i}]") if feature.table else None)
+        _Probabilities(
+            feature, _read_table(feature, f"probabilities[{i}]") if feature.table else None
+        )
         for i, feature in enumerate(spec.probabilities)
     )
     return WithProbabilities(source, made)
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _Probabilities:
     """The columns of one feature, and the table that its probabilities are in, if they are."""
 
     feature: Probabilities
@@ -510,7 +512,7 @@ _EMPTY = -(2**62)
 class WithProbabilities(_RowsOfSource):
     """A source with the columns of features of which only probabilities are known."""
 
-    made: tuple[_Made, ...]
+    made: tuple[_Probabilities, ...]
 
     streams: ClassVar[bool] = True
 

@@ -1051,7 +1051,7 @@ def could_undo(report: Report, contrast: Estimate, row: Statistic) -> bool:
     if low * (1 - of_low) + of_low > high * (1 - of_high):
         return True
     (rate, more), (other, fewer) = sorted(sides, key=lambda side: -side[1])
-    interval = disparities.singled_out(contrast).interval
+    interval = disparities.with_joint_interval(contrast).interval
     if not uneven or interval is None or contrast.definition.neutral in interval:
         return uneven
     share = (more - fewer) / (1 - fewer)

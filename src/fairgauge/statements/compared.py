@@ -277,7 +277,7 @@ class Compared:
         harmed = self.adverse(row or each.definition, each.class_scope) * far
         harm: Any = None if harmed == 0 else "worse" if harmed > 0 else "better"
         joint = not alone and each.simultaneous is not None
-        held = each if alone or not (joint or row) else disparities.singled_out(each)
+        held = each if alone or not (joint or row) else disparities.with_joint_interval(each)
         ends, value = Range.of(held.interval, joint=joint), each.value
         if disparities.is_reference_first(each.definition):
             ends = ends and replace(ends, low=-ends.high, high=-ends.low)

@@ -13,7 +13,7 @@ from fairgauge.question.rules import limits_of
 from fairgauge.results.disparities import compared_number, is_reference_first
 from fairgauge.results.monitor_results import (
     SMALLEST_GROUP,
-    Currently,
+    AfterAlarm,
     Detector,
     HistoryHealth,
     MonitoredComparison,
@@ -99,7 +99,7 @@ class _Monitor(Compared):
         alarm, (low, high) = each.alarm, (each.low, each.high)
         assert alarm is not None
         now, after, before = alarm.now, alarm.after, alarm.before
-        lasts = alarm.currently in (Currently.OUTSIDE, Currently.BOTH)
+        lasts = alarm.currently in (AfterAlarm.OUTSIDE, AfterAlarm.BOTH)
         since = now if now is not None and now.rate_group is not None and lasts else after
 
         def side_of(value: float | None) -> str | None:
@@ -107,15 +107,15 @@ class _Monitor(Compared):
                 return None
             return "low" if value < low else "high"
 
-        turned = alarm.currently is Currently.OUTSIDE and now is not None and (
+        turned = alarm.currently is AfterAlarm.OUTSIDE and now is not None and (
             side_of(now.value) != side_of(after.value))  # fmt: skip
         place = f"comparisons[{self.report.comparisons.index(each)}]"
         s = self.compared(each, "alarm", since, before)
         facts = {
             "side": side_of(after.value), "since": alarm.since, "until": after.last,
-            "passed": alarm.currently is Currently.TOLERATED or turned,
+            "passed": alarm.currently is AfterAlarm.TOLERATED or turned,
             "single": after.first == after.last, "turned": turned,
-            "sure": alarm.currently is not Currently.BOTH, "period": alarm.period,
+            "sure": alarm.currently is not AfterAlarm.BOTH, "period": alarm.period,
             "old": {
                 "at": "before_change" if before and before.first else "baseline",
                 "alone": before.first if before and before.first == before.last else None,
@@ -307,7 +307,7 @@ class _Monitor(Compared):
             yield step("add_labels", periods=list(r.overdue))
         for alarm, *_ in self.alarmed[:1]:
             yield replace(alarm, code="read_since")
-            if alarm.verdict != Currently.TOLERATED:
+            if alarm.verdict != AfterAlarm.TOLERATED:
                 yield step("decide_monitor")
         if r.undefined and not r.findings:  # which state what is wrong, and of which days
             yield step("look_at_undefined", first=min(e.undefined[0].period for e in r.undefined))

@@ -281,7 +281,7 @@ class Neighbours:
         means = [around.mean(counts, sums, k) for around in self.around(unique, k)]
         return np.asarray(np.concatenate(means)[inverse.reshape(-1)])
 
-    def around(self, queries: Array, k: int) -> Iterator[Around]:
+    def around(self, queries: Array, k: int) -> Iterator[NearbyPoints]:
         """Look up the k nearest rows of every query, and all others at the distance of the k-th."""
         counts = self.sums(np.ones(len(self.at)))
         nearest = min(k, len(self.points))
@@ -303,11 +303,11 @@ class Neighbours:
             first = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
             new[first] = True
             rings = np.flatnonzero(new)
-            yield Around(points, rings, np.searchsorted(rings, first))
+            yield NearbyPoints(points, rings, np.searchsorted(rings, first))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Around:
+class NearbyPoints:
     """The points around many queries, grouped by query and sorted by distance.
 
     ``points``: array of shape (pairs,)

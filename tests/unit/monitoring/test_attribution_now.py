@@ -8,7 +8,7 @@ from tests.monitored_days import asked, cube, day_names
 
 import fairgauge as fg
 from fairgauge.monitoring._estimates import first_now
-from fairgauge.results.monitor_results import Currently
+from fairgauge.results.monitor_results import AfterAlarm
 from fairgauge.statements.monitor import alarm_statements
 
 GAP = {"metric": "selection_rate.difference", "between": [-0.05, 0.05], "groups": "F"}
@@ -38,7 +38,7 @@ def test_a_shift_that_passed_is_reported_as_passed() -> None:
     counts = stream(PASSING + [0.0] * 50, np.random.default_rng(3))
     report = fg.monitor(counts, asked(GAP))
     (each,) = report.alarms
-    assert each.alarm.currently is Currently.TOLERATED
+    assert each.alarm.currently is AfterAlarm.TOLERATED
     stated, now = alarm_statements(report)
     assert stated.facts["passed"]
     assert (stated.facts["since"], stated.facts["until"]) == (
@@ -52,7 +52,7 @@ def test_a_shift_that_stays_is_reported_as_outside() -> None:
     counts = stream(STAYING, np.random.default_rng(3))
     report = fg.monitor(counts, asked(GAP))
     (each,) = report.alarms
-    assert each.alarm.currently is Currently.OUTSIDE
+    assert each.alarm.currently is AfterAlarm.OUTSIDE
     stated, now = alarm_statements(report)
     assert not stated.facts["passed"]
     assert now.interval is not None

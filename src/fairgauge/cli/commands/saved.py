@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from fairgauge.cli._arguments import DataArguments, Texts, question, read_question, takes_data
-from fairgauge.cli._command_group import Command, OfSaved, print_message, print_result
+from fairgauge.cli._command_group import Command, SavedResultCommand, print_message, print_result
 from fairgauge.cli._output import (
     Output,
     check_outputs,
@@ -24,7 +24,7 @@ from fairgauge.question.options import BY_NAME
 from fairgauge.render.language import NAMES
 
 
-@click.command("render", cls=OfSaved)
+@click.command("render", cls=SavedResultCommand)
 @click.argument("saved")
 @shows_result()
 def render_command(saved: str, out: Output) -> int:
@@ -65,7 +65,7 @@ def render_command(saved: str, out: Output) -> int:
     return 0
 
 
-@click.command("seal", cls=OfSaved)
+@click.command("seal", cls=SavedResultCommand)
 @click.argument("report")
 @click.argument("counts")
 @click.option(

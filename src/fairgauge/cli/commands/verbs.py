@@ -17,7 +17,7 @@ from fairgauge.cli._arguments import (
     read_question,
     takes_data,
 )
-from fairgauge.cli._command_group import Command, Decorator, OfSaved, add_options
+from fairgauge.cli._command_group import Command, Decorator, SavedResultCommand, add_options
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.enums import GapVerdict, Missing, Worse
 from fairgauge.errors import refuse
@@ -91,7 +91,7 @@ def command_of(name: str, verb: Verb) -> click.Command:
         choice = click.Choice((verb.fail_on,))
         made_of.append(click.option("--fail-on", type=choice, help=verb.fail_help))
     decorate = add_options(
-        click.command(name, cls=OfSaved if verb.takes_saved else Command),
+        click.command(name, cls=SavedResultCommand if verb.takes_saved else Command),
         *made_of,
         verb.question_options,
         *(takes_data() if each == "data" else click.argument(each) for each in verb.arguments),
@@ -132,7 +132,7 @@ def _option(text: str, **keywords: Any) -> Keywords:
 OF_ANSWERS = {
     "item": "Column of what was asked (résumé, prompt, posting).",
     "variant": "Column of the name, or the edit, under which it was asked.",
-    "model": "Column of the model that answered.",
+    "model": "Column of the model that run_verb.",
     "family": "Column of the text that items are made from (a CV for several postings), which are "
     "then one cluster; without it, items are taken as independent.",
 }

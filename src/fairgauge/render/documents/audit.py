@@ -54,7 +54,7 @@ from fairgauge.render.words.verdict_sentences import (
     verdict_rows,
 )
 from fairgauge.results.codec import to_dict, to_plain
-from fairgauge.results.disparities import is_ratio, singled_out
+from fairgauge.results.disparities import is_ratio, with_joint_interval
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
@@ -191,7 +191,9 @@ class _Part:
         for pair in adjustments(self.of):
             words = self.terms.get(pair[0].metric) or metrics.metric_words(pair[0].definition)
             row = {"metric": words, "group": pair[0].group}
-            for name, each in zip(("overall", "adjusted"), map(singled_out, pair), strict=True):
+            for name, each in zip(
+                ("overall", "adjusted"), map(with_joint_interval, pair), strict=True
+            ):
                 row[name] = metrics.marked(metrics.estimate_value(each), each)
                 ends = metrics.metric_range(each.definition, each.low, each.high)
                 row[f"{name}_ci"] = f"({ends})" if ends else ""
@@ -491,7 +493,7 @@ def _stated_rows(report: Report) -> Iterator[dict[str, Value]]:
         for name in ("ratio", "adjusted", "beside"):
             contrast = getattr(finding, name)
             if contrast is not None:
-                shown = singled_out(contrast)
+                shown = with_joint_interval(contrast)
                 value = "beside_value" if name == "beside" else name
                 row |= {value: shown.value, f"{name}_low": shown.low, f"{name}_high": shown.high}
         row["beside"] = finding.beside.metric if finding.beside else None

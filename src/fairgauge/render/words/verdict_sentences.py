@@ -18,7 +18,7 @@ from fairgauge.render.grammar import in_words, spoken
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words.display_names import called, capitalised, group_called, printable
 from fairgauge.render.words.numbers import listing
-from fairgauge.results.disparities import is_ratio, is_reference_first, singled_out
+from fairgauge.results.disparities import is_ratio, is_reference_first, with_joint_interval
 from fairgauge.results.estimates import Estimate, Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, ClassScope, Interval, Reference, Scope
@@ -265,7 +265,7 @@ def describe(estimate: Estimate, who: str | None = None) -> str:
 
 def describe_finding(finding: Finding) -> str:
     """Return a finding as a sentence, with the interval that holds together with all others."""
-    each = singled_out(finding.estimate)
+    each = with_joint_interval(finding.estimate)
     return f"{describe(each, group_called(each.group, each.feature))}."
 
 
