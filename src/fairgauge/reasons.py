@@ -82,8 +82,22 @@ Parameter: TypeAlias = (
 )
 
 
+class WithParameters:
+    """What has parameters by name, which its text calls for."""
+
+    __slots__ = ()
+    parameters: tuple[tuple[str, Any], ...]
+
+    def __getitem__(self, name: str) -> Any:
+        return dict(self.parameters)[name]
+
+    def get(self, name: str) -> Any:
+        """Return a parameter, None where it is absent."""
+        return dict(self.parameters).get(name)
+
+
 @dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(WithParameters):
     """Why something is not as asked.
 
     Attributes
@@ -110,13 +124,6 @@ class Reason:
     def on(self, side: str) -> Reason:
         """Return the same reason, of one side of a comparison."""
         return Reason(self.code, side, self.parameters)
-
-    def __getitem__(self, name: str) -> Any:
-        return dict(self.parameters)[name]
-
-    def get(self, name: str) -> Any:
-        """Return a parameter, None where it is absent."""
-        return dict(self.parameters).get(name)
 
 
 def join_reasons(reasons: Iterable[Reason]) -> Reason:

@@ -29,7 +29,7 @@ from fairgauge.results.disadvantage import harm_in_words
 from fairgauge.results.estimates import DisparityChange, Estimate, Group, RateChange
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic, Interval, WhyWithheld
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, find_named
 from fairgauge.results.verdicts import Verdict, reasons_of
 from fairgauge.start.records import dataclass, field, replace
 from fairgauge.values import Saved
@@ -150,14 +150,10 @@ class Candidate:
 
 def with_verdict(candidate: Candidate) -> Candidate:
     """Return a candidate with its verdict."""
-    fairness, outcomes = _fairness(candidate), {test.outcome for test in candidate.margins}
-    performance = Performance.CANNOT_TELL
-    if not outcomes:
-        performance = Performance.NO_MARGIN
-    elif Performance.INFERIOR in outcomes:
-        performance = Performance.INFERIOR
-    elif outcomes == {Performance.NON_INFERIOR}:
-        performance = Performance.NON_INFERIOR
+    order = (Performance.INFERIOR, Performance.CANNOT_TELL, Performance.NON_INFERIOR)
+    outcomes = (test.outcome for test in candidate.margins)
+    performance = min(outcomes, key=order.index, default=Performance.NO_MARGIN)
+    fairness = _fairness(candidate)
     verdict = _verdict(candidate, fairness, performance)
     return replace(candidate, verdict=verdict, fairness=fairness, performance=performance)
 
@@ -258,6 +254,12 @@ class UnmatchedVerdict:
     verdict: Verdict
     report: Which
     reason: Reason
+
+    @property
+    def is_unaccounted(self) -> bool:
+        if self.report == "new":
+            return self.verdict.outcome is Outcome.FAIL
+        return self.reason.code is not ReasonCode.IS_REFERENCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -403,8 +405,9 @@ class Change(ResultOfMetrics):
         if self.new is None:
             return ()
         rules = any(each.what == "rule" and each.report == "old" for each in self.alone)
+        unmatched = any(each.is_unaccounted for each in self.unmatched)
         reasons = {
-            WhyIncomplete.NO_COUNTERPART: rules or any(map(_is_unaccounted, self.unmatched)),
+            WhyIncomplete.NO_COUNTERPART: rules or unmatched,
             WhyIncomplete.UNTESTED: self._verdicts_untested() or any(map(self._open, self.changes)),
             WhyIncomplete.OTHER_ROWS: any(map(_leaves_out_other_rows, self.differences)),
             WhyIncomplete.GROUP_GONE: any(each.hardly_left for each in self.sizes),
@@ -452,18 +455,7 @@ class Change(ResultOfMetrics):
         return judged and all(BADNESS[f.new.outcome] < new for f in self.flips if f.worse)
 
     def __getitem__(self, name: str) -> Candidate:
-        for each in self.candidates:
-            if each.name == name:
-                return each
-        names = ", ".join(candidate.name for candidate in self.candidates)
-        raise KeyError(f"no candidate {name!r}; there are {names}")
-
-
-def _is_unaccounted(each: UnmatchedVerdict) -> bool:
-    # an old verdict, or a fail of the new report, without a counterpart
-    if each.report == "new":
-        return each.verdict.outcome is Outcome.FAIL
-    return each.reason.code is not ReasonCode.IS_REFERENCE
+        return find_named(self.candidates, name)
 
 
 def _leaves_out_other_rows(each: Difference) -> bool:

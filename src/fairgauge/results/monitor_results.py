@@ -183,6 +183,11 @@ class MonitoredComparison(HasDefinition[Metric | Statistic]):
         return next(known, None)
 
     @property
+    def nearness(self) -> float:
+        """Return how near it is to an alarm, the nearest least."""
+        return -(self.evidence or 0.0) / self.threshold
+
+    @property
     def is_sufficient(self) -> bool:
         return self.state is not MonitorState.INSUFFICIENT
 
@@ -222,6 +227,10 @@ class Unmatched:
     nearest: str | None = None
     feature: str | None = None
     reason: Reason | None = None
+
+
+_GRAVEST_FIRST = (MonitorState.ALARM, MonitorState.INSUFFICIENT, MonitorState.UNDEFINED,
+    MonitorState.WAITING, MonitorState.NO_ALARM)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,30 +273,22 @@ class MonitorReport(ResultOfMetrics):
     def alarms(self) -> tuple[MonitoredComparison, ...]:
         """Return the comparisons that alarmed: shifts that have passed last, by their evidence."""
         raised = [(each.alarm, each) for each in self.comparisons if each.alarm is not None]
-        return tuple(
-            each for alarm, each in sorted(raised, key=lambda of: (
-                of[0].currently is AfterAlarm.TOLERATED, -(of[1].evidence or 0.0) / of[1].threshold
-            ))
-        )  # fmt: skip
+        raised.sort(key=lambda of: (of[0].currently is AfterAlarm.TOLERATED, of[1].nearness))
+        return tuple(each for _, each in raised)
 
     @property
     def gravest(self) -> tuple[MonitoredComparison, ...]:
         """Return alarms, then others by how near they are to one, insufficient data last."""
         quiet = (comparison for comparison in self.comparisons if comparison.alarm is None)
-        near = sorted(quiet, key=lambda e: (
-            not e.is_sufficient, -(e.evidence or 0.0) / e.threshold))  # fmt: skip
-        return (*self.alarms, *near)
+        return (*self.alarms, *sorted(quiet, key=lambda e: (not e.is_sufficient, e.nearness)))
 
     def concerning(self, period: str) -> tuple[HistoryFinding, ...]:
         """Return what may be wrong with a period, or with labels that were due by it."""
         due, label = period, self.spec["label"]
         if (within := self.spec["monitor"].get("labels_within")) and self.periods[-1] == period:
             due = self.periods[max(len(self.periods) - 1 - within, 0)]
-        return tuple(
-            each
-            for each in self.findings
-            if each.concerns(period) or (label and each.column == label and each.concerns(due))
-        )
+        return tuple(e for e in self.findings
+            if e.concerns(period) or (label and e.column == label and e.concerns(due)))  # fmt: skip
 
     @property
     def undefined(self) -> tuple[MonitoredComparison, ...]:
@@ -296,14 +297,9 @@ class MonitorReport(ResultOfMetrics):
     @property
     def state(self) -> MonitorState:
         states = {comparison.state for comparison in self.comparisons}
-        if MonitorState.ALARM in states:
-            return MonitorState.ALARM
-        undecided = self.unmatched or not states
-        if MonitorState.INSUFFICIENT in states or undecided:
-            return MonitorState.INSUFFICIENT
-        if MonitorState.UNDEFINED in states:
-            return MonitorState.UNDEFINED
-        return MonitorState.WAITING if MonitorState.WAITING in states else MonitorState.NO_ALARM
+        if self.unmatched or not states:
+            states.add(MonitorState.INSUFFICIENT)
+        return min(states, key=_GRAVEST_FIRST.index)
 
     @property
     def faults(self) -> tuple[HistoryFinding, ...]:
@@ -317,13 +313,8 @@ class MonitorReport(ResultOfMetrics):
         for each in (e for e in self.findings if e.hides_rows):
             hidden[each.column, each.value] += sum(map(each.concerns, self.periods))
         most = _MANY_HIDDEN * len(self.periods)
-        return tuple(
-            each
-            for each in self.findings
-            if each.problem in always
-            or each in last
-            or (each.hides_rows and hidden[each.column, each.value] > most)
-        )
+        return tuple(e for e in self.findings if e.problem in always or e in last
+            or (e.hides_rows and hidden[e.column, e.value] > most))  # fmt: skip
 
     @property
     def exit_code(self) -> int:

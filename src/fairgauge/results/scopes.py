@@ -28,7 +28,7 @@ from fairgauge.enums import (
     ScopeKind,
 )
 from fairgauge.identity import FeatureId, GroupId
-from fairgauge.reasons import Parameter, Reason
+from fairgauge.reasons import Parameter, Reason, WithParameters
 from fairgauge.results.codec import (
     NOT_SAVED,
     Finite,
@@ -205,7 +205,7 @@ def simultaneous_interval(alone: Interval, low: float, high: float) -> Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnostic(HasDefinition[Metric | Statistic | None]):
+class Diagnostic(HasDefinition[Metric | Statistic | None], WithParameters):
     """A note or a warning about an audit, with the parameters that its sentence needs.
 
     ``definition`` is the metric or the rate that a parameter names; None where it is of none.
@@ -236,13 +236,6 @@ class Diagnostic(HasDefinition[Metric | Statistic | None]):
         cls, code: DiagnosticCode, feature: str | None = None, **parameters: Parameter
     ) -> Diagnostic:
         return cls(Level.WARNING, code, feature, tuple(sorted(parameters.items())))
-
-    def __getitem__(self, name: str) -> Any:
-        return dict(self.parameters)[name]
-
-    def get(self, name: str) -> Any:
-        """Return a parameter, None where it is absent."""
-        return dict(self.parameters).get(name)
 
     @property
     def message(self) -> str:

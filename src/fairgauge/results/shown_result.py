@@ -13,14 +13,14 @@ import json
 import pkgutil
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue, Facts, own_rates
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.errors import CubeError, display, quote
+from fairgauge.errors import CubeError, display, listing, quote, suggest
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec
 from fairgauge.results.codec import NOT_SAVED, Plain, Schema, Version
@@ -31,6 +31,7 @@ from fairgauge.start.records import dataclass, field
 from fairgauge.values import AmbiguousJsonError, Json, Saved, read_json
 from fairgauge.version import __version__
 
+Result = TypeVar("Result")
 _REGISTRY: dict[str, type[ShownResult]] = {}
 _PACKAGES: list[str] = []
 OwnRates = Annotated[tuple[Statistic, ...], codec.Restored("metrics", Facts, own_rates)]
@@ -208,6 +209,15 @@ class ResultOfMetrics(ShownResult):
     def metrics(self) -> Facts:
         """Return the facts of the user's own rates, by their names."""
         return self.catalogue.facts(rate.name for rate in self.own)
+
+
+def find_named(results: Sequence[Result], name: str, key: str = "name") -> Result:
+    """Return the result of a name; raise a KeyError that names the others if there is none."""
+    known = {getattr(each, key): each for each in results}
+    if name not in known:
+        others = f"there is {listing(known) or 'none'}"
+        raise KeyError(f"no {key} {quote(name)}; {others}.{suggest(name, known)}")
+    return known[name]
 
 
 def result_classes() -> Mapping[str, type[ShownResult]]:

@@ -9,11 +9,16 @@ from typing import Any, ClassVar
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode, Missing, SearchedValues, SubgroupStatus, Worse
-from fairgauge.errors import quote
 from fairgauge.results.codec import Finite, Share
 from fairgauge.results.disadvantage import harm_in_words
 from fairgauge.results.scopes import Diagnostic, HasDefinition
-from fairgauge.results.shown_result import CountedData, ResultKind, ResultOfMetrics, ShownResult
+from fairgauge.results.shown_result import (
+    CountedData,
+    ResultKind,
+    ResultOfMetrics,
+    ShownResult,
+    find_named,
+)
 from fairgauge.start.records import dataclass, field
 from fairgauge.values import Saved
 
@@ -183,10 +188,7 @@ class SubgroupSearch(ResultOfMetrics):
         KeyError
             No subgroup of this name is worse, or listed as undecided.
         """
-        for each in (*self.worse, *self.undecided):
-            if each.name == name:
-                return each
-        raise KeyError(f"{quote(name)}; {len(self.worse) + len(self.undecided):,} are listed")
+        return find_named((*self.worse, *self.undecided), name)
 
     def where(self, subgroup: Subgroup) -> dict[str, Any]:
         """Return the option ``where`` that counts the rows of a subgroup alone.

@@ -6,13 +6,12 @@ from typing import ClassVar, Self
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Accepts, ChosenBy, Outcome
-from fairgauge.errors import quote
 from fairgauge.question.rules import parse_rule
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share
 from fairgauge.results.estimates import DisparityChange, RateChange
 from fairgauge.results.scopes import Interval, Reference, WhyWithheld
-from fairgauge.results.shown_result import CountedResult, ResultKind
+from fairgauge.results.shown_result import CountedResult, ResultKind, find_named
 from fairgauge.results.verdicts import exit_code, gravest
 from fairgauge.start.records import dataclass, replace
 
@@ -148,10 +147,7 @@ class ThresholdChoice(CountedResult):
         KeyError
             No thresholds were chosen for it.
         """
-        for each in self.features:
-            if each.feature == feature:
-                return each
-        raise KeyError(f"{quote(feature)}; there is {', '.join(e.feature for e in self.features)}")
+        return find_named(self.features, feature, "feature")
 
     @property
     def kept_rate(self) -> Statistic:

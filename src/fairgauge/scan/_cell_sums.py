@@ -36,6 +36,7 @@ from fairgauge.start.records import dataclass, field
 Codes: TypeAlias = NDArray[np.integer[Any]]
 Floats: TypeAlias = NDArray[np.float64]
 Cells: TypeAlias = NDArray[np.int64]
+Measures: TypeAlias = Mapping[str, Floats | None]
 
 # cells that there may be, up to which a table holds the number of each
 _MOST_DENSE = 1 << 24
@@ -310,11 +311,7 @@ class _TableSums:
         self.dense = True
 
     def add(
-        self,
-        rows: int,
-        codes: Sequence[Codes],
-        sizes: Sequence[int],
-        measures: Mapping[str, Floats | None],
+        self, rows: int, codes: Sequence[Codes], sizes: Sequence[int], measures: Measures
     ) -> None:
         """Add the rows of a batch.
 

@@ -241,10 +241,8 @@ def _plain_array(value: object, path: str) -> NDArray[Any]:
     if _is_list(listed) and set(map(type, listed)) <= _CANONICAL:  # of millions of values at once
         return _single_type_array(cast("list[Value]", [*listed]), path)
     if not _is_list(listed) or any(_is_list(each) or _is_array(each) for each in listed):
-        features = path.startswith(("sensitive", "strata"))
-        raise SpecError(
-            Problem(path, _ONE_DIMENSION + (_OF_FEATURES if features else _OF_OUTCOMES))
-        )
+        advice = _OF_FEATURES if path.startswith(("sensitive", "strata")) else _OF_OUTCOMES
+        raise SpecError(Problem(path, _ONE_DIMENSION + advice))
     return _single_type_array([canonical(each) for each in listed], path)
 
 
@@ -353,10 +351,8 @@ def _columns_source(columns: Mapping[str, Values], frame: Frame | None) -> Sourc
     engine = series[0].implementation if frame is None else frame.implementation
     held = {name: _series_of_engine(name, values, engine) for name, values in columns.items()}
     if frame is None:
-        table: Frame = nw.from_dict(held)
-    else:
-        table = nw.maybe_reset_index(frame).with_columns(**held)
-    return open_frame(table.to_native())
+        return open_frame(nw.from_dict(held).to_native())
+    return open_frame(nw.maybe_reset_index(frame).with_columns(**held).to_native())
 
 
 def _series_of_engine(name: str, values: Values, engine: Any) -> Series:

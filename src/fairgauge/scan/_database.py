@@ -158,9 +158,8 @@ class Database:
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows of the columns of a plan."""
-        yield from record_batches(
-            plan, self._run(select_rows(plan, self._source_sql, self._column_sql()))
-        )
+        query = select_rows(plan, self._source_sql, self._column_sql())
+        yield from record_batches(plan, self._run(query))
 
     def query(self, plan: Plan) -> str:
         """Return the query that counts."""
@@ -180,12 +179,9 @@ class Database:
     def _column_sql(self) -> Columns:
         kinds = dict(self.table.schema().items())
         double = _DOUBLE[self._engine]
-        names = {
-            column: sql_double(identifier(column), double, "REAL")
-            if kind.is_float32()
-            else identifier(column)
-            for column, kind in kinds.items()
-        }
+        names = {column: identifier(column) for column in kinds}
+        single = [column for column, kind in kinds.items() if kind.is_float32()]
+        names |= {column: sql_double(names[column], double, "REAL") for column in single}
 
         def number(column: str) -> str:
             kind, name = kinds[column], names[column]
@@ -228,16 +224,15 @@ class Database:
             if self._engine == "mysql":
                 with closing(connection.cursor()) as cursor:
                     cursor.execute(self._translate(query))
-                    yield from (tuple(map(_remove_mark, record)) for record in cursor)
+                    for record in cursor:
+                        yield tuple(
+                            v.removesuffix(MARK) if isinstance(v, str) else v for v in record
+                        )
                 return
             with connection.transaction(), connection.cursor("fairgauge") as cursor:
                 cursor.execute(query)  # a named cursor sends its records in parts
                 while records := cursor.fetchmany(FETCHED):
                     yield from records
-
-
-def _remove_mark(value: object) -> object:
-    return value.removesuffix(MARK) if isinstance(value, str) else value
 
 
 def _rows_of(backend: BaseBackend, rows: str, shown: str) -> Table:
@@ -327,7 +322,10 @@ def _explain_database_errors(shown: str, url: str) -> Iterator[None]:
         missing = failed_import(error)  # which ibis may turn into an error of an attribute
         if missing is not None:
             raise MissingExtra(f"reading {quote(shown)}", _extra_for_url(url), missing) from None
-        message = reason(Exception(_hide_passwords(_secrets(url), str(error).replace(url, shown))))
+        message = str(error).replace(url, shown)
+        for secret in sorted(_secrets(url), key=len, reverse=True):
+            message = message.replace(secret, "***")
+        message = reason(Exception(message))
         raise DataError(f"cannot read {quote(shown)}: {message}") from None
 
 
@@ -337,9 +335,3 @@ def _secrets(url: str) -> set[str]:
     values = [each.partition("=")[2] for each in re.split("[&;]", parameters)]
     secret = [each for each in values if len(each) > _LONGEST_PLAIN]
     return {form for each in (password, *secret) for form in (each, unquote(each))} - {""}
-
-
-def _hide_passwords(secrets: set[str], text: str) -> str:
-    for each in sorted(secrets, key=len, reverse=True):
-        text = text.replace(each, "***")
-    return text

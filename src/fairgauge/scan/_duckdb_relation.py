@@ -274,15 +274,8 @@ def typed_columns(
         return (text_as_number(text), text_unless_number(text)) if is_text else None
 
     batched = frozenset(c for c, (_, kind) in written.items() if kind in _BATCHED)
-    return Columns(
-        key,
-        number,
-        of_texts=of_texts,
-        texts=texts,
-        batched=batched,
-        moment=last_of_times,
-        double_or_nan=double_or_nan,
-    )
+    return Columns(key, number, of_texts=of_texts, texts=texts, batched=batched,
+        moment=last_of_times, double_or_nan=double_or_nan)  # fmt: skip
 
 
 def list_paths_in_sql(paths: Iterable[Place]) -> str:
@@ -343,9 +336,7 @@ class DuckRows:
         query = f"SELECT {keys} FROM {self.relation}{limit}"
         own = self.own is not None
         records = [*(self._run(query) if own else run(query, self.name, in_order=True))]
-        found: list[Sequence[object]] = [
-            [record[i] for record in records] for i in range(len(columns))
-        ]
+        found: Any = [[record[i] for record in records] for i in range(len(columns))]
         if self.written.decode is not None:
             found = [[*map(self.written.decode, values)] for values in found]
         return found, bool(self.written.texts)
@@ -353,12 +344,8 @@ class DuckRows:
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         self._check(plan)
-        alike = all(
-            axis.column in self.written.batched and not axis.moments
-            for axis in plan.axes
-            if not axis.bins
-        )
-        fine = any(axis.grid for axis in plan.axes)
+        plain, fine = [axis for axis in plan.axes if not axis.bins], any(a.grid for a in plan.axes)
+        alike = all(a.column in self.written.batched and not a.moments for a in plain)
         if self.size >= _LARGE and fine and alike and has_arrow():
             cube = self._count_in_batches(plan, limit)
             if cube is not None:

@@ -48,10 +48,9 @@ class LakeTable:
     kind: str
     folder: str
 
-    def opened_by(self, asked: str) -> str | None:
-        """Return the address that opens the table that is named by its folder, if it is read."""
-        whole = _absolute(asked.rstrip("/")) == self.folder and self.kind == "delta"
-        return f"delta:{asked.rstrip('/')}" if whole else None
+    def opened_by(self, asked: str) -> bool:
+        """Return whether the name of its folder opens it, as of Delta."""
+        return self.kind == "delta" and _absolute(asked.rstrip("/")) == self.folder
 
     def error(self) -> DataError:
         """Return the error where some of its files are named in place of the table."""

@@ -76,10 +76,9 @@ class NarwhalsFrame:
     @property
     def streams(self) -> bool:
         """Return whether rows can be read in batches: of frames in memory, and scans of polars."""
-        lazy = isinstance(self.frame, nw.LazyFrame)
-        return (
-            has_arrow() and self.at_hand and (not lazy or hasattr(self.frame.to_native(), _COLLECT))
-        )
+        eager = isinstance(self.frame, nw.DataFrame)
+        in_parts = self.at_hand and (eager or hasattr(self.frame.to_native(), _COLLECT))
+        return in_parts and has_arrow()
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows."""
@@ -129,9 +128,8 @@ def open_by_narwhals(data: Any, name: str | None) -> Source:
     try:
         frame = nw.from_native(data)
     except TypeError:
-        raise DataError(
-            f"cannot audit data of type {type(data).__name__}; {ALLOWED_DATA}"
-        ) from None
+        kind = type(data).__name__
+        raise DataError(f"cannot audit data of type {kind}; {ALLOWED_DATA}") from None
     shown = name or f"{str(frame.implementation).rpartition('.')[2].lower()} frame"
     if frame.implementation.is_pandas():
         from fairgauge.scan._pandas import PandasFrame

@@ -78,10 +78,8 @@ class PandasFrame(_Frame):
         return replace(self, frame=self.frame.assign(**{column: np.nan}))
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
-        positions = [self.columns.index(name) for name in columns]
-        return [
-            _widen_floats(_decode(self.frame.iloc[:most, at])).tolist() for at in positions
-        ], False
+        held = (self.frame.iloc[:most, self.columns.index(name)] for name in columns)
+        return [_widen_floats(_decode(each)).tolist() for each in held], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
@@ -97,12 +95,10 @@ class PandasFrame(_Frame):
         }
         for start in range(0, len(self.frame), BATCH):
             part = slice(start, start + BATCH)
+            rows = {c: column[c].iloc[part] for c in plan.numeric_columns}
             yield Batch(
                 {axis: (values, codes[part]) for axis, (values, codes) in plain.items()},
-                {
-                    c: _numbers_of_column(column[c].iloc[part], c, plan)
-                    for c in plan.numeric_columns
-                },
+                {name: _numbers_of_column(values, name, plan) for name, values in rows.items()},
             )
 
 

@@ -82,12 +82,8 @@ class Columns:
         def either(i: int, own: Callable[[str], Any]) -> Callable[[str], Any]:
             return lambda column: made[column][i] if column in made else own(column)
 
-        return replace(
-            self,
-            key=either(0, self.key),
-            number=either(1, self.number),
-            wrong=either(2, self.wrong),
-        )
+        key, number, wrong = map(either, range(3), (self.key, self.number, self.wrong))
+        return replace(self, key=key, number=number, wrong=wrong)
 
     def without(self, no_numbers: Mapping[str, Sequence[Value]]) -> Columns:
         """Return the columns with some values of columns of numbers as missing ones."""
@@ -154,7 +150,11 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     values = [f"v{i}" for i in range(len(numbers))]
     values += [name for name, _ in texts]
     limited = [i for i, c in enumerate(numbers) if c in limited_columns(plan)]
-    values += [f"{_clamp(f'v{i}', columns)} AS l{i}" for i in limited]
+    least, most = columns.constant(-LARGEST), columns.constant(LARGEST)
+    above = f"> {most} THEN {most} WHEN"
+    values += [
+        f"CASE WHEN v{i} {above} v{i} < {least} THEN {least} ELSE v{i} END AS l{i}" for i in limited
+    ]
     values += [f"{value} AS {name}" for name, value in _sql_factors(plan, columns).items()]
     names = [f"k{i}" for i in range(len(plan.axes))]
     sets = [", ".join(f"k{i}" for i in table) for table in plan.tables]
@@ -162,9 +162,8 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     if _uses_grouping_sets(plan, columns):
         which = " + ".join(f"grouping({name}) * {1 << i}" for i, name in enumerate(names))
         by = f"GROUPING SETS ({', '.join(f'({each})' for each in sets)})"
-    sums = ", ".join(
-        [*names, f"{which} AS t", *(f"{s} AS s{i}" for i, s in enumerate(_sums(plan, columns)))]
-    )
+    made = (f"{each} AS s{i}" for i, each in enumerate(_sums(plan, columns)))
+    sums = ", ".join([*names, f"{which} AS t", *made])
     return (
         f"WITH r AS (SELECT {', '.join(read)} FROM {relation}), "
         f"s AS (SELECT {', '.join([*keys, *values])} FROM r) "
@@ -216,9 +215,7 @@ def _sums(plan: Plan, columns: Columns) -> list[str]:
     if plan.weight:
         sums.append(f"sum(CASE WHEN w > 0 THEN {'n' if plan.count else '1'} ELSE 0 END)")
     powers = [" * ".join([times, *["w"] * power]) for power in range(len(WEIGHTS))]
-    sums += [
-        f"sum({of})" for name, of in zip(WEIGHTS, powers, strict=True) if name in plan.measures
-    ]
+    sums += [f"sum({p})" for m, p in zip(WEIGHTS, powers, strict=True) if m in plan.measures]
     for moment in plan.moments:
         product = [powers[moment.power - 1]] if times else []
         if moment.by:
@@ -289,12 +286,6 @@ def _sql_factor(factor: Factor, x: str, y: str, columns: Columns) -> str:
     return f"ln(CASE WHEN {p} < {least} THEN {least} ELSE {p} END)"
 
 
-def _clamp(value: str, columns: Columns) -> str:
-    least, most = columns.constant(-LARGEST), columns.constant(LARGEST)
-    below = f"WHEN {value} < {least} THEN {least}"
-    return f"CASE WHEN {value} > {most} THEN {most} {below} ELSE {value} END"
-
-
 def _first_values(
     axes: Sequence[Axis], rows: int, relation: str, columns: Columns, run: Run
 ) -> list[list[object]]:
@@ -318,12 +309,9 @@ def _fetch_cells(
     while more := list(islice(records, max(len(cells), _FEW_CELLS))):
         cells += more
         if len(cells) > _FEW_CELLS:
-            found = {
-                axis: list(set(_decode_keys(axis, [cell[i] for cell in cells], columns)))
-                for i, axis in enumerate(plan.axes)
-                if axis.limited
-            }
-            check_values(found, columns.texts, limit)
+            axes = [(i, axis) for i, axis in enumerate(plan.axes) if axis.limited]
+            found = {a: {*_decode_keys(a, [cell[i] for cell in cells], columns)} for i, a in axes}
+            check_values({a: [*keys] for a, keys in found.items()}, columns.texts, limit)
     return cells
 
 
@@ -350,16 +338,11 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
     fractional = next((each for each in fields[after] if each is not None), None)
     check_counts(plan, fractional, cases, weight, rows)
     excluded = {Uncounted.NO_COUNT: without_count, Uncounted.NO_WEIGHT: without_weight}
-    counted = [
-        Counted(
-            [
-                _decode_keys(plan.axes[i], [fields[i][j] for j in at.tolist()], columns)
-                for i in table
-            ],
-            {m: each[at] for m, each in sums.items()},
-        )
-        for table, at in zip(tables, cells, strict=True)
-    ]
+    counted = []
+    for table, at in zip(tables, cells, strict=True):
+        places = at.tolist()
+        keys = (_decode_keys(plan.axes[i], [fields[i][j] for j in places], columns) for i in table)
+        counted.append(Counted([*keys], {m: each[at] for m, each in sums.items()}))
     return build(plan, counted, rows=rows, excluded=excluded, texts=columns.texts, limit=limit)
 
 
@@ -373,12 +356,8 @@ def _ranges_seen(plan: Plan, ranges: Sequence[Sequence[Any]]) -> Iterator[Seen]:
         low, high, wrong = (
             [v for v in each if v is not None] for each in ranges[3 * i : 3 * i + 3]
         )
-        yield Seen(
-            column,
-            float(min(low)) if low else None,
-            float(max(high)) if high else None,
-            min(wrong, default=None),
-        )
+        least, most = float(min(low)) if low else None, float(max(high)) if high else None
+        yield Seen(column, least, most, min(wrong, default=None))
 
 
 def _decode_keys(axis: Axis, fetched: list[object], columns: Columns) -> list[object]:

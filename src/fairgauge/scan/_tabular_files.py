@@ -16,7 +16,7 @@ from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -54,10 +54,10 @@ def open_csv(paths: list[Place], name: str, header_row: int = 0) -> Source:
     dialects = [_dialect(path, header_row) for path in paths]
     *_, columns = dialects[0][1]
     check_same_columns({p: each[-1] for p, (_, each) in zip(paths, dialects, strict=True)})
-    alike: dict[tuple[str, str, tuple[str, ...]], list[Place]] = {}
+    alike: dict[_Dialect, list[Place]] = {}
     for below, each in dialects:
         alike.setdefault(each, []).append(below)
-    parts = [_read_csv(found, *dialect, columns) for dialect, found in alike.items()]
+    parts = [_read_csv(found, dialect, columns) for dialect, found in alike.items()]
     # columns are named by position: DuckDB takes names that differ in case alone for the same
     position = {column: f"c{i}" for i, column in enumerate(columns)}
     written = replace(_text_columns(position, position), moment=last_of_times)
@@ -74,13 +74,8 @@ def _text_columns(keys: Mapping[str, str], texts: Mapping[str, str]) -> Columns:
     )
 
 
-def _read_csv(
-    paths: list[Place],
-    delimiter: str,
-    line_end: str,
-    header: tuple[str, ...],
-    columns: tuple[str, ...],
-) -> str:
+def _read_csv(paths: list[Place], dialect: _Dialect, columns: tuple[str, ...]) -> str:
+    delimiter, line_end, header = dialect
     found = [f"h{header.index(column)}" for column in columns]
     if delimiter == ";":  # where numbers have decimal commas, they cannot separate cells
         found = [
@@ -93,8 +88,12 @@ def _read_csv(
     return f"SELECT {chosen} FROM {csv_rows(paths, names, delimiter, line_end=line_end)}"
 
 
-def _dialect(path: Place, header_row: int) -> tuple[Place, tuple[str, str, tuple[str, ...]]]:
-    # the file from its header on, and its delimiter, line end and columns
+_Dialect: TypeAlias = tuple[str, str, tuple[str, ...]]
+"""The delimiter, the line end and the columns of a file."""
+
+
+def _dialect(path: Place, header_row: int) -> tuple[Place, _Dialect]:
+    # the file from its header on, and its dialect
     lines = _first_lines(path)
     if header_row > len(lines):
         raise DataError(f"{quote(path)} has no line {header_row:,} among its first {len(lines):,}")
@@ -107,9 +106,8 @@ def _dialect(path: Place, header_row: int) -> tuple[Place, tuple[str, str, tuple
     try:
         header = next(csv.reader(lines, delimiter=delimiter, strict=True))
     except (csv.Error, StopIteration):
-        raise DataError(
-            f"the header of {quote(path)} cannot be read: a quote is not closed"
-        ) from None
+        problem = f"the header of {quote(path)} cannot be read: a quote is not closed"
+        raise DataError(problem) from None
     if header.count("") > 1:
         named = listing([name for name in header if name], _MOST_NAMES) or "nothing"
         raise DataError(

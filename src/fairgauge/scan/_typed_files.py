@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,9 @@ def _label_values(name: str, values: list[Any], about: Any, record: FileRecord) 
     ]
     reasons: Counter[str] = Counter()
     for i, value in enumerate(known):
-        if value is not None and (value in letters or any(_is_in_range(value, e) for e in ranges)):
+        of_type = (e for e in ranges if isinstance(value, str) == isinstance(e["lo"], str))
+        within = value is not None and any(e["lo"] <= value <= e["hi"] for e in of_type)
+        if value is not None and (within or value in letters):
             reasons[labels.get(value, str(value))] += 1
             known[i] = None
     if reasons:
@@ -94,11 +96,6 @@ def _label_values(name: str, values: list[Any], about: Any, record: FileRecord) 
 def _whole_as_int(value: Any) -> Any:
     # a whole number as one, so that a code is written as its codebook has it
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _is_in_range(value: Any, limits: Mapping[str, Any]) -> bool:
-    low, high = limits["lo"], limits["hi"]
-    return isinstance(value, str) == isinstance(low, str) and bool(low <= value <= high)
 
 
 # rows above the header that are looked at

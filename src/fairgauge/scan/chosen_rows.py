@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -241,10 +241,8 @@ class _ChosenRows(_RowsOfSource):
         kept = dict(zip(axes, self._masks_kept(self.known, self.known), strict=True))
         places = {axis: PositionsInLevels(axis, self.known[axis]) for axis in axes if not axis.bins}
         for batch in self.source.batches(_append_axes(plan, axes)):
-            codes: dict[Axis, NDArray[np.integer[Any]]] = {
-                axis: each.of(*batch.keys[axis]) for axis, each in places.items()
-            }
-            codes |= {axis: batch.intervals(axis) for axis in axes if axis not in places}
+            codes = {axis: batch.intervals(axis) for axis in axes if axis not in places}
+            codes |= {axis: each.of(*batch.keys[axis]) for axis, each in places.items()}
             meet = np.logical_and.reduce([mask[codes[axis]] for axis, mask in kept.items()])
             keys = {
                 axis: (values, positions[meet])
@@ -403,8 +401,7 @@ def _read_table(feature: Probabilities, path: str) -> tuple[dict[str, int], Floa
         )
         problems.append(Problem(f"{path}.table", message))
     for kind, wrong in wrong_rows(p, feature.tolerance).items():
-        number = int(wrong.sum())
-        if number:
+        if number := int(wrong.sum()):
             message = wrong_probabilities(kind, number, feature)
             problems.append(Problem(f"{path}.table", f"{quote(feature.table)}: {message}"))
     refuse(problems)

@@ -130,10 +130,9 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
         sheet = sheet or named
         found = _list_asked(name)
         if found.table is not None:
-            whole = found.table.opened_by(str(each))
-            if whole is None or len(asked) > 1:
+            if len(asked) > 1 or not found.table.opened_by(str(each)):
                 raise found.table.error()
-            return open_lake_table(whole)
+            return open_lake_table(f"delta:{str(each).rstrip('/')}")
         skipped += found.skipped
         for path in found.files:
             read.setdefault(path.resolve(), path)  # a file with two names is read once
@@ -229,7 +228,11 @@ def refuse_database(path: str | Path) -> None:
 
 def check_readable(path: Place, kind: str) -> None:
     """Check that a file can be read, is not empty, holds rows and, where compressed, is whole."""
-    head = _first_bytes(path, _HEAD if kind in _COMPRESSED else _SIGNATURE)
+    try:
+        with path.open("rb") as handle:
+            head = handle.read(_HEAD if kind in _COMPRESSED else _SIGNATURE)
+    except OSError as error:
+        raise DataError(f"cannot read {quote(path)}: {error.strerror}") from None
     if not head:
         raise DataError(f"{quote(path)} is empty")
     _refuse_saved(path, _saved_format(head))
@@ -241,14 +244,6 @@ def check_readable(path: Place, kind: str) -> None:
                     pass
         except (OSError, EOFError, ValueError):
             raise DataError(f"{quote(path)} is truncated, or not a gzip file") from None
-
-
-def _first_bytes(path: Place, size: int) -> bytes:
-    try:
-        with path.open("rb") as handle:
-            return handle.read(size)
-    except OSError as error:
-        raise DataError(f"cannot read {quote(path)}: {error.strerror}") from None
 
 
 def _refuse_other_formats(path: Place, head: bytes, kind: str) -> None:
@@ -288,10 +283,7 @@ def _unpack_table(path: Place) -> Place:
         return path
     room = shutil.disk_usage(folder := Path(tempfile.mkdtemp(dir=folder_of_process()))).free
     try:
-        with (
-            path.open("rb") as packed,
-            _open_member(cast("IO[bytes]", packed), path) as (held, name),
-        ):
+        with path.open("rb") as packed, _open_member(packed, path) as (held, name):
             copy = folder / name
             with copy.open("wb") as target:
                 while piece := held.read(_PIECE):
@@ -306,7 +298,7 @@ def _unpack_table(path: Place) -> Place:
 
 
 @contextmanager
-def _open_member(packed: IO[bytes], path: Place) -> Iterator[tuple[IO[bytes], str]]:
+def _open_member(packed: Any, path: Place) -> Iterator[tuple[IO[bytes], str]]:
     kind = path.suffix.lower()
     if kind == ".zip":
         with zipfile.ZipFile(packed) as archive:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import islice
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,6 +158,9 @@ def has_arrow() -> bool:
     return find_spec("pyarrow") is not None
 
 
+Codes: TypeAlias = dict[Axis, NDArray[np.integer[Any]]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CodedRows:
     """Some rows by the positions of their values in the levels of counts.
@@ -169,7 +172,7 @@ class CodedRows:
     ``weights``: the sampling weights, 0 where not known; None without any.
     """
 
-    codes: dict[Axis, NDArray[np.integer[Any]]]
+    codes: Codes
     cases: NDArray[np.float64] | None
     scores: NDArray[np.float64] | None = None
     numbers: dict[str, NDArray[np.float64]] = field(default_factory=dict)
@@ -183,9 +186,7 @@ def coded_rows(source: Streamed, cube: Cube) -> Iterator[CodedRows]:
     }
     score = cube.plan.axis(Role.SCORE)
     for batch in source.batches(cube.plan):
-        codes: dict[Axis, NDArray[np.integer[Any]]] = {
-            axis: places[axis].of(*found) for axis, found in batch.keys.items()
-        }
+        codes: Codes = {axis: places[axis].of(*found) for axis, found in batch.keys.items()}
         codes |= {axis: batch.intervals(axis) for axis in cube.plan.axes if axis.bins}
         cases, weights = (
             None if column is None else np.nan_to_num(batch.numbers[column], posinf=0.0, neginf=0.0)
@@ -210,16 +211,12 @@ class PositionsInLevels:
     ) -> NDArray[np.integer[Any]]:
         """Return the level of every row, from its position among the engine's values."""
         missing = self._place(None)  # the last entry, which position -1 reads
-        # the values of one list only grow
-        if (
-            self._known is None
-            or self._known[0] is not values
-            or len(self._known[1]) != len(values) + 1
-        ):
+        known = self._known  # the values of one list only grow
+        if known is None or known[0] is not values or len(known[1]) != len(values) + 1:
             places = [*map(self._place, values), missing]
             same = places == [*range(len(values)), -1]
-            self._known = values, np.array(places, dtype=np.int32), same
-        _, places_of, same = self._known
+            self._known = known = values, np.array(places, dtype=np.int32), same
+        _, places_of, same = known
         found = positions if same else np.take(places_of, positions)
         if found.size and found.min() == _ABSENT:
             at = int(positions[np.argmin(found)])
@@ -271,20 +268,12 @@ def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batc
         positions, known = _flat(held.indices)
         positions = positions.astype(np.int32, copy=False)  # of polars unsigned
         positions = positions if known is None else np.where(known, positions, -1)
-        coded[axis] = _levels(held.dictionary), positions
-    return Batch(
-        coded,
-        {
-            column: _doubles(array, plan, column)
-            for column, array in zip(plan.numeric_columns, numbers, strict=True)
-        },
-    )
-
-
-def _levels(array: Any) -> Sequence[object]:
-    short = str(array.type) in ("float", "halffloat")
-    levels: Sequence[object] = doubles(_flat(array)[0]).tolist() if short else array.to_pylist()
-    return levels
+        levels = held.dictionary
+        short = str(levels.type) in ("float", "halffloat")
+        values = doubles(_flat(levels)[0]).tolist() if short else levels.to_pylist()
+        coded[axis] = values, positions
+    read = zip(plan.numeric_columns, numbers, strict=True)
+    return Batch(coded, {column: _doubles(array, plan, column) for column, array in read})
 
 
 def _doubles(array: Any, plan: Plan, column: str) -> NDArray[np.float64]:
@@ -294,9 +283,8 @@ def _doubles(array: Any, plan: Plan, column: str) -> NDArray[np.float64]:
         positions, known = _flat(held.indices)
         positions = positions.astype(np.int32, copy=False)
         texts = numbers_of_texts(held.dictionary.to_pylist(), plan, column)
-        found = np.append(texts, np.nan)[
-            positions if known is None else np.where(known, positions, -1)
-        ]
+        positions = positions if known is None else np.where(known, positions, -1)
+        found = np.append(texts, np.nan)[positions]
     else:
         if kind.startswith("decimal"):  # whose own cast misses the nearest double
             array = array.cast("string").cast("double")
@@ -310,11 +298,8 @@ def numbers_of_texts(texts: Sequence[Any], plan: Plan, column: str) -> NDArray[n
     """Return different texts as numbers, NaN where one is listed as none."""
     values = [canonical(each) for each in texts]
     numbers = numbers_of(values)
-    unread = {
-        name_of(each)
-        for each, number in zip(values, numbers, strict=True)
-        if each is not None and np.isnan(number)
-    }
+    read = zip(values, numbers, strict=True)
+    unread = {name_of(each) for each, n in read if each is not None and np.isnan(n)}
     wrong = unread.difference(map(name_of, plan.no_numbers.get(column, ())))
     if wrong := {text for text in wrong if text.strip().lower() != "nan"}:
         raise UnreadableNumbers(plan, column, wrong)
@@ -364,11 +349,8 @@ def record_batches(plan: Plan, records: Iterator[Sequence[Any]]) -> Iterator[Bat
             positions = [place.setdefault(each, len(place)) for each in held]
             known.extend(list(place)[len(known) :])
             keys[axis] = known, np.array(positions, dtype=np.int32)
-        numbers = {
-            name: _numbers_of_records(column, plan, name)
-            for name, column in zip(plan.numeric_columns, columns[len(plain) :], strict=True)
-        }
-        yield Batch(keys, numbers)
+        read = zip(plan.numeric_columns, columns[len(plain) :], strict=True)
+        yield Batch(keys, {name: _numbers_of_records(column, plan, name) for name, column in read})
 
 
 def _numbers_of_records(values: Sequence[Any], plan: Plan, column: str) -> NDArray[np.float64]:

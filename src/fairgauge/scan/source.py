@@ -279,10 +279,8 @@ def database_url(path: str | Path) -> str | None:
             head = handle.read(16)
     except (OSError, ValueError):
         return None
-    for scheme, (start, signature) in _SIGNATURES.items():
-        if head[start:].startswith(signature):
-            return f"{scheme}:///{path}"
-    return None
+    schemes = (scheme for scheme, (at, sign) in _SIGNATURES.items() if head.startswith(sign, at))
+    return next((f"{scheme}:///{path}" for scheme in schemes), None)
 
 
 @dataclass(slots=True)

@@ -122,9 +122,7 @@ class SparkFrame:
                 raise NotNumeric(column, kinds[column])
             return value
 
-        return Columns(
-            key, number, wrong, of_texts, self.texts, looks=False,
-        )  # fmt: skip
+        return Columns(key, number, wrong, of_texts, self.texts, looks=False)
 
     def _run(self, query: str) -> Iterator[Record]:
         with _explain_spark_errors(self.name):

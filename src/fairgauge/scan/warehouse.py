@@ -59,7 +59,6 @@ class Warehouse:
 
     @property
     def name(self) -> str:
-        """Return what the rows are called in messages."""
         return self.rows
 
     @property
@@ -85,9 +84,7 @@ class Warehouse:
 
     def _name(self, column: str) -> str:
         name = identifier(self.named.get(column, column))
-        if self.kinds[column] != "single":
-            return name
-        return sql_double(name)
+        return sql_double(name) if self.kinds[column] == "single" else name
 
     def _key(self, column: str) -> str:
         kind, name = self.kinds[column], self._name(column)
@@ -118,8 +115,7 @@ class Warehouse:
 
     def _key_sql(self, plan: Plan, i: int) -> str:
         axis = plan.axes[i]
-        kind = "number" if axis.bins else self.kinds[axis.column]
-        kind = "number" if kind == "single" else kind
+        kind = "number" if axis.bins else self.kinds[axis.column].replace("single", "number")
         sent = f"k{i}"
         if kind == "text" and self.dialect != FOLDED:
             sent = mark_text(f"k{i}", self.dialect)
