@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.enums import Profile
-from fairgauge.start.records import dataclass, field
-from fairgauge.stats.arrays import Mask, quiet
+from fairgauge.start.records import dataclass, field, replace
+from fairgauge.stats.arrays import Index, Mask, quiet
 
 Array = NDArray[np.float64]
 
@@ -170,6 +170,12 @@ class Scores:
     def open(self) -> Mask:
         """Return which bins hold an interval of scores, not a single value."""
         return self.high > self.low
+
+    def of(self, which: Index) -> Scores:
+        """Return the histograms of some comparisons, by their positions."""
+        sums = ("counts", "every", "sums", "total", "squares")
+        moments = {name: each[which] for name, each in self.moments.items()}
+        return replace(self, moments=moments, **{k: getattr(self, k)[which] for k in sums})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

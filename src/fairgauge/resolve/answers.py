@@ -66,94 +66,83 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     Raises ``SpecError``: with everything that is wrong with the table.
     """
     (table,) = cube.tables
-    axes: dict[Role, int] = {axis.role: i for i, axis in enumerate(table.axes)}
-    codes = table.codes
-    answer = axes.get(Role.SCORE, axes.get(Role.PREDICTION, 0))
-    answered = codes[:, answer] >= 0
+    axes: dict[Role, Axis] = {axis.role: axis for axis in table.axes}
+    names = {role: tuple(axis.names(cube.levels[axis])) for role, axis in axes.items()}
+    codes: dict[Role, Index] = dict(zip(axes, table.codes_of([*axes.values()]).T, strict=True))
+    answer = axes.get(Role.SCORE) or axes[Role.PREDICTION]
+    answered = codes[answer.role] >= 0
     rows = table.sums[cube.plan.cases]
-    problems: list[Problem] = []
 
     # the reference and groups that are excluded are found by name, below
     every = replace(question.spec, reference=ReferenceRule.OTHERS, exclude_groups=())
     crossing = cross_groups(cube, question.feature, every)
     groups = group_names(crossing.groups)
     group = crossing.groups_of(table.codes_of([part.axis for part in crossing.parts]))
+    left_out = [g for g, name in enumerate(groups) if name in question.spec.exclude_groups]
     reasons = {
-        f"missing {role}": codes[:, axes[role]] < 0
+        f"missing {role}": codes[role] < 0
         for role in (Role.ITEM, Role.VARIANT, Role.MODEL, Role.FAMILY)
-        if role in axes
+        if role in codes
     }
-    reasons["missing group"] = group < 0
-    excluded, kept = {}, np.ones(len(codes), dtype=np.bool_)
+    reasons |= {"missing group": group < 0, "excluded group": np.isin(group, left_out)}
+    excluded, kept = {}, np.ones(len(group), dtype=np.bool_)
     for reason, lacks in reasons.items():
         if lacking := int(rows[kept & lacks].sum()):
             excluded[reason] = lacking
         kept &= ~lacks
-    variant, levels = (
-        codes[:, axes[Role.VARIANT]],
-        _level_names(cube, table.axes[axes[Role.VARIANT]]),
-    )
-    problems += _two_groups(variant[kept], group[kept], levels, groups, question)
+    variant, variants = codes[Role.VARIANT], names[Role.VARIANT]
+    problems = [*_two_groups(variant[kept], group[kept], variants, groups, question)]
     family_of = None
     if Role.FAMILY in axes:
-        item, family = (codes[kept, axes[role]] for role in (Role.ITEM, Role.FAMILY))
-        family_of = np.full(len(cube.levels[table.axes[axes[Role.ITEM]]]), -1)
+        item, family = codes[Role.ITEM][kept], codes[Role.FAMILY][kept]
+        family_of = np.full(len(names[Role.ITEM]), -1)
         family_of[item] = family
         if (mixed := family_of[item] != family).any():
-            name = quote(_level_names(cube, table.axes[axes[Role.ITEM]])[item[mixed][0]])
+            name = quote(names[Role.ITEM][item[mixed][0]])
             message = f"item {name} is in several families of {quote(question.family or '')}"
             problems.append(Problem("family", f"{message}; an item is made from one text"))
-    left_out = [g for g, name in enumerate(groups) if name in question.spec.exclude_groups]
-    if lacking := int(rows[kept & np.isin(group, left_out)].sum()):
-        excluded["excluded group"] = lacking
-    kept &= ~np.isin(group, left_out)
     unfavourable: tuple[str, ...] = ()
     if question.decides:
-        levels_of = cube.levels[table.axes[answer]]
+        decisions, levels = codes[answer.role], cube.levels[answer]
         # a refusal to answer that is written as a text is no decision
-        unknown = unknown_levels(table.axes[answer], levels_of, every, Role.PREDICTION)
-        answered &= ~np.append(unknown, True)[codes[:, answer]]
+        unknown = unknown_levels(answer, levels, every, Role.PREDICTION)
+        answered &= ~np.append(unknown, True)[decisions]
         (masks,) = outcome_masks(cube, every, Task.BINARY)
-        sums = rows * np.append(masks.predictions, False)[codes[:, answer]]
-        if not table.axes[answer].cuts:
+        sums = rows * np.append(masks.predictions, False)[decisions]
+        if not answer.cuts:
             refused = np.flatnonzero(~unknown & ~masks.predictions)
-            unfavourable = tuple(name_of(levels_of[i]) for i in refused)
+            unfavourable = tuple(name_of(levels[i]) for i in refused)
     else:
         sums = table.sums[SUM]
-    problems += _unknown_groups(question, groups)
-    models = _level_names(cube, table.axes[axes[Role.MODEL]]) if Role.MODEL in axes else (None,)
-    model = codes[:, axes[Role.MODEL]] if Role.MODEL in axes else np.zeros(len(codes), np.int64)
-    refuse(problems)
+    refuse([*problems, *_unknown_groups(question, groups)])
 
-    keys = np.stack([model, codes[:, axes[Role.ITEM]], variant], axis=1)[kept]
-    cells, cell = _distinct_rows(keys)
+    model = codes.get(Role.MODEL, np.zeros(len(group), np.int64))
+    cells, cell = _distinct_rows(np.stack([model, codes[Role.ITEM], variant], axis=1)[kept])
     there = answered[kept]
 
     def total(values: Array) -> Array:
         return np.bincount(cell, values[kept] * there, len(cells)).astype(np.float64)
 
     n = total(rows)
-    mean = total(sums) / np.maximum(n, 1)
-    group_of = np.full(len(levels), -1, dtype=np.int64)
+    group_of = np.full(len(variants), -1, dtype=np.int64)
     group_of[variant[kept]] = group[kept]
-    used = [g for g in range(len(groups)) if g not in left_out and (group_of == g).any()]
+    used = [g for g in range(len(groups)) if (group_of == g).any()]
     position = np.full(len(groups) + 1, -1, dtype=np.int64)
     position[used] = np.arange(len(used))
-    names = tuple(groups[g] for g in used)
     answers = Answers(
-        models=models,
-        items=_level_names(cube, table.axes[axes[Role.ITEM]]),
-        variants=levels,
-        groups=names,
+        models=names.get(Role.MODEL, (None,)),
+        items=names[Role.ITEM],
+        variants=variants,
+        groups=tuple(groups[g] for g in used),
         group_of=position[group_of],
         family_of=family_of,
-        placebo=tuple(is_one_of(name, question.placebo) for name in names),
+        placebo=tuple(is_one_of(groups[g], question.placebo) for g in used),
         model=cells[:, 0],
         item=cells[:, 1],
         variant=cells[:, 2],
         n=n,
         missing=np.bincount(cell, rows[kept] * ~there, len(cells)).astype(np.float64),
-        mean=mean,
+        mean=total(sums) / np.maximum(n, 1),
         unfavourable=unfavourable,
         excluded=excluded,
     )
@@ -167,10 +156,6 @@ def _distinct_rows(codes: Index) -> tuple[Index, Index]:
     keys = np.ravel_multi_index(tuple((codes + 1).T), width)
     _, first, at = np.unique(keys, return_index=True, return_inverse=True)
     return codes[first], at
-
-
-def _level_names(cube: Cube, axis: Axis) -> tuple[str, ...]:
-    return tuple(axis.names(cube.levels[axis]))
 
 
 def _two_groups(

@@ -91,7 +91,7 @@ class CountsBySide:
                 LABEL: self._sums_over(sums, known[0], slice(None)),
                 PREDICTION: self._sums_over(sums, slice(None), known[1]),
             }
-        self._scores = Histograms(counted.histogram, measure, outcome)
+        self._scores = scores_of_sides(counted.histogram, measure, outcome)
         self._per_class = [CountsBySide(counted, r, profile, (), measure) for r in per_class]
         self._classes = per_class
         self.of_classes = bool(per_class)
@@ -124,7 +124,7 @@ class CountsBySide:
                 column: {name: sums[which, slots] for name, sums in of.items()}
                 for column, of in self._of_columns.items()
             },
-            scores=self._scores.pick(which),
+            scores=self._scores.of(which) if self._scores else None,
             joint=self._joint(raw) if self.of_classes else None,
             overall=self.pick(np.full_like(which, self.whole), slots) if overall else None,
         )
@@ -198,44 +198,31 @@ def add_others(counts: Array) -> Array:
     return np.concatenate([counts, before[-1:], rest])
 
 
-class Histograms:
-    """The score histograms of every side, by label."""
-
-    def __init__(self, histogram: Histogram | None, measure: str, outcome: OutcomeMasks) -> None:
-        if histogram is not None and outcome.turned is not None:
-            histogram = histogram.turned(outcome.turned)
-        self._histogram = histogram
-        if histogram is None:
-            return
-        counts = {m: add_others(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
-        self._centre = histogram.centre
-        self._every = counts[measure].sum(axis=1)
-        self._total, self._squares = (counts[m].sum(axis=(1, 2)) for m in ("s", "s2"))
-        by_label = {m: _split_by_label(c, outcome.labels) for m, c in counts.items()}
-        self._counts, self._sums = by_label[measure], by_label["s"]
-        self._moments = {m: c.sum(axis=2) for m, c in by_label.items() if m in SCORES}
-
-    def pick(self, which: Index) -> Scores | None:
-        """Return the histograms of some sides; None without scores."""
-        if self._histogram is None:
-            return None
-        return Scores(
-            low=self._histogram.low,
-            high=self._histogram.high,
-            centre=self._centre,
-            counts=self._counts[which],
-            every=self._every[which],
-            sums=self._sums[which],
-            moments={m: each[which] for m, each in self._moments.items()},
-            total=self._total[which],
-            squares=self._squares[which],
-        )
-
-
-def _split_by_label(counts: Array, positive: Mask) -> Array:
-    known = counts[:, :-1]
-    stacked: Array = np.stack([known[:, positive].sum(axis=1), known[:, ~positive].sum(axis=1)], 1)
-    return stacked
+def scores_of_sides(
+    histogram: Histogram | None, measure: str, outcome: OutcomeMasks
+) -> Scores | None:
+    """Return the score histograms of every side, by label; None without scores."""
+    if histogram is None:
+        return None
+    if outcome.turned is not None:
+        histogram = histogram.turned(outcome.turned)
+    counts = {m: add_others(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
+    ends = outcome.labels, ~outcome.labels
+    by_label = {
+        m: np.stack([each[:, :-1][:, end].sum(axis=1) for end in ends], axis=1)
+        for m, each in counts.items()
+    }
+    return Scores(
+        low=histogram.low,
+        high=histogram.high,
+        centre=histogram.centre,
+        counts=by_label[measure],
+        every=counts[measure].sum(axis=1),
+        sums=by_label["s"],
+        moments={m: each.sum(axis=2) for m, each in by_label.items() if m in SCORES},
+        total=counts["s"].sum(axis=(1, 2)),
+        squares=counts["s2"].sum(axis=(1, 2)),
+    )
 
 
 def _states(
