@@ -238,6 +238,11 @@ def _parse_cell(text: str) -> float | None:
         return None
 
 
+def is_number(text: str) -> bool:
+    """Return whether a cell is a number."""
+    return _parse_cell(text) is not None
+
+
 _WHOLE = (
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
     "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
