@@ -20,16 +20,20 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from fairgauge.errors import (
     NOT_UTF_8,
     DataError,
     MissingExtra,
     Problem,
+    alternatives,
     cause,
     listing,
     quote,
     refuse,
+    suggest,
 )
 from fairgauge.plugins import read_limited
 from fairgauge_cloud._coded_column import CodedColumn, Codes, Kind, Table, from_values
@@ -238,6 +242,11 @@ def _parse_cell(text: str) -> float | None:
         return None
 
 
+def is_number(text: str) -> bool:
+    """Return whether a cell is a number."""
+    return _parse_cell(text) is not None
+
+
 _WHOLE = (
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
     "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
@@ -302,3 +311,58 @@ def find(names: Sequence[str], asked: str | int | None) -> str | None:
     if isinstance(asked, int):
         return names[asked] if 0 <= asked < len(names) else None
     return asked if asked in names else None
+
+
+# ---- what pydantic finds wrong, as fairgauge reports it
+
+_KINDS = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "int_from_float": "a whole number",
+}
+
+
+def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
+    """Return every mistake once, also where a value could have been one of several types."""
+    found: dict[str, list[ErrorDetails]] = {}
+    for each in error.errors(include_url=False):
+        found.setdefault(_key_path(each["loc"]), []).append(each)
+    return [Problem(path, _message(each, model)) for path, each in found.items()]
+
+
+# the tag of a part of a union, which is no part of a path
+_TAG = re.compile(
+    r"(strict-)?(str|int|float|bool)|list\[.*|dict\[.*|function-.*|constrained-.*|literal\[.*"
+)
+
+
+def _key_path(where: tuple[int | str, ...]) -> str:
+    parts = (
+        f"[{p}]" if isinstance(p, int) else "" if _TAG.fullmatch(p) else f".{p}" for p in where
+    )
+    return "".join(parts).removeprefix(".")
+
+
+def _message(found: list[ErrorDetails], model: type[BaseModel]) -> str:
+    first = found[0]
+    if first["type"] == "missing":
+        return "is required"
+    if first["type"] == "extra_forbidden":
+        schema = model.model_json_schema()
+        parts = (schema, *schema.get("$defs", {}).values())
+        names = dict.fromkeys(name for part in parts for name in part.get("properties", ()))
+        return f"unknown key.{suggest(first['loc'][-1], [*names])}"
+    given = first["input"]
+    if first["type"] == "literal_error":
+        allowed = re.findall(r"'([^']*)'", first["ctx"]["expected"])
+        return (
+            f"{quote(given)} is not allowed.{suggest(given, allowed)} Allowed: {listing(allowed)}"
+        )
+    kinds = dict.fromkeys(_KINDS.get(each["type"], each["msg"]) for each in found)
+    return f"must be {alternatives(kinds)}, not {quote(given)}"

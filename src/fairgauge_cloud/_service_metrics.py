@@ -13,34 +13,10 @@ from typing import NotRequired, TypedDict
 import numpy as np
 
 from fairgauge import Cube, Report
+from fairgauge import metric as describe_metric
 from fairgauge.plugins import MetricValues, Neighbours, describe_reason
 from fairgauge_cloud._coded_column import CodedColumn, Kind, Mask
 from fairgauge_cloud._facet_counts import FacetQuestion
-
-DESCRIPTIONS = {
-    "CDDL": "Conditional Demographic Disparity in Labels (CDDL)",
-    "CI": "Class Imbalance (CI)",
-    "DPL": "Difference in Positive Proportions in Labels (DPL)",
-    "JS": "Jensen-Shannon Divergence (JS)",
-    "KL": "Kullback-Liebler Divergence (KL)",
-    "KS": "Kolmogorov-Smirnov Distance (KS)",
-    "LP": "L-p Norm (LP)",
-    "TVD": "Total Variation Distance (TVD)",
-    "AD": "Accuracy Difference (AD)",
-    "CDDPL": "Conditional Demographic Disparity in Predicted Labels (CDDPL)",
-    "DAR": "Difference in Acceptance Rates (DAR)",
-    "DCA": "Difference in Conditional Acceptance (DCA)",
-    "DCR": "Difference in Conditional Rejection (DCR)",
-    "DI": "Disparate Impact (DI)",
-    "DPPL": "Difference in Positive Proportions in Predicted Labels (DPPL)",
-    "DRR": "Difference in Rejection Rates (DRR)",
-    "FT": "Flip Test (FT)",
-    "GE": "Generalized Entropy (GE)",
-    "RD": "Recall Difference (RD)",
-    "SD": "Specificity Difference (SD)",
-    "TE": "Treatment Equality (TE)",
-}
-"""What stands beside a code in results, letter for letter as the service writes it."""
 
 REGISTERED_PRE = ("CI", "DPL", "KL", "JS", "LP", "TVD", "KS", "CDDL")
 REGISTERED_POST = (
@@ -49,6 +25,16 @@ REGISTERED_POST = (
 """The metrics of each stage, in the order in which an error lists them."""
 PRE_TRAINING, POST_TRAINING = (tuple(sorted(each)) for each in (REGISTERED_PRE, REGISTERED_POST))
 """The same in the order of results."""
+
+DESCRIPTIONS = {
+    **{code: describe_metric(code).title for code in (*REGISTERED_PRE, *REGISTERED_POST)},
+    "DPL": "Difference in Positive Proportions in Labels (DPL)",
+    "KL": "Kullback-Liebler Divergence (KL)",
+    "LP": "L-p Norm (LP)",
+    "KS": "Kolmogorov-Smirnov Distance (KS)",
+    "DCA": "Difference in Conditional Acceptance (DCA)",
+}
+"""What stands beside a code in results, letter for letter as the service writes it."""
 
 ALIASES = {"DCAcc": "DCA", "CDD": "CDDL", "DPPPL": "DPPL", "DPPTL": "DPL"}
 
@@ -172,9 +158,6 @@ def warnings_of(report: Report) -> list[str]:
     return [f"Warning: {each}" for each in report.diagnostics if each.level == "warning"]
 
 
-_OF_ALL_ROWS = ("GE",)
-
-
 class ServiceMetrics:
     """The metrics of every facet and block of a question."""
 
@@ -204,9 +187,7 @@ class ServiceMetrics:
         value, reason = self._values.value(metric, facet, self._name(facet, block))
         rows = self.size(facet, block)
         others = self.known(facet) - rows
-        if metric in _OF_ALL_ROWS:
-            value = None if value is None else self._entropy()
-        elif metric not in CONDITIONAL and 0 in (rows, others):
+        if metric not in (*CONDITIONAL, "GE") and 0 in (rows, others):
             value = None
         if value is None:
             text = "" if reason is None else describe_reason(reason)
@@ -229,14 +210,6 @@ class ServiceMetrics:
 
     def _name(self, facet: int, block: int) -> str:
         return self.asked.block_names(facet)[block]
-
-    def _entropy(self) -> float:
-        assert self.asked.label is not None
-        assert self.asked.prediction is not None
-        positive, predicted = self.asked.label.states == 1, self.asked.prediction.states == 1
-        benefits = predicted.astype(np.int64) - positive + 1
-        ratios = benefits / benefits.mean()
-        return float((ratios**2 - 1).sum() / (2 * len(benefits)))
 
 
 def unsortable(values: Sequence[object]) -> str | None:

@@ -15,8 +15,6 @@ from fairgauge_cloud._files import json_document
 from fairgauge_cloud._service_metrics import read_value, spell_value
 from fairgauge_cloud.clarify.analysis import Analysis
 
-Saved = dict[str, Any]
-
 ANALYSIS, REPORT = "analysis.json", "fairgauge.json"
 STAGES = ("pre_training_bias_metrics", "post_training_bias_metrics")
 
@@ -45,7 +43,7 @@ def write_json(value: object) -> str:
     return json.dumps(value, indent=4, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def read_results(path: Path) -> Saved:
+def read_results(path: Path) -> dict[str, Any]:
     """Read an ``analysis.json``."""
     found = json_document(path)
     if not isinstance(found, dict) or not any(stage in found for stage in STAGES):
@@ -54,7 +52,7 @@ def read_results(path: Path) -> Saved:
     return found
 
 
-def values_of(found: Saved, name: str) -> Values:
+def values_of(found: dict[str, Any], name: str) -> Values:
     """Return every value of a results file."""
     try:
         return {
@@ -86,7 +84,8 @@ def write_results(found: Analysis, folder: Path, name: str) -> None:
     write_all(contents)
 
 
-_INTERVAL = re.compile(r"\(([^,]+), ([^,]+)[\])]")
+# the name of a facet that is numbers above a threshold, as pandas writes an interval
+_INTERVAL = re.compile(r"\(([-+]?[\d.]+(?:e[-+]?\d+)?), [^,]+[\])]")
 # sums of logarithms differ in their last digits from one program to the next
 _ROUNDING = 1e-12
 
@@ -131,25 +130,29 @@ class Drift:
 def compare(current: Values, baseline: Values) -> Drift:
     """Hold current values against a baseline's."""
     baseline = _align_intervals(current, baseline)
-    violations = []
-    open_questions = []
-    evaluated = 0
-    for key in sorted({*current, *baseline}, key=lambda k: (k.metric, *k)):
-        reason = _unanswerable(current.get(key), baseline.get(key))
-        if reason is not None:
-            open_questions.append(f"{key.metric} of {key.facet} {key.block}: {reason}")
-            continue
-        now, before = current[key].value, baseline[key].value
-        assert now is not None
-        assert before is not None
-        evaluated += 1
-        if has_drifted(now, before):
+    violations, open_ = list[Violation](), list[str]()
+    every = sorted({*current, *baseline}, key=lambda key: (key.metric, *key))
+    for key in every:
+        now, before = current.get(key), baseline.get(key)
+        if before is None or before.value is None or now is None or now.value is None:
+            open_.append(f"{key.metric} of {key.facet} {key.block}: {_why_open(now, before)}")
+        elif has_drifted(now.value, before.value):
             text = (
-                f"Metric value {spell_value(now)} doesn't meet the baseline constraint requirement "
-                f"{spell_value(before)}"
+                f"Metric value {spell_value(now.value)} doesn't meet the baseline constraint "
+                f"requirement {spell_value(before.value)}"
             )
             violations.append(Violation(key.facet, key.block, key.metric, text))
-    return Drift(tuple(violations), tuple(open_questions), evaluated)
+    return Drift(tuple(violations), tuple(open_), len(every) - len(open_))
+
+
+def _why_open(now: MetricValue | None, before: MetricValue | None) -> str:
+    if before is None:
+        return "not in the baseline"
+    if now is None:
+        return "not in the current results"
+    if before.value is None:
+        return f"the baseline has no value ({before.error or 'null'})"
+    return f"there is no value ({now.error or 'null'})"
 
 
 def has_drifted(now: float, before: float) -> bool:
@@ -161,44 +164,23 @@ def has_drifted(now: float, before: float) -> bool:
 def _align_intervals(current: Values, baseline: Values) -> Values:
     # A facet given by a threshold is called ``(100, 225]``, by the largest value of its column; it
     # is the same facet when that value moves. Only a facet of one block can be one of these.
-    now, before = _blocks(current), _blocks(baseline)
+    def single_blocks(values: Values) -> dict[tuple[str, ...], str]:
+        blocks: dict[tuple[str, ...], set[str]] = {}
+        for key in values:
+            blocks.setdefault((key.stage, key.facet), set()).add(key.block)
+        return {key: block for key, (block, *more) in blocks.items() if not more}
+
+    def threshold(block: str) -> float | None:  # ``(100, 225]`` is above 100
+        found = _INTERVAL.fullmatch(block)
+        return None if found is None else float(found[1])
+
+    now, before = single_blocks(current), single_blocks(baseline)
     renamed = {
-        (*key, old[0]): now[key][0]
-        for key, old in before.items()
-        if len(old) == 1 and len(now.get(key, [])) == 1 and _block_threshold(old[0]) is not None
-        if _block_threshold(old[0]) == _block_threshold(now[key][0])
+        (*key, block): now[key]
+        for key, block in before.items()
+        if key in now and threshold(block) is not None and threshold(block) == threshold(now[key])
     }
     return {
         key._replace(block=renamed.get(key[:3], key.block)): value
         for key, value in baseline.items()
     }
-
-
-def _blocks(values: Values) -> dict[tuple[str, str], list[str]]:
-    found: dict[tuple[str, str], list[str]] = {}
-    for key in values:
-        blocks = found.setdefault((key.stage, key.facet), [])
-        if key.block not in blocks:
-            blocks.append(key.block)
-    return found
-
-
-def _block_threshold(block: str) -> float | None:
-    # the threshold of a block that is an interval: ``(100, 225]`` is above 100
-    found = _INTERVAL.fullmatch(block)
-    try:
-        return None if found is None else float(found[1])
-    except ValueError:
-        return None
-
-
-def _unanswerable(now: MetricValue | None, before: MetricValue | None) -> str | None:
-    if before is None:
-        return "not in the baseline"
-    if now is None:
-        return "not in the current results"
-    if before.value is None:
-        return f"the baseline has no value ({before.error or 'null'})"
-    if now.value is None:
-        return f"there is no value ({now.error or 'null'})"
-    return None

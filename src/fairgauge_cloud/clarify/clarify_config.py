@@ -21,8 +21,7 @@ from pydantic import (
 
 from fairgauge.errors import DataError, Problem, SpecError, quote, suggest
 from fairgauge.plugins import read_limited
-from fairgauge_cloud._config_problems import problems_of
-from fairgauge_cloud._files import MOST_OF_CONFIGURATION
+from fairgauge_cloud._files import MOST_OF_CONFIGURATION, problems_of
 from fairgauge_cloud._service_metrics import (
     ALIASES,
     POST_TRAINING,
@@ -176,8 +175,7 @@ def read_config(text: str, *, has_dataset: bool = False) -> AnalysisConfig:
         config = AnalysisConfig.model_validate(found)
     except ValidationError as error:
         raise ConfigError(problems_of(error, AnalysisConfig)) from None
-    problems = [*_dataset(config), *_check_methods(config), *_bias(config, has_dataset)]
-    if problems:
+    if problems := list(_find_problems(config, has_dataset)):
         raise ConfigError(problems)
     return config
 
@@ -201,36 +199,42 @@ def _asked_metrics(stage: str, methods: str | list[str]) -> list[str]:
     return [name for name in ordered if name in asked]
 
 
-def _dataset(config: AnalysisConfig) -> Iterator[Problem]:
-    kind = config.dataset_type
-    if config.version != "1.0":
-        yield Problem("version", f"only '1.0' is supported, not {quote(config.version)}")
-    if kind == CAPTURED:
-        message = "captured traffic is not read; name a table with its predictions with --dataset"
-        yield Problem("dataset_type", message)
-    if kind == "application/x-image":
-        yield Problem("dataset_type", "images have no bias metrics; explanations are out of scope")
-    if config.time_series_data_config is not None:
-        yield Problem("time_series_data_config", _NO_TIME_SERIES)
-    if kind in _JSON_TYPES and config.features is None:
-        yield Problem("features", "Data must contain features. It is the JMESPath to them")
-    for key in ("label", "predicted_label"):
-        if kind != "text/csv" and isinstance(getattr(config, key), int):
-            yield Problem(key, f"must be text for {kind}; an index is for text/csv")
-    if kind != "text/csv":
-        for key in ("facet_dataset_uri", "predicted_label_dataset_uri"):
-            if getattr(config, key) is not None:
-                yield Problem(key, f"is only for text/csv, not {kind}")
-    for key in ("headers", "facet_headers", "predicted_label_headers"):
-        names = getattr(config, key) or []
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            yield Problem(key, f"names {quote(twice[0])} twice")
-
-
-def _check_methods(config: AnalysisConfig) -> Iterator[Problem]:
-    methods = config.methods
-    if methods.pre_training_bias is None and methods.post_training_bias is None:
+def _find_problems(config: AnalysisConfig, has_dataset: bool) -> Iterator[Problem]:
+    kind, methods = config.dataset_type, config.methods
+    is_csv = kind == "text/csv"
+    asks = methods.pre_training_bias is not None or methods.post_training_bias is not None
+    given = config.model_dump(exclude_none=True)
+    rows = [
+        (config.version != "1.0", "version",
+         f"only '1.0' is supported, not {quote(config.version)}"),
+        (kind == CAPTURED, "dataset_type",
+         "captured traffic is not read; name a table with its predictions with --dataset"),
+        (kind == "application/x-image", "dataset_type",
+         "images have no bias metrics; explanations are out of scope"),
+        ("time_series_data_config" in given, "time_series_data_config", _NO_TIME_SERIES),
+        (kind in _JSON_TYPES and config.features is None, "features",
+         "Data must contain features. It is the JMESPath to them"),
+        *((not is_csv and isinstance(given.get(key), int), key,
+           f"must be text for {kind}; an index is for text/csv")
+          for key in ("label", "predicted_label")),
+        *((not is_csv and key in given, key, f"is only for text/csv, not {kind}")
+          for key in ("facet_dataset_uri", "predicted_label_dataset_uri")),
+        *((names.count(name) > 1, key, f"names {quote(name)} twice")
+          for key in ("headers", "facet_headers", "predicted_label_headers")
+          for names in [given.get(key, [])] for name in dict.fromkeys(names)),
+    ]  # fmt: skip
+    rows += [] if not asks else [
+        (config.dataset_uri is None and not has_dataset, "dataset_uri",
+         "is required, or name the data with --dataset"),
+        (config.label is None, "label", "is required for bias metrics"),
+        (not config.label_values_or_threshold, "label_values_or_threshold",
+         "is required for bias metrics: the positive values, or one exclusive lower bound"),
+        (not config.facet, "facet", "is required for bias metrics: name at least one"),
+        (config.lacks_predictions and not methods.pre_training_bias, "methods.post_training_bias",
+         "needs predictions: name predicted_label or predicted_label_dataset_uri"),
+    ]  # fmt: skip
+    yield from (Problem(path, message) for is_wrong, path, message in rows if is_wrong)
+    if not asks:
         asked = [name for name in _EXPLAIN if getattr(methods, name) is not None]
         what = f" ({', '.join(asked)} explain a model, which fairgauge does not)" if asked else ""
         message = f"asks for no bias metrics{what}; name pre_training_bias or post_training_bias"
@@ -251,28 +255,6 @@ def _check_methods(config: AnalysisConfig) -> Iterator[Problem]:
     if methods.report is not None and not _REPORT_NAME.fullmatch(methods.report.name):
         message = f"must be a plain file name, not {quote(methods.report.name)}"
         yield Problem("methods.report.name", message)
-
-
-def _bias(config: AnalysisConfig, has_dataset: bool) -> Iterator[Problem]:
-    if config.methods.pre_training_bias is None and config.methods.post_training_bias is None:
-        return
-    if config.dataset_uri is None and not has_dataset:
-        yield Problem("dataset_uri", "is required, or name the data with --dataset")
-    if config.label is None:
-        yield Problem("label", "is required for bias metrics")
-    if not config.label_values_or_threshold:
-        yield Problem(
-            "label_values_or_threshold",
-            "is required for bias metrics: the positive values, or one exclusive lower bound",
-        )
-    if not config.facet:
-        yield Problem("facet", "is required for bias metrics: name at least one")
-    if config.lacks_predictions and not config.methods.pre_training_bias:
-        message = (
-            "post-training metrics need predictions: name predicted_label or "
-            "predicted_label_dataset_uri"
-        )
-        yield Problem("methods.post_training_bias", message)
 
 
 ATTRIBUTES = (

@@ -19,6 +19,7 @@ from fairgauge_cloud._files import (
     code_columns,
     csv_rows,
     find,
+    is_number,
     json_document,
     json_lines,
     plain_key,
@@ -91,7 +92,7 @@ def _is_header(
     first = rows[0]
     if headers is None:  # a column is asked for by name, or no cell is a number
         by_name = any(isinstance(each, str) for each in asked)
-        return by_name or not any(map(_is_number, first))
+        return by_name or not any(map(is_number, first))
     if first == headers:
         return True
     if _looks_like_a_header(rows, headers):
@@ -107,18 +108,10 @@ def _is_header(
 
 def _looks_like_a_header(rows: list[list[str]], headers: list[str]) -> bool:
     first, below = rows[0], rows[1:]
-    if len(first) != len(headers) or any(map(_is_number, first)) or set(first) & MISSING_TEXTS:
+    if len(first) != len(headers) or any(map(is_number, first)) or set(first) & MISSING_TEXTS:
         return False
     columns = ([c for c in cells if c not in MISSING_TEXTS] for cells in zip(*below, strict=True))
-    return any(len(known) > 1 and all(map(_is_number, known)) for known in columns)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return any(len(known) > 1 and all(map(is_number, known)) for known in columns)
 
 
 PREDICTED = "predicted_label"
@@ -168,64 +161,52 @@ def describe_files(files: Sequence[Path]) -> str:
 def read_json(config: AnalysisConfig, files: list[Path]) -> Dataset:
     """Read features, label and predictions of JSON by their JMESPaths."""
     assert config.features is not None
-    parts = [_json_rows(config, path) for path in files]
-    rows = [row for part in parts for row in part[0]]
-    more = {
-        key: [value for part in parts for value in part[1][key] or ()]
-        for key in ("label", PREDICTED)
-        if parts[0][1][key] is not None
-    }
-    width = len(rows[0]) if rows else 0
+    asked = {"label": config.label, PREDICTED: config.predicted_label}
+    paths = {key: path for key, path in asked.items() if isinstance(path, str)}
+    searches = {"features": search(config.features, "features")}
+    searches |= {key: search(path, key) for key, path in paths.items()}
+    rows: list[list[object]] = []
+    more: dict[str, list[object]] = {key: [] for key in paths}
+    for path in files:
+        if config.dataset_type == "application/jsonlines":
+            records = list(json_lines(path))
+            found: dict[str, object] = {
+                key: [each.search(record) for record in records] for key, each in searches.items()
+            }
+        else:
+            document = json_document(path)
+            found = {key: each.search(document) for key, each in searches.items()}
+        features = found["features"]
+        if not isinstance(features, list) or not all(isinstance(row, list) for row in features):
+            what = f"{quote(config.features)} is no list of features for every row of {quote(path)}"
+            raise DataError(f"features: {what}. Data must contain features.")
+        for key, where in paths.items():
+            held = found[key]
+            values = held if isinstance(held, list) else []
+            if len(values) != len(features):
+                raise DataError(
+                    f"{key}: {quote(where)} gives {len(values):,} values in {quote(path)}, but "
+                    f"there are {len(features):,} rows of features"
+                )
+            if values and all(value is None for value in values):
+                raise DataError(f"{key}: {quote(where)} finds nothing in {quote(path)}")
+            more[key] += values
+        rows += features
+    source, width = describe_files(files), len(rows[0]) if rows else 0
     if not width:
-        raise DataError(f"{quote(describe_files(files))}: Data must contain features.")
+        raise DataError(f"{quote(source)}: Data must contain features.")
     for number, row in enumerate(rows, start=1):
         if len(row) != width:
             message = f"row {number:,} has {len(row)} features, the first {width}"
-            raise DataError(f"{quote(describe_files(files))} is ragged: {message}")
+            raise DataError(f"{quote(source)} is ragged: {message}")
     names = config.headers or [*(f"column_{i}" for i in range(width)), *more]
     if len(names) != width + len(more):
         wanted = " + ".join([f"{width} features", *more])
         raise DataError(f"headers: {WRONG_HEADERS} {len(names)} names, but the data have {wanted}")
     cells = [*zip(*rows, strict=True), *more.values()]
-    columns = [from_values(name, values) for name, values in zip(names, cells, strict=True)]
-    roles = dict(zip(more, names[len(names) - len(more) :], strict=True))
-    table = {column.name: column for column in columns}
-    return Dataset(describe_files(files), names, table, roles.get("label"), roles.get(PREDICTED))
-
-
-_JsonRows = tuple[list[list[object]], dict[str, list[object] | None]]
-
-
-def _json_rows(config: AnalysisConfig, path: Path) -> _JsonRows:
-    roles = {"label": config.label, PREDICTED: config.predicted_label}
-    paths = {key: asked for key, asked in roles.items() if isinstance(asked, str)}
-    features = search(str(config.features), "features")
-    more: dict[str, list[object] | None] = dict.fromkeys(roles)
-    if config.dataset_type == "application/jsonlines":
-        records = list(json_lines(path))
-        rows: object = [features.search(record) for record in records]
-        for key, asked in paths.items():
-            compiled = search(asked, key)
-            more[key] = [compiled.search(record) for record in records]
-    else:
-        document = json_document(path)
-        rows = features.search(document)
-        for key, asked in paths.items():
-            found = search(asked, key).search(document)
-            more[key] = found if isinstance(found, list) else []
-    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        what = f"{quote(config.features)} is no list of features for every row of {quote(path)}"
-        raise DataError(f"features: {what}. Data must contain features.")
-    for key, asked in paths.items():
-        values = more[key] or []
-        if len(values) != len(rows):
-            raise DataError(
-                f"{key}: {quote(asked)} gives {len(values):,} values in {quote(path)}, but there "
-                f"are {len(rows):,} rows of features"
-            )
-        if values and all(value is None for value in values):
-            raise DataError(f"{key}: {quote(asked)} finds nothing in {quote(path)}")
-    return rows, more
+    table = {name: from_values(name, values) for name, values in zip(names, cells, strict=True)}
+    roles = dict(zip(more, names[width:], strict=True))
+    return Dataset(source, names, table, roles.get("label"), roles.get(PREDICTED))
 
 
 NO_FACET = "Unable to locate the facet."

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -67,11 +67,17 @@ class Records:
         if self._table is not None:
             if name in self._table:
                 return self._table[name]
-            raise SpecError(Problem(path, self._absent_field(name, list(self._table))))
-        values = [_lookup(row, name) for row in self._rows]
+            raise self._absent_field(path, name, list(self._table))
+        values = self.raw(name)
         if all(value is None for value in values):
-            raise SpecError(Problem(path, self._absent_field(name, _field_names(self._rows))))
-        return from_values(name, (_plain_field(value) for value in values))
+            fields: dict[str, None] = {}
+            for row in self._rows[:100]:
+                inside = row.get(INSTANCE)
+                fields |= dict.fromkeys(inside if isinstance(inside, dict) else row)
+            raise self._absent_field(path, name, list(fields))
+        alone = (v[0] if isinstance(v, list) and len(v) == 1 else v for v in values)
+        plain = (json.dumps(v) if isinstance(v, (list, dict)) else v for v in alone)
+        return from_values(name, plain)
 
     def has(self, name: str) -> bool:
         """Return whether there is a column of a name."""
@@ -81,11 +87,9 @@ class Records:
         """Return the values of a field, whatever they are."""
         return [_lookup(row, name) for row in self._rows]
 
-    def _absent_field(self, name: str, known: Sequence[str]) -> str:
-        hint = suggest(name, known)
-        return (
-            f"no field {quote(name)} in {quote(self.source)}.{hint} It has {listing(known, _SHOWN)}"
-        )
+    def _absent_field(self, path: str, name: str, known: Sequence[str]) -> SpecError:
+        what = f"no field {quote(name)} in {quote(self.source)}.{suggest(name, known)}"
+        return SpecError(Problem(path, f"{what} It has {listing(known, _SHOWN)}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,22 +231,7 @@ def _lookup(row: Mapping[str, object], name: str) -> object:
     return None
 
 
-def _plain_field(value: object) -> object:
-    if isinstance(value, list) and len(value) == 1:
-        return value[0]
-    return json.dumps(value) if isinstance(value, (list, dict)) else value
-
-
-def _field_names(rows: Sequence[Mapping[str, object]]) -> list[str]:
-    found: dict[str, None] = {}
-    for row in rows[:100]:
-        inside = row.get(INSTANCE)
-        found |= dict.fromkeys(inside if isinstance(inside, dict) else row)
-    return list(found)
-
-
-SLICE_A: Final = "slice_a"
-SLICE_B: Final = "slice_b"
+SLICE_A, SLICE_B = "slice_a", "slice_b"
 REST = f"not {SLICE_A}"
 DATA_METRICS = ("vertex.difference_in_population_size", "vertex.dpptl")
 MODEL_METRICS = (
@@ -254,27 +243,11 @@ MODEL_METRICS = (
 )
 
 
-class ModelResults(TypedDict, total=False):
-    """The results of a model; nothing where there are no predictions."""
-
-    model_bias: list[dict[str, object]]
-
-
-class BiasResults(ModelResults):
-    """The results of one bias configuration, as the command prints and writes them."""
-
-    slice_a: object
-    slice_b: object
-    labels: list[str]
-    data_bias: dict[str, object]
-    notices: list[str]
-
-
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """One bias configuration: its results, and what their notices are made of."""
+    """One bias configuration: its results, as the command writes them, and their notices."""
 
-    results: BiasResults
+    results: dict[str, object]
     warnings: list[str]
     notes: list[str]
 
@@ -306,45 +279,36 @@ def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[E
             else [[name] for name in sorted(name_of(canonical(level)) for level in target.levels)]
         )
         for labels in every:
-            yield _Evaluation(config, i, each, labels, options).run(data, predictions)
+            path, notices = f"bias_configs[{i}]", config.notices
+            made = _Evaluation(asked, path, each, labels, options, notices)
+            yield made.run(data, predictions)
 
 
+@dataclass(slots=True)
 class _Evaluation:
     """One bias configuration with one set of positive labels."""
 
-    def __init__(
-        self,
-        config: VertexConfig,
-        number: int,
-        bias: BiasConfig,
-        labels: list[str],
-        options: dict[str, Any],
-    ) -> None:
-        self._asked = config.asked
-        self._path = f"bias_configs[{number}]"
-        self._bias = bias
-        self._labels = labels
-        self._options = options
-        self._notices = config.notices
-        self._warnings: list[str] = []
+    asked: Parameters
+    path: str
+    bias: BiasConfig
+    labels: list[str]
+    options: dict[str, Any]
+    notices: list[str]
+    warnings: list[str] = field(default_factory=list)
 
     def run(self, data: Records, predictions: Records | None) -> Evaluated:
         """Return the results in the shape of the documentation."""
-        first, *second = (each.written for each in self._bias.slices)
-        counted = self._data(data)
-        model: ModelResults = {}
-        if predictions is not None:
-            model["model_bias"] = self._model(predictions)
-        warnings, notes = (list(dict.fromkeys(each)) for each in (self._warnings, self._notices))
-        results: BiasResults = {
+        first, *second = (each.written for each in self.bias.slices)
+        results: dict[str, object] = {
             SLICE_A: first,
             SLICE_B: second[0] if second else REST,
-            "labels": self._labels,
-            "data_bias": counted,
-            **model,
-            "notices": [*warnings, *notes],
+            "labels": self.labels,
+            "data_bias": self._data(data),
         }
-        return Evaluated(results, warnings, notes)
+        if predictions is not None:
+            results["model_bias"] = self._model(predictions)
+        warnings, notes = (list(dict.fromkeys(each)) for each in (self.warnings, self.notices))
+        return Evaluated(results | {"notices": [*warnings, *notes]}, warnings, notes)
 
     def _data(self, records: Records) -> dict[str, object]:
         rows, slices = self._slices(records)
@@ -364,28 +328,28 @@ class _Evaluation:
         rows, slices = self._slices(records)
         every = self._label(records)
         label = BinaryOutcome.of_states("label", every.states[rows])
-        scored = scores_of(records, self._asked)
+        scored = scores_of(records, self.asked)
         known = {name for row in scored.scores if row for name in row}
-        missing = [label for label in self._labels if label not in known]
+        missing = [label for label in self.labels if label not in known]
         if missing:
-            self._notices.append(
-                f"{self._path}: no prediction names the label {listing(missing)}; "
+            self.notices.append(
+                f"{self.path}: no prediction names the label {listing(missing)}; "
                 f"they name {listing(sorted(known))}"
             )
-        if scored.are_classes and self._asked.thresholds != [0.5]:
-            self._notices.append(
+        if scored.are_classes and self.asked.thresholds != [0.5]:
+            self.notices.append(
                 "thresholds: have no effect, because the predictions are classes without scores"
             )
-        if set(self._asked.thresholds) != {ARGMAX}:
-            scored.check_range(self._labels, records.source)
+        if set(self.asked.thresholds) != {ARGMAX}:
+            scored.check_range(self.labels, records.source)
         found = []
-        for threshold in self._asked.thresholds:
+        for threshold in self.asked.thresholds:
             # 1 for rows predicted positive, of scores of at least the threshold; -1 for no answer
             if threshold == ARGMAX:
                 best = scored.best()
-                found_states = [-1 if b is None else int(b in self._labels) for b in best]
+                found_states = [-1 if b is None else int(b in self.labels) for b in best]
             else:
-                scores, least = scored.of(self._labels), float(threshold)
+                scores, least = scored.of(self.labels), float(threshold)
                 found_states = [-1 if s is None else int(s >= least) for s in scores]
             states = np.array(found_states)
             prediction = BinaryOutcome.of_states(PREDICTION, states[rows])
@@ -398,37 +362,37 @@ class _Evaluation:
 
     def _slices(self, records: Records) -> tuple[Codes, Blocks]:
         masks: list[Mask] = []
-        for i, each in enumerate(self._bias.slices):
-            masks.append(each.holds(partial(records.column, path=f"{self._path}.slices[{i}]")))
+        for i, each in enumerate(self.bias.slices):
+            masks.append(each.holds(partial(records.column, path=f"{self.path}.slices[{i}]")))
         if len(masks) == 1:
             # rows that lack a feature of the slice are in neither
-            features = [each.feature for each in self._bias.slices[0].conditions]
-            codes = [records.column(feature, self._path).codes for feature in features]
+            features = [each.feature for each in self.bias.slices[0].conditions]
+            codes = [records.column(feature, self.path).codes for feature in features]
             known = np.asarray(np.logical_and.reduce([each >= 0 for each in codes]))
             masks.append(~masks[0] & known)
             if not known.all():
                 lacking = int((~known).sum())
-                self._notices.append(f"{self._path}: {lacking:,} rows lack a feature of the slice")
+                self.notices.append(f"{self.path}: {lacking:,} rows lack a feature of the slice")
         for name, mask in zip((SLICE_A, SLICE_B), masks, strict=True):
             if not mask.any():
-                self._notices.append(f"{self._path}: {name} holds no rows")
+                self.notices.append(f"{self.path}: {name} holds no rows")
         both = int((masks[0] & masks[1]).sum())
         if both:
-            self._notices.append(f"{self._path}: {both:,} rows are in both slices")
+            self.notices.append(f"{self.path}: {both:,} rows are in both slices")
         rows = np.concatenate([np.flatnonzero(mask) for mask in masks])
         of = np.repeat([0, 1], [int(mask.sum()) for mask in masks])
         return rows, Blocks("slice", (SLICE_A, SLICE_B), of, DataType.CATEGORICAL)
 
     def _label(self, records: Records) -> BinaryOutcome:
-        column = records.column(self._asked.target_field_name, "target_field_name")
-        wanted = [canonical(label) for label in self._labels]
+        column = records.column(self.asked.target_field_name, "target_field_name")
+        wanted = [canonical(label) for label in self.labels]
         positive = [any(matches(w, canonical(v)) for w in wanted) for v in column.levels]
         if not any(positive):
             names = [name_of(canonical(level)) for level in column.levels]
-            hint = suggest(self._labels[0], names)
-            message = f"no label is {listing(self._labels)}.{hint} The data have {cells(names)}"
-            raise SpecError(Problem(f"{self._path}.labels", message))
-        return BinaryOutcome(column, np.array(positive), DataType.CATEGORICAL, self._labels[0])
+            hint = suggest(self.labels[0], names)
+            message = f"no label is {listing(self.labels)}.{hint} The data have {cells(names)}"
+            raise SpecError(Problem(f"{self.path}.labels", message))
+        return BinaryOutcome(column, np.array(positive), DataType.CATEGORICAL, self.labels[0])
 
     def _audit(
         self,
@@ -440,8 +404,8 @@ class _Evaluation:
         asked = FacetQuestion((slices,), label, prediction)
         cube = count_question(asked, profile="documented")
         reference = {"slice": SLICE_B}
-        report = audit(cube, metrics=list(metrics), reference=reference, **self._options)
-        self._warnings += warnings_of(report)
+        report = audit(cube, metrics=list(metrics), reference=reference, **self.options)
+        self.warnings += warnings_of(report)
         return report
 
 

@@ -25,8 +25,7 @@ from pydantic import (
 from fairgauge.errors import Problem, SpecError, quote, refuse
 from fairgauge.plugins import Unreadable, canonical, is_number, loads, matches
 from fairgauge_cloud._coded_column import CodedColumn, Mask
-from fairgauge_cloud._config_problems import problems_of
-from fairgauge_cloud._files import MOST_OF_CONFIGURATION, read_text
+from fairgauge_cloud._files import MOST_OF_CONFIGURATION, problems_of, read_text
 
 _MOST_SLICES = _ENDS = 2
 _CONFIG_KEYS = {"biasSlices", "bias_slices", "slices", "labels"}
