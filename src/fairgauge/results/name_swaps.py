@@ -205,7 +205,7 @@ class AnsweredShare:
     model: str | None
     group: str
     n: int
-    run_verb: int
+    answered: int
     absent: int = 0
 
     @property
@@ -229,7 +229,7 @@ class PairsAudit(ShownResult):
     variants: tuple[SwapVariant, ...]
     groups: tuple[SwapGroup, ...]
     placebo: tuple[PlaceboSpread, ...]
-    run_verb: tuple[AnsweredShare, ...]
+    answered: tuple[AnsweredShare, ...]
     notes: tuple[SwapNote, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
