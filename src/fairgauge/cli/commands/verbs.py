@@ -132,7 +132,7 @@ def _option(text: str, **keywords: Any) -> Keywords:
 OF_ANSWERS = {
     "item": "Column of what was asked (résumé, prompt, posting).",
     "variant": "Column of the name, or the edit, under which it was asked.",
-    "model": "Column of the model that run_verb.",
+    "model": "Column of the model that answered.",
     "family": "Column of the text that items are made from (a CV for several postings), which are "
     "then one cluster; without it, items are taken as independent.",
 }
