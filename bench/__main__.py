@@ -22,7 +22,7 @@ _KINDS = (
     "pandas_codes", "pandas_categories", "pandas_objects", "pandas_own_objects", "pandas_str",
     "polars_categories", "polars", "pyarrow",
 )  # fmt: skip
-_FASTER_THAN = {"fairlearn": 2_000, "smclarify": 250, "aif360": 80, "aequitas": 7}
+_FASTER_THAN = {"fairlearn": 2_000, "smclarify": 250, "aif360": 80, "aequitas": 7, "vfairness": 1}
 _LONG = 10
 """Seconds of CPU after which a peer is measured once."""
 _MILLION = 1_000_000
@@ -41,7 +41,7 @@ def main() -> None:
     if options.against:
         against(options.against, rows, options.tries)
         return
-    measures = (scans, questions, inputs, compare_with_peers, start)
+    measures = (scans, other_places, questions, inputs, compare_with_peers, start)
     sections = [print_section(measure(rows, options.tries)) for measure in measures]
     if not options.quick:
         sections.append(print_section(billion.section()))
@@ -113,6 +113,30 @@ def scans(rows: int, tries: int) -> Section:
         ratio("CPU, counted / bare", counted, bare, 1.1),
     ]
     return Section(f"{rows:,} rows of Parquet: three features, intersection, weights", lines)
+
+
+def other_places(rows: int, tries: int) -> Section:
+    """Count the same features from ``s3://`` over loopback, and from Arrow; beside bare reads."""
+    from fsspec import filesystem
+    from tests.object_servers import s3_bucket
+
+    lines = []
+    with s3_bucket("bench") as bucket:
+        for size in (1_000, rows):
+            filesystem("s3").put(str(rows_file(size)), f"{bucket}/{rows_file(size).name}")
+            rows_file(size, ".arrow")
+        for name, place, bare in (
+            ("s3://", bucket, ("bare_scan", rows, bucket)),
+            ("Arrow", ".arrow", ("bare_arrow", rows)),
+        ):
+            pairs = [(ours(*bare), ours("cube", rows, place)) for _ in range(tries)]
+            read, counted = (best([pair[i] for pair in pairs]) for i in (0, 1))
+            lines += [
+                Line(f"{name}: a bare read of the columns", read, rows=rows),
+                Line(f"{name}: counted", counted, rows=rows),
+                ratio(f"{name}: CPU, counted / bare", counted, read, 1.3),
+            ]
+    return Section(f"{rows:,} rows from a store of objects, and from Arrow", lines)
 
 
 def questions(rows: int, tries: int) -> Section:

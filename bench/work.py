@@ -26,16 +26,39 @@ _ONE: dict[str, Any] = {
 }
 
 
-def bare_scan(rows: int) -> Work:
+_COLUMNS = ("race", "sex", "age", "label", "prediction", "weight")
+
+
+def _place(rows: int, place: str) -> str:
+    # a file of these rows: in a bucket, or of this suffix
+    bucket = f"{place}/{rows_file(rows).name}"
+    return bucket if place.startswith("s3:") else str(rows_file(rows, place))
+
+
+def bare_scan(rows: int, place: str = ".parquet") -> Work:
     """Read the columns of the three features, label, prediction and weight, and no more."""
     import duckdb
 
-    columns = ("race", "sex", "age", "label", "prediction", "weight")
-    asked = ", ".join(f"min({c}), max({c})" for c in columns)
+    if place.startswith("s3:"):
+        import fsspec
+
+        duckdb.register_filesystem(fsspec.filesystem("s3"))
+    asked = ", ".join(f"min({c}), max({c})" for c in _COLUMNS)
     # DuckDB answers from the statistics of the file alone, unless rows may be left out: none is
-    query = f"SELECT {asked} FROM '{rows_file(rows)}' WHERE weight <> 0.70003"
-    duckdb.sql(f"FROM '{rows_file(1_000)}'").fetchall()
+    query = f"SELECT {asked} FROM '{_place(rows, place)}' WHERE weight <> 0.70003"
+    duckdb.sql(f"FROM '{_place(1_000, place)}'").fetchall()
     return lambda: duckdb.sql(query).fetchall()
+
+
+def bare_arrow(rows: int) -> Work:
+    """Read the same columns of an Arrow file by Arrow alone."""
+    from pyarrow import compute, feather
+
+    def work() -> Any:
+        table = feather.read_table(_place(rows, ".arrow"), columns=[*_COLUMNS])
+        return [compute.min_max(column).as_py() for column in table.columns]
+
+    return work
 
 
 def bare_wide(rows: int, question: str) -> Work:
@@ -67,12 +90,12 @@ def why(rows: int) -> Work:
     return lambda: fg.why(rows_file(rows, wide=True), **asked)
 
 
-def cube(rows: int) -> Work:
-    """Count three features and their intersection, weighted, from Parquet."""
+def cube(rows: int, place: str = ".parquet") -> Work:
+    """Count three features and their intersection, weighted."""
     import fairgauge as fg
 
-    path = rows_file(rows)
-    fg.count(rows_file(1_000), **FEATURES)
+    path = _place(rows, place)
+    fg.count(_place(1_000, place), **FEATURES)
     return lambda: fg.count(path, **FEATURES)
 
 
@@ -173,6 +196,7 @@ def _differences(report: Any) -> str:
 WORK: dict[str, Callable[..., Work]] = {
     each.__name__: each
     for each in (
+        bare_arrow,
         bare_scan,
         bare_wide,
         find,
