@@ -1,4 +1,6 @@
-"""``python -m bench``: ratios of CPU time, each of one alternating run, and docs/benchmarks.md.
+"""``python -m bench``: ratios of CPU time, each of one alternating run.
+
+docs/benchmarks.md states them, with the cause of each that is short of its target.
 
 ``--against COMMIT`` measures the works of fairgauge alone, in this checkout and in that of the
 commit in turn, and prints the ratios. Ratios hold on busy machines too; seconds do not.
@@ -15,9 +17,8 @@ from pathlib import Path
 from bench import billion, peers
 from bench.data import DATA, rows_file
 from bench.measure import ROOT, Cost, best, ours, whole
-from bench.page import Line, Section, page, shown
+from bench.page import Line, Section, shown
 
-_PAGE = ROOT / "docs" / "benchmarks.md"
 _KINDS = (
     "pandas_codes", "pandas_categories", "pandas_objects", "pandas_own_objects", "pandas_str",
     "polars_categories", "polars", "pyarrow",
@@ -33,7 +34,7 @@ _ROWS_OF = {"json": 1_000, "html": 50_000}
 def main() -> None:
     """Run every section and say which targets are met."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rows, and no page")
+    parser.add_argument("--quick", action="store_true", help="fewer rows")
     parser.add_argument("--against", metavar="COMMIT", help="another build, beside this one")
     parser.add_argument("--tries", type=int, default=5, help="runs of each work")
     options = parser.parse_args()
@@ -42,16 +43,10 @@ def main() -> None:
         against(options.against, rows, options.tries)
         return
     measures = (scans, other_places, questions, inputs, compare_with_peers, start)
-    sections = [print_section(measure(rows, options.tries)) for measure in measures]
+    for measure in measures:
+        print(shown(measure(rows, options.tries)), flush=True)
     if not options.quick:
-        sections.append(print_section(billion.section()))
-        _PAGE.write_text(page(sections), encoding="utf-8")
-
-
-def print_section(section: Section) -> Section:
-    """Print a section as soon as it is known."""
-    print(shown(section), flush=True)
-    return section
+        print(shown(billion.section()))
 
 
 def ratio(what: str, over: Cost, under: Cost, most: float) -> Line:

@@ -16,7 +16,7 @@ from typing import Any
 from bench.measure import ROOT, Cost, fresh, timed
 
 _VENVS = Path(__file__).parent / ".venvs"
-_METRICS = "AD DAR DCA DCR DI DPPL DRR RD TE".split()
+_METRICS = ["AD", "DAR", "DCA", "DCR", "DI", "DPPL", "DRR", "RD", "TE"]
 
 
 def python_of(peer: str) -> Path | None:

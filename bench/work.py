@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from bench.data import CONTROLS, TENS, rows_file
@@ -48,6 +49,51 @@ def bare_scan(rows: int, place: str = ".parquet") -> Work:
     query = f"SELECT {asked} FROM '{_place(rows, place)}' WHERE weight <> 0.70003"
     duckdb.sql(f"FROM '{_place(1_000, place)}'").fetchall()
     return lambda: duckdb.sql(query).fetchall()
+
+
+_SCORED = FEATURES | {"score": "score", "threshold": 0.5}
+del _SCORED["prediction"]
+
+
+def bare_folder(folder: str) -> Work:
+    """Read the columns of three features, label, score and weight of all files of a folder."""
+    import duckdb
+
+    columns = ("race", "sex", "age", "label", "score", "weight")
+    asked = ", ".join(f"min({c}), max({c})" for c in columns)
+    query = f"SELECT {asked} FROM '{folder}/*.parquet' WHERE weight <> 0.70003"
+    return lambda: duckdb.sql(query).fetchall()
+
+
+def count_folder(folder: str) -> Work:
+    """Count all files of a folder as one table."""
+    import fairgauge as fg
+
+    fg.count(rows_file(1_000), **_SCORED)
+    return lambda: fg.count(f"{folder}/*.parquet", **_SCORED)
+
+
+def add_shards(folder: str) -> Work:
+    """Count every file of a folder apart, and add the cubes up."""
+    import fairgauge as fg
+
+    fg.count(rows_file(1_000), **_SCORED)
+
+    def added() -> Any:
+        first, *others = sorted(Path(folder).glob("*.parquet"))
+        total = fg.count(first, **_SCORED)
+        for path in others:
+            total = total.add(fg.count(path, **_SCORED), allow_duplicates=True)
+        return total
+
+    return added
+
+
+def _bytes_and_digest(found: Any) -> str:
+    digest = f", {found.digest[:15]}" if hasattr(found, "digest") else ""
+    lines = Path("/proc/self/io").read_text().splitlines()
+    read = next(int(line.split()[1]) for line in lines if line.startswith("rchar"))
+    return f"{read / 1e6:,.0f} MB read{digest}"
 
 
 def bare_arrow(rows: int) -> Work:
@@ -196,17 +242,9 @@ def _differences(report: Any) -> str:
 WORK: dict[str, Callable[..., Work]] = {
     each.__name__: each
     for each in (
-        bare_arrow,
-        bare_scan,
-        bare_wide,
-        find,
-        why,
-        cube,
-        count_frame,
-        count_file,
-        bare_read,
-        audit_frame,
-        warm_audit,
+        add_shards, audit_frame, bare_arrow, bare_folder, bare_read, bare_scan, bare_wide,
+        count_file, count_folder, count_frame, cube, find, warm_audit, why,
     )
-}
+}  # fmt: skip
 ANSWERS: dict[str, Callable[[Any], str]] = {"audit_frame": _differences}
+ANSWERS |= dict.fromkeys(("add_shards", "bare_folder", "count_folder"), _bytes_and_digest)
