@@ -46,6 +46,11 @@ def rows_file(rows: int, suffix: str = ".parquet", *, wide: bool = False) -> Pat
     if not path.exists():
         unfinished = path.with_name(f"unfinished-{path.name}")
         query = (WIDE if wide else ROWS).format(seed=2026, rows=rows)
-        duckdb.sql(f"COPY ({query}) TO '{unfinished}'")
+        if suffix == ".arrow":
+            from pyarrow.feather import write_feather
+
+            write_feather(duckdb.sql(query).to_arrow_table(), unfinished, "uncompressed")
+        else:
+            duckdb.sql(f"COPY ({query}) TO '{unfinished}'")
         unfinished.replace(path)
     return path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from bench.data import CONTROLS, TENS, rows_file
@@ -26,16 +27,84 @@ _ONE: dict[str, Any] = {
 }
 
 
-def bare_scan(rows: int) -> Work:
+_COLUMNS = ("race", "sex", "age", "label", "prediction", "weight")
+
+
+def _place(rows: int, place: str) -> str:
+    # a file of these rows: in a bucket, or of this suffix
+    bucket = f"{place}/{rows_file(rows).name}"
+    return bucket if place.startswith("s3:") else str(rows_file(rows, place))
+
+
+def bare_scan(rows: int, place: str = ".parquet") -> Work:
     """Read the columns of the three features, label, prediction and weight, and no more."""
     import duckdb
 
-    columns = ("race", "sex", "age", "label", "prediction", "weight")
-    asked = ", ".join(f"min({c}), max({c})" for c in columns)
+    if place.startswith("s3:"):
+        import fsspec
+
+        duckdb.register_filesystem(fsspec.filesystem("s3"))
+    asked = ", ".join(f"min({c}), max({c})" for c in _COLUMNS)
     # DuckDB answers from the statistics of the file alone, unless rows may be left out: none is
-    query = f"SELECT {asked} FROM '{rows_file(rows)}' WHERE weight <> 0.70003"
-    duckdb.sql(f"FROM '{rows_file(1_000)}'").fetchall()
+    query = f"SELECT {asked} FROM '{_place(rows, place)}' WHERE weight <> 0.70003"
+    duckdb.sql(f"FROM '{_place(1_000, place)}'").fetchall()
     return lambda: duckdb.sql(query).fetchall()
+
+
+_SCORED = FEATURES | {"score": "score", "threshold": 0.5}
+del _SCORED["prediction"]
+
+
+def bare_folder(folder: str) -> Work:
+    """Read the columns of three features, label, score and weight of all files of a folder."""
+    import duckdb
+
+    columns = ("race", "sex", "age", "label", "score", "weight")
+    asked = ", ".join(f"min({c}), max({c})" for c in columns)
+    query = f"SELECT {asked} FROM '{folder}/*.parquet' WHERE weight <> 0.70003"
+    return lambda: duckdb.sql(query).fetchall()
+
+
+def count_folder(folder: str) -> Work:
+    """Count all files of a folder as one table."""
+    import fairgauge as fg
+
+    fg.count(rows_file(1_000), **_SCORED)
+    return lambda: fg.count(f"{folder}/*.parquet", **_SCORED)
+
+
+def add_shards(folder: str) -> Work:
+    """Count every file of a folder apart, and add the cubes up."""
+    import fairgauge as fg
+
+    fg.count(rows_file(1_000), **_SCORED)
+
+    def added() -> Any:
+        first, *others = sorted(Path(folder).glob("*.parquet"))
+        total = fg.count(first, **_SCORED)
+        for path in others:
+            total = total.add(fg.count(path, **_SCORED), allow_duplicates=True)
+        return total
+
+    return added
+
+
+def _bytes_and_digest(found: Any) -> str:
+    digest = f", {found.digest[:15]}" if hasattr(found, "digest") else ""
+    lines = Path("/proc/self/io").read_text().splitlines()
+    read = next(int(line.split()[1]) for line in lines if line.startswith("rchar"))
+    return f"{read / 1e6:,.0f} MB read{digest}"
+
+
+def bare_arrow(rows: int) -> Work:
+    """Read the same columns of an Arrow file by Arrow alone."""
+    from pyarrow import compute, feather
+
+    def work() -> Any:
+        table = feather.read_table(_place(rows, ".arrow"), columns=[*_COLUMNS])
+        return [compute.min_max(column).as_py() for column in table.columns]
+
+    return work
 
 
 def bare_wide(rows: int, question: str) -> Work:
@@ -67,12 +136,12 @@ def why(rows: int) -> Work:
     return lambda: fg.why(rows_file(rows, wide=True), **asked)
 
 
-def cube(rows: int) -> Work:
-    """Count three features and their intersection, weighted, from Parquet."""
+def cube(rows: int, place: str = ".parquet") -> Work:
+    """Count three features and their intersection, weighted."""
     import fairgauge as fg
 
-    path = rows_file(rows)
-    fg.count(rows_file(1_000), **FEATURES)
+    path = _place(rows, place)
+    fg.count(_place(1_000, place), **FEATURES)
     return lambda: fg.count(path, **FEATURES)
 
 
@@ -173,16 +242,9 @@ def _differences(report: Any) -> str:
 WORK: dict[str, Callable[..., Work]] = {
     each.__name__: each
     for each in (
-        bare_scan,
-        bare_wide,
-        find,
-        why,
-        cube,
-        count_frame,
-        count_file,
-        bare_read,
-        audit_frame,
-        warm_audit,
+        add_shards, audit_frame, bare_arrow, bare_folder, bare_read, bare_scan, bare_wide,
+        count_file, count_folder, count_frame, cube, find, warm_audit, why,
     )
-}
+}  # fmt: skip
 ANSWERS: dict[str, Callable[[Any], str]] = {"audit_frame": _differences}
+ANSWERS |= dict.fromkeys(("add_shards", "bare_folder", "count_folder"), _bytes_and_digest)
