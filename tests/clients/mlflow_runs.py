@@ -64,7 +64,7 @@ with mlflow.start_run():
         targets=frame["y"].to_numpy(),
         feature_names=["a"],
         evaluators=["fairgauge"],
-        evaluator_config=both["fairgauge"],
+        evaluator_config={"fairgauge": both["fairgauge"]},
         **asked,
     ).metrics
 
