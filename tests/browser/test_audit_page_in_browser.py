@@ -453,7 +453,7 @@ def test_hostile_names_do_nothing(open_page):
         ('sex,ok\n"F,yes\n', "quote.csv", "never closed"),
         ("sex,sex\nF,M\n", "twice.csv", "twice"),
         ("PK\x03\x04", "people.xlsx", "workbook"),
-        ("a\x00b,c\n", "binary.csv", "no text file"),
+        ("a\x00b,c\n", "binary.csv", "not a text file"),
         (b"sex,ok\nFran\xe7aise,yes\n", "excel.csv", "save it as “CSV UTF-8"),
         ("sex,ok\nF,yes\n", "people.parquet", "not .parquet files"),
     ],

@@ -16,7 +16,7 @@ from fairgauge.render.grammar import LANGUAGES
 from fairgauge.render.language import in_language
 from fairgauge.render.page import first_page
 
-TABLES = int(os.environ.get("FAIRGAUGE_TABLES", "1000" if EVERY_CASE else "30"))
+TABLES = int(os.environ.get("FAIRGAUGE_TABLES", "1000" if EVERY_CASE else "20"))
 NOT_FINITE = {None: math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 USUAL = {"prediction": "ok", "positive": ["yes"], "sensitive": ["sex"]}
 FILES = {

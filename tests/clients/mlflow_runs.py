@@ -46,13 +46,26 @@ with mlflow.start_run() as evaluated:
 both = {"default": {"log_explainer": False},
         "fairgauge": options | {"sensitive": frame[["sex"]]}}  # fmt: skip
 with mlflow.start_run() as evaluated_by_both:
-    uri = mlflow.sklearn.log_model(model, name="m", serialization_format="cloudpickle").model_uri
-    asked = {"model": uri, "model_type": "classifier", "evaluators": [*both],
-             "evaluator_config": both}  # fmt: skip
-    by_both = mlflow.models.evaluate(data=frame[["a", "y"]], targets="y", **asked).metrics
+    # without its requirements MLflow starts a process that loads the model, to find them
+    uri = mlflow.sklearn.log_model(
+        model, name="m", serialization_format="cloudpickle", pip_requirements=["scikit-learn"]
+    ).model_uri
+    asked = {"model": uri, "model_type": "classifier"}
+    by_both = mlflow.models.evaluate(
+        data=frame[["a", "y"]],
+        targets="y",
+        evaluators=[*both],
+        evaluator_config=both,
+        **asked,
+    ).metrics
 with mlflow.start_run():
     arrays = mlflow.models.evaluate(
-        data=frame[["a"]].to_numpy(), targets=frame["y"].to_numpy(), feature_names=["a"], **asked
+        data=frame[["a"]].to_numpy(),
+        targets=frame["y"].to_numpy(),
+        feature_names=["a"],
+        evaluators=["fairgauge"],
+        evaluator_config={"fairgauge": both["fairgauge"]},
+        **asked,
     ).metrics
 
 client = mlflow.MlflowClient()

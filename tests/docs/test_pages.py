@@ -55,7 +55,11 @@ def test_every_block_runs_and_prints_what_is_shown(path, tmp_path, monkeypatch, 
     for beside in path.parent.glob("*.csv"):
         shutil.copy(beside, tmp_path)
     text = path.read_text(encoding="utf-8")
-    printed = Page(name_of(path), text).run()
+    page = Page(name_of(path), text)
+    printed = page.run()
+    for name, function in page.names.items():
+        if name.startswith("test_"):
+            function()
     if printed != text and os.environ.get("FAIRGAUGE_UPDATE_GOLDEN"):
         path.write_text(printed, encoding="utf-8")
         return

@@ -38,7 +38,7 @@ AUDITS = {
     "scores and strata": {**SCORED, "strata": "stratum"},
     "two groups": {**SCORED, "sensitive": "pair"},
     "overall as the reference": {**BINARY, "strata": "stratum", "reference": "overall"},
-    "a group as the reference": {**BINARY, "reference": {"group": "g2"}},
+    "few rows, far apart": {**BINARY, "sensitive": "far", "reference": {"far": "main"}},
     "the best group as the reference": {**BINARY, "reference": "best"},
     "weights": {**SCORED, "strata": "stratum", "weight": "w"},
     "clusters": {**SCORED, "strata": "stratum", "cluster": "cluster"},
@@ -86,6 +86,7 @@ def table() -> pl.DataFrame:
     """Return 240 rows with groups, strata, classes, scores, amounts, weights and clusters."""
     rng = np.random.default_rng(20261121)
     rows = 240
+    order = np.arange(rows)
     group, label = rng.integers(0, 3, rows), rng.integers(0, 2, rows)
     right = rng.random(rows) < 0.6 + 0.08 * group
     prediction = np.where(right, label, 1 - label)
@@ -97,6 +98,8 @@ def table() -> pl.DataFrame:
         {
             "group": np.array(["g1", "g2", "g3"])[group],
             "pair": np.where(group == 0, "p1", "p2"),
+            # few, of whom nearly all are selected: their limits are those of the score
+            "far": np.where((order < 70) & (prediction == 1) | (order < 4), "tiny", "main"),
             "stratum": np.array(["s1", "s2"])[rng.integers(0, 2, rows)],
             "label": label,
             "prediction": prediction,

@@ -79,6 +79,7 @@ def tables_of(text: str) -> Iterator[str]:
             yield f"{block}\n\n"
 
 
+@cache
 def checked(table: str) -> fg.Check | None:
     """Return the check of a table, None where it is refused with what to do."""
     try:

@@ -14,7 +14,7 @@ from fairgauge.enums import Outcome
 sys.path.append(str(Path(__file__).parents[2] / "browser"))
 from page_tables import answers
 
-N = 1_440
+N = 480
 ASKED = {"prediction": "outcome", "positive": ["Hired"], "sensitive": ["sex"],
          "favourable": "positive", "rules": ["selection_rate.ratio >= 0.5"],
          "metrics": ["selection_rate.ratio"]}  # fmt: skip

@@ -96,7 +96,7 @@ def test_metadata_are_routed_and_split_with_the_rows():
 def test_a_threshold_is_tuned_by_it():
     scorer = fg.scorer("selection_rate.difference", sensitive="sex")
     tuned = TunedThresholdClassifierCV(
-        LogisticRegression(), scoring=scorer, cv=3, store_cv_results=True
+        LogisticRegression(), scoring=scorer, thresholds=20, cv=3, store_cv_results=True
     ).fit(NUMBERS, LABEL, sex=SEX)
     scores = tuned.cv_results_["scores"]
     assert tuned.best_score_ == max(scores) > min(scores)
