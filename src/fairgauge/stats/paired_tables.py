@@ -129,7 +129,7 @@ class PairedTable:
     def clusters_held(self) -> Array:
         """Return how many clusters every side has rows in."""
         assert self.clusters is not None
-        return np.array([float(len(np.unique(each.cluster))) for each in self.clusters])
+        return np.array([float(len(np.unique(cluster.cluster))) for cluster in self.clusters])
 
 
 def correlation(covariance: Array, one: Array, two: Array) -> Array:
@@ -347,7 +347,7 @@ def side_covariances(table: PairedTable, numbers: Sequence[Quantity], *, inside:
     found = np.zeros((pairs, len(numbers), 2, len(numbers), 2))
     correction = table.correction
     across = np.sqrt(correction[:pairs] * correction[pairs:])
-    influences = [each.influence for each in numbers if each.influence is not None]
+    influences = [number.influence for number in numbers if number.influence is not None]
     for k, one in enumerate(influences):
         for j, two in enumerate(influences):
             own = correction * table.covariance(one, two, smoothed=independent)
