@@ -160,16 +160,20 @@ def insufficient_rows(rows: Array | tuple[Array, Array]) -> list[Reason | None]:
 
     ``rows`` are of one side, or of the group and of the reference: a reason then names the smaller.
     """
+    code, least = ReasonCode.FEW_ROWS, FEWEST_ROWS
+    fewest = np.fmin(*rows) if isinstance(rows, tuple) else rows
+    if not (fewest < least * (1 - ROUNDING)).any():
+        return [None] * len(fewest)
     return _too_few(
-        rows,
-        FEWEST_ROWS * (1 - ROUNDING),
-        lambda n: Reason.of(ReasonCode.FEW_ROWS, n=as_count(n), minimum=FEWEST_ROWS),
+        rows, least * (1 - ROUNDING), lambda n: Reason.of(code, n=as_count(n), minimum=least)
     )
 
 
 def insufficient_expected(expected: Array) -> list[Reason | None]:
     """Return where an expected count is below 5, and why that is insufficient; else None."""
     code, least = ReasonCode.FEW_EXPECTED, FEWEST_EXPECTED
+    if not (expected < least * (1 - ROUNDING)).any():
+        return [None] * len(expected)
     return _too_few(
         expected, least * (1 - ROUNDING), lambda n: Reason.of(code, expected=n, minimum=least)
     )
