@@ -116,7 +116,7 @@ class Across(Metric):
     def why_undefined(self, spread: GroupSpread, slot: int) -> Reason:
         """Return why there is no value in a slot."""
         if spread.first[slot] != spread.second[slot]:  # two groups, and no ratio of theirs
-            names = " or ".join(dict.fromkeys(each.title for each in self.statistics))
+            names = " or ".join(dict.fromkeys(statistic.title for statistic in self.statistics))
             return Reason.of(ReasonCode.RATIO_NOT_ABOVE_ZERO, rate=names)
         return Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
 

@@ -42,7 +42,7 @@ _NEIGHBOURS = "distances are of columns divided by their standard deviations, wi
 
 # ruff: noqa: E501 - a row is one line, so that the table reads as a table
 # fmt: off
-RATES: tuple[Statistic, ...] = (
+OF_CELLS: tuple[Statistic, ...] = (
     Rate(name="base_rate", of=TP + FN, among=ALL, better=NEITHER, aka=("prevalence", "base rate", "observed positive rate"), criterion="labels", says="the share of rows whose label is positive", cite=("clarify:DPL", "vertex:data")),
     Rate(name="negative_base_rate", of=TN + FP, among=ALL, better=NEITHER, aka=("observed negative rate",), says="the share of rows whose label is negative", cite=("clarify:DPL",)),
     Rate(name="selection_rate", of=TP + FP, among=ALL, better=HIGHER, aka=("predicted positive rate", "predicted prevalence", "pprev", "positive prediction rate", "Proportion of Positive Predictions in Labels"), heading="selected", verb="is selected", criterion="demographic parity", says="the share of rows that are predicted positive", cite=("clarify:DPPL", "vertex:model")),
@@ -65,7 +65,7 @@ RATES: tuple[Statistic, ...] = (
     Quotient(name="conditional_rejection", over=TN + FP, under=TN + FN, better=NEITHER, aka=("Conditional Rejection",), says="the number of observed negatives per predicted negative", cite=("clarify:DCR",)),
 )
 TPR, FPR, TNR, PPV, FOR = (
-    next(row for row in RATES if isinstance(row, Rate) and row.name == name)
+    next(row for row in OF_CELLS if isinstance(row, Rate) and row.name == name)
     for name in ("true_positive_rate", "false_positive_rate", "true_negative_rate", "positive_predictive_value", "false_omission_rate")
 )
 BLENDS: tuple[Statistic, ...] = (
@@ -98,7 +98,7 @@ MOMENTS: tuple[Statistic, ...] = (
     scores.ExplainedVariance(name="r2", signed=True, better=HIGHER, aka=("r squared", "coefficient of determination", "r2 score"), says="the share of the labels' variance that the predictions explain", cite=("sklearn:r2_score",)),
 )
 
-RATES = (*RATES, *BLENDS, KAPPA, *SCORES, *MOMENTS)
+RATES: tuple[Statistic, ...] = (*OF_CELLS, *BLENDS, KAPPA, *SCORES, *MOMENTS)
 _BY_NAME = {row.name: row for row in RATES}
 
 

@@ -63,12 +63,12 @@ class Metric:
     @property
     def tasks(self) -> frozenset[Task]:
         """Return the tasks that it can be asked in: those of all its rates."""
-        return frozenset(Task).intersection(*(each.tasks for each in self.statistics))
+        return frozenset(Task).intersection(*(statistic.tasks for statistic in self.statistics))
 
     @property
     def needs(self) -> frozenset[Need]:
         """Return the columns that a row must have to count: those of all its rates."""
-        return frozenset().union(*[each.needs for each in self.statistics])
+        return frozenset().union(*[statistic.needs for statistic in self.statistics])
 
     @property
     @abstractmethod
@@ -155,7 +155,7 @@ class ComparisonMetric(Metric):
     @property
     def denominators(self) -> tuple[Cells, ...]:
         """Return the sums of cells that the compared statistics divide by, if each does."""
-        of = [each.denominators for each in self.statistics]
+        of = [statistic.denominators for statistic in self.statistics]
         return tuple(cells for each in of for cells in each) if all(of) else ()
 
     @abstractmethod
@@ -220,9 +220,9 @@ class Contrast(ComparisonMetric):
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         ours, theirs = self.side_values(group, reference, profile)
-        return self.of_values(ours, theirs, profile)
+        return self.compare_values(ours, theirs, profile)
 
-    def of_values(self, ours: Array, theirs: Array, profile: Profile) -> Array:
+    def compare_values(self, ours: Array, theirs: Array, profile: Profile) -> Array:
         """Return the contrast of the numbers of both sides, NaN where it is undefined.
 
         A ratio of numbers that may be negative is so where they are not both above 0: of -2 and -4

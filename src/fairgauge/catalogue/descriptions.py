@@ -66,9 +66,9 @@ class MetricDescription:
     def differing(self) -> list[str]:
         """Return how the numbers of other tools differ, equal explanations together."""
         names: dict[str, list[str]] = {}
-        for each in self.tools:
-            if each.differs:
-                names.setdefault(each.differs, []).append(f"{each.tool}'s {each.name}")
+        for tool in self.tools:
+            if tool.differs:
+                names.setdefault(tool.differs, []).append(f"{tool.tool}'s {tool.name}")
         return [f"{', '.join(every)}: {how}" for how, every in names.items()]
 
     def __str__(self) -> str:

@@ -245,9 +245,9 @@ class Inequality(ComparisonMetric):
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         del reference, profile
-        return self.of_counts(group.counts(BOTH))
+        return self.from_cells(group.counts(BOTH))
 
-    def of_counts(self, counts: Array) -> Array:
+    def from_cells(self, counts: Array) -> Array:
         """Return the index of confusion cells of shape (..., 4); array of shape (...)."""
         return _inequality_index(counts, BENEFITS, self.index, self.parameter)
 
@@ -286,12 +286,12 @@ class InequalityPart(Across):
         found = extremes(
             np.where(rows > 0, means, np.nan), rows, groups.every_cell().reshape(*rows.shape, -1)
         )
-        value = self.of_counts(counts)
+        value = self.from_cells(counts)
         # of equal mean benefits nothing but rounding is left
         value = np.where(found.apart | np.isnan(value), value, 0.0)
         return GroupSpread(np.where(enough, value, np.nan), found.most, found.least, found.apart)
 
-    def of_counts(self, counts: Array) -> Array:
+    def from_cells(self, counts: Array) -> Array:
         """Return the part of confusion cells of shape (..., groups, 4); array of shape (...)."""
         rows, means = _mean_benefits(counts)
         return _inequality_index(rows, np.nan_to_num(means), "entropy", self.parameter)
@@ -358,7 +358,7 @@ def pool(
         divide((weights * np.where(known, each, 0.0)).sum(axis=1), total, Profile.DOCUMENTED)
         for each in (ours, theirs)
     )
-    return Pooled(metric.of_values(mean, other, profile), mean, other, weights)
+    return Pooled(metric.compare_values(mean, other, profile), mean, other, weights)
 
 
 def is_odds_ratio(metric: Contrast) -> bool:
@@ -378,7 +378,7 @@ def _pooled_odds(
     sides = (group, reference) if metric.order == "group - reference" else (reference, group)
     counts = [side.counts(metric.of.needs) for side in sides]
     (a, c), (b, d) = (
-        [of.count(each).reshape(-1, strata) for each in counts]
+        [of.count(count).reshape(-1, strata) for count in counts]
         for of in (metric.of.over, metric.of.under)
     )
     n, m = a + b, c + d

@@ -399,7 +399,7 @@ def _define_from_keys(keys: Mapping[Any, Any]) -> Statistic | Metric:
     others = {key: keys[key] for key in keys if key not in ("name", "compared", *sums)}
     for key, value in keys.items():
         words = value if key == "cite" and isinstance(value, list) else [value]
-        if key not in KEYS or not all(isinstance(each, str) for each in words):
+        if key not in KEYS or not all(isinstance(word, str) for word in words):
             raise NotAMetric(
                 f"takes texts of {', '.join(KEYS)}, not {quote(key)} = {display(value)}; a rate "
                 "has of and among, a quotient over and under"

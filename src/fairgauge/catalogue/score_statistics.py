@@ -73,7 +73,7 @@ class MomentStatistic(Statistic):
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.REGRESSION})
 
     @abstractmethod
-    def of_sums(self, sums: Sums) -> Array:
+    def from_sums(self, sums: Sums) -> Array:
         """Return one number per group; it need not be right where rows are missing."""
 
     def centre(self, side: ConfusionCounts) -> float:
@@ -95,7 +95,7 @@ class MomentStatistic(Statistic):
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = self.of_sums(side.moments_of(self.needs)) + self.centre(side)
+            values = self.from_sums(side.moments_of(self.needs)) + self.centre(side)
         enough = self.size(side) >= self.fewest_rows
         return np.where(enough & np.isfinite(values), values, np.nan)
 
@@ -131,7 +131,7 @@ class Mean(MomentStatistic):
     def centre(self, side: ConfusionCounts) -> float:
         return side.centre if self.of in _NEEDS else 0.0
 
-    def of_sums(self, sums: Sums) -> Array:
+    def from_sums(self, sums: Sums) -> Array:
         if self.of is RegressionTerm.ERROR:
             return (sums["p"] - sums["y"]) / sums["n"]
         if self.of is RegressionTerm.SQUARED_ERROR:
@@ -145,7 +145,7 @@ class RootMeanSquaredError(MomentStatistic):
 
     formula: ClassVar[str] = "sqrt(mean((p - y)^2))"
 
-    def of_sums(self, sums: Sums) -> Array:
+    def from_sums(self, sums: Sums) -> Array:
         return np.asarray(np.sqrt(np.maximum(sums["gap2"], 0.0) / sums["n"]))
 
 
@@ -158,7 +158,7 @@ class ExplainedVariance(MomentStatistic):
     range: ClassVar[tuple[float, float]] = (-math.inf, 1.0)
     edges: ClassVar[str] = "undefined for a group of fewer than 2 rows, or whose labels do not vary"
 
-    def of_sums(self, sums: Sums) -> Array:
+    def from_sums(self, sums: Sums) -> Array:
         return 1 - sums["gap2"] / np.maximum(sums["yy"] - sums["y"] ** 2 / sums["n"], 0.0)
 
 
@@ -187,7 +187,7 @@ class ScoreStatistic(Statistic):
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
 
     @abstractmethod
-    def of_scores(self, scores: Scores) -> Array:
+    def from_scores(self, scores: Scores) -> Array:
         """Return one number per group; it need not be right where rows are missing."""
 
     @property
@@ -209,7 +209,7 @@ class ScoreStatistic(Statistic):
         labels = scores.counts.sum(axis=-1)
         rows = labels.min(axis=-1) if self.two_classes else labels.sum(axis=-1)
         enough = (rows if self.labelled else scores.every.sum(axis=-1)) > 0
-        return np.where(enough, self.of_scores(scores), np.nan)
+        return np.where(enough, self.from_scores(scores), np.nan)
 
     def size(self, side: ConfusionCounts) -> Array:
         scores = scores_of(side)
@@ -240,7 +240,7 @@ class RocAuc(ScoreStatistic):
     two_classes: ClassVar[bool] = True
     formula: ClassVar[str] = "P(score of a positive > score of a negative) + P(equal) / 2"
 
-    def of_scores(self, scores: Scores) -> Array:
+    def from_scores(self, scores: Scores) -> Array:
         positive, negative = scores.counts[:, 0], scores.counts[:, 1]
         below = np.cumsum(negative, axis=-1) - negative / 2
         return _mean((positive * below).sum(axis=-1), positive.sum(axis=-1) * negative.sum(axis=-1))
@@ -262,7 +262,7 @@ class AveragePrecision(ScoreStatistic):
         "sum_k (recall_k - recall_k-1) precision_k, from the highest score down"
     )
 
-    def of_scores(self, scores: Scores) -> Array:
+    def from_scores(self, scores: Scores) -> Array:
         gained, tp, rows = _cumulate_from_highest(scores)
         return np.asarray((divide(tp, rows, Profile.CLARIFY) * gained).sum(axis=-1))
 
@@ -320,7 +320,7 @@ class ScoreMean(ScoreStatistic):
     def range(self) -> tuple[float, float]:  # type: ignore[override]
         return _RANGES[self.of]
 
-    def of_scores(self, scores: Scores) -> Array:
+    def from_scores(self, scores: Scores) -> Array:
         if self.of is ScoreTerm.SCORE:
             return _mean(scores.total, scores.every.sum(axis=-1))
         sums, positives = scores.moments["s"], scores.counts[:, 0].sum(axis=-1)
@@ -352,7 +352,7 @@ class LabelMeanScore(ScoreStatistic):
     def formula(self) -> str:
         return f"mean(score) of observed {self.label}s"
 
-    def of_scores(self, scores: Scores) -> Array:
+    def from_scores(self, scores: Scores) -> Array:
         total = scores.moments["s"][:, self.position]
         return _mean(total, scores.counts[:, self.position].sum(axis=-1))
 
@@ -367,7 +367,7 @@ class CalibrationError(ScoreStatistic):
         "sum_b n_b / n |mean score_b - positive share_b| over ten bins (0, 0.1], ... (0.9, 1]"
     )
 
-    def of_scores(self, scores: Scores) -> Array:
+    def from_scores(self, scores: Scores) -> Array:
         inside = decile_membership(scores)
         gap = np.abs((scores.sums.sum(axis=1) - scores.counts[:, 0]) @ inside)
         return _mean(gap.sum(axis=-1), (scores.counts.sum(axis=1) @ inside).sum(axis=-1))

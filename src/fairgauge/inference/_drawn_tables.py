@@ -137,7 +137,7 @@ def drawn_values(
         values = []
         for cells in (drawn, flat):
             counts = (quotient(*each) for each in zip(cells, weights, strict=True))
-            written = [table.write(of.reshape(-1, of.shape[-1])) for of in counts]
+            written = [table.write(count.reshape(-1, count.shape[-1])) for count in counts]
             values.append(value(written).reshape(cells[0].shape[:-1]))
         yield block, values[0], values[1]
 

@@ -114,7 +114,7 @@ def _share_outside_group(metric: Distance, compared: Comparisons) -> Array:
     if compared.rest is None:
         return np.ones(len(compared.margin))
     sides = compared.group, compared.reference
-    ours, whole = (_category_counts(metric, each).sum(axis=1) for each in sides)
+    ours, whole = (_category_counts(metric, side).sum(axis=1) for side in sides)
     return np.asarray(1 - quotient(ours, whole))
 
 

@@ -319,7 +319,7 @@ def _score_mean_interval(statistic: ScoreMean, data: SideData) -> StatisticInter
         return scores.counts.reshape(len(n), len(values)) if statistic.labelled else scores.every
 
     unseen = np.tile(_half_a_row(held) / 2, 2) if statistic.labelled else np.zeros_like(held.every)
-    moments = _mean_of_bins(statistic.of_scores(held), n, values, counts, unseen, data)
+    moments = _mean_of_bins(statistic.from_scores(held), n, values, counts, unseen, data)
     if not statistic.labelled and data.squares is None:
         return mean_interval_t(moments)
     return _skewed_mean_interval(moments, data)

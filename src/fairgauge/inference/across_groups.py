@@ -201,7 +201,7 @@ def _inequality_part_interval(
     error = np.where(rows > 0, np.sqrt(quotient(of_rows, rows * rows_per_weight[..., 0])), np.nan)
     z = np.full(len(rows), critical(spec.confidence))
     far = quotient(error_dispersion_quantile(error, weight, z), every) / np.sqrt(2)
-    root = np.sqrt(np.maximum(metric.of_counts(counts), 0.0))
+    root = np.sqrt(np.maximum(metric.from_cells(counts), 0.0))
     known = np.isfinite(mean).sum(axis=-1) > 1
     low, high = np.maximum(root - far, 0.0) ** 2, (root + far) ** 2
     return SlotIntervals((np.where(known, low, np.nan), np.where(known, high, np.nan)), (_BALL,))
@@ -209,7 +209,7 @@ def _inequality_part_interval(
 
 def rows_per_group(metric: Across, groups: ConfusionCounts) -> Array:
     """Return the rows that each group contributes to a metric."""
-    sizes = [of.size(groups) for of in metric.statistics] or [groups.size]
+    sizes = [statistic.size(groups) for statistic in metric.statistics] or [groups.size]
     return np.asarray(np.min(sizes, axis=0))
 
 
@@ -217,7 +217,7 @@ def clusters_per_group(metric: Across, clusters: Clusters) -> Array:
     """Return the effective clusters that each group contributes to a metric."""
     from fairgauge.inference.clusters import clusters_of, effective_number
 
-    parts = [clusters_of(of, clusters) for of in metric.statistics]
+    parts = [clusters_of(statistic, clusters) for statistic in metric.statistics]
     if not parts:
         parts = [effective_number(clusters.block_sizes(lambda side: side.size))]
     return np.asarray(np.min(parts, axis=0))
@@ -376,7 +376,7 @@ def _compare_pairs(rate: Rate, groups: FeatureGroups, confidence: float) -> _Pai
     first, second = np.where(swapped, two, one), np.where(swapped, one, two)
     c = np.full(len(interval.estimate), float(tukey_critical(len(known), confidence)))
     numbers = (interval.estimate, *interval.at(c))
-    sides = [each[i] for i in (first, second) for each in numbers]
+    sides = [number[i] for i in (first, second) for number in numbers]
     correlated = (*sides, interval.correlation(interval, first, second))
     difference = mover_difference(*correlated)
     distance = np.nan_to_num(np.maximum(-difference[1], 0.0))

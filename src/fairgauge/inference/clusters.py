@@ -104,7 +104,7 @@ class ClusteredProportion:
     dependence: Dependence
 
 
-class Spread(NamedTuple):
+class SampledVariation(NamedTuple):
     """How a statistic of every side varies over samples.
 
     ``rows`` stand for it where the sample shows no variance; ``degrees`` are those of Student's t,
@@ -160,12 +160,12 @@ class Clusters:
         """Return the rows of every block in a denominator; shape (blocks, n)."""
         return rows_of_blocks(self.by_block(size(self.sides())))
 
-    def spread(self, statistic: Statistic, rows: Array) -> Spread:
+    def variation(self, statistic: Statistic, rows: Array) -> SampledVariation:
         """Return how a statistic varies; ``rows`` is its effective sample size."""
         del rows
         values = self.by_block(statistic.value(self.sides(), Profile.DOCUMENTED))
         sizes = _smallest_blocks(statistic, self)
-        return Spread(
+        return SampledVariation(
             Deviations(deviations(values)), effective_number(sizes), satterthwaite_degrees(sizes.T),
             self.effective(sizes),
         )  # fmt: skip
@@ -507,9 +507,9 @@ class SampledSides(Clusters):
         units = np.minimum(self.sampled()[0], _MANY)
         return (np.arange(units.max(initial=0.0))[:, None] < units).astype(float)
 
-    def spread(self, statistic: Statistic, rows: Array) -> Spread:
+    def variation(self, statistic: Statistic, rows: Array) -> SampledVariation:
         units, degrees = self.sampled()
-        return Spread(self.deviations(statistic), np.minimum(units, rows), degrees, units)
+        return SampledVariation(self.deviations(statistic), np.minimum(units, rows), degrees, units)
 
     def sides(self) -> ConfusionCounts:
         """Refuse an interval from values without some clusters."""
@@ -525,7 +525,7 @@ def sampled_interval(statistic: Statistic, data: SideData) -> StatisticInterval:
     designed = isinstance(sides, SampledSides)
     estimate = statistic.value(data.side, Profile.DOCUMENTED)
     n = data.kish_rows(statistic.size)
-    moved, rows, degrees, units = sides.spread(statistic, n)
+    moved, rows, degrees, units = sides.variation(statistic, n)
     variance = moved.variance
 
     def at(z: Array) -> Limits:
@@ -568,7 +568,7 @@ def pooled_jackknife_interval(
     clusters = [_clusters_of(side, metric) for side in (compared.group, compared.reference)]
     if isinstance(clusters[0], SampledSides):
         return _pooled_design_interval(metric, compared, weights, value, spec)
-    sides = [each.sides() for each in clusters]
+    sides = [cluster.sides() for cluster in clusters]
     every = pool(metric, sides[0], sides[1], strata, Profile.DOCUMENTED).value
     inside = clusters[0].by_block(sides[0].size)
     by_block = every.reshape(len(inside), -1)
@@ -577,7 +577,7 @@ def pooled_jackknife_interval(
     # a cluster may have rows in many strata, and is one cluster even so
     blocks = [each[:, ::strata] for each in _block_sizes(metric, compared, margin=True)]
     sizes = metric.sizes(compared.group.cases, compared.other.cases)
-    rows = [np.where(weights > 0, each.reshape(weights.shape), 0.0) for each in sizes]
+    rows = [np.where(weights > 0, size.reshape(weights.shape), 0.0) for size in sizes]
     thin = np.zeros(len(weights), dtype=bool)
     if not isinstance(metric.of, Rate):
         thin = strata_are_thin(rows, weights)
@@ -646,7 +646,7 @@ def _limits_of_values(
 ) -> Intervals:
     # Limits are by t, nan without degrees of freedom. ``sizes`` are the rows of every block on each
     # side, of which the one with fewer degrees counts.
-    degrees = np.min([satterthwaite_degrees(each.T) for each in sizes], axis=0)
+    degrees = np.min([satterthwaite_degrees(size.T) for size in sizes], axis=0)
 
     logarithmic = metric.neutral == 1 and metric.range == (0, np.inf)
     ends = (-np.inf, np.inf) if logarithmic else metric.range

@@ -481,7 +481,7 @@ def _add_p_values(
             if exact.any():
                 from fairgauge.stats.exact import boschloo
 
-                whole = np.all([of == np.floor(of) for of in counts], axis=0)
+                whole = np.all([count == np.floor(count) for count in counts], axis=0)
                 at = np.flatnonzero(exact & whole & ((n1 + 1) * (n2 + 1) <= _MOST_TABLES))
                 tested[at] = boschloo(x1[at], n1[at], x2[at], n2[at])
             at = np.flatnonzero(each.score)
@@ -605,7 +605,7 @@ def _pooled_odds_ratio(
 
 
 def _least_expected(x: list[Array], rows: list[Array]) -> Array:
-    n = [each.sum(axis=1) for each in rows]
+    n = [row.sum(axis=1) for row in rows]
     pooled = quotient(x[0].sum(axis=1) + x[1].sum(axis=1), n[0] + n[1])
     return np.asarray(np.nan_to_num(np.minimum(*n) * np.minimum(pooled, 1 - pooled)))
 
@@ -618,7 +618,7 @@ def _mover_of_sides(
     compared: Comparisons,
     spec: Spec,
 ) -> Intervals:
-    n = [each.sum(axis=1) for each in rows]
+    n = [row.sum(axis=1) for row in rows]
     first, second = (_mean_of_side(b, share, total) for b, total in zip(sides, n, strict=True))
 
     def interval(z: Array) -> Limits:

@@ -111,7 +111,7 @@ def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]
 def _adjust_p_values(
     estimates: Sequence[Estimate], members: Sequence[list[int]], others: int
 ) -> dict[int, float]:
-    places = [i for each in members for i in each]
+    places = [i for member in members for i in member]
     p = sidak([estimates[i].p_value or 0.0 for i in places], len(members) + others)
     return dict(zip(places, p.tolist(), strict=True))
 

@@ -103,7 +103,7 @@ class Intervals:
         def together(confidence: float) -> Limits:
             assert self.together is not None
             ends = (np.clip(each, *limits) for each in self.together(confidence))
-            below, above = (np.where(held, each, np.nan) for each in ends)
+            below, above = (np.where(held, end, np.nan) for end in ends)
             return np.minimum(below, low), np.maximum(above, high)
 
         wider = together if self.together else None
@@ -160,16 +160,20 @@ def insufficient_rows(rows: Array | tuple[Array, Array]) -> list[Reason | None]:
 
     ``rows`` are of one side, or of the group and of the reference: a reason then names the smaller.
     """
+    code, least = ReasonCode.FEW_ROWS, FEWEST_ROWS
+    fewest = np.fmin(*rows) if isinstance(rows, tuple) else rows
+    if not (fewest < least * (1 - ROUNDING)).any():
+        return [None] * len(fewest)
     return _too_few(
-        rows,
-        FEWEST_ROWS * (1 - ROUNDING),
-        lambda n: Reason.of(ReasonCode.FEW_ROWS, n=as_count(n), minimum=FEWEST_ROWS),
+        rows, least * (1 - ROUNDING), lambda n: Reason.of(code, n=as_count(n), minimum=least)
     )
 
 
 def insufficient_expected(expected: Array) -> list[Reason | None]:
     """Return where an expected count is below 5, and why that is insufficient; else None."""
     code, least = ReasonCode.FEW_EXPECTED, FEWEST_EXPECTED
+    if not (expected < least * (1 - ROUNDING)).any():
+        return [None] * len(expected)
     return _too_few(
         expected, least * (1 - ROUNDING), lambda n: Reason.of(code, expected=n, minimum=least)
     )
@@ -642,7 +646,7 @@ class Comparisons:
             return False
         sides = (self.group.cases, self.reference.cases)
         pairs = [
-            [of.size for of in sides],
+            [side.size for side in sides],
             *([of.cells[k] for of in sides] for k in sides[0].cells),
         ]
         halves = ([each[at].reshape(_PAIR, -1) for each in pair] for pair in pairs)
@@ -678,7 +682,7 @@ def generator(spec: Spec, key: str, *counts: Array) -> np.random.Generator:
     They depend on what is counted alone: not on names, nor on the order of groups, nor on what
     else is asked for, nor on the rounding errors of sums of weights.
     """
-    content = (zlib.crc32(np.ascontiguousarray(_round_sums(each)).tobytes()) for each in counts)
+    content = (zlib.crc32(np.ascontiguousarray(_round_sums(count)).tobytes()) for count in counts)
     return np.random.default_rng([spec.seed, zlib.crc32(key.encode()), *content])
 
 

@@ -252,7 +252,9 @@ def _negligible_rows(
     cube: Cube, features: Sequence[GroupCounts], spec: Spec, measure: str
 ) -> float:
     every = cube.read if measure == cube.plan.cases else cube.rows
-    rows = (of.counts[measure][: len(of.groups), 0].sum(axis=(1, 2)) for of in features)
+    rows = (
+        feature.counts[measure][: len(feature.groups), 0].sum(axis=(1, 2)) for feature in features
+    )
     held = (n[large_groups(of, spec)] for n, of in zip(rows, features, strict=True))
     return float(MANY_MISSING * np.concatenate([*held, np.array([every], dtype=float)]).min())
 
@@ -454,8 +456,8 @@ def _unlike_tables(
     counts = [side.counts(of.needs) for side in (left, kept)]
     if isinstance(of, Rate):
         counts = [
-            np.stack([of.of.count(each), of.among.count(each) - of.of.count(each)], axis=-1)
-            for each in counts
+            np.stack([of.of.count(count), of.among.count(count) - of.of.count(count)], axis=-1)
+            for count in counts
         ]
     yield np.stack(counts, axis=-2), False
 

@@ -237,7 +237,7 @@ def disparity_changes(
     """
     by_ratio = metric.by == "ratio"
     made = []
-    of_models = [logarithm(of) for of in sides.models] if by_ratio else sides.models
+    of_models = [logarithm(model) for model in sides.models] if by_ratio else sides.models
     both = (sides.ratio, sides.log_total) if by_ratio else (sides.difference, sides.total)
     for of in (*both, *of_models):
         quantity = of.between_halves(sides.table, inside=inside)
@@ -245,6 +245,6 @@ def disparity_changes(
     rows, others = np.split(sides.rows, 2)
     methods = unique_methods(IntervalMethod.MOVER, *sides.methods)
     ours, theirs = np.split(np.array(sides.values), 2, axis=1)
-    old, new = metric.of_values(ours, theirs, Profile.DOCUMENTED)
+    old, new = metric.compare_values(ours, theirs, Profile.DOCUMENTED)
     models = made[2], made[3]
     return DisparityChanges(made[0], made[1], (old, new), (rows, others), methods, models)

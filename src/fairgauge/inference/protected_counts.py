@@ -37,11 +37,11 @@ from fairgauge.results.scopes import Bounds
 from fairgauge.stats.arrays import Limits, Mask, quotient
 from fairgauge.stats.unknown_people import missing_bounds
 
-Range: TypeAlias = tuple[ConfusionCounts, ConfusionCounts]
+CountRange: TypeAlias = tuple[ConfusionCounts, ConfusionCounts]
 """The least and the greatest counts of one side of many comparisons."""
 
 
-def corners(rate: Rate, side: Range) -> list[ConfusionCounts]:
+def corners(rate: Rate, side: CountRange) -> list[ConfusionCounts]:
     """Return the counts with the successes and the failures of a rate at the ends of their ranges.
 
     Successes and failures are: least and least, least and most, most and least, most and most.
@@ -54,7 +54,7 @@ def corners(rate: Rate, side: Range) -> list[ConfusionCounts]:
     ]
 
 
-def rate_bounds(rate: Rate, side: Range) -> Limits:
+def rate_bounds(rate: Rate, side: CountRange) -> Limits:
     """Return the least and the greatest rate; NaN where there may be no row that it is of."""
     of_corners = corners(rate, side)
     empty = rate.size(of_corners[0]) == 0
@@ -62,7 +62,7 @@ def rate_bounds(rate: Rate, side: Range) -> Limits:
     return np.where(empty, np.nan, low), np.where(empty, np.nan, high)
 
 
-def contrast_bounds(metric: Contrast, group: Range, reference: Range) -> Limits:
+def contrast_bounds(metric: Contrast, group: CountRange, reference: CountRange) -> Limits:
     """Return the least and the greatest difference or ratio of the rates of disjoint groups.
 
     NaN where one of both rates may be undefined, and where both may be 0 throughout.
@@ -79,7 +79,11 @@ def contrast_bounds(metric: Contrast, group: Range, reference: Range) -> Limits:
 
 
 def protected_contrasts(
-    metric: ComparisonMetric, group: Range, reference: Range, margin: Mask, how: Uncertainty
+    metric: ComparisonMetric,
+    group: CountRange,
+    reference: CountRange,
+    margin: Mask,
+    how: Uncertainty,
 ) -> tuple[list[Bounds | None], Intervals]:
     """Return the bounds of a contrast, and the union of its intervals at all corner tables.
 
@@ -93,7 +97,7 @@ def protected_contrasts(
     for ours, theirs in product(*sides):
         compared = Comparisons(SideData(ours, ours), SideData(theirs, theirs), None, margin)
         value = metric.value(ours, theirs, Profile.DOCUMENTED)
-        made.append(how.anew().of_metric(metric, compared, value))
+        made.append(how.anew().metric_intervals(metric, compared, value))
     low, high = contrast_bounds(metric, group, reference)
     p = np.array([each.p for each in made]).max(axis=0)
     none = (low <= metric.neutral) & (metric.neutral <= high)
@@ -109,7 +113,7 @@ def protected_contrasts(
 
 def protected_rates(
     statistics: Sequence[Statistic],
-    side: Range,
+    side: CountRange,
     published: ConfusionCounts,
     margin: Mask,
     how: Uncertainty,
@@ -124,7 +128,7 @@ def protected_rates(
             continue
         made: list[Intervals] = []
         for corner in corners(statistic, side):
-            [intervals] = how.of_rates([statistic], SideData(corner, corner), margin)
+            [intervals] = how.rate_intervals([statistic], SideData(corner, corner), margin)
             rows = insufficient_rows(statistic.size(corner))
             made.append(replace(intervals, too_few=first_reasons(intervals.too_few, rows)))
         bounds, data = (
@@ -139,7 +143,11 @@ def protected_rates(
 
 
 def protected_worst_cases(
-    metric: Contrast, group: Range, reference: Range, unknown: Range, published: Array
+    metric: Contrast,
+    group: CountRange,
+    reference: CountRange,
+    unknown: CountRange,
+    published: Array,
 ) -> Limits:
     """Return how far rows without a group could move a contrast from its published value.
 
@@ -154,7 +162,7 @@ def protected_worst_cases(
         value = metric.value(ours, theirs, Profile.DOCUMENTED)
         # both ends are attained: the same rows take one side as low and the other as high as can be
         ends = [
-            missing_bounds(*(each.count(of.counts(needs)) for of in rows for each in counted))
+            missing_bounds(*(each.count(row.counts(needs)) for row in rows for each in counted))
             for rows in ((ours, unknown[0]), (theirs, unknown[1]))
         ]
         low, high = contrast_range(metric, *ends)

@@ -107,7 +107,7 @@ class Uncertainty:
         """Return the same intervals for other counts, without what was computed."""
         return Uncertainty(self._asked, self._number, self._candidates)
 
-    def of_rates(
+    def rate_intervals(
         self, statistics: Sequence[Statistic], data: SideData, margin: Mask
     ) -> list[Intervals]:
         """Return the intervals of statistics of every group.
@@ -141,7 +141,9 @@ class Uncertainty:
             intervals.append(limited.containing(attempt.estimate, statistic.range))
         return intervals
 
-    def of_metric(self, metric: ComparisonMetric, compared: Comparisons, value: Array) -> Intervals:
+    def metric_intervals(
+        self, metric: ComparisonMetric, compared: Comparisons, value: Array
+    ) -> Intervals:
         """Return the interval of a metric for every comparison."""
         robust = isinstance(metric, (Contrast, Combined, ConditionalDisparity))
         how = self if metric.scope == "table" else self._with_reference
@@ -186,7 +188,7 @@ class Uncertainty:
             made = replace(made, together=together)
         return self._simultaneous(made.containing(value, metric.range))
 
-    def of_pooled(
+    def pooled_intervals(
         self, metric: Contrast, compared: Comparisons, weights: Array, value: Array
     ) -> Intervals:
         """Return the interval of a contrast adjusted for strata, for every group."""
@@ -216,7 +218,9 @@ class Uncertainty:
             confidence = tukey_level(self._candidates, confidence)
         return replace(self.spec, confidence=confidence)
 
-    def of_feature(self, metric: Across, groups: EveryGroup, spread: GroupSpread) -> Intervals:
+    def feature_intervals(
+        self, metric: Across, groups: EveryGroup, spread: GroupSpread
+    ) -> Intervals:
         """Return the interval of a metric of all groups in every slot."""
         from fairgauge.inference.across_groups import (
             across_interval,
@@ -404,7 +408,9 @@ def rate_values(
     ``margin``: shape (n,): which groups are of all rows, not within a stratum.
     """
     values = {}
-    for statistic, made in zip(statistics, how.of_rates(statistics, data, margin), strict=True):
+    for statistic, made in zip(
+        statistics, how.rate_intervals(statistics, data, margin), strict=True
+    ):
         smallest = statistic.size(data.cases)
         if isinstance(statistic, ScoreStatistic):
             smallest = statistic.smallest_denominator(data.cases)

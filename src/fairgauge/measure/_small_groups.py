@@ -183,7 +183,7 @@ def _adequate_spread(
     spread = metric.across(adequate.data.side, 1, part.spec.profile)
     if math.isnan(spread.value[0]):
         return None, reasons or [metric.why_undefined(spread, 0)]
-    intervals = part.uncertainty.of_feature(metric, adequate, spread)
+    intervals = part.uncertainty.feature_intervals(metric, adequate, spread)
     made = certainty(intervals, 0, part.spec.confidence)
     pair = made["reason"] if made["status"] is Status.TOO_FEW else None
     estimate = replace(

@@ -700,7 +700,7 @@ def contrast_by_mover(
     low, high = made(
         first.estimate, *first.at(np.asarray(z)), second.estimate, *second.at(np.asarray(z))
     )
-    value = metric.of_values(sides[0].estimate, sides[1].estimate, Profile.DOCUMENTED)
+    value = metric.compare_values(sides[0].estimate, sides[1].estimate, Profile.DOCUMENTED)
     return value, low, high, np.array(insufficient_sides(*sides), dtype=object)
 
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.across import Across
     from fairgauge.inference.clusters import ClustersBySide
-    from fairgauge.inference.protected_counts import Range
+    from fairgauge.inference.protected_counts import CountRange
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.outcomes import OutcomeMasks
 
@@ -252,7 +252,7 @@ class Slice:
             return
         groups = self._groups_overall if "score" in metric.needs else self._groups_everywhere
         spread = metric.across(groups.data.side, groups.slots, self.spec.profile)
-        intervals = self.uncertainty.of_feature(metric, groups, spread)
+        intervals = self.uncertainty.feature_intervals(metric, groups, spread)
         for slot, value in enumerate(spread.value.tolist()):
             scope = self.counts.scope(slot)
             if math.isnan(value):
@@ -303,7 +303,7 @@ class Slice:
         data = self.comparisons(metric, compared)
         group, reference = data.group, data.reference
         pooled = pool(metric, group.side, reference.side, strata, self.spec.profile)
-        intervals = self.uncertainty.of_pooled(metric, data, pooled.weights, pooled.value)
+        intervals = self.uncertainty.pooled_intervals(metric, data, pooled.weights, pooled.value)
         cases = metric.sizes(group.cases, reference.cases)
         both = (cases[0] > 0) & (cases[1] > 0)  # of a stratum of one side alone nothing is compared
         rows = metric.all_rows(group.cases, reference.cases)
@@ -485,7 +485,7 @@ class Slice:
         error = metric.error(group, reference)
         every: Sequence[Bounds | None] | None = None
         if self.ranges is None:
-            intervals = self.uncertainty.of_metric(metric, data, values)
+            intervals = self.uncertainty.metric_intervals(metric, data, values)
         else:
             from fairgauge.inference.protected_counts import protected_contrasts
 
@@ -524,7 +524,7 @@ class Slice:
     def _protection(self, metric: Metric) -> Reason | None:
         return None if self.ranges is None else protection_obstacle(metric, self.spec)
 
-    def _range(self, which: Index, slots: Index) -> Range:
+    def _range(self, which: Index, slots: Index) -> CountRange:
         assert self.ranges is not None
         low, high = (sides.pick(which, slots) for sides in self.ranges)
         return low, high

@@ -92,13 +92,15 @@ def follow(
     size = len(counts.ids)
     detected = _detection.detect(counts, alphas[:size], limits[:size], asked, rates, baselines)
     labels = _Labels(names, cubes, asked)
-    made = _Maker(names, cubes, asked, labels, dict(zip(ids, arrivals, strict=True)))
+    maker = _ComparisonMaker(names, cubes, asked, labels, dict(zip(ids, arrivals, strict=True)))
     comparisons = [
-        made.of_counts(i, counts, detected, rates[each.rule], float(alphas[i]), baselines.get(each))
+        maker.compare_counts(
+            i, counts, detected, rates[each.rule], float(alphas[i]), baselines.get(each)
+        )
         for i, each in enumerate(counts.ids)
     ]
     comparisons += [
-        made.of_estimates(
+        maker.compare_estimates(
             each, periods, float(alphas[i]), limits[i],
             hides=each.group == ALL_GROUPS and each.feature in hiding,
         )
@@ -142,7 +144,7 @@ def _share_without_label(cube: Cube) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Maker:
+class _ComparisonMaker:
     # what comparisons have in common
 
     names: Sequence[str]
@@ -154,7 +156,7 @@ class _Maker:
     def _periods_entered(self, each: ComparisonId) -> int:
         return self.labels.entered if self.labels.needed[each.rule] else len(self.names)
 
-    def of_counts(
+    def compare_counts(
         self,
         i: int,
         every: _counts.ComparisonCounts,
@@ -185,7 +187,7 @@ class _Maker:
             lacks_baseline=asked.rules[each.rule].baseline is not None and baseline is None,
         )  # fmt: skip
 
-    def of_estimates(
+    def compare_estimates(
         self,
         each: ComparisonId,
         periods: Mapping[int, _estimates.PeriodEstimate],
@@ -296,9 +298,9 @@ def _withhold_passes(
     for entered in {labels.entered, len(rows)}:
         last = range(max(entered - PERIODS_NOW[0], 0), entered)
         open_ = [
-            each for each in comparisons
-            if each.state is MonitorState.NO_ALARM
-            and entered == (labels.entered if "label" in each.definition.needs else len(rows))
+            comparison for comparison in comparisons
+            if comparison.state is MonitorState.NO_ALARM
+            and entered == (labels.entered if "label" in comparison.definition.needs else len(rows))
         ]  # fmt: skip
         if not open_ or all(rows[t].complete for t in last):
             continue
@@ -386,7 +388,7 @@ def unmatched_rules(
         return
     features = {each.feature: each for each in count_groups(cubes.blank, asked.question)}
     for rule in asked.rules:
-        own = [each for each in comparisons if each.rule == str(rule)]
+        own = [comparison for comparison in comparisons if comparison.rule == str(rule)]
         found = [*_absent_groups(rule, own, features), *_lone_features(rule, own, features)]
         if not own and not found:
             reason = Reason.of(ReasonCode.NO_ESTIMATE, what="metric", name=rule.metric)

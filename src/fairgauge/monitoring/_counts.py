@@ -133,7 +133,7 @@ class RuleCounts(NamedTuple):
 
     @property
     def ids(self) -> list[ComparisonId]:
-        return [ComparisonId(self.rule, self.feature, each, self.class_) for each in self.groups]
+        return [ComparisonId(self.rule, self.feature, group, self.class_) for group in self.groups]
 
 
 @dataclass(slots=True)
@@ -282,8 +282,8 @@ def sides_by_class(
     if task is Task.BINARY:
         yield None, CountsBySide(counted, masks[0], question.profile)
         return
-    for each in masks:
-        yield each.class_scope.name, CountsBySide(counted, each, question.profile)
+    for mask in masks:
+        yield mask.class_scope.name, CountsBySide(counted, mask, question.profile)
     nothing = OutcomeMasks(np.zeros_like(masks[0].labels), np.zeros_like(masks[0].predictions))
     yield None, CountsBySide(counted, nothing, question.profile, masks)
 

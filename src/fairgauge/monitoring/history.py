@@ -177,8 +177,8 @@ class History:
                     "make it of cells (fairgauge.rate, fairgauge.quotient)"
                 )
                 raise SpecError(Problem(f"monitor.rules[{i}].metric", message))
-        for each in spec.baselines:
-            self._store.create(_baseline_file(each.cube.digest), each.cube.to_json())
+        for baseline in spec.baselines:
+            self._store.create(_baseline_file(baseline.cube.digest), baseline.cube.to_json())
         text = json.dumps({_SPEC_SCHEMA: spec.to_dict()}, indent=2)
         if self._store.read(_SPEC) != text:
             self._store.replace(_SPEC, text)
@@ -200,7 +200,7 @@ class HeldHistory(History):
         self._cubes, self._base = cubes, base
         if base is not None:
             self._store = base
-        if len({each.length for each in self.periods}) > 1:
+        if len({period.length for period in self.periods}) > 1:
             raise DataError("the periods are of different lengths; monitor each length alone")
 
     @property
@@ -216,7 +216,7 @@ class HeldHistory(History):
         return None if self._base is None else super().spec
 
     def cubes(self, periods: Sequence[Period]) -> PeriodCubes:
-        stored = [each for each in periods if each not in self._cubes]
+        stored = [period for period in periods if period not in self._cubes]
         found = dict(zip(stored, super().cubes(stored) if stored else (), strict=True))
         return PeriodCubes(self._cubes.get(each) or found[each] for each in periods)
 
@@ -274,7 +274,7 @@ class FolderStore:
                 return []
             with os.scandir(self.folder) as entries:
                 folders = [entry.name for entry in entries if entry.is_dir()]
-            return sorted(each for each in folders if (self.folder / each / file).is_file())
+            return sorted(folder for folder in folders if (self.folder / folder / file).is_file())
 
     def read(self, name: str) -> str | None:
         with _explain_errors(f"{self.name}/{name}", "read"):

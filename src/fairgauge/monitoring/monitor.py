@@ -126,7 +126,7 @@ def monitor(
     followed = follow(names, cubes, resolved, of_two)
     comparisons = followed.comparisons
     findings = [*check_feed(_make_feed(asked, periods, followed, until))] if periods else []
-    findings = [each for each in findings if not _is_accepted(each, asked.question)]
+    findings = [finding for finding in findings if not _is_accepted(finding, asked.question)]
     if cubes:
         findings += _doubted_values(names[-1], cubes, resolved.question, comparisons)
     # of rows without a weight or a count nobody knows how many people or cases they are
@@ -195,7 +195,7 @@ def _check_alike(
     check_values([*map(str, periods)], cubes, asked.question)
     refuse(idle_recodings(cubes, asked.question))
     if [*absent_exclusions([cubes[len(cubes) - 1]], asked.question)]:
-        baselines = [each.cube for each in asked.baselines]
+        baselines = [baseline.cube for baseline in asked.baselines]
         refuse([*absent_exclusions([cubes.blank, *baselines], asked.question)])
 
 
@@ -215,7 +215,7 @@ def _make_feed(
         gaps=absent_runs(periods, until),
         due=asked.labels_within or 0,
         overdue=followed.overdue,
-        baselines={fingerprint(each.cube): each.source for each in asked.baselines},
+        baselines={fingerprint(baseline.cube): baseline.source for baseline in asked.baselines},
     )
 
 

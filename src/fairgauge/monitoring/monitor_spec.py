@@ -118,7 +118,7 @@ def _start(value: object, at: Location) -> Period | None:
     try:
         return parse_period(value)
     except SpecError as error:
-        at.report("; ".join(each.message for each in error.problems))
+        at.report("; ".join(problem.message for problem in error.problems))
         return None
 
 
@@ -208,7 +208,7 @@ def read_monitor_spec(
 
 
 def _refuse_unmonitored(question: Spec) -> list[Problem]:
-    names = listing([quote(each.name) for each in question.probabilities])
+    names = listing([quote(probability.name) for probability in question.probabilities])
     reference, by_score = question.reference, question.score and question.prediction is None
     median = isinstance(question.threshold, Threshold)
     cuts = () if isinstance(question.threshold, Threshold) else question.threshold
@@ -273,7 +273,7 @@ def _rule(
         try:
             rule = parse_rule(keys)
         except SpecError as error:
-            problems += [Problem(path, each.message) for each in error.problems]
+            problems += [Problem(path, problem.message) for problem in error.problems]
     elif isinstance(keys, Mapping):
         at = Location(path)
         at.report_unknown_keys((key for key in keys if key != "source"), [*_RULE["properties"]])

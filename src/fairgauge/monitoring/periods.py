@@ -138,7 +138,7 @@ def absent_runs(periods: Sequence[Period], until: Period | None) -> list[tuple[s
 
     A weekday or hour that never occurs is no gap; ``until`` is the last one asked for.
     """
-    slots = {slot_of(each) for each in periods}
+    slots = {slot_of(period) for period in periods}
     new = len(periods) < 2 * _WEEK  # too few to know which days there are
     after = [*periods[-1:]]
     while until is not None and after and after[-1].start < until.following().start:

@@ -323,7 +323,9 @@ class _Means(NamedTuple):
             ((w_a * r_d).sum(-1), zero, r_d, w_a, zero),
         ]
         value, *derivatives = zip(*rows, strict=True)
-        return cls(np.stack(value, axis=-1), *(np.stack(each, axis=-2) for each in derivatives))
+        return cls(
+            np.stack(value, axis=-1), *(np.stack(derivative, axis=-2) for derivative in derivatives)
+        )
 
     def covariance(self, group: _Side, reference: _Side) -> Array:
         """Return the covariance of the means; shares are multinomial, rates binomial."""

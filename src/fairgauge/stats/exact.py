@@ -138,7 +138,7 @@ def exact_selection_test(
     from scipy.stats import hypergeom
 
     sides = floats(n, n_reference, selected, selected_reference)
-    n, m, s, t = (np.atleast_1d(each).astype(int) for each in sides)
+    n, m, s, t = (np.atleast_1d(side).astype(int) for side in sides)
     low, high = np.maximum(0, s + t - m), np.minimum(n, s + t)
     if (high - low).sum() > MOST_SELECTIONS:
         return None

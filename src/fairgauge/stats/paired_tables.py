@@ -129,7 +129,7 @@ class PairedTable:
     def clusters_held(self) -> Array:
         """Return how many clusters every side has rows in."""
         assert self.clusters is not None
-        return np.array([float(len(np.unique(each.cluster))) for each in self.clusters])
+        return np.array([float(len(np.unique(cluster.cluster))) for cluster in self.clusters])
 
 
 def correlation(covariance: Array, one: Array, two: Array) -> Array:

@@ -220,7 +220,7 @@ def rows_for_verdict(
         return math.inf
     sides, rows = (share * among, (1 - share) * among), 1000.0
     for _ in range(_MOST_STEPS):  # the interval is shorter by the root of the rows only near them
-        n1, n2 = (rows * each for each in sides)
+        n1, n2 = (rows * side for side in sides)
         found = float(
             rows_to_decide_rates(p1, n1, p2, n2, lower, upper, comparison, confidence, power)
         )

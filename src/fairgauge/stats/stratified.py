@@ -167,7 +167,7 @@ def conditional_disparity(group: ArrayLike, others: ArrayLike, z: ArrayLike) -> 
         ours[..., 1], both[..., 1], ours[..., 0], both[..., 0], weights, z
     )
     known = part.any(axis=-1)
-    return Stratified(*(np.where(known, each, np.nan) for each in limits))
+    return Stratified(*(np.where(known, limit, np.nan) for limit in limits))
 
 
 FEWEST_EXPECTED = 5.0

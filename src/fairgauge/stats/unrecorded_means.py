@@ -299,7 +299,9 @@ class _LinearMeans:
         if math.isfinite(degrees):
             half = float(t_from_z(z, degrees)) * math.sqrt(covariance[side, side])
             return self.value(side) - half, self.value(side) + half
-        low, high = mean_limits(MeanMoments(*(np.asarray(of)[side] for of in self._moments)), z)
+        low, high = mean_limits(
+            MeanMoments(*(np.asarray(moment)[side] for moment in self._moments)), z
+        )
         return float(low), float(high)
 
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
@@ -359,7 +361,7 @@ def mean_bounds(of: UnrecordedMean) -> SharpBounds:
     which = np.where(cells.probable, which, which.max(initial=0) + 1 + np.arange(len(n)))
     _, which = np.unique(which, return_inverse=True)
     size = int(which.max(initial=-1)) + 1
-    n, y, squares = (np.bincount(which, each, size) for each in cells.powers[0, :3])
+    n, y, squares = (np.bincount(which, power, size) for power in cells.powers[0, :3])
     p = np.stack([np.bincount(which, cells.powers[0, 0] * each, size) for each in cells.p.T])
     share = (p / n).T @ of.sides.T
     spread = np.sqrt(np.maximum(squares / n - (y / n) ** 2, 0.0) * n / np.maximum(n - 1, 1))

@@ -178,7 +178,7 @@ class UnrecordedRate:
         """Return what is right if outcome and probabilities are independent given the group."""
         mixture = self.mixture
         if isinstance(mixture, GroupMixture):
-            return _Likelihood(mixture, self.sides, direct=self.cells.n.shape[1] == 2)
+            return LikelihoodEstimator(mixture, self.sides, direct=self.cells.n.shape[1] == 2)
         rates = np.array([mixture.rate(side) for side in self.sides])
         sizes = np.array([mixture.denominator(side) for side in self.sides])
         n, squares = self.cells.n, self.cells.squares  # Kish's number of rows less one
@@ -191,7 +191,7 @@ class UnrecordedRate:
         mixture = self.mixture
         parts = mixture.parts if isinstance(mixture, StratifiedMixture) else [mixture]
         tests = [lack_of_fit_test(part.p, part.n, part.theta) for part in parts]
-        square, degrees = (sum(each[i] for each in tests) for i in range(2))
+        square, degrees = (sum(test[i] for test in tests) for i in range(2))
         return float(chi_square_tail(square, degrees)) if degrees else 1.0
 
     @cached_property
@@ -251,7 +251,7 @@ class UnrecordedRate:
         if not beside.any():
             return made  # type: ignore[no-any-return]
         sizes = np.broadcast_to(made.sizes, (2, len(self.sides)))
-        return _Beside(made, sizes, beside @ self.sides.T, self._design_effect)
+        return _WithKnownGroups(made, sizes, beside @ self.sides.T, self._design_effect)
 
     def _probable(self, estimator: Estimator) -> Any:
         if estimator is Estimator.VALIDATED:  # a sample without these rows shows nothing of them
@@ -285,14 +285,13 @@ class UnrecordedRate:
         return low * size / (size + least), (high * size + most) / (size + most)
 
 
-class _Likelihood(PreciseEstimator):
+class LikelihoodEstimator(PreciseEstimator):
+    """Rates by maximum likelihood; ``direct``: with a profile of contrasts, too."""
+
     def __init__(self, mixture: GroupMixture, sides: Mask, *, direct: bool) -> None:
         self._mixture, self._sides, self._direct = mixture, sides, direct
         self._curves: dict[tuple[object, ...], ProfileCurve] = {}
-
-    @cached_property
-    def sizes(self) -> Array:
-        return np.array([self._mixture.denominator(side) for side in self._sides])
+        self.sizes = np.array([mixture.denominator(side) for side in sides])
 
     def value(self, side: int) -> float:
         return self._mixture.rate(self._sides[side])
@@ -502,7 +501,7 @@ def _expected_excess(distance: Array, noise: Array) -> Array:
     )
 
 
-class _Beside:
+class _WithKnownGroups:
     """Rates of people with probabilities and of others, whose group is known.
 
     ``made, sizes``: of those with probabilities, and how many of them each rate is of at both ends.
