@@ -85,6 +85,9 @@ class _Translator:
         self.local |= {tree.name}
         arguments = self._arguments(tree.args)
         names = {each.arg for each in [*tree.args.args, *tree.args.kwonlyargs]}
+        match [each for each in tree.body if not isinstance(each, ast.Expr)]:
+            case [ast.Return(value=value)] if value is not None:
+                return f"{indent}const {tree.name} = ({arguments}) => {self.expression(value)};"
         body = self._block(tree.body, indent + "  ", set(names))
         return f"{indent}const {tree.name} = ({arguments}) => {{\n{body}{indent}}};"
 

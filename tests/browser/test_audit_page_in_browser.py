@@ -446,14 +446,14 @@ def test_hostile_names_do_nothing(open_page):
 @pytest.mark.parametrize(
     ("text", "name", "states"),
     [
-        ("", "empty.csv", "empty"),
+        ("", "empty.csv", "no rows"),
         ("one\n1\n2\n", "one.csv", "Only one column"),
         ("yes,Male\nno,Female\n", "headless.csv", "looks like data"),
         ("sex,ok\nF,yes,x\n", "ragged.csv", "Row 2"),
         ('sex,ok\n"F,yes\n', "quote.csv", "never closed"),
         ("sex,sex\nF,M\n", "twice.csv", "twice"),
         ("PK\x03\x04", "people.xlsx", "workbook"),
-        ("a\x00b,c\n", "binary.csv", "not a text file"),
+        ("a\x00b,c\n", "binary.csv", "not text in UTF-8"),
         (b"sex,ok\nFran\xe7aise,yes\n", "excel.csv", "save it as “CSV UTF-8"),
         ("sex,ok\nF,yes\n", "people.parquet", "not .parquet files"),
     ],

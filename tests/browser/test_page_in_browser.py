@@ -44,12 +44,11 @@ def test_without_scripts_every_table_is_complete_and_seen(visit, name):
     assert seen.page.locator("main table:not(:visible):not(#tool *)").count() == 0
     assert seen.page.locator("main tbody tr:not(:visible)").count() == 0
     assert seen.page.locator("#tool:visible").count() == 0
-    assert seen.page.locator(".filter").is_hidden()
 
 
 def test_hostile_names_are_text(visit):
     page = visit("hostile").page
-    assert page.locator("script").count() == 1
+    assert page.locator("script").count() == 0
     assert page.locator("[onmouseover], [onerror], img, iframe").count() == 0
     assert page.locator("bdi", has_text="<script>alert(1)</script>").count() > 0
     page.locator("bdi:visible", has_text="onmouseover").first.hover()

@@ -192,27 +192,28 @@ def _axis(
     # The interval of a group of four would otherwise leave no room to see the others by. An
     # interval that is longer runs to the edge.
     solid = [mark for mark in marks if not mark.sparse] or marks
-    values = [v for mark in solid for v in (mark.value, mark.low, mark.high)]
     include = [end for end in allowed or () if math.isfinite(end)]
     if neutral is not None:
-        span = _SMALLEST_SPAN[unit]
-        include += (
-            [neutral] if unit is tree.Unit.RATIO else [neutral - span / 2, neutral + span / 2]
-        )
-    if unit is tree.Unit.RATIO:
-        include = [end for end in include if end > 0]
-    finite = [v for v in values if v is not None and math.isfinite(v)]
-    if not finite and not include:
-        include = [0.0, 1.0]
-    axis = scale(values, include, log=unit is tree.Unit.RATIO)
-    near = [mark.value for mark in marks if mark.value is not None and axis.is_near(mark.value)]
-    axis = scale([*values, *near], include, log=unit is tree.Unit.RATIO)
+        room = 0.0 if unit is tree.Unit.RATIO else _SMALLEST_SPAN[unit] / 2
+        include += [neutral - room, neutral + room]
+    axis = _fitted(solid, include, unit)
+    near = [mark for mark in marks if mark.value is not None and axis.is_near(mark.value)]
+    axis = _fitted([*solid, *(tree.Mark(mark.value) for mark in near)], include, unit)
     return Axis(
         axis,
         ticks(axis, unit),
         axis.at(neutral) if neutral is not None else None,
         _allowed_band(axis, allowed) if allowed else None,
     )
+
+
+def _fitted(marks: Iterable[tree.Mark], include: Sequence[float], unit: tree.Unit) -> Scale:
+    # an axis that holds marks with their intervals, and what is to be included
+    log = unit is tree.Unit.RATIO
+    include = [end for end in include if end > 0 or not log]
+    values = [v for mark in marks for v in (mark.value, mark.low, mark.high)]
+    known = include or any(v is not None and math.isfinite(v) for v in values)
+    return scale(values, include if known else [0.0, 1.0], log=log)
 
 
 def placed_on(mark: tree.Mark, axis: Scale) -> PlacedMark:
@@ -300,14 +301,11 @@ _ROOM = 0.06
 def _time_axis(chart: tree.TimeChart) -> Scale:
     values = [v for mark in chart.marks for v in (mark.value, mark.low, mark.high)]
     include = [end for end in chart.allowed or () if math.isfinite(end)]
-    log = chart.unit is tree.Unit.RATIO
-    if log:
-        include = [end for end in include if end > 0]
     known = [v for v in (*values, *include) if v is not None and math.isfinite(v)]
-    if not log and known:  # that of a ratio has room by itself
+    if chart.unit is not tree.Unit.RATIO and known:  # that of a ratio has room by itself
         room = _ROOM * (max(known) - min(known))
         include = [end + side * room for end in include for side in (-1, 1)]
-    return scale(values, include if known else [0.0, 1.0], log=log)
+    return _fitted(chart.marks, include, chart.unit)
 
 
 def _path(points: Sequence[tuple[float, PlacedMark]]) -> str:

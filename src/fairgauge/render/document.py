@@ -84,10 +84,15 @@ class DocumentParts:
     def text(self, text: str, **more: Any) -> str:
         """Return a text, in the language that is asked for, with what it names."""
         text = _SPACES.sub(" ", text)
-        text = self.translated.get(text, text)
+        text = self.translated.get(text) or self.translated.get(text.casefold(), text)
         if "{" in text:
             text = spoken().made(text).render(**self.facts, **more)
         return _SPACES.sub(" ", text).strip(" \n")
+
+    def stated(self, name: str) -> str:
+        """Return a text of the layout, else the fact of this name, which may hold users' names."""
+        found = self.layout.get(name)
+        return self.text(found) if found is not None else str(self.facts.get(name) or "")
 
     def texts(self, texts: Iterable[str], **more: Any) -> tuple[str, ...]:
         return tuple(filter(None, (self.text(each, **more) for each in texts)))
@@ -234,11 +239,11 @@ def document(
     warnings = opening_warnings(report_warnings(getattr(result, "diagnostics", ())))
     return tree.DocumentTree(
         title=made.text(layout.get("title", "")),
-        beside=own.get("beside") or made.text(layout.get("beside", "")),
+        beside=own.get("beside") or made.stated("beside"),
         lead=(*lead, *chosen_rows(result)),
         cover=tuple(own.get("cover", ())),
-        verdict=made.text(layout.get("verdict", "")),
-        tone=tree.Tone(made.text(layout.get("tone", "plain"))),
+        verdict=made.stated("verdict"),
+        tone=tree.Tone(made.stated("tone") or "plain"),
         sections=() if quiet else tuple(made.sections(layout["sections"], result)),
         created=printable(getattr(result, "created", "")),
         version=printable(getattr(result, "version", "")),

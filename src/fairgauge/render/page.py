@@ -10,8 +10,8 @@ from typing import Any
 
 from fairgauge.enums import Favourable, Outcome
 from fairgauge.render import _document_tree as tree
+from fairgauge.render.formats import ASKED
 from fairgauge.render.grammar import LANGUAGES, Grammar, english
-from fairgauge.render.language import ASKED
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.results.scopes import function_at
 from fairgauge.results.shown_result import Brief, Sentence, ShownResult
@@ -310,9 +310,9 @@ def _title(g: Grammar, feature: Any, stated: list[Any]) -> str:
     code = "others" if any(s.than.kind == "others" for s in compared) else "each"
     if first.facts["two"] and first.than is not None:
         code = "one"
-    elif code == "each" and len(than) != 1:
-        code = "several"
     label = g.feature((feature, [column for column, _ in first.who.values]))
+    if code == "each" and len(than) != 1:
+        return label
     sides: dict[str, Any] = {
         "who": g.heading(first.who),
         "than": g.heading(first.than) if code == "one" else min(than, default=""),

@@ -80,4 +80,4 @@ class Verification:
         return VerificationResult.REPRODUCED
 
     def __str__(self) -> str:
-        return in_words("words.file_texts:describe_verification", self)
+        return in_words("words.verdict_sentences:describe_verification", self)

@@ -68,7 +68,7 @@ MEN_ONLY = {"2026-01-01": fg.confusion("sex", {"M": {"tp": 40, "fn": 60}})}
 TO_MEN = {"reference": {"sex": "M"}}
 GAP = {"metric": "selection_rate.largest_gap", "at_most": 0.1}
 OF_ALL = {"metric": "selection_rate.ratio", "at_least": 0.8}
-ONE_GROUP = "compares nothing in sex, of which all periods together have one group alone."
+ONE_GROUP = "compares nothing in sex: it is defined in fewer than two groups."
 NOTHING_COMPARED = {
     "misspelt": (days(2, 0, 0.1), asked(OF_ALL | {"groups": "Fem"}), "which no period has."),
     "misspelt beside a rule that decides": (

@@ -40,7 +40,7 @@ def test_html_holds_no_markup_of_names(hostile):
         text = render(hostile, format_)
         assert "<script>alert" not in text
         assert "<b onmouseover" not in text
-        assert text.count("<script>") == text.count("</script>") == (format_ == "html")
+        assert "<script>" not in text
 
 
 def test_html_stays_below_a_megabyte_with_long_names(hostile):

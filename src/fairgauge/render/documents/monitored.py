@@ -242,11 +242,6 @@ HISTORY: Mapping[str, Callable[..., Any]] = {
 
 
 _MOST_EVIDENCE = 1_000_000
-_WHY = {
-    ReasonCode.IS_REFERENCE: "reference",
-    ReasonCode.NO_ESTIMATE: "why",
-    ReasonCode.FEWER_THAN_TWO_GROUPS: "one",
-}
 
 
 def _word_place(place: str, **facts: Any) -> str:
@@ -273,12 +268,9 @@ def describe_comparison(each: MonitoredComparison) -> str:
 
 def describe_unmatched(each: Unmatched, rule: str) -> str:
     """Describe a rule, in words, that compares nothing of a group, of a feature, or at all."""
-    if each.reason is None:
-        kind = "none" if each.group is None else "no_group"
-    else:
-        kind = _WHY.get(each.reason.code, "of_none")
-    why = describe_reason(each.reason) if each.reason is not None else ""
-    return f"{capitalised(rule)} {_word_place('unmatched', u=each, kind=kind, why=why)}"
+    why = "" if each.reason is None else describe_reason(each.reason)
+    reference = each.reason is not None and each.reason.code is ReasonCode.IS_REFERENCE
+    return f"{capitalised(rule)} {_word_place('unmatched', u=each, reference=reference, why=why)}"
 
 
 def name_of(each: MonitoredComparison) -> str:

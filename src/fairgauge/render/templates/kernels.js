@@ -34,9 +34,7 @@ const mover_difference = (e1, low1, high1, e2, low2, high2, correlation = 0.0) =
 const mover_ratio = (e1, low1, high1, e2, low2, high2, correlation = 0.0) => {
   let r = correlation;
   let [known, product] = [(Number.isFinite(e1) && Number.isFinite(e2)), (e1 * e2)];
-  const half = (a, b) => {
-    return ((r === 0) ? product : (product - ((r * a) * b)));
-  };
+  const half = (a, b) => ((r === 0) ? product : (product - ((r * a) * b)));
   let [b, c, p] = [(low1 * ((2 * e1) - low1)), (high2 * ((2 * e2) - high2)), half((e1 - low1), (high2 - e2))];
   let low = (b / (p + Math.sqrt(Math.max(((p ** 2) - (b * c)), 0))));
   [b, c, p] = [(high1 * ((2 * e1) - high1)), (low2 * ((2 * e2) - low2)), half((high1 - e1), (e2 - low2))];
@@ -46,18 +44,14 @@ const mover_ratio = (e1, low1, high1, e2, low2, high2, correlation = 0.0) => {
   return [low, high];
 };
 
-const quotient = (numerator, denominator) => {
-  return (numerator / denominator);
-};
+const quotient = (numerator, denominator) => (numerator / denominator);
 
 const far_apart = (x1, n1, x2, n2) => {
   let gap = (quotient(x1, n1) - quotient(x2, n2));
   return ((Math.min(n1, n2) < 50) && (Math.abs(gap) > 0.5));
 };
 
-const _inflation = (n, small_sample) => {
-  return (small_sample ? ((n > 1) ? (n / (n - 1)) : 1.0) : 1);
-};
+const _inflation = (n, small_sample) => (small_sample ? ((n > 1) ? (n / (n - 1)) : 1.0) : 1);
 
 const rates_given_difference = (x1, n1, x2, n2, difference) => {
   let d = difference;

@@ -103,30 +103,30 @@ const listOf = (value) => (value === undefined || value === null ? [] : Array.is
 const readRule = (rule) => {
   if (typeof rule !== "string") {
     const { metric, at_least: low = -Infinity, at_most: high = Infinity, ...more } = rule;
-    if (Object.entries(more).some(([key, v]) => !({ decide: "interval", insufficient: "report" }[key] === v))) throw refused("rule_with", { keys: listed(Object.keys(more)) });
+    if (Object.entries(more).some(([key, v]) => !({ decide: "interval", insufficient: "report" }[key] === v))) throw refused("keys", { keys: listed(Object.keys(more)) });
     return ruleOn(metric, low, high);
   }
   const number = "(-?\\d+(?:\\.\\d+)?)", name = "([a-z_]+\\.[a-z]+)";
   const both = new RegExp(`^${number} <= ${name} <= ${number}$`).exec(rule.trim()), one = new RegExp(`^${name} (>=|<=) ${number}$`).exec(rule.trim());
   if (both) return ruleOn(both[2], Number(both[1]), Number(both[3]));
   if (one) return one[2] === ">=" ? ruleOn(one[1], Number(one[3]), Infinity) : ruleOn(one[1], -Infinity, Number(one[3]));
-  throw refused("rule", { rule });
+  throw refused("keys", { keys: rule });
 };
 const ruleOn = (metric, low, high) => {
   const [name, by] = String(metric).split("."), rate = RATES.find((r) => r.name === name);
-  if (!rate || !["difference", "ratio"].includes(by)) throw refused("metric", { metric });
+  if (!rate || !["difference", "ratio"].includes(by)) throw refused("keys", { keys: metric });
   const limit = (v) => String(Number(v.toPrecision(12)));
   const text = low > -Infinity && high < Infinity ? `${limit(low)} <= ${metric} <= ${limit(high)}` : high === Infinity ? `${metric} >= ${limit(low)}` : `${metric} <= ${limit(high)}`;
   return { rate, by, low, high, metric, text };
 };
 const asked = (given, table) => {
   const preset = given.preset ? data.presets[given.preset] : {};
-  if (!preset) throw refused("preset", { preset: given.preset });
+  if (!preset) throw refused("keys", { keys: given.preset });
   const question = { ...preset.options, ...given };
   if (preset.options?.favourable && question.favourable !== preset.options.favourable) throw new Refused(inWords(UI.contradicts, { favourable: question.favourable, preset: given.preset }));
   const odd = Object.keys(question).filter((key) => !data.keys.includes(key) && listOf(question[key]).length);
   if (odd.length) throw refused("keys", { keys: listed(odd) });
-  if (question.confidence !== undefined && question.confidence !== 0.95) throw refused("confidence");
+  if (question.confidence !== undefined && question.confidence !== 0.95) throw refused("keys", { keys: "confidence" });
   const column = (name, what) => {
     const found = table.columns.find((c) => c.name === name);
     if (!found && table.cells && ["count", "person"].includes(what)) return { name };
@@ -136,13 +136,13 @@ const asked = (given, table) => {
   };
   const features = listOf(question.sensitive).map((s) => column(typeof s === "string" ? s : s.column, "sensitive"));
   const cuts = new Map(listOf(question.sensitive).filter((s) => typeof s !== "string").map((s) => [s.column, s.cuts ?? []]));
-  if (listOf(question.sensitive).some((s) => typeof s !== "string" && Object.keys(s).some((key) => !["column", "cuts"].includes(key)))) throw refused("cuts");
+  if (listOf(question.sensitive).some((s) => typeof s !== "string" && Object.keys(s).some((key) => !["column", "cuts"].includes(key)))) throw refused("keys", { keys: "sensitive" });
   for (const [name, of] of cuts) if (!of.every((v, i) => Number.isFinite(v) && (!i || v > of[i - 1]))) throw new Refused(inWords(UI.which_cuts, { name }));
   if (!features.length) throw refused("people");
   if (features.length > 3) throw refused("three");
   if (!question.prediction) throw refused("decision");
   const reference = question.reference ?? "others";
-  if (!["others", "best"].includes(reference)) throw refused("reference");
+  if (!["others", "best"].includes(reference)) throw refused("keys", { keys: "reference" });
   if (reference === "best" && question.favourable === "neither") throw refused("best");
   const rates = new Set(listOf(question.metrics).map((metric) => ruleOn(metric, 0, 1).rate)), rules = listOf(question.rules).map(readRule);
   rules.forEach((rule) => rates.add(rule.rate));
@@ -160,7 +160,7 @@ const asked = (given, table) => {
   const at = new Map(features.map((c, i) => [c.name, i]));
   if (preset.crossed && !("intersections" in given) && features.length > 1) question.intersections = [features.map((c) => c.name)];
   const crossed = listOf(question.intersections).map((names) => (typeof names === "string" ? names.split("*") : names).map((name) => {
-    if (!at.has(name)) throw refused("crossing", { names: listed(names) });
+    if (!at.has(name)) throw refused("keys", { keys: listed(names) });
     return at.get(name);
   }));
   const used = [question.prediction, question.label, ...features.map((c) => c.name)].filter(Boolean);

@@ -26,13 +26,13 @@ class Fields {
         let at = i + 1;
         for (;;) {
           at = text.indexOf('"', at);
-          if (at < 0 || (at + 1 >= n && !last)) { this.rest = text.slice(i); if (last && at < 0) throw refused("open_quote", { row: this.start }); return; }
+          if (at < 0 || (at + 1 >= n && !last)) { this.rest = text.slice(i); if (last && at < 0) throw refused("quotes", { row: this.start }); return; }
           if (text[at + 1] === '"') { at += 2; continue; }
           break;
         }
         value = text.slice(i + 1, at).replaceAll('""', '"');
         end = at + 1;
-        if (end < n && text[end] !== delimiter && text[end] !== "\n" && text[end] !== "\r") throw refused("after_quote", { row: this.start });
+        if (end < n && text[end] !== delimiter && text[end] !== "\n" && text[end] !== "\r") throw refused("quotes", { row: this.start });
       } else {
         end = i;
         while (end < n) { const c = text.charCodeAt(end); if (c === 10 || c === 13 || text[end] === delimiter) break; end++; }
@@ -187,7 +187,7 @@ const readTable = async (source, name, report, pasted = false, person = null) =>
   const take = (text, last) => {
     if (fields) return fields.push(text, last);
     head += text;
-    if (/[\u0000-\u0008\u000e-\u001f]/.test(head)) throw refused("binary");
+    if (/[\u0000-\u0008\u000e-\u001f]/.test(head)) throw refused("encoding");
     if (!last && head.length < 2 ** 16) return;
     const lines = head.split(/(?<=\n|\r(?!\n))/), bare = lines.map((line) => line.replace(/[\r\n]+$/, ""));
     above = linesAbove(bare.slice(0, 1000));
@@ -199,11 +199,10 @@ const readTable = async (source, name, report, pasted = false, person = null) =>
   try {
     for (;;) {
       const { value, done: ended } = await reader.read();
-      if (!done && value && value[0] + value[1] === 509 && Math.abs(value[0] - value[1]) === 1) throw refused("utf16");
-      if (!done && value && value.subarray(0, 4096).some((b) => b < 9 || (b > 13 && b < 32 && b !== 27))) throw refused("binary");
+      if (!done && value && value.subarray(0, 4096).some((b) => b < 9 || (b > 13 && b < 32 && b !== 27))) throw refused("encoding");
       for (let from = 0; ended || from < value.length; from += PIECE) {
       let text;
-      try { text = ended ? decoder.decode() : decoder.decode(value.subarray(from, from + PIECE), { stream: true }); } catch { throw refused("not_utf8"); }
+      try { text = ended ? decoder.decode() : decoder.decode(value.subarray(from, from + PIECE), { stream: true }); } catch { throw refused("encoding"); }
       if (ended) { take(text, true); break; }
       take(text, false);
       done += Math.min(PIECE, value.length - from);
@@ -214,7 +213,7 @@ const readTable = async (source, name, report, pasted = false, person = null) =>
     }
   } finally { reader.cancel().catch(() => {}); }
   if (!table) { if (!waiting.length) throw refused("empty"); open(); }
-  if (!table.rows) throw refused("no_rows");
+  if (!table.rows) throw refused("empty");
   const { header: named, columns, rows } = table;
   columns.forEach((c, k) => { delete c.at; CODES.set(c, table.codes[k].subarray(0, rows)); });
   return { header: named, columns, rows, name, above };

@@ -83,7 +83,8 @@ def rounded_to(report: Report) -> int:
 
 def rounding_sentence(report: Report) -> str:
     """Return that the counts are protected; nothing where they are exact."""
-    return _sentence_at("rounded", to=rounded_to(report)) * bool(rounded_to(report))
+    to = rounded_to(report)
+    return (spoken().say("rounded_counts", "looked", min_cell=to) or "") * bool(to)
 
 
 def document(report: Report) -> Mapping[str, str]:
@@ -273,4 +274,5 @@ def chosen_rows(result: object) -> tuple[str, ...]:
     open_ones = [each for each in read_conditions(asked, Location()) if not each.holds(None)]
     kept = [each.column for each in open_ones if each.keeps_missing(columns)]
     absent = [each.column for each in open_ones if not each.keeps_missing(columns)]
-    return (_sentence_at("chosen", conditions=write(asked), absent=absent, kept=kept),)
+    facts: dict[str, Any] = {"conditions": write(asked), "absent": absent, "kept": kept}
+    return (spoken().say("conditions", "looked", **facts) or "",)

@@ -1,9 +1,10 @@
-"""Estimates and verdicts in words: of whom, the comparison and its uncertainty, and why."""
+"""Estimates, verdicts and sealed bundles in words: of whom, with which uncertainty, and why."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from fairgauge.catalogue.across import Across, is_of_one_group
@@ -14,7 +15,7 @@ from fairgauge.enums import ClassKind, IntervalMethod, Outcome, ScopeKind, Statu
 from fairgauge.question import rules
 from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import Unit
-from fairgauge.render.grammar import in_words, spoken
+from fairgauge.render.grammar import english, in_words, spoken
 from fairgauge.render.words import metric_words as metrics
 from fairgauge.render.words.display_names import called, capitalised, group_called, printable
 from fairgauge.render.words.numbers import listing
@@ -23,6 +24,7 @@ from fairgauge.results.estimates import Estimate, Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, ClassScope, Interval, Reference, Scope
 from fairgauge.results.verdicts import Verdict, before_counting, judged_estimate
+from fairgauge.results.verification import NAME_OF_SIGNATURE, DifferentNumber, Verification
 from fairgauge.statements.audit import needed
 
 _MOST_LINES, _MOST_NAMED = 20, 3
@@ -320,3 +322,50 @@ def place_words(
     texts = spoken().terms["place"]
     named = (texts[key].format(value=value) for key, value in place.items() if value is not None)
     return ", ".join(map(called, named))
+
+
+# ---- what became of a sealed bundle
+
+_MOST_LISTED = 20
+_LONG, _CONTEXT = 120, 40
+"""Characters: texts that are shown in part, and how much before the place where they differ."""
+
+
+def describe_verification(found: Verification) -> str:
+    """Return what a verification comes to, in a few lines."""
+    far = found.largest_deviation
+    text = english().say(
+        "verification",
+        "text",
+        v=found,
+        finding=str(found.finding),
+        name=called(found.name),
+        digits=math.floor(-math.log10(far)) if far else None,
+        unsigned=NAME_OF_SIGNATURE in found.changed,
+        different=[*_number_lines(found.different)],
+        otherwise=[*_number_lines(found.texts)],
+    )
+    return text or ""
+
+
+def _number_lines(different: Sequence[DifferentNumber]) -> Iterator[str]:
+    for each in different[:_MOST_LISTED]:
+        sealed, other = _quote_difference(each.sealed, each.recomputed)
+        facts: dict[str, Any] = {
+            "subject": each.subject,
+            "path": each.path,
+            "sealed": sealed,
+            "other": other,
+        }
+        yield english().say("verification", "different", **facts) or ""
+    if (more := len(different) - _MOST_LISTED) > 0:
+        yield english().say("verification", "more", n=more) or ""
+
+
+def _quote_difference(one: str, other: str) -> tuple[str, str]:
+    if max(len(one), len(other)) <= _LONG:
+        return called(one), called(other)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    start = max(0, same - _CONTEXT)
+    mark = "…" if start else ""
+    return f"{mark}{called(one[start:])}", f"{mark}{called(other[start:])}"

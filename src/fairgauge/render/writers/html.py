@@ -30,15 +30,13 @@ def write(document: tree.DocumentTree, shown: object = None, *, whole: bool = Tr
     """
     del shown
     style = css("style.css") + css("first_page.css")
-    script = scripts("script.js")
     return environment().get_template("page.html.j2").render(
         document=document,
         whole=whole,
         fresh=anchors(),
         frame=spoken().terms["frame"],
         style=Markup(style),  # noqa: S704 - our own file
-        script=Markup(script),  # noqa: S704 - our own file
-        policy=policy(style, script),
+        policy=policy(style),
     ) + "\n"  # fmt: skip
 
 
@@ -173,9 +171,9 @@ def css(name: str, *, screen: bool = False) -> str:
 
 def policy(style: str, *scripts: str) -> str:
     """Return the content security policy: our own style and scripts, and nothing else."""
+    own = " ".join(map(_digest, scripts)) or "'none'"
     return (
-        f"default-src 'none'; style-src {_digest(style)}; "
-        f"script-src {' '.join(map(_digest, scripts))}; "
+        f"default-src 'none'; style-src {_digest(style)}; script-src {own}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
 

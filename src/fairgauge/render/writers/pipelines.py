@@ -1,12 +1,18 @@
-"""JUnit XML: every verdict is a test case, so that a pipeline shows what failed.
+"""What pipelines read: JUnit XML of verdicts, and the last period of a monitor as OpenMetrics.
 
-Of a monitor every comparison is one, and an undecided one an error: nobody sees what it would be.
-What else leaves a monitor undecided is one too, so that its exit code and this file agree.
+In JUnit every verdict is a test case, so that a pipeline shows what failed. Of a monitor every
+comparison is one, and an undecided one an error: nobody sees what it would be. What else leaves a
+monitor undecided is one too, so that its exit code and this file agree.
+
+A file of OpenMetrics suits the textfile collector of Prometheus's node exporter, or a push gateway.
+docs/monitoring.md states what each gauge is, which every scrape would state again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import datetime as dt
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
@@ -17,14 +23,19 @@ from fairgauge.render.words.display_names import file_of, printable, shorten
 from fairgauge.render.words.metric_words import monitored_rules
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.words.verdict_sentences import judged_groups
-from fairgauge.results.monitor_results import MonitorReport, MonitorState
+from fairgauge.results.monitor_results import (
+    HistoryProblem,
+    MonitoredComparison,
+    MonitorReport,
+    MonitorState,
+)
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import Verdict
 
 _LONGEST = 1_000
 
 
-def write(report: Report | MonitorReport) -> str:
+def write_junit(report: Report | MonitorReport) -> str:
     """Write the verdicts as JUnit XML; what an audit could not decide counts as skipped."""
     if isinstance(report, MonitorReport):
         cases = [*_monitor_cases(report)]
@@ -32,7 +43,7 @@ def write(report: Report | MonitorReport) -> str:
     else:
         cases = [_verdict_case(report, each) for each in report.verdicts]
         name, undecided = file_of(report.data.source), "skipped"
-    return "\n".join(_lines(name, report.created, cases, undecided)) + "\n"
+    return "\n".join(_suite_lines(name, report.created, cases, undecided)) + "\n"
 
 
 class _Case(NamedTuple):
@@ -83,7 +94,7 @@ def _comparison_case(
     return _Case(where, name, outcome, message, counted)
 
 
-def _lines(name: str, created: str, cases: Sequence[_Case], undecided: str) -> Iterator[str]:
+def _suite_lines(name: str, created: str, cases: Sequence[_Case], undecided: str) -> Iterator[str]:
     failures = sum(each.outcome is Outcome.FAIL for each in cases)
     others = sum(each.outcome not in (Outcome.FAIL, Outcome.PASS) for each in cases)
     errors, skipped = (others, 0) if undecided == "error" else (0, others)
@@ -118,3 +129,82 @@ def _attribute(text: str) -> str:
 
 def _text(text: str) -> str:
     return shorten(printable(text), _LONGEST)
+
+
+# ---- OpenMetrics
+
+_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+
+
+def write_openmetrics(report: MonitorReport) -> str:
+    """Write gauges of the last period; what is undefined is not written."""
+    return "\n".join([*_gauge_lines(report), "# EOF"]) + "\n"
+
+
+def _gauge_lines(report: MonitorReport) -> Iterator[str]:
+    model = {"model": report.model}
+    subjects = [
+        {**model, "feature": each.feature, "group": each.group, "metric": each.metric,
+         "rule": each.rule, **({} if each.class_ is None else {"class": each.class_})}
+        for each in report.comparisons
+    ]  # fmt: skip
+    known = list(zip(subjects, report.comparisons, strict=True))
+    for name, value in _OF_COMPARISONS.items():
+        yield from _gauge(name, [(subject, value(each)) for subject, each in known])
+    states = [
+        (own | {"state": str(s)}, each.state is s) for own, each in known for s in MonitorState
+    ]
+    yield from _gauge("state", states)
+    states = [(model | {"state": str(s)}, report.state is s) for s in MonitorState]
+    yield from _gauge("monitor_state", states)
+    found = report.concerning(report.periods[-1]) if report.periods else ()
+    problems = [
+        (model | {"problem": str(problem)}, sum(each.problem is problem for each in found))
+        for problem in HistoryProblem
+    ]
+    yield from _gauge("rows_suspected", problems)
+    yield from _gauge("periods", [(model, len(report.periods))])
+    if report.rows:
+        start = dt.datetime.fromisoformat(report.rows[-1].start).timestamp()
+        yield from _gauge("last_period_timestamp_seconds", [(model, start)])
+
+
+def _gauge(name: str, values: Iterable[tuple[dict[str, str], float | None]]) -> Iterator[str]:
+    # a gauge by the labels of its values; nothing where no value is known
+    held = [(labels, value) for labels, value in values if value is not None]
+    if held:
+        for kind, text in (("HELP", "docs/monitoring.md"), ("TYPE", "gauge")):
+            yield f"# {kind} fairgauge_{name} {text}"
+    for labels, value in held:
+        inside = ",".join(
+            f'{key}="{printable(text).translate(_ESCAPES)}"' for key, text in labels.items()
+        )
+        number = str(int(value)) if not isinstance(value, float) else repr(value)
+        if isinstance(value, float) and math.isinf(value):
+            number = "+Inf" if value > 0 else "-Inf"
+        yield f"fairgauge_{name}{{{inside}}} {number}"
+
+
+def _read_last(name: str) -> Callable[[MonitoredComparison], float | None]:
+    # what reads a number of the last period; None where it has no value
+    return lambda each: getattr(each.points[-1], name) if each.points else None
+
+
+def _read_latest(name: str) -> Callable[[MonitoredComparison], float | None]:
+    return lambda each: next(
+        (value for p in reversed(each.points) if (value := getattr(p, name)) is not None), None
+    )
+
+
+_OF_COMPARISONS: dict[str, Callable[[MonitoredComparison], float | None]] = {
+    "metric": _read_last("value"),
+    "ci_low": _read_last("low"),
+    "ci_high": _read_last("high"),
+    "running": _read_latest("running"),
+    "running_low": _read_latest("running_low"),
+    "running_high": _read_latest("running_high"),
+    "evidence": lambda each: each.evidence,
+    "alarm_threshold": lambda each: each.threshold,
+    "alarm": lambda each: float(each.alarm is not None),
+    "undefined": lambda each: float(not each.points or each.points[-1].value is None),
+}
