@@ -111,7 +111,13 @@ class CountsBySide:
         With ``overall``, the counts of all rows of the slots too.
         """
         states = self._states[which, slots]
-        raw = self._counts[which, slots]
+        raw, joint = self._counts[which, slots], None
+        if self.of_classes:
+            labels, predictions = (
+                np.stack([getattr(each, of) for each in self._classes]).astype(float)
+                for of in ("labels", "predictions")
+            )
+            joint = np.asarray(labels @ raw[:, :-1, :-1] @ predictions.T)
         return ConfusionCounts(
             size=states.sum(axis=(1, 2)),
             cells=cells_of_states(states),
@@ -125,7 +131,7 @@ class CountsBySide:
                 for column, of in self._of_columns.items()
             },
             scores=self._scores.of(which) if self._scores else None,
-            joint=self._joint(raw) if self.of_classes else None,
+            joint=joint,
             overall=self.pick(np.full_like(which, self.whole), slots) if overall else None,
         )
 
@@ -150,13 +156,6 @@ class CountsBySide:
         if self._outcome.open_labels is None and self._outcome.open_predictions is None:
             return self._states
         return _states(self._counts, self._outcome, self._profile, possible=True)
-
-    def _joint(self, raw: Array) -> Array:
-        labels, predictions = (
-            np.stack([getattr(each, of) for each in self._classes]).astype(float)
-            for of in ("labels", "predictions")
-        )
-        return np.asarray(labels @ raw[:, :-1, :-1] @ predictions.T)
 
     def _counts_by_stratum(self, which: Index, slots: Index) -> dict[Need, Array]:
         sides, _, *states_of = self._states.shape
