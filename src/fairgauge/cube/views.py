@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import CountTable, Cube, aggregate
-from fairgauge.cube.levels import identity, sorted_levels
+from fairgauge.cube.levels import cuts_of, identity, sorted_levels
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError, DataError, listing, quote
@@ -184,12 +184,10 @@ def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
     known = (table.codes[:, 0] >= 0) & (table.cases > 0)  # not of rows that weigh nothing
     values = np.array([float(levels[code] or 0) for code in table.codes[known, 0].tolist()])
     order = np.argsort(values)
-    values, reached = values[order], np.cumsum(table.cases[known][order])
-    wanted = [k * reached[-1] / intervals for k in range(1, intervals)] if len(values) else []
-    points = {float(values[np.searchsorted(reached, each)]) for each in wanted}
-    if not (cuts := points - {*values[-1:].tolist()}):
+    cuts = cuts_of(values[order].tolist(), table.cases[known][order].tolist(), intervals)
+    if not cuts:
         raise DataError(f"column {quote(axis.column)} has too few different numbers to be cut")
-    return tuple(sorted(cuts))
+    return cuts
 
 
 def with_fewer_cuts(cube: Cube, features: Sequence[Feature]) -> Cube:
