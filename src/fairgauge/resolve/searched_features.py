@@ -150,7 +150,7 @@ def searched_rows(
 
 
 def _lacking(
-    features: Sequence[_MadeFeature], absent: Sequence[Axis], parts: Iterable[CodedRows]
+    features: Sequence[_FeatureLevels], absent: Sequence[Axis], parts: Iterable[CodedRows]
 ) -> dict[str, tuple[Array, ...]]:
     sizes = [len(feature.feature.values) + 1 for feature in features]
     found = {axis: [np.zeros(size) for size in sizes] for axis in absent}
@@ -181,7 +181,7 @@ def most_cells(cube: Cube) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _MadeFeature:
+class _FeatureLevels:
     """The values that conditions on a feature are made of."""
 
     feature: SearchedFeature  # the values
@@ -192,7 +192,7 @@ class _MadeFeature:
     rows: Array  # array: the rows of each value, and of none
 
 
-def _feature_of_values(part: Grouping, cube: Cube) -> _MadeFeature:
+def _feature_of_values(part: Grouping, cube: Cube) -> _FeatureLevels:
     cells = _coded_rows_by(cube, [part.axis])
     (codes,) = cells.codes.values()
     levels = len(part.group_of) - 1
@@ -226,7 +226,7 @@ def _feature_of_values(part: Grouping, cube: Cube) -> _MadeFeature:
         conditions={name: conditions[name] for name in names if name in conditions},
     )
     of_value = np.bincount(of_level, rows, len(names) + 1).astype(np.float64)
-    return _MadeFeature(feature, part.axis, of_level, of_value)
+    return _FeatureLevels(feature, part.axis, of_level, of_value)
 
 
 def _many_numbers(groups: Sequence[Part]) -> Array | None:
