@@ -43,7 +43,7 @@ from fairgauge.errors import (
     remedy_if_absent,
     suggest,
 )
-from fairgauge.identity import Bin, ValueSet
+from fairgauge.identity import Bin
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec
@@ -99,9 +99,7 @@ class _ChosenRows:
         apart = dict(self._uncounted_cubes(cube))
         every = [cube, *apart.values()][-1].levels
         kept = self._masks_kept(cube, every)
-        tables = tuple(
-            round_sums(plan, _select_cells(table, kept, len(kept))) for table in cube.tables
-        )
+        tables = tuple(round_sums(plan, _select_cells(table, kept)) for table in cube.tables)
         rows = int(tables[0].sums["rows"].sum())
         if not rows:
             numbers = " and ".join(quote(each) for each in (plan.count, plan.weight) if each)
@@ -111,7 +109,7 @@ class _ChosenRows:
         left_out, excluded = [[*self._left_out(cube, kept, tables)]], {}
         for reason, part in apart.items():
             kept = self._masks_kept(part, every)
-            sums = _select_cells(part.tables[0], kept, len(kept)).sums
+            sums = _select_cells(part.tables[0], kept).sums
             lacking, unknown = [*self._undecided_rows(part, kept)], 0
             if reason is Uncounted.NO_COUNT:  # rows, as nobody knows how many cases they are
                 lacking, unknown = [], sum(rows for _, _, rows, _ in lacking)
@@ -220,7 +218,7 @@ class _ChosenRows:
                     continue
                 held = np.logical_and.reduce([*meets[:i], *meets[i + 1 :], codes[i] == code])
                 rows, cases = (int(table.sums[m][held].sum()) for m in ("rows", cube.plan.cases))
-                same = RowCondition(axis.column, (ValueSet((level,)),))
+                same = RowCondition(axis.column, (level,))
                 if rows:
                     yield "", same.to_text(), rows, cases
 
@@ -346,7 +344,8 @@ def _missing_codes(
     return [*([] if none else [-1]), *(i for i in stated if not kept[i])]
 
 
-def _select_cells(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -> CountTable:
+def _select_cells(table: CountTable, kept: list[NDArray[np.bool_]]) -> CountTable:
+    conditions = len(kept)
     meet = np.ones(len(table.codes), dtype=bool)
     for mask, codes in zip(kept, table.codes.T[-conditions:], strict=True):
         meet &= mask[codes]  # code -1 reads the last entry
@@ -354,14 +353,14 @@ def _select_cells(table: CountTable, kept: list[NDArray[np.bool_]], conditions: 
     return aggregate(table.axes[:-conditions], table.codes[meet, :-conditions], sums)
 
 
-def _drop_absent_levels(cube: Cube, spec: Spec | None = None) -> Cube:
+def _drop_absent_levels(cube: Cube, spec: Spec) -> Cube:
     # the favourable outcomes of a specification stay, which other rows have: no one here does
     tables, levels = list(cube.tables), dict(cube.levels)
     for axis in (axis for axis in cube.plan.axes if not axis.bins):
         every = cube.levels[axis]
         codes = [t.codes[:, t.axes.index(axis)] for t in cube.tables if axis in t.axes]
         held = np.isin(np.arange(len(every)), np.concatenate(codes))
-        if spec is not None and axis.role in OUTCOMES:
+        if axis.role in OUTCOMES:
             stated, own = spec.positive_of(axis.column), axis.column
             asked = [each for each in spec.where if each.column == own]
             held |= [is_one_of(e, stated) and all(c.holds(e) for c in asked) for e in every]
