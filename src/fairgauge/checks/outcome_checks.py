@@ -21,7 +21,6 @@ from fairgauge.cube.cube import Cube, counts_together, levels_with_cases
 from fairgauge.cube.plan import SQUARES, SUM, Axis, centre_of
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
-from fairgauge.identity import ValueSet
 from fairgauge.question.category_words import (
     APPROVED,
     action_code,
@@ -238,9 +237,9 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             if codes:
                 excluded = (v for e in spec.where if e.column == axis.column and e.negated
                             for v in e.values)  # fmt: skip
-                others = ValueSet((*excluded, *(value for value, _ in undecided)))
+                others = (*excluded, *(value for value, _ in undecided))
                 more = _actions(undecided) | {
-                    "condition": RowCondition(axis.column, (others,), negated=True).to_text()
+                    "condition": RowCondition(axis.column, others, negated=True).to_text()
                 }
             yield Diagnostic.warning(DiagnosticCode.UNDECIDED_OUTCOMES, **held, **more)
         if approved := favoured_levels(cube, axis, spec, refused):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -142,9 +143,18 @@ def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> t
         numbers.append(each)
     if all(each >= _IDENTIFIER and float(each).is_integer() for each in numbers):
         return ()
-    below = list(accumulate(rows or [1.0] * len(numbers)))
-    at = [next(i for i, n in enumerate(below) if n >= q * below[-1]) for q in (0.25, 0.5, 0.75)]
-    return tuple(dict.fromkeys(numbers[i] for i in at if i < len(numbers) - 1))
+    return cuts_of(numbers, rows or [1.0] * len(numbers), 4)
+
+
+def cuts_of(values: Sequence[float], cases: Sequence[float], intervals: int) -> tuple[float, ...]:
+    """Return cut points of ascending numbers into intervals of equally many cases, if they differ.
+
+    >>> cuts_of([1, 2, 3, 4], [1, 1, 1, 7], 2), cuts_of([1, 2, 3, 4], [1, 1, 1, 1], 4)
+    ((), (1, 2, 3))
+    """
+    below = list(accumulate(cases))
+    at = [bisect_left(below, k * below[-1] / intervals) for k in range(1, intervals) if below]
+    return tuple(dict.fromkeys(values[i] for i in at if values[i] < values[-1]))
 
 
 def _remedy(axis: Axis, levels: Sequence[Value]) -> str:

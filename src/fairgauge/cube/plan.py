@@ -488,8 +488,10 @@ def _axis_of(role: Role, column: Feature) -> Axis:
 
 
 def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
-    cuts = (spec.positive.threshold,) if isinstance(spec.positive, Above) else ()
-    if spec.task is Task.REGRESSION and not cuts:
+    cuts: tuple[float, ...] = ()
+    if isinstance(spec.positive, Above):
+        cuts = (spec.positive.threshold,)
+    elif spec.task is Task.REGRESSION:
         cuts = (0.0,)  # any cut will do: it marks only which rows have a number
     axes = []
     if spec.label:
@@ -499,12 +501,14 @@ def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
     elif spec.score:
         # a score is positive strictly above the median, and in the profile of Clarify above a
         # threshold; otherwise at a threshold too
-        of_median = isinstance(spec.threshold, Threshold)
-        if of_median and median is None:
+        above = spec.profile.as_smclarify or isinstance(spec.threshold, Threshold)
+        if not isinstance(spec.threshold, Threshold):
+            cuts = spec.threshold
+        elif median is None:
             message = "the median of the scores is not known; count the rows with fairgauge.count"
             raise SpecError(Problem("threshold", message))
-        above = of_median or spec.profile.as_smclarify
-        cuts = (median,) if of_median else spec.threshold
+        else:
+            cuts = (median,)
         closed = Closed.RIGHT if above else Closed.LEFT
         axes.append(Axis(Role.PREDICTION, spec.score, cuts, closed, spec.score_range))
     return axes

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import CountTable, Cube, aggregate
-from fairgauge.cube.levels import identity, sorted_levels
+from fairgauge.cube.levels import cuts_of, identity, sorted_levels
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError, DataError, listing, quote
@@ -23,7 +23,7 @@ from fairgauge.question.features import Feature
 from fairgauge.question.recoding import not_numbers
 from fairgauge.question.specification import Spec
 from fairgauge.start.records import dataclass, replace
-from fairgauge.values import Value, matches, name_of, plain_number
+from fairgauge.values import matches, name_of, plain_number
 
 T = TypeVar("T")
 
@@ -183,23 +183,11 @@ def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
     table = cube.marginal([axis])
     known = (table.codes[:, 0] >= 0) & (table.cases > 0)  # not of rows that weigh nothing
     values = np.array([float(levels[code] or 0) for code in table.codes[known, 0].tolist()])
-    found = cuts_of(values, table.cases[known], intervals)
-    if not found:
-        raise DataError(f"column {quote(axis.column)} has too few different numbers to be cut")
-    return found
-
-
-def cuts_of(
-    values: NDArray[np.float64], cases: NDArray[np.float64], intervals: int
-) -> tuple[float, ...]:
-    """Return the cut points of numbers, in any order; none where all are one."""
     order = np.argsort(values)
-    values, reached = values[order], np.cumsum(cases[order])
-    if not len(values):
-        return ()
-    wanted = [k * reached[-1] / intervals for k in range(1, intervals)]
-    points = {float(values[np.searchsorted(reached, each)]) for each in wanted}
-    return tuple(sorted(points - {float(values[-1])}))
+    cuts = cuts_of(values[order].tolist(), table.cases[known][order].tolist(), intervals)
+    if not cuts:
+        raise DataError(f"column {quote(axis.column)} has too few different numbers to be cut")
+    return cuts
 
 
 def with_fewer_cuts(cube: Cube, features: Sequence[Feature]) -> Cube:
@@ -267,7 +255,10 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
     both, levels = (decision, candidate), cube.levels[decision]
     read = {axis: cube.levels[axis] for axis in both}
     if not decision.bins:
-        read[candidate] = _align_spellings(levels, read[candidate])
+        # those that mean a known level become it: the number 1 for the truth of a bool
+        own = read[candidate]
+        means = [next((each for each in levels if matches(each, of)), of) for of in own]
+        read[candidate] = tuple(means) if len({*map(identity, means)}) == len(means) else own
         levels = sorted_levels([*levels, *read[candidate]])
         position = {identity(level): i for i, level in enumerate(levels)}
         for axis, own in read.items():
@@ -281,7 +272,7 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
     jointly = {**others, candidate: candidate}
     return PairedCubes(
         _view(held, known, others, asked),
-        _candidate_view(held, known, candidate),
+        view_of_candidate(held, candidate, known),
         _view(held, known, jointly, asked),
         _view(held, tables, jointly, asked),
         rows,
@@ -295,13 +286,11 @@ def asked_of(spec: Spec, candidate: Axis) -> Spec:
     return replace(spec, candidate=(), margins=(), **decides)
 
 
-def view_of_candidate(cube: Cube, candidate: Axis) -> Cube:
-    """Return the counts as an audit of a candidate alone has them, of all rows."""
-    return _candidate_view(cube, [t for t in cube.tables if candidate in t.axes], candidate)
-
-
-def _candidate_view(cube: Cube, tables: Sequence[CountTable], candidate: Axis) -> Cube:
-    # the counts by the decisions of a candidate, which stand for the predictions
+def view_of_candidate(
+    cube: Cube, candidate: Axis, tables: Sequence[CountTable] | None = None
+) -> Cube:
+    """Return the counts as an audit of a candidate alone has them: of all rows, or of tables."""
+    tables = [t for t in cube.tables if candidate in t.axes] if tables is None else tables
     axes = {}
     for axis in cube.plan.axes:
         if axis.role is Role.PREDICTION:
@@ -309,12 +298,6 @@ def _candidate_view(cube: Cube, tables: Sequence[CountTable], candidate: Axis) -
         elif axis.role not in _ALONE:
             axes[axis] = axis
     return _view(cube, tables, axes, asked_of(cube.asked, candidate))
-
-
-def _align_spellings(known: tuple[Value, ...], levels: tuple[Value, ...]) -> tuple[Value, ...]:
-    # levels with the known ones that they mean: the number 1 for the truth of a bool
-    means = [next((each for each in known if matches(level, each)), level) for level in levels]
-    return tuple(means) if len({*map(identity, means)}) == len(means) else levels
 
 
 def _view(cube: Cube, tables: Sequence[CountTable], axes: Mapping[Axis, Axis], asked: Spec) -> Cube:

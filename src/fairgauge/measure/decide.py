@@ -121,7 +121,7 @@ def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[Outcom
     Two groups that mirror each other are one comparison. A verdict is the worst of several where
     there are several classes or thresholds.
     """
-    found = []
+    found: list[Outcome] = []
     for rule in rules:
         by_comparison: dict[tuple[object, ...], list[Outcome]] = {}
         for each in _subjects(measured, rule):

@@ -12,7 +12,6 @@ from typing import TypeAlias
 
 from fairgauge.enums import Closed, Ends
 from fairgauge.errors import Problem, SpecError, display, form_of, quote
-from fairgauge.identity import MissingValue, ValueSet
 from fairgauge.question.category_words import means_missing
 from fairgauge.question.readers import Location, items, read_value
 from fairgauge.start.records import dataclass
@@ -192,17 +191,14 @@ def _read_end(raw: object) -> End | None:
 class RowCondition:
     """Rows that have one of some values in a column, or none of them.
 
-    A row must meet one of the parts: values, ranges, or missing values. Negated, none may hold:
-    every row meets a condition or its negation, rows with a missing value too.
+    A row must have one of the values, or lie in one of the ranges. Negated, none may hold: every
+    row meets a condition or its negation, rows with a missing value too.
     """
 
     column: str
-    parts: tuple[ValueSet | Range | MissingValue, ...]
+    values: tuple[Value, ...]  # None is a missing one
+    ranges: tuple[Range, ...] = ()
     negated: bool = False
-
-    @property
-    def ranges(self) -> tuple[Range, ...]:
-        return tuple(part for part in self.parts if isinstance(part, Range))
 
     @property
     def cuts(self) -> tuple[float, ...]:
@@ -231,16 +227,6 @@ class RowCondition:
         right = self.ranges and all(each.closed is Ends.RIGHT for each in self.ranges)
         return Closed.RIGHT if right else Closed.LEFT
 
-    @property
-    def values(self) -> tuple[Value, ...]:
-        """Return the plain values; None is a missing one."""
-        return tuple(
-            value
-            for part in self.parts
-            if not isinstance(part, Range)
-            for value in (part.values if isinstance(part, ValueSet) else (None,))
-        )
-
     def holds(self, value: Value) -> bool:
         """Return whether a row with a value in the column is among them.
 
@@ -267,14 +253,12 @@ class RowCondition:
     def to_text(self) -> str:
         """Return the condition as its flag has it.
 
-        >>> print(RowCondition("race", (ValueSet(("A or B", 1)), MissingValue())).to_text())
+        >>> print(RowCondition("race", ("A or B", 1, None)).to_text())
         race = "A or B" or 1 or (missing)
         """
-        missing = f"{self.column} = {MISSING_NAME}"
         if self.ranges:
-            return " or ".join(
-                p.to_text(self.column) if isinstance(p, Range) else missing for p in self.parts
-            )
+            missing = [f"{self.column} = {MISSING_NAME}"] * (None in self.values)
+            return " or ".join([*(each.to_text(self.column) for each in self.ranges), *missing])
         sign = "!=" if self.negated else "="
         return f"{self.column} {sign} {' or '.join(map(_value_text, self.values))}"
 
@@ -294,12 +278,9 @@ def plain_conditions(conditions: Conditions) -> Json:
     """Return conditions as a specification file has them."""
     found: dict[str, Json] = {}
     for condition in conditions:
-        values: list[Json] = []
-        for part in condition.parts:
-            if isinstance(part, ValueSet):
-                values += part.values
-            else:
-                values.append(part.to_plain() if isinstance(part, Range) else None)
+        values: list[Json] = [each for each in condition.values if each is not None]
+        values += [each.to_plain() for each in condition.ranges]
+        values += [None] * (None in condition.values)
         found[condition.column] = {NOT: values} if condition.negated else values
     return found
 
@@ -340,18 +321,14 @@ def read_conditions(value: object, at: Location) -> Conditions:
     return conditions
 
 
-def _parts(values: object, at: Location) -> tuple[ValueSet | Range | MissingValue, ...]:
+def _values_and_ranges(values: object, at: Location) -> tuple[tuple[Value, ...], tuple[Range, ...]]:
     listed = [values] if values is None or isinstance(values, Mapping) else items(values)
-    plain = [each for each in listed if each is not None and not isinstance(each, Mapping)]
-    parts: list[ValueSet | Range | MissingValue] = []
-    if plain:
-        parts.append(ValueSet(tuple(read_value(each, at) for each in plain)))
-    parts += [_read_range(each, at) for each in listed if isinstance(each, Mapping)]
-    if None in listed:
-        parts.append(MissingValue())
-    if not parts:
+    if not listed:
         at.report("must hold at least one value")
-    return tuple(parts)
+    plain = [each for each in listed if not isinstance(each, Mapping)]
+    known = [read_value(each, at) for each in plain if each is not None]
+    ranges = [_read_range(each, at) for each in listed if isinstance(each, Mapping)]
+    return (*known, *([None] * (len(known) < len(plain)))), tuple(ranges)
 
 
 _KEYS = {"low", "high", "closed"}
@@ -370,11 +347,11 @@ def _read_range(table: Mapping[str, object], at: Location) -> Range:
 
 def _read_table(column: str, values: object, at: Location) -> RowCondition:
     if not (isinstance(values, Mapping) and set(values) == {NOT}):
-        return RowCondition(column, _parts(values, at))
-    parts = _parts(values[NOT], at)
-    if any(isinstance(part, Range) for part in parts):
+        return RowCondition(column, *_values_and_ranges(values, at))
+    excluded, ranges = _values_and_ranges(values[NOT], at)
+    if ranges:
         at.report("takes values beside not; name the intervals that are left")
-    return RowCondition(column, parts, negated=True)
+    return RowCondition(column, excluded, negated=True)
 
 
 def _read_text(text: str, at: Location) -> Iterator[RowCondition]:
@@ -400,8 +377,8 @@ def _read_text(text: str, at: Location) -> Iterator[RowCondition]:
                 word = json.loads(word)
         if found.start() < len(rest):  # the pattern matches the end, too
             values.append(word if word != MISSING_NAME or found[1] != word else None)
-    parts = _parts(values, at)
-    yield RowCondition(written["column"].strip(), parts, negated=written["sign"] == "!=")
+    read, _ = _values_and_ranges(values, at)
+    yield RowCondition(written["column"].strip(), read, negated=written["sign"] == "!=")
 
 
 def _split_comparison(text: str) -> RowCondition | None:
@@ -410,15 +387,16 @@ def _split_comparison(text: str) -> RowCondition | None:
     read = [_comparison(each) for each in (either if all(map(_SIGN.search, either)) else [text])]
     found = [each for each in read if each]
     columns = {column for column, _ in found}
-    if len(found) < len(read) or len(columns) > 1 or isinstance(found[0][1], MissingValue):
+    if len(found) < len(read) or len(columns) > 1 or found[0][1] is None:
         return None
-    return RowCondition(columns.pop(), tuple(part for _, part in found))
+    ranges = tuple(each for _, each in found if each is not None)
+    return RowCondition(columns.pop(), (None,) * (len(ranges) < len(found)), ranges)
 
 
-def _comparison(text: str) -> tuple[str, Range | MissingValue] | None:
+def _comparison(text: str) -> tuple[str, Range | None] | None:
     column, equal, value = text.partition("=")
     if equal and value.strip() == MISSING_NAME:
-        return column.strip(), MissingValue()
+        return column.strip(), None
     words = re.split(_COMPARISON, text.strip())
     match words:
         case [first, sign, column] if _read_end(column) is None:

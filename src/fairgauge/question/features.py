@@ -179,8 +179,8 @@ def strata_named(plain: object) -> str | None:
     """Return the columns of strata as a sentence names them, from what a specification file has."""
     if plain is None:
         return None
-    *columns, last = strata_columns(plain)
-    return f"{', '.join(columns)} and {last}" if columns else last
+    columns = strata_columns(plain)
+    return " and ".join(filter(None, [", ".join(columns[:-1]), *columns[-1:]]))
 
 
 def strata_columns(plain: object) -> list[str]:

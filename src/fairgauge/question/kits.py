@@ -134,16 +134,15 @@ def find_kit(name: str) -> Kit:
         allowed = f"{', '.join(names)}, or a folder with {_KIT} and {_FILING}"
         message = f"no preset {quote(name)}.{suggest(name, names)} Allowed: {allowed}"
         raise SpecError(Problem("preset", message))
-    found = _read_kit(folder)
-    about, options = dict(found["kit"]), dict(found["audit"])
-    apart = {key: options.pop(key) for key in _NOT_OPTIONS if key in options}
-    held: dict[str, Any] = {"terms": {}, "words": {}, "with_score": {}, "with_amounts": {}}
-    held |= about | apart
-    if limit := held.get("no_limit"):
-        held["statements"] = [*held["statements"], limit]
-    lists = {key: tuple(value) for key, value in held.items() if isinstance(value, list)}
+    tables = _read_kit(folder)
+    options = dict(tables["audit"])
+    keys: dict[str, Any] = {"terms": {}, "words": {}, "with_score": {}, "with_amounts": {}}
+    keys |= tables["kit"] | {key: options.pop(key) for key in _NOT_OPTIONS if key in options}
+    if limit := keys.get("no_limit"):
+        keys["statements"] = [*keys["statements"], limit]
+    keys = {key: tuple(value) if isinstance(value, list) else value for key, value in keys.items()}
     filing = (folder / _FILING).read_text(encoding="utf-8")
-    return Kit(name=name, options=options, filing=filing, **held | lists)
+    return Kit(name=name, options=options, filing=filing, **keys)
 
 
 def _read_kit(folder: Path) -> Mapping[str, Any]:

@@ -28,7 +28,6 @@ from fairgauge.errors import (
     refuse,
     suggest,
 )
-from fairgauge.identity import ValueSet
 from fairgauge.question.features import Above, ByColumn, separated
 from fairgauge.question.kits import Kit, find_kit, kit_or_none
 from fairgauge.question.option_types import NamedReferences
@@ -144,9 +143,9 @@ def ask_rows(source: Any, **options: object) -> Spec:
             for each in spec.rules
         ),
         "where": tuple(
-            replace(each, parts=tuple(
-                ValueSet(labels(each.column, part.values)) if isinstance(part, ValueSet) else part
-                for part in each.parts)) for each in spec.where
+            replace(each, values=tuple(
+                None if value is None else label(each.column, value) for value in each.values))
+            for each in spec.where
         ),
         "recode": tuple(
             replace(each, categories=tuple(

@@ -134,7 +134,15 @@ def _decisions(
     # third, whether an unknown one could change it
     axis = plan.outcomes[-1]
     complete = known[axis] >= 0
-    favour = _rank_decisions(rows, plan, spec, axis)
+    # how favourable each decision is, 0 the most; the last entry is of none
+    cube = replace(rows, plan=plan)
+    if (task := decide_task(cube, spec)) is not Task.BINARY:
+        message = "of classes no decision is favourable; state positive, or count each decision"
+        raise SpecError(Problem("per_person", message))
+    (masks,) = outcome_masks(cube, spec, task)
+    mask = masks.labels if axis.role is Role.LABEL else masks.predictions
+    favoured = ~mask if spec.favourable is Favourable.NEGATIVE else mask
+    favour = np.append(np.where(favoured, 0, -1), -2)
     rank = favour[known[axis]]  # code -1 reads the last, of no decision
     best = np.full(people, favour[-1])
     np.maximum.at(best, of, rank)
@@ -148,17 +156,3 @@ def _decisions(
     np.maximum.at(found, of[held], place[known[axis][held]])
     open_ = np.isin(np.arange(people), of[~complete]) & (best > favour[-1]) & (best < 0)
     return {axis: by_size[found]}, at_best, open_
-
-
-def _rank_decisions(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
-    # how favourable each decision is, 0 the most; the last entry is of none
-    harms = spec.favourable is Favourable.NEGATIVE
-    task = decide_task(replace(rows, plan=plan), spec)
-    if task is not Task.BINARY:
-        message = "of classes no decision is favourable; state positive, or count each decision"
-        raise SpecError(Problem("per_person", message))
-    cube = replace(rows, plan=plan)
-    (masks,) = outcome_masks(cube, spec, task)
-    mask = masks.labels if axis.role is Role.LABEL else masks.predictions
-    favoured = ~mask if harms else mask
-    return np.append(np.where(favoured, 0, -1), -2)

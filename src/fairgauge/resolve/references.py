@@ -111,12 +111,25 @@ class CountsBySide:
         With ``overall``, the counts of all rows of the slots too.
         """
         states = self._states[which, slots]
-        raw = self._counts[which, slots]
+        raw, joint = self._counts[which, slots], None
+        strata: dict[Need, Array] = {}
+        if pooled:
+            sides, _, *states_of = self._states.shape
+            copies = self._states.reshape(sides, -1, self._slots, *states_of)
+            within = copies[which, slots // self._slots, 1:]
+            strata["label"] = within.sum(axis=3)[:, :, :2]
+            strata["prediction"] = within.sum(axis=2)[:, :, :2]
+        if self.of_classes:
+            labels, predictions = (
+                np.stack([getattr(each, of) for each in self._classes]).astype(float)
+                for of in ("labels", "predictions")
+            )
+            joint = np.asarray(labels @ raw[:, :-1, :-1] @ predictions.T)
         return ConfusionCounts(
             size=states.sum(axis=(1, 2)),
             cells=cells_of_states(states),
             classes={"label": raw.sum(axis=2)[:, :-1], "prediction": raw.sum(axis=1)[:, :-1]},
-            strata=self._counts_by_stratum(which, slots) if pooled else {},
+            strata=strata,
             per_class=tuple(each.pick(which, slots) for each in self._per_class),
             moments={name: sums[which, slots] for name, sums in self._moments.items()},
             centre=self._centre,
@@ -125,7 +138,7 @@ class CountsBySide:
                 for column, of in self._of_columns.items()
             },
             scores=self._scores.of(which) if self._scores else None,
-            joint=self._joint(raw) if self.of_classes else None,
+            joint=joint,
             overall=self.pick(np.full_like(which, self.whole), slots) if overall else None,
         )
 
@@ -150,19 +163,6 @@ class CountsBySide:
         if self._outcome.open_labels is None and self._outcome.open_predictions is None:
             return self._states
         return _states(self._counts, self._outcome, self._profile, possible=True)
-
-    def _joint(self, raw: Array) -> Array:
-        labels, predictions = (
-            np.stack([getattr(each, of) for each in self._classes]).astype(float)
-            for of in ("labels", "predictions")
-        )
-        return np.asarray(labels @ raw[:, :-1, :-1] @ predictions.T)
-
-    def _counts_by_stratum(self, which: Index, slots: Index) -> dict[Need, Array]:
-        sides, _, *states_of = self._states.shape
-        copies = self._states.reshape(sides, -1, self._slots, *states_of)
-        states = copies[which, slots // self._slots, 1:]
-        return {"label": states.sum(axis=3)[:, :, :2], "prediction": states.sum(axis=2)[:, :, :2]}
 
 
 def cells_of_states(states: Array) -> dict[frozenset[Need], Array]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
+from fairgauge.cube.levels import cuts_of
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, SearchedValues, Task
 from fairgauge.errors import Problem, SpecError
@@ -33,7 +34,6 @@ Levels = NDArray[np.integer[Any]]
 
 # different numbers of a column up to which each is a value of its own
 _MOST_NUMBERS = 12
-_FIFTHS = (0.2, 0.4, 0.6, 0.8)
 _MOST_VALUES = 50
 OTHER_VALUES = "other values"
 
@@ -107,7 +107,15 @@ def searched_rows(
     Raises ``CubeError``: the counts do not hold all features together.
     """
     features = [_feature_of_values(part, cube) for part in group_columns(cube, spec).values()]
-    axes, outcomes = cube.plan.outcomes, _binary_outcome_codes(cube, spec, rate)
+    task, axes = decide_task(cube, spec), cube.plan.outcomes
+    masks = outcome_masks(cube, spec, task)
+    if task is not Task.BINARY or len(masks) > 1:
+        message = (
+            "a search takes one binary outcome: name the favourable values (positive, "
+            "--positive VALUE), and one threshold of a score"
+        )
+        raise SpecError(Problem("positive" if task is not Task.BINARY else "threshold", message))
+    outcomes = np.maximum(kinds_of_rows(cube, masks[0], rate), NOT_COUNTED)
 
     def part_of(rows: CodedRows) -> OutcomeRows:
         return OutcomeRows(
@@ -134,13 +142,11 @@ def searched_rows(
         if absent
         else {},
     )
-    unknown = [
-        tuple(name_of(v) for v in spec.unknown if is_one_of(v, cube.levels[made.axis]))
-        for made in features
-    ]
     return every, tuple(
-        replace(made.feature, unknown=of) for made, of in zip(features, unknown, strict=True)
-    )
+        replace(of.feature, unknown=tuple(
+            name_of(v) for v in spec.unknown if is_one_of(v, cube.levels[of.axis])))
+        for of in features
+    )  # fmt: skip
 
 
 def _lacking(
@@ -174,18 +180,6 @@ def most_cells(cube: Cube) -> float:
     return float(min(cube.rows, math.prod(sizes)))
 
 
-def _binary_outcome_codes(cube: Cube, spec: Spec, rate: Rate) -> Index:
-    task = decide_task(cube, spec)
-    masks = outcome_masks(cube, spec, task)
-    if task is not Task.BINARY or len(masks) > 1:
-        message = (
-            "a search takes one binary outcome: name the favourable values (positive, "
-            "--positive VALUE), and one threshold of a score"
-        )
-        raise SpecError(Problem("positive" if task is not Task.BINARY else "threshold", message))
-    return np.maximum(kinds_of_rows(cube, masks[0], rate), NOT_COUNTED)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _SearchedColumn:
     """The values that conditions on a feature are made of."""
@@ -208,7 +202,10 @@ def _feature_of_values(part: Grouping, cube: Cube) -> _SearchedColumn:
     if cuts:
         made = SearchedValues.CUTS
     elif (numbers := _many_numbers(groups)) is not None:
-        cuts = _fifths(numbers, group_of, rows)
+        inside = group_of >= 0
+        weights = np.bincount(group_of[inside], rows[inside], len(numbers))
+        order = np.argsort(numbers)[: np.count_nonzero(~np.isnan(numbers))]  # NaN is last
+        cuts = cuts_of(numbers[order].tolist(), weights[order].tolist(), 5)
         groups, group_of = _cut_numbers(groups, numbers, group_of, cuts)
         made = SearchedValues.QUINTILES
     ids = [GroupId.of(group) for group in groups]
@@ -238,15 +235,6 @@ def _many_numbers(groups: Sequence[Part]) -> Array | None:
     if len(values) <= _MOST_NUMBERS or not all(len(v) == 1 and is_number(v[0]) for v in values):
         return None
     return numbers_of([each.values[0] if isinstance(each, ValueSet) else None for each in groups])
-
-
-def _fifths(numbers: Array, group_of: Index, rows: Array) -> tuple[float, ...]:
-    inside = group_of >= 0
-    weights = np.bincount(group_of[inside], rows[inside], len(numbers))
-    order = np.argsort(numbers)[: np.count_nonzero(~np.isnan(numbers))]  # NaN is last
-    ascending, below = numbers[order], np.cumsum(weights[order])
-    cuts = np.unique(ascending[np.searchsorted(below, np.array(_FIFTHS) * below[-1])])
-    return tuple(cuts[cuts < ascending[-1]].tolist())
 
 
 def _cut_numbers(

@@ -121,11 +121,9 @@ class UnrecordedGroups:
         _, which = np.unique(self._cell_codes(table), return_inverse=True)
         which = which.reshape(-1)
         shape = int(which.max(initial=0)) + 1, len(self.asked.groups)
-        some = np.zeros(len(which), dtype=bool) if groups is None else groups >= 0
-        at = (which[some], _UNKNOWN if groups is None else groups[some])
-        return _means(_add_up(shape, which, self._sums(table))), _add_up(
-            shape, at, table.cases[some]
-        )
+        some = groups >= 0
+        known = _add_up(shape, (which[some], groups[some]), table.cases[some])
+        return _means(_add_up(shape, which, self._sums(table))), known
 
     def cells(self, rate: Rate, outcome: OutcomeMasks, *, everyone: bool = False) -> RateCells:
         """Return the rows of a rate under an outcome: of those with probabilities, or of all rows.
@@ -145,9 +143,10 @@ class UnrecordedGroups:
         squares = known = None
         if "w2" in table.sums:
             squares = _add_up(shape, (which, kind), table.sums["w2"][used])
-        if (groups := self._known_groups(table)) is not None:
-            some = groups[used] >= 0
-            of = (which[some], kind[some], groups[used][some])
+        groups = self._known_groups(table)[used]
+        if any(axis.role is Role.KNOWN for axis in table.axes):
+            some = groups >= 0
+            of = (which[some], kind[some], groups[some])
             known = _add_up((*shape, size), of, weights[some])
         n = _add_up(shape, (which, kind), weights)
         p = _means(_add_up((len(unique), size), which, sums))
@@ -199,10 +198,8 @@ class UnrecordedGroups:
     ) -> tuple[Index, Index]:
         # the number of the cell and known group of every entry, below 0 of those that are in none;
         # and of the cell
-        cell, groups = self._cell_codes(table), self._known_groups(table)
-        last = len(self._cells) - 1
-        cell = np.minimum(cell, last)
-        known = np.full(len(cell), _UNKNOWN) if groups is None else groups
+        last, known = len(self._cells) - 1, self._known_groups(table)
+        cell = np.minimum(self._cell_codes(table), last)
         codes = cell * (len(self.groups) + 1) + known + 1
         codes[(cell == last) & (known < 0) & (not everyone)] = _BESIDE
         codes[self._kinds(table, mean, outcome) != COUNTED] = _LACKING
@@ -211,12 +208,10 @@ class UnrecordedGroups:
     def _amount_clusters(
         self, mean: Mean, outcome: OutcomeMasks, unique: Index, everyone: bool
     ) -> tuple[Index, Index, Array, Array] | None:
-        axis = self.cube.plan.axis(Role.CLUSTER)
-        if axis is None:
+        if (by_cluster := self._by_cluster([True, False])) is None:
             return None
-        table = self._part(self.cube.marginal([*self._axes(), axis]), [True, False])
+        table, cluster = by_cluster
         codes, _ = self._amount_codes(table, mean, outcome, everyone)
-        cluster = table.codes[:, table.axes.index(axis)]
         used = (codes >= 0) & (cluster >= 0)
         weights, amounts = self._weights(table)[used], table.sums[str(mean.of)][used]
         return cluster[used], np.searchsorted(unique, codes[used]), weights, amounts
@@ -235,8 +230,6 @@ class UnrecordedGroups:
     def _counts_unplaced(self, rate: Rate, outcome: OutcomeMasks) -> tuple[Array, int]:
         table = self._part(self._every, [False])
         kind, groups = self._kinds(table, rate, outcome), self._known_groups(table)
-        if groups is None:
-            groups = np.full(len(kind), _UNKNOWN)
         shape = (OTHER + 2, len(self.groups) + 1)  # the last ones are of none
         beside = _add_up(shape, (kind, groups), self._weights(table))
         open_ = (groups == _UNKNOWN) & ((kind == COUNTED) | (kind == AMONG))
@@ -289,10 +282,10 @@ class UnrecordedGroups:
         strata = np.prod([len(self.cube.levels[axis]) + 1 for axis in self._strata], dtype=np.int64)
         return np.where(proxy == last, strata * (last + 1) + last, stratum * (last + 1) + proxy)
 
-    def _known_groups(self, table: CountTable) -> Index | None:
+    def _known_groups(self, table: CountTable) -> Index:
         axis = next((axis for axis in table.axes if axis.role is Role.KNOWN), None)
         if axis is None:
-            return None
+            return np.full(len(table.codes), _UNKNOWN)
         names = [name_of(level) for level in self.cube.levels[axis]]
         strange = [name for name in names if name not in {*self.asked.groups, *self.unknown}]
         if strange:
@@ -319,18 +312,21 @@ class UnrecordedGroups:
     def _clusters(
         self, rate: Rate, outcome: OutcomeMasks, cells: Index, *, everyone: bool
     ) -> Clusters | None:
+        by_cluster = self._by_cluster([True, False] if everyone else [True])
+        if by_cluster is None:
+            return None
+        table, cluster = by_cluster
+        kind, known = self._kinds(table, rate, outcome), self._known_groups(table)
+        used = (kind >= 0) & (cluster >= 0)
+        cell = np.searchsorted(cells, self._cell_codes(table)[used])
+        return cluster[used], cell, kind[used], self._weights(table)[used], known[used]
+
+    def _by_cluster(self, probable: Sequence[bool]) -> tuple[CountTable, Index] | None:
         axis = self.cube.plan.axis(Role.CLUSTER)
         if axis is None:
             return None
-        both = [True, False] if everyone else [True]
-        table = self._part(self.cube.marginal([*self._axes(), axis]), both)
-        kind = self._kinds(table, rate, outcome)
-        cluster = table.codes[:, table.axes.index(axis)]
-        used = (kind >= 0) & (cluster >= 0)
-        cell = np.searchsorted(cells, self._cell_codes(table)[used])
-        groups = self._known_groups(table)
-        known = np.full(len(table.codes), _UNKNOWN) if groups is None else groups
-        return cluster[used], cell, kind[used], self._weights(table)[used], known[used]
+        table = self._part(self.cube.marginal([*self._axes(), axis]), probable)
+        return table, table.codes[:, table.axes.index(axis)]
 
 
 def _add_up(shape: tuple[int, ...], at: Any, values: Array) -> Array:

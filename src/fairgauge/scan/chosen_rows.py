@@ -43,7 +43,7 @@ from fairgauge.errors import (
     remedy_if_absent,
     suggest,
 )
-from fairgauge.identity import Bin, ValueSet
+from fairgauge.identity import Bin
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Probabilities
 from fairgauge.question.specification import Spec
@@ -109,7 +109,7 @@ class _ChosenRows(_RowsOfSource):
         cube = self.source.count(_append_axes(plan, self.axes), limit)
         apart = dict(self._uncounted_cubes(cube))
         every = [cube, *apart.values()][-1].levels
-        kept = self._masks_kept(cube.levels, every)
+        kept = self._masks_kept(cube, every)
         tables = tuple(round_sums(plan, _select_cells(table, kept)) for table in cube.tables)
         rows = int(tables[0].sums["rows"].sum())
         if not rows:
@@ -119,7 +119,7 @@ class _ChosenRows(_RowsOfSource):
             raise EmptyDataError(f"no {of} meets the conditions (where): {conditions}")
         left_out, excluded = [[*self._left_out(cube, kept, tables)]], {}
         for reason, part in apart.items():
-            kept = self._masks_kept(part.levels, every)
+            kept = self._masks_kept(part, every)
             sums = _select_cells(part.tables[0], kept).sums
             lacking, unknown = [*self._undecided_rows(part, kept)], 0
             if reason is Uncounted.NO_COUNT:  # rows, as nobody knows how many cases they are
@@ -220,7 +220,7 @@ class _ChosenRows(_RowsOfSource):
                     continue
                 held = np.logical_and.reduce([*meets[:i], *meets[i + 1 :], codes[i] == code])
                 rows, cases = (int(table.sums[m][held].sum()) for m in ("rows", cube.plan.cases))
-                same = RowCondition(axis.column, (ValueSet((level,)),))
+                same = RowCondition(axis.column, (level,))
                 if rows:
                     yield "", same.to_text(), rows, cases
 
@@ -340,14 +340,14 @@ def _select_cells(table: CountTable, kept: list[NDArray[np.bool_]]) -> CountTabl
     return aggregate(table.axes[:-conditions], table.codes[meet, :-conditions], sums)
 
 
-def _drop_absent_levels(cube: Cube, spec: Spec | None = None) -> Cube:
+def _drop_absent_levels(cube: Cube, spec: Spec) -> Cube:
     # the favourable outcomes of a specification stay, which other rows have: no one here does
     tables, levels = list(cube.tables), dict(cube.levels)
     for axis in (axis for axis in cube.plan.axes if not axis.bins):
         every = cube.levels[axis]
         codes = [t.codes[:, t.axes.index(axis)] for t in cube.tables if axis in t.axes]
         held = np.isin(np.arange(len(every)), np.concatenate(codes))
-        if spec is not None and axis.role in OUTCOMES:
+        if axis.role in OUTCOMES:
             stated, own = spec.positive_of(axis.column), axis.column
             asked = [each for each in spec.where if each.column == own]
             held |= [is_one_of(e, stated) and all(c.holds(e) for c in asked) for e in every]
