@@ -284,10 +284,10 @@ class _Models:
             counts = (of, other, count_jointly(self.cubes.joint, of))
             both = zip(self.resolution.outcomes, self.other.outcomes, strict=True)
             outcomes = [*starmap(_open_in_either, both)]
-            made = [PairedSlice(counts, outcome, self.spec) for outcome in outcomes]
+            slices = [PairedSlice(counts, outcome, self.spec) for outcome in outcomes]
             if self.classes:
-                made.append(PairedSlice(counts, outcomes[0].of_no_class, self.spec, outcomes))
-            self._slices[feature] = tuple(made)
+                slices.append(PairedSlice(counts, outcomes[0].of_no_class, self.spec, outcomes))
+            self._slices[feature] = tuple(slices)
         return self._slices[feature]
 
     def _is_here(self, sliced: PairedSlice, of: Statistic | Metric) -> bool:
@@ -429,18 +429,18 @@ class _Models:
             change = self._change(sliced, metric.of, both)
         except NoInterval as refused:
             return _drop_numbers(bases, refused.reason)
-        made = measured_disparities(metric, change, bases, self.spec, inside=inside)
+        measured = measured_disparities(metric, change, bases, self.spec, inside=inside)
         if not isinstance(metric.of, Rate):
-            return made
+            return measured
         rate, by = metric.of, metric.by
         if self._is_complete(sliced):
-            return replace(made, reach=np.zeros(len(made.records)))
+            return replace(measured, reach=np.zeros(len(measured.records)))
         sides = (groups, references)
         ends = [
             furthest(*(self._limits(sliced, rate, w, by, missing=m) for w in sides))
             for m in (True, False)
         ]
-        return replace(made, reach=_possible_move(*ends))
+        return replace(measured, reach=_possible_move(*ends))
 
     # ---- margins
 
@@ -481,10 +481,10 @@ class _Models:
                 if margin is not None and of_label and has_direction(rate, self.spec.favourable):
                     asked.setdefault((rate, by), []).append(margin)
         for feature in range(len(self.resolution.features)):
-            for sliced, ((rate, by), held) in product(self.slices(feature), asked.items()):
+            for sliced, ((rate, by), asked_margins) in product(self.slices(feature), asked.items()):
                 if not self._is_here(sliced, rate):
                     continue
-                margins = dict.fromkeys(sliced.counts.groups, min(held))
+                margins = dict.fromkeys(sliced.counts.groups, min(asked_margins))
                 for statistic, scope in self._statistics_of_scope(sliced, [rate]):
                     if scope.is_single:
                         yield self._held_against(sliced, statistic, scope, margins, by)
@@ -507,7 +507,7 @@ class _Models:
             change = self._change(sliced, statistic, which)
         except NoInterval:
             return MeasuredMargins(tests)
-        made = change.ratio if by == "ratio" else change.difference
+        quantity = change.ratio if by == "ratio" else change.difference
         lower = better_of(statistic, self.spec.favourable) is Better.LOWER
         reach = None
         if isinstance(statistic, Rate) and not self._is_complete(sliced):
@@ -520,7 +520,7 @@ class _Models:
                 if lower
                 else _possible_move(-least[0], -observed[0])
             )
-        gain = made.negated() if lower else made
+        gain = quantity.negated() if lower else quantity
         return MeasuredMargins(tests, gain, change, lower=lower, reach=reach)
 
     def _count_reclassified(self) -> Iterator[Reclassified]:

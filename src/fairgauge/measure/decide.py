@@ -129,7 +129,7 @@ def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[Outcom
 
 def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
     yield from _estimates(measured, rule)
-    held = set()
+    seen = set()
     for group in measured.groups:
         rate = group.rates.get(rule.metric)
         if rate is None or group.scope != OVERALL or group.reference_kind is not None:
@@ -138,20 +138,20 @@ def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
             continue
         threshold = group.threshold if "prediction" in rule.row.needs else None
         key = group.feature, group.group, group.class_scope, threshold
-        if key not in held and _is_for(rule, group):
-            held.add(key)
-            made = rate.value, rate.interval, rate.status, rate.reason, rate.bounds, group.n
-            yield _Subject(key[0], key[1], key[2], key[3], *made)
+        if key not in seen and _is_for(rule, group):
+            seen.add(key)
+            result = rate.value, rate.interval, rate.status, rate.reason, rate.bounds, group.n
+            yield _Subject(key[0], key[1], key[2], key[3], *result)
 
 
 def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
-    held: dict[tuple[str | None, str | None], list[_Subject]] = {}
+    subjects: dict[tuple[str | None, str | None], list[_Subject]] = {}
     of_all_groups = _spans_groups(rule)
     for each in _subjects(measured, rule):
         # a metric of all groups names those that are furthest apart, in each class or threshold
         key = (each.feature, None if of_all_groups else each.standing)
-        held.setdefault(key, []).append(each)
-    for several in held.values():
+        subjects.setdefault(key, []).append(each)
+    for several in subjects.values():
         decisions = [(each, *_decide_after_uncounted(each, rule, measured)) for each in several]
         each, outcome, reason = min(
             decisions,
@@ -184,7 +184,7 @@ def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator
             feature_id=measured.feature_ids.get(each.feature or ""),
             group_id=measured.group_id(each.feature, each.group),
         )
-    matched = {(each.feature, each.group) for several in held.values() for each in several}
+    matched = {(each.feature, each.group) for several in subjects.values() for each in several}
     yield from _unmatched_verdicts(measured, rule, matched)
 
 
@@ -338,8 +338,8 @@ def _decide_without_value(rule: Rule, reason: Reason) -> Decision:
 
 
 def _reason_without_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
-    near, held = closest(name, known), listing(known) if known else None
-    return Reason.of(ReasonCode.NO_ESTIMATE, what=what, name=name, nearest=near, held=held)
+    near, values_there = closest(name, known), listing(known) if known else None
+    return Reason.of(ReasonCode.NO_ESTIMATE, what=what, name=name, nearest=near, held=values_there)
 
 
 def _decide_after_uncounted(each: _Subject, rule: Rule, measured: Measured) -> Decision:
@@ -355,8 +355,8 @@ def _decide_after_uncounted(each: _Subject, rule: Rule, measured: Measured) -> D
             ReasonCode.NOT_COUNTED, what=what, rows=rows, unit=unit, alone=str(outcome)
         )
     if reason.code in _ON_ONE_SIDE and reason.get("missing") is None:
-        found = dict(reason.parameters) | {"missing": rows, "what": what, "unit": unit}
-        reason = Reason.of(reason.code, **found)
+        given = dict(reason.parameters) | {"missing": rows, "what": what, "unit": unit}
+        reason = Reason.of(reason.code, **given)
     return outcome, reason
 
 
@@ -403,8 +403,8 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
         noted = {False} if by_value and rule.decide is Decide.POINT else set()
         bounded = {worst.outcomes for worst in cases} | noted
         for code, rows in _many_missing(each, rule, measured, bounded):
-            made = Reason.of(code, rows=rows, unit=measured.unit, alone=str(outcome))
-            return Outcome.INCONCLUSIVE, made
+            why = Reason.of(code, rows=rows, unit=measured.unit, alone=str(outcome))
+            return Outcome.INCONCLUSIVE, why
     return outcome, reason
 
 
