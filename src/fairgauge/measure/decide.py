@@ -14,7 +14,7 @@ is a pass only where every one is, which is an intersection-union test.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from fairgauge.enums import (
     Status,
 )
 from fairgauge.errors import closest, listing
-from fairgauge.identity import is_named, texts_of
+from fairgauge.identity import is_named
 from fairgauge.inference.missing_values import MANY_MISSING
 from fairgauge.inference.possible import worst_case_limits
 from fairgauge.question.rules import Rule
@@ -289,42 +289,33 @@ def _unmatched_groups(
     measured: Measured,
     rule: Rule,
     matched: Collection[tuple[str | None, str | None]],
-    names_by_feature: Mapping[str, Sequence[str]],
+    features: Collection[str],
 ) -> Iterator[tuple[str | None, str | None, Reason]]:
     # a rule that names features too is on its groups in each of them: "A" of sex is not "A" of
     # race, and a verdict on one of the two decides nothing on the other
-    compared = [e for e in measured.estimates if e.metric == rule.metric and e.reference]
-    written = {
-        (feature, name): texts_of(name, of)
-        for feature in names_by_feature
-        for name, of in measured.group_ids[feature].items()
-    }
+    every = dict.fromkeys((*features, *(at for at, _ in matched)))
     for feature in rule.features or (None,):
-        here: set[str | None] = {
+        here = [
             at
-            for at in (*names_by_feature, *(at for at, _ in matched))
+            for at in every
             if feature is None or is_named([feature], at, measured.feature_ids.get(at or ""))
-        }
-        judged = {
-            text
-            for at, group in matched
-            if at in here
-            for text in written.get((at or "", group or ""), (group,))
-        }
-        known = [text for (at, _), texts in written.items() if at in here for text in texts]
-        references = {
-            text
-            for e in compared
-            if e.reference and e.feature in here
-            for text in texts_of(str(e.reference), e.reference.group_id)
-        }
+        ]
+        groups = [group for at in here for group in measured.group_ids.get(at or "", {}).items()]
+        judged = [(group, measured.group_id(at, group)) for at, group in matched if at in here]
+        references = [
+            (str(each.reference), each.reference.group_id)
+            for each in measured.estimates
+            if each.metric == rule.metric and each.reference and each.feature in here
+        ]
         for name in rule.groups:
-            if name in judged:
+            if any(is_named([name], *group) for group in judged):
                 continue
-            reason = _reason_without_estimate("group", name, () if name in known else known)
-            if name in known and name in references:
-                reason = Reason.of(ReasonCode.IS_REFERENCE, name=name)
-            yield feature, name, reason
+            known = any(is_named([name], *group) for group in groups)
+            if known and any(is_named([name], *reference) for reference in references):
+                yield feature, name, Reason.of(ReasonCode.IS_REFERENCE, name=name)
+                continue
+            others = () if known else [text for text, _ in groups]
+            yield feature, name, _reason_without_estimate("group", name, others)
 
 
 def _decide_without_value(rule: Rule, reason: Reason) -> Decision:
