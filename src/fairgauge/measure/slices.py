@@ -325,13 +325,14 @@ class Slice:
         incomplete = self._stratum_absent.change(metric.of, groups, once.references[margin])
         for i, base in enumerate(bases):
             value, rate = float(pooled.value[i]), as_number(pooled.group[i])
-            sizes = {"n_group": as_count(n_group[i]), "n_reference": as_count(n_reference[i])}
+            sizes = as_count(n_group[i]), as_count(n_reference[i])
+            base = replace(base, n_group=sizes[0], n_reference=sizes[1])
             if determined[i]:
                 reason = Reason.of(ReasonCode.STRATA_DECIDE, of=metric.of.title)
-                yield replace(base, **sizes, status=Status.NOT_APPLICABLE, reason=reason)
+                yield replace(base, status=Status.NOT_APPLICABLE, reason=reason)
                 continue
             other = as_number(pooled.reference[i])
-            estimate = replace(base, **sizes, rate_group=rate, rate_reference=other)
+            estimate = replace(base, rate_group=rate, rate_reference=other)
             if math.isnan(value):
                 why = Reason.of(ReasonCode.BOTH_SIDES_ZERO)
                 if rate is None:
