@@ -96,9 +96,9 @@ def measured_disparities(
     ``change`` is what becomes of its statistic: of all groups, then of the reference of each; with
     ``inside`` these hold their groups.
     """
-    made = disparity_changes(metric, change, inside=inside)
-    records = tuple(changed_disparities(metric, made, bases, spec.confidence))
-    return MeasuredDisparities(records, made.distance_tested_at, made.crossing_p())
+    disparities = disparity_changes(metric, change, inside=inside)
+    records = tuple(changed_disparities(metric, disparities, bases, spec.confidence))
+    return MeasuredDisparities(records, disparities.distance_tested_at, disparities.crossing_p())
 
 
 def changed_disparities(
@@ -191,9 +191,9 @@ def adjusted_together(
     ]
     known = np.isfinite(np.array(of_change, dtype=float))
     crossed = family(np.where(known, np.concatenate([[], *sides]), np.nan), holm)
-    made: list[DisparityChange] = []
+    adjusted_records: list[DisparityChange] = []
     for batch in batches:
-        here = slice(len(made), len(made) + len(batch.records))
+        here = slice(len(adjusted_records), len(adjusted_records) + len(batch.records))
         tested = np.isfinite(adjusted[here])
         strict = np.where(tested, 1 - levels[here], confidence).tolist()
         ends = batch.distance_at and batch.distance_at(np.array([critical(e) for e in strict]))
@@ -201,7 +201,7 @@ def adjusted_together(
             zip(batch.records, adjusted[here], changed[here], crossed[here], strict=True)
         ):
             usual = each.distance_interval
-            made.append(
+            adjusted_records.append(
                 replace(
                     each,
                     p_adjusted=as_number(of_distance),
@@ -215,7 +215,7 @@ def adjusted_together(
                     other_side=bool(of_sides <= 1 - confidence),
                 )
             )
-    return made
+    return adjusted_records
 
 
 def enough_rows(rows: float) -> tuple[Status, Reason | None]:
@@ -286,13 +286,13 @@ def judge_candidates(measured: Sequence[MeasuredCandidate], spec: Spec) -> tuple
         open_ = Performance.NO_MARGIN if margin is None else Performance.CANNOT_TELL
         return replace(each, margin=margin, outcome=open_)
 
-    made = []
+    candidates = []
     for one, before, after in zip(measured, worst, holm(np.array(worst)).tolist(), strict=True):
-        held = [
+        with_margins = [
             [with_margin(each) for each in islice(tested, len(batch.records))]
             for batch in one.disparities
         ]
-        tests = sum(each.margin is not None for of in held for each in of)
+        tests = sum(each.margin is not None for of in with_margins for each in of)
         tests += sum(len(batch.tests) for batch in one.groups)
         error = (1 - confidence) / len(measured)
         levels = _Levels(confidence, critical(1 - error), critical(1 - error / max(tests, 1)))
@@ -302,7 +302,7 @@ def judge_candidates(measured: Sequence[MeasuredCandidate], spec: Spec) -> tuple
             one.candidate,
             disparities=tuple(
                 each
-                for batch, of in zip(one.disparities, held, strict=True)
+                for batch, of in zip(one.disparities, with_margins, strict=True)
                 for each in _held_against_margins(batch, of, levels)
             ),
             margins=tuple(
@@ -310,8 +310,8 @@ def judge_candidates(measured: Sequence[MeasuredCandidate], spec: Spec) -> tuple
             ),
             groups=tuple(each for batch in one.groups for each in _group_tests(batch, levels)),
         )
-        made.append(with_verdict(candidate))
-    return tuple(made)
+        candidates.append(with_verdict(candidate))
+    return tuple(candidates)
 
 
 class _Levels(NamedTuple):

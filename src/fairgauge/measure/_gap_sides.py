@@ -67,10 +67,10 @@ class GapSides:
         Of one cluster nothing shows how alike its rows are, and hence how precise its rate is.
         """
         common = np.asarray(self.common, dtype=np.bool_)
-        found = self.sampling.clusters if self.sampling is not None else None
-        if found is None:
+        clusters = self.sampling.clusters if self.sampling is not None else None
+        if clusters is None:
             return common
-        entries = np.unique([found.side, found.stratum, found.cluster], axis=1)
+        entries = np.unique([clusters.side, clusters.stratum, clusters.cluster], axis=1)
         enough = [
             np.bincount(entries[1, entries[0] == side], minlength=len(self.n_d)) > 1
             for side in (0, 1)
@@ -80,9 +80,9 @@ class GapSides:
     @cached_property
     def weights(self) -> Array:
         """Return the weights of Mantel and Haenszel in strata that both sides have, 0 in others."""
-        held, total = self.common, self.n_d + self.n_a
-        weights = np.where(held, self.n_d * self.n_a, 0.0) / np.where(held, total, 1.0)
-        return np.asarray(weights / weights.sum() if held.any() else weights)
+        common, total = self.common, self.n_d + self.n_a
+        weights = np.where(common, self.n_d * self.n_a, 0.0) / np.where(common, total, 1.0)
+        return np.asarray(weights / weights.sum() if common.any() else weights)
 
 
 def gap_sides(
@@ -103,8 +103,8 @@ def gap_sides(
     counts = (x_d, n_d, x_a, n_a)
     if sampling is not None and isinstance(of, Rate):
         cells = CellCount(of.needs, of.of), CellCount(of.needs, of.among)
-        found = [each.share(*cells) for each in data]
-        y_d, e_d, y_a, e_a = (np.nan_to_num(n)[order] for one in found for n in (one.x, one.n))
+        shares = [each.share(*cells) for each in data]
+        y_d, e_d, y_a, e_a = (np.nan_to_num(n)[order] for one in shares for n in (one.x, one.n))
         counts = (y_d, e_d, y_a, e_a)
     elif sampling is not None:
         y_d, e_d, q_d = effective_values(x_d, n_d, sampling.group, rates=False)
@@ -167,8 +167,8 @@ def _sampling(
         return None
     squared = []
     for each in data:
-        found = sums_of(of, each.squares or each.side, centre)
-        values, rows, squares = (sums[order] for sums in found)
+        sums_of_squares = sums_of(of, each.squares or each.side, centre)
+        values, rows, squares = (sums[order] for sums in sums_of_squares)
         squared.append(SquaredWeights(rows, values, squares))
     clusters = None
     if part.clusters is not None:
@@ -213,18 +213,18 @@ def _inflation_by_side(
     sampling: Sampling, group: tuple[Array, Array], reference: tuple[Array, Array]
 ) -> tuple[Array, Array]:
     # the rows of a cluster that is alone there are one: nothing shows how alike clusters are
-    found = sampling.clusters
-    if found is None:
+    totals = sampling.clusters
+    if totals is None:
         return np.ones_like(group[1]), np.ones_like(reference[1])
     raised = []
     for side, ((x, n), squared) in enumerate(
         ((group, sampling.group), (reference, sampling.reference))
     ):
-        on = found.side == side
-        key = found.stratum[on] * (1 + int(found.cluster.max(initial=0))) + found.cluster[on]
+        on = totals.side == side
+        key = totals.stratum[on] * (1 + int(totals.cluster.max(initial=0))) + totals.cluster[on]
         _, first, entry = np.unique(key, return_index=True, return_inverse=True)
-        stratum = found.stratum[on][first]
-        rows, values = (np.bincount(entry, each[on]) for each in (found.rows, found.values))
+        stratum = totals.stratum[on][first]
+        rows, values = (np.bincount(entry, each[on]) for each in (totals.rows, totals.values))
         mean = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
         clusters = np.bincount(stratum, minlength=len(n))
         with np.errstate(divide="ignore", invalid="ignore"):

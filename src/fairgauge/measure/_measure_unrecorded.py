@@ -121,9 +121,9 @@ def measure_unrecorded(
 ) -> UnrecordedMeasured:
     """Estimate every rate and comparison of the features of which only probabilities are known."""
     measured = UnrecordedMeasured()
-    made = [*filter(is_estimated, rates)]
+    estimated = [*filter(is_estimated, rates)]
     for feature in features:
-        _Feature(feature, resolution, measured).measure(made)
+        _Feature(feature, resolution, measured).measure(estimated)
     return measured
 
 
@@ -183,10 +183,10 @@ class _Feature:
 
     def measure(self, rates: Sequence[Estimated]) -> None:
         """Add all that is measured of it to what is measured of others."""
-        made, ruled = self._measured, {rule.metric for rule in self._spec.rules}
+        measured, ruled = self._measured, {rule.metric for rule in self._spec.rules}
         for at, outcome in enumerate(self._resolution.outcomes):
-            made.groups.extend(self._groups(rates, outcome))
-            made.totals.append(self._everyone(rates, outcome))
+            measured.groups.extend(self._groups(rates, outcome))
+            measured.totals.append(self._everyone(rates, outcome))
             for asked in self._resolution.metrics:
                 metric, of = asked.metric, getattr(asked.metric, "of", None)
                 if metric.scope in ("table", "rows"):
@@ -201,8 +201,8 @@ class _Feature:
                     reason = asked.obstacle or Reason.of(ReasonCode.GROUP_NOT_RECORDED)
                     refused = self._unmeasured_estimate(metric)
                     refused = replace(refused, status=Status.NOT_APPLICABLE, reason=reason)
-                    made.estimates.append(refused)
-        made.diagnostics.extend(self._notes())
+                    measured.estimates.append(refused)
+        measured.diagnostics.extend(self._notes())
 
     def _deciding(self, rate: Estimates, name: str, outcome: OutcomeMasks) -> Estimator:
         if self._random and rate.validated is not None:
@@ -276,11 +276,13 @@ class _Feature:
     def _everyone(self, rates: Sequence[Estimated], outcome: OutcomeMasks) -> Group:
         values = {}
         for rate in rates:
-            made = self._counts.rate(rate, outcome)
-            if isinstance(made, UnrecordedMean):
-                values[rate.name] = RateValue(value=made.overall, denominator=as_count(made.total))
+            of_all = self._counts.rate(rate, outcome)
+            if isinstance(of_all, UnrecordedMean):
+                values[rate.name] = RateValue(
+                    value=of_all.overall, denominator=as_count(of_all.total)
+                )
                 continue
-            cells = made.cells
+            cells = of_all.cells
             beside = cells.beside if self._counts.sampled else cells.beside[:, :-1]
             n = cells.n[:, :2].sum(axis=0) + beside.sum(axis=1)
             total = float(n.sum())
@@ -308,16 +310,16 @@ class _Feature:
         status, reason = self._insufficient(rate, [side], estimator)
         if status is Status.UNDEFINED:
             return RateValue(value=None, status=status, reason=reason)
-        made = rate.by(estimator)
+        estimates = rate.by(estimator)
         level = self._spec.confidence
-        low, high = made.limits(side, critical(level))
+        low, high = estimates.limits(side, critical(level))
         key = (
             row.name, self._counts.feature, self._names[side], outcome.class_scope,
             outcome.threshold_of(row),
         )  # fmt: skip
         self._measured.shown[key] = self._what_is_shown(rate, estimator, side)
         interval = Interval(low, high, level, _methods_of(rate, estimator))
-        value = as_number(made.value(side))
+        value = as_number(estimates.value(side))
         size = round(rate.size(side, estimator), 1)
         return RateValue(
             value=value, denominator=size, interval=interval, status=status, reason=reason
@@ -357,8 +359,8 @@ class _Feature:
             if status is Status.UNDEFINED:
                 self._measured.estimates.append(replace(estimate, status=status, reason=reason))
                 continue
-            made, level = rate.by(estimator), self._spec.confidence
-            value = rate.contrast_value(by, made.value(one), made.value(other))
+            estimates, level = rate.by(estimator), self._spec.confidence
+            value = rate.contrast_value(by, estimates.value(one), estimates.value(other))
             if estimator is not Estimator.BOUNDS and math.isnan(value):
                 undefined = Reason.of(ReasonCode.BOTH_SIDES_ZERO)
                 if by == "deviations":
@@ -368,7 +370,7 @@ class _Feature:
                 added = replace(estimate, status=Status.UNDEFINED, reason=undefined)
                 self._measured.estimates.append(added)
                 continue
-            low, high = made.contrast(by, one, other, critical(level))
+            low, high = estimates.contrast(by, one, other, critical(level))
             if math.isnan(low):
                 without = replace(estimate, value=as_number(value), reason=RATIO_MAY_BE_ZERO)
                 self._measured.estimates.append(without)
@@ -377,9 +379,9 @@ class _Feature:
                 estimate,
                 value=as_number(value),
                 interval=Interval(low, high, level, _methods_of(rate, estimator)),
-                p_value=p_value(made, by, one, other),
-                rate_group=as_number(made.value(g)),
-                rate_reference=as_number(made.value(side)),
+                p_value=p_value(estimates, by, one, other),
+                rate_group=as_number(estimates.value(g)),
+                rate_reference=as_number(estimates.value(side)),
                 n_group=round(rate.size(g, estimator), 1),
                 n_reference=round(rate.size(side, estimator), 1),
                 status=status,
@@ -391,7 +393,7 @@ class _Feature:
                 rate, estimator, one, other, by
             )
             if estimate.mirror_of is None:
-                together = partial(_limits_at, made.contrast, by, one, other)
+                together = partial(_limits_at, estimates.contrast, by, one, other)
                 self._measured.together[estimate.key] = together, 0
             self._measured.estimators.extend(
                 self._estimates_by_estimator(
@@ -423,12 +425,12 @@ class _Feature:
             ]  # fmt: skip
             return ends[0] if other is None else rate.extremes(by, *ends)
 
-        made = partial(
+        shown = partial(
             Shown, self._known_people, unplaced=0 if sampled else rate.unplaced,
             lacking=rate.lacking, worst=worst,
         )  # fmt: skip
         if estimator is Estimator.VALIDATED or (rate.alike and estimator is Estimator.BOUNDS):
-            return made(random=True)
+            return shown(random=True)
         contradiction = None
         if estimator is not Estimator.BOUNDS and self._calibration is not None:
             _, degrees, p = self._calibration
@@ -436,7 +438,7 @@ class _Feature:
                 contradiction = Reason.of(
                     ReasonCode.ANSWERS_CONTRADICT, known=self._known_people, p=p
                 )
-        return made(contradiction=contradiction)
+        return shown(contradiction=contradiction)
 
     @cached_property
     def _calibration(self) -> tuple[float, int, float] | None:
@@ -457,11 +459,11 @@ class _Feature:
                 status, _ = self._insufficient(rate, [group, reference], each)
                 if status is Status.UNDEFINED:
                     continue
-            made = rate.by(each)
-            low, high = made.contrast(by, one, other, critical(level))
+            estimates = rate.by(each)
+            low, high = estimates.contrast(by, one, other, critical(level))
             if math.isnan(low):  # of averages that may be 0
                 continue
-            value = rate.contrast_value(by, made.value(one), made.value(other))
+            value = rate.contrast_value(by, estimates.value(one), estimates.value(other))
             row = ByEstimator(
                 metric=estimate.metric,
                 feature=self._counts.feature,
@@ -474,7 +476,7 @@ class _Feature:
                 interval=Interval(low, high, level, _methods_of(rate, each)),
             )
             if each is Estimator.BOUNDS:
-                least, most = made.contrast(by, one, other, 0.0)
+                least, most = estimates.contrast(by, one, other, 0.0)
                 row = replace(row, set_low=least, set_high=most)
             if each is not Estimator.BOUNDS:
                 people = min(rate.effective_people(side, each) for side in (group, reference))

@@ -40,9 +40,9 @@ Small = dict[tuple[str, str | None], Reason]
 
 def small_groups(features: Iterable[GroupCounts | UnrecordedGroups], spec: Spec) -> Small:
     """Return why each group below ``min_n`` or ``min_share`` is too small, by feature and name."""
-    found: Small = {}
+    small: Small = {}
     if spec.min_n is None and spec.min_share is None:
-        return found
+        return small
     unit = spec.unit.get("unit", "rows")
     for counts in features:
         of_share = math.ceil(counts.every_case * (spec.min_share or 0.0))
@@ -59,16 +59,16 @@ def small_groups(features: Iterable[GroupCounts | UnrecordedGroups], spec: Spec)
                 reason = Reason.of(
                     ReasonCode.SMALL_GROUP, n=as_count(cases), minimum=minimum, **share
                 )
-                found[counts.feature, name] = reason
-                found[counts.feature, None] = reason  # the largest of them, in the end
+                small[counts.feature, name] = reason
+                small[counts.feature, None] = reason  # the largest of them, in the end
         if sum(cases >= minimum for cases in sizes.values()) > 1:
-            found.pop((counts.feature, None), None)
-    return found
+            small.pop((counts.feature, None), None)
+    return small
 
 
 def mark_estimates(estimates: Sequence[Estimate], small: Small) -> list[Estimate]:
     """Return the estimates; those of a group that is too small name the side."""
-    made = list(estimates)
+    marked = list(estimates)
     for i, each in enumerate(estimates if small else ()):
         if each.feature is None or not _replaceable(each.status, each.reason):
             continue
@@ -78,13 +78,13 @@ def mark_estimates(estimates: Sequence[Estimate], small: Small) -> list[Estimate
         few = ((side, small.get((each.feature, name))) for side, name in sides.items())
         reason = next((reason.on(side) for side, reason in few if reason is not None), None)
         if reason is not None:
-            made[i] = replace(each, status=Status.TOO_FEW, reason=reason)
-    return made
+            marked[i] = replace(each, status=Status.TOO_FEW, reason=reason)
+    return marked
 
 
 def mark_groups(groups: Sequence[Group], small: Small) -> list[Group]:
     """Return the groups; the rates of those that are too small are marked."""
-    made = []
+    marked = []
     for group in groups:
         reason = small.get((group.feature, group.group))
         if reason is not None and group.reference_kind is None:
@@ -95,8 +95,8 @@ def mark_groups(groups: Sequence[Group], small: Small) -> list[Group]:
                 for name, rate in group.rates.items()
             }
             group = replace(group, rates=rates)
-        made.append(group)
-    return made
+        marked.append(group)
+    return marked
 
 
 def _replaceable(status: Status, reason: Reason | None) -> bool:
@@ -136,13 +136,13 @@ def _adequate_extreme(part: Slice, extreme: Estimate, small: Small) -> Adequate 
     if isinstance(metric, (Joint, Combined)) and is_extreme(metric):
         parts = metric.of
         part = Slice(part.counts, part.outcome, stricter(part.spec, len(parts)))
-    found, reasons = [], []
+    adequate, reasons = [], []
     for each in parts:
         of_part = _adequate_spread if isinstance(each, Across) else _adequate_contrast
         estimate, few = of_part(part, each, extreme, small)
-        found += [estimate] if estimate else []
+        adequate += [estimate] if estimate else []
         reasons += few
-    return Adequate(tuple(found), tuple(dict.fromkeys(reasons))) if reasons else None
+    return Adequate(tuple(adequate), tuple(dict.fromkeys(reasons))) if reasons else None
 
 
 def _adequate_contrast(
@@ -184,13 +184,13 @@ def _adequate_spread(
     if math.isnan(spread.value[0]):
         return None, reasons or [metric.why_undefined(spread, 0)]
     intervals = part.uncertainty.feature_intervals(metric, adequate, spread)
-    made = certainty(intervals, 0, part.spec.confidence)
-    pair = made["reason"] if made["status"] is Status.TOO_FEW else None
+    certain = certainty(intervals, 0, part.spec.confidence)
+    pair = certain["reason"] if certain["status"] is Status.TOO_FEW else None
     estimate = replace(
         extreme,
         **group_fields(part.counts, int(kept[int(spread.first[0])])),
         value=float(spread.value[0]),
-        interval=made.get("interval"),
+        interval=certain.get("interval"),
         status=Status.OK,
         reason=None,
     )
@@ -227,8 +227,8 @@ def excluded_groups(
                 rows = rate.denominator or 0
                 hits = {"weighted": True} if counts.weighted else {"selected": rate.numerator}
                 is_small = of in small and bool(spec.min_share)
-                made = Diagnostic.note if is_small else Diagnostic.warning
-                yield made(
+                note = Diagnostic.note if is_small else Diagnostic.warning
+                yield note(
                     DiagnosticCode.EXCLUDED_GROUP,
                     counts.feature,
                     group=each.group,

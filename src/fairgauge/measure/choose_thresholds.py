@@ -253,7 +253,7 @@ class Excluded:
             theirs = low[against, places], high[against, places]
             return contrast_range(metric, (low[:groups], high[:groups]), theirs)
 
-        (value, _), found = ends(0.0, 0.0), []
+        (value, _), reaches = ends(0.0, 0.0), []
         of_none = np.full_like(self._of_sides, self._of_none)
         for lacking, undecided in (
             (self._of_sides + of_none, self._undecided), (of_none, np.zeros_like(of_none)),
@@ -262,8 +262,8 @@ class Excluded:
             low, high = worst_case_limits(interval, worst, value, ratio=is_ratio(metric))
             if not is_ratio(metric):
                 low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)  # as shares can be
-            found.append((low, high))
-        return found[0], found[1]
+            reaches.append((low, high))
+        return reaches[0], reaches[1]
 
     def least_gain(self, kept: Statistic, gain: Array, cells: Array, today: Array) -> Array:
         """Return the gain of a rate at other thresholds if these rows are as bad as they can be.
@@ -376,10 +376,10 @@ class _Chooser:
     def one_decision(self) -> Iterator[Diagnostic]:
         """Warn of a constant score, and where nearly all rows have the same decision today."""
         cases = self.by_label[-1].sum(axis=(0, 1))
-        held, histogram = np.flatnonzero(cases), self.counts.histogram
+        filled, histogram = np.flatnonzero(cases), self.counts.histogram
         assert histogram is not None
-        if len(held) == 1 and histogram.low[held[0]] == histogram.high[held[0]]:
-            constant = float(histogram.low[held[0]])
+        if len(filled) == 1 and histogram.low[filled[0]] == histogram.high[filled[0]]:
+            constant = float(histogram.low[filled[0]])
             yield Diagnostic.warning(DiagnosticCode.ONE_DECISION, constant=constant)
             return
         yes = rows_accepted(cases, histogram, self.cuts[[self.today]], self.accepts)
@@ -413,13 +413,13 @@ class _Chooser:
 
     def _explain_no_common(self) -> Outcome:
         cuts, measures = np.arange(len(self.cuts)), self.second
-        found = self._disparities(measures, cuts, self._usual)
+        gaps = self._disparities(measures, cuts, self._usual)
         z = np.full(len(cuts), critical(self.spec.confidence))
         low, high = self._gain(measures, cuts).difference.at(z)
         lost = (-low if self._lower else high) < -self.margin - _ROUNDING
         open_ = {
             goal
-            for goal, worse in zip(found.outcomes, lost.tolist(), strict=True)
+            for goal, worse in zip(gaps.outcomes, lost.tolist(), strict=True)
             if not worse and goal is not Outcome.FAIL
         }
         if not open_:
@@ -432,11 +432,11 @@ class _Chooser:
         # of `POWER`, if nothing were searched for: the values of two halves differ by the root of 2
         # standard errors.
         wider = math.sqrt(2.0) * NormalDist().inv_cdf(POWER) if by is ChosenBy.MARGIN else 0.0
-        found = self._disparities(self.first, cuts, self._usual + wider)
-        found = replace(found, compared=found.compared & self._chosen_for)
-        allowed = found.passing
+        gaps = self._disparities(self.first, cuts, self._usual + wider)
+        gaps = replace(gaps, compared=gaps.compared & self._chosen_for)
+        allowed = gaps.passing
         if by is ChosenBy.VALUE:
-            allowed = found.meet & (found.compared & ~found.insufficient).any(axis=0)
+            allowed = gaps.meet & (gaps.compared & ~gaps.insufficient).any(axis=0)
         z = 0.0 if by is ChosenBy.VALUE else critical(self.spec.confidence) + wider
         low, high = self._gain(self.first, cuts).difference.at(np.full(len(cuts), z))
         least = self._least_gain(-high if self._lower else low, cuts)
@@ -528,7 +528,7 @@ class _Chooser:
         ]
         compared = sides[:, np.concatenate([groups, references.sides[groups]])]
         inside = self.spec.reference is ReferenceRule.OVERALL
-        made = measured_disparities(
+        changes = measured_disparities(
             self.metric, change_of(self.metric.of, compared), bases, self.spec, inside=inside
         )
         measured = self._disparities(self.second, cuts, self._usual)
@@ -544,7 +544,7 @@ class _Chooser:
             performance=rate,
             disparities=tuple(
                 each if why is None else replace(each, status=Status.TOO_FEW, reason=why)
-                for each, why in zip(made.records, measured.why[groups, 0], strict=True)
+                for each, why in zip(changes.records, measured.why[groups, 0], strict=True)
             ),
             rates=tuple(self._rates(sides)),
             chosen_by=chosen_by,
@@ -696,8 +696,8 @@ def contrast_by_mover(
     """Return the metric of the goal, its limits and why data are insufficient, from both sides."""
     sides = [_interval_of(metric.of, margins) for margins in (group, reference)]
     first, second = sides if metric.order == "group - reference" else sides[::-1]
-    made = mover_difference if metric.by == "difference" else mover_ratio
-    low, high = made(
+    limits_of = mover_difference if metric.by == "difference" else mover_ratio
+    low, high = limits_of(
         first.estimate, *first.at(np.asarray(z)), second.estimate, *second.at(np.asarray(z))
     )
     value = metric.compare_values(sides[0].estimate, sides[1].estimate, Profile.DOCUMENTED)

@@ -9,11 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import AVERAGES, Rate, Statistic, agreement, class_average
@@ -279,10 +277,10 @@ class _Models:
             counts = (of, other, count_jointly(self.cubes.joint, of))
             both = zip(self.resolution.outcomes, self.other.outcomes, strict=True)
             outcomes = [*starmap(_open_in_either, both)]
-            made = [PairedSlice(counts, outcome, self.spec) for outcome in outcomes]
+            slices = [PairedSlice(counts, outcome, self.spec) for outcome in outcomes]
             if self.classes:
-                made.append(PairedSlice(counts, outcomes[0].of_no_class, self.spec, outcomes))
-            self._slices[feature] = tuple(made)
+                slices.append(PairedSlice(counts, outcomes[0].of_no_class, self.spec, outcomes))
+            self._slices[feature] = tuple(slices)
         return self._slices[feature]
 
     def _is_here(self, sliced: PairedSlice, of: Statistic | Metric) -> bool:
@@ -366,39 +364,29 @@ class _Models:
     def _disparities(self) -> Iterator[MeasuredDisparities]:
         for feature in range(len(self.resolution.features)):
             for sliced in self.slices(feature):
-                yield from self._changes_of_others(sliced)
                 for metric, obstacle in self.contrasts:
-                    if not self._is_here(sliced, metric.of):
-                        continue
-                    if obstacle is not None:
-                        yield _drop_numbers(
-                            [replace(_base(sliced, metric, sliced.class_scope), group=group,
-                                     threshold=None) for group in sliced.counts.groups],
-                            obstacle,
-                        )  # fmt: skip
-                        continue
-                    for statistic, scope in self._statistics_of_scope(sliced, [metric.of]):
-                        of = replace(metric, of=statistic)
-                        yield self._comparison_changes(sliced, of, scope)
-        if any(metric.scope == "table" for metric, _ in self.others):
-            for sliced in self.slices(None):
-                yield from self._changes_of_others(sliced)
+                    if obstacle is None and self._is_here(sliced, metric.of):
+                        for statistic, scope in self._statistics_of_scope(sliced, [metric.of]):
+                            of = replace(metric, of=statistic)
+                            yield self._comparison_changes(sliced, of, scope)
+        yield from self._disparities_without_method()
 
-    def _changes_of_others(self, sliced: PairedSlice) -> Iterator[MeasuredDisparities]:
-        # indices of all rows are measured of all rows, all others by feature; of several classes,
-        # distances of all at once
-        whole = sliced.class_scope == NO_CLASS
-        for metric, obstacle in self.others:
-            of_table = (metric.scope == "table") == (not sliced.counts.feature)
-            of_class = (
-                not self.classes
-                or isinstance(metric, Spread)
-                or whole == isinstance(metric, Distance)
-            )
-            if not (of_table and of_class and self._is_here(sliced, metric)):
+    def _disparities_without_method(self) -> Iterator[MeasuredDisparities]:
+        # once for each feature, whatever the classes and thresholds
+        for metric, obstacle in (*self.contrasts, *self.others):
+            is_contrast = isinstance(metric, Contrast)
+            if is_contrast and obstacle is None:
                 continue
-            obstacle = obstacle or Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-            yield _drop_numbers([_base(sliced, metric, sliced.class_scope)], obstacle)
+            reason = obstacle or Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
+            features = range(len(self.resolution.features))
+            for feature in (None,) if metric.scope == "table" else features:
+                counts = self.slices(feature)[0].counts
+                base = DisparityChange(
+                    metric=metric.name, definition=metric, feature=counts.feature or None,
+                    group=EVERYONE, reference=None,
+                )  # fmt: skip
+                groups = counts.groups if is_contrast else (EVERYONE,)
+                yield _drop_numbers([replace(base, group=group) for group in groups], reason)
 
     def _comparison_changes(
         self, sliced: PairedSlice, metric: Contrast, scope: ClassScope
@@ -408,12 +396,15 @@ class _Models:
         if metric.symmetric:  # two groups that are each other's reference are one comparison
             kept &= compared.groups != compared.mirrored
         groups, references = compared.groups[kept], compared.references[kept]
-        base = _base(sliced, metric, scope)
         bases = [
-            replace(
-                base,
+            DisparityChange(
+                metric=metric.name,
+                definition=metric,
+                feature=sliced.counts.feature or None,
                 group=sliced.counts.groups[compared.groups[k]],
                 reference=compared.each[k],
+                class_scope=scope,
+                threshold=_threshold(sliced, metric),
                 by=metric.by,
             )
             for k in np.flatnonzero(kept).tolist()
@@ -424,18 +415,18 @@ class _Models:
             change = self._change(sliced, metric.of, both)
         except NoInterval as refused:
             return _drop_numbers(bases, refused.reason)
-        made = measured_disparities(metric, change, bases, self.spec, inside=inside)
+        measured = measured_disparities(metric, change, bases, self.spec, inside=inside)
         if not isinstance(metric.of, Rate):
-            return made
+            return measured
         rate, by = metric.of, metric.by
         if self._is_complete(sliced):
-            return replace(made, reach=np.zeros(len(made.records)))
+            return replace(measured, reach=np.zeros(len(measured.records)))
         sides = (groups, references)
         ends = [
             furthest(*(self._limits(sliced, rate, w, by, missing=m) for w in sides))
             for m in (True, False)
         ]
-        return replace(made, reach=_possible_move(*ends))
+        return replace(measured, reach=_possible_move(*ends))
 
     # ---- margins
 
@@ -476,10 +467,10 @@ class _Models:
                 if margin is not None and of_label and has_direction(rate, self.spec.favourable):
                     asked.setdefault((rate, by), []).append(margin)
         for feature in range(len(self.resolution.features)):
-            for sliced, ((rate, by), held) in product(self.slices(feature), asked.items()):
+            for sliced, ((rate, by), asked_margins) in product(self.slices(feature), asked.items()):
                 if not self._is_here(sliced, rate):
                     continue
-                margins = dict.fromkeys(sliced.counts.groups, min(held))
+                margins = dict.fromkeys(sliced.counts.groups, min(asked_margins))
                 for statistic, scope in self._statistics_of_scope(sliced, [rate]):
                     if scope.is_single:
                         yield self._held_against(sliced, statistic, scope, margins, by)
@@ -502,7 +493,7 @@ class _Models:
             change = self._change(sliced, statistic, which)
         except NoInterval:
             return MeasuredMargins(tests)
-        made = change.ratio if by == "ratio" else change.difference
+        quantity = change.ratio if by == "ratio" else change.difference
         lower = better_of(statistic, self.spec.favourable) is Better.LOWER
         reach = None
         if isinstance(statistic, Rate) and not self._is_complete(sliced):
@@ -515,7 +506,7 @@ class _Models:
                 if lower
                 else _possible_move(-least[0], -observed[0])
             )
-        gain = made.negated() if lower else made
+        gain = quantity.negated() if lower else quantity
         return MeasuredMargins(tests, gain, change, lower=lower, reach=reach)
 
     def _count_reclassified(self) -> Iterator[Reclassified]:
@@ -548,18 +539,6 @@ def _open_in_either(one: OutcomeMasks, other: OutcomeMasks) -> OutcomeMasks:
 
 def _threshold(sliced: PairedSlice, of: Statistic | Metric) -> float | None:
     return sliced.current.outcome.threshold if "prediction" in of.needs else None
-
-
-def _base(sliced: PairedSlice, metric: Metric, scope: ClassScope) -> DisparityChange:
-    return DisparityChange(
-        metric=metric.name,
-        definition=metric,
-        feature=sliced.counts.feature or None,
-        group=EVERYONE,
-        reference=None,
-        class_scope=scope,
-        threshold=_threshold(sliced, metric),
-    )
 
 
 def _possible_move(furthest: Array, observed: Array) -> Array:

@@ -102,7 +102,7 @@ def compare_reports(
     known = {_subject(e): _gap(e) for e in before.diagnostics if e.level is Level.WARNING}
     origin = _origin(after, new)
     candidate = Candidate(name=origin.name or "new", rows=origin.rows, disparities=changed)
-    found = Change(
+    result = Change(
         **made_now(),
         task=after.task,
         spec=after.spec,
@@ -128,14 +128,14 @@ def compare_reports(
     # the new report has a verdict in the words of candidates, without margins
     closer = any(each.significant and each.direction is Direction.CLOSER for each in changed)
     verdict, fairness = CandidateVerdict.NONE, Fairness.CANNOT_TELL
-    if found.worse:
+    if result.worse:
         verdict = CandidateVerdict.WORSE
         fairness = Fairness.MIXED if closer else Fairness.LESS_FAIR
     elif closer:
         verdict, fairness = CandidateVerdict.BETTER_WHERE_TESTED, Fairness.FAIRER
-    if not found.worse and found.why_incomplete:
+    if not result.worse and result.why_incomplete:
         verdict = CandidateVerdict.CANNOT_TELL
-    return replace(found, candidates=(replace(candidate, verdict=verdict, fairness=fairness),))
+    return replace(result, candidates=(replace(candidate, verdict=verdict, fairness=fairness),))
 
 
 def _subject(note: Diagnostic) -> tuple[object, ...]:
@@ -386,9 +386,9 @@ def changes(
     records = [record for batch in batches for record in batch.records]
     mirrored = _mirror_places(records)
     confidence = max((level for _, level in by_metric if level is not None), default=_USUAL)
-    made = adjusted_together(batches, [True] * len(records), confidence, mirrored)
-    found = []
-    for i, each in enumerate(made):
+    adjusted = adjusted_together(batches, [True] * len(records), confidence, mirrored)
+    shown = []
+    for i, each in enumerate(adjusted):
         if i not in mirrored:
             each = replace(each, mirror_of=None)
         if same and not (each.significant or each.changed or each.other_side):
@@ -399,8 +399,8 @@ def changes(
             )  # fmt: skip
         if each.direction is None:
             each = replace(each, crossed=False, other_side=False)
-        found.append(each)
-    return tuple(sorted(found, key=_importance))
+        shown.append(each)
+    return tuple(sorted(shown, key=_importance))
 
 
 def _mirror_places(records: Sequence[DisparityChange]) -> dict[int, int]:
@@ -408,15 +408,15 @@ def _mirror_places(records: Sequence[DisparityChange]) -> dict[int, int]:
         return (each.metric, each.feature, group, each.scope, each.class_scope, each.threshold)
 
     places = {place(each, each.group): i for i, each in enumerate(records)}
-    found = {}
+    mirrored = {}
     for i, each in enumerate(records):
         other = places.get(place(each, each.mirror_of)) if each.mirror_of is not None else None
         if other is None or each.before is None:
             continue
         before = records[other].before
         if each.before.mirror_of or (before is not None and before.mirror_of):
-            found[i] = other
-    return found
+            mirrored[i] = other
+    return mirrored
 
 
 def _reason_no_interval(old: Estimate, new: Estimate) -> Reason | None:
@@ -494,7 +494,7 @@ def _measure_changes(
         np.minimum(read(0, attrgetter(of)), read(1, attrgetter(of)))
         for of in ("n_group", "n_reference")
     ]
-    made = DisparityChanges(
+    moved = DisparityChanges(
         _quantity(np.where(old == new, 0.0, new - old), shift, level),
         _quantity(np.where(neutral, new + old, np.nan), total, level),
         (read(0, attrgetter("value")), read(1, attrgetter("value"))),
@@ -512,7 +512,7 @@ def _measure_changes(
         )
         for old, new in pairs
     ]  # fmt: skip
-    records = changed_disparities(metric, made, bases, level)
+    records = changed_disparities(metric, moved, bases, level)
     judged = []
     for each, pair, reason in zip(records, pairs, reasons, strict=True):
         if each.interval is None:
@@ -521,7 +521,9 @@ def _measure_changes(
         status, why = (Status.OK, reason) if poor is None else (poor.status, reason or poor.reason)
         judged.append(replace(each, status=status, reason=why))
     return MeasuredDisparities(
-        tuple(judged), made.distance_tested_at, crossing_p=np.where(neutral, made.crossing_p(), 1.0)
+        tuple(judged),
+        moved.distance_tested_at,
+        crossing_p=np.where(neutral, moved.crossing_p(), 1.0),
     )
 
 

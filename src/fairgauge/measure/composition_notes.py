@@ -99,8 +99,8 @@ def note_hidden_differences(report: Report, cube: Cube, spec: Spec) -> Iterator[
     for each, p in zip(compared, varying, strict=True):
         if each.differing or p < alpha:
             by_feature.setdefault(each.overall.feature, []).append((each, p))
-    for feature, found in by_feature.items():
-        first, p = min(found, key=lambda one: (-_furthest(one[0]), one[1]))
+    for feature, differences in by_feature.items():
+        first, p = min(differences, key=lambda one: (-_furthest(one[0]), one[1]))
         lower, higher = (
             tuple(str(one.stratum) for one in first.differing if (difference(one) > 0) is above)
             for above in (False, True)
@@ -115,7 +115,7 @@ def note_hidden_differences(report: Report, cube: Cube, spec: Spec) -> Iterator[
             lower=lower,
             higher=higher,
             p=p if p < alpha else None,
-            others=len(found) - 1,
+            others=len(differences) - 1,
             **{"class": first.overall.class_},
         )
 

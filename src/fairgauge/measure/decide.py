@@ -14,7 +14,7 @@ is a pass only where every one is, which is an intersection-union test.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from fairgauge.enums import (
     Status,
 )
 from fairgauge.errors import closest, listing
-from fairgauge.identity import is_named, texts_of
+from fairgauge.identity import is_named
 from fairgauge.inference.missing_values import MANY_MISSING
 from fairgauge.inference.possible import worst_case_limits
 from fairgauge.question.rules import Rule
@@ -136,7 +136,7 @@ def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[Outcom
 
 def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
     yield from _estimates(measured, rule)
-    held = set()
+    seen = set()
     for group in measured.groups:
         rate = group.rates.get(rule.metric)
         if rate is None or group.scope != OVERALL or group.reference_kind is not None:
@@ -145,20 +145,20 @@ def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
             continue
         threshold = group.threshold if "prediction" in rule.row.needs else None
         key = group.feature, group.group, group.class_scope, threshold
-        if key not in held and _is_for(rule, group):
-            held.add(key)
-            made = rate.value, rate.interval, rate.status, rate.reason, rate.bounds, group.n
-            yield _Subject(key[0], key[1], key[2], key[3], *made)
+        if key not in seen and _is_for(rule, group):
+            seen.add(key)
+            result = rate.value, rate.interval, rate.status, rate.reason, rate.bounds, group.n
+            yield _Subject(key[0], key[1], key[2], key[3], *result)
 
 
 def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
-    held: dict[tuple[str | None, str | None], list[_Subject]] = {}
+    subjects: dict[tuple[str | None, str | None], list[_Subject]] = {}
     of_all_groups = _spans_groups(rule)
     for each in _subjects(measured, rule):
         # a metric of all groups names those that are furthest apart, in each class or threshold
         key = (each.feature, None if of_all_groups else each.standing)
-        held.setdefault(key, []).append(each)
-    for several in held.values():
+        subjects.setdefault(key, []).append(each)
+    for several in subjects.values():
         decisions = [(each, *_decide_after_uncounted(each, rule, measured)) for each in several]
         each, outcome, reason = min(
             decisions,
@@ -191,7 +191,7 @@ def _verdicts_of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator
             feature_id=measured.feature_ids.get(each.feature or ""),
             group_id=measured.group_id(each.feature, each.group),
         )
-    matched = {(each.feature, each.group) for several in held.values() for each in several}
+    matched = {(each.feature, each.group) for several in subjects.values() for each in several}
     yield from _unmatched_verdicts(measured, rule, matched)
 
 
@@ -296,42 +296,33 @@ def _unmatched_groups(
     measured: Measured,
     rule: Rule,
     matched: Collection[tuple[str | None, str | None]],
-    names_by_feature: Mapping[str, Sequence[str]],
+    features: Collection[str],
 ) -> Iterator[tuple[str | None, str | None, Reason]]:
     # a rule that names features too is on its groups in each of them: "A" of sex is not "A" of
     # race, and a verdict on one of the two decides nothing on the other
-    compared = [e for e in measured.estimates if e.metric == rule.metric and e.reference]
-    written = {
-        (feature, name): texts_of(name, of)
-        for feature in names_by_feature
-        for name, of in measured.group_ids[feature].items()
-    }
+    every = dict.fromkeys((*features, *(at for at, _ in matched)))
     for feature in rule.features or (None,):
-        here: set[str | None] = {
+        here = [
             at
-            for at in (*names_by_feature, *(at for at, _ in matched))
+            for at in every
             if feature is None or is_named([feature], at, measured.feature_ids.get(at or ""))
-        }
-        judged = {
-            text
-            for at, group in matched
-            if at in here
-            for text in written.get((at or "", group or ""), (group,))
-        }
-        known = [text for (at, _), texts in written.items() if at in here for text in texts]
-        references = {
-            text
-            for e in compared
-            if e.reference and e.feature in here
-            for text in texts_of(str(e.reference), e.reference.group_id)
-        }
+        ]
+        groups = [group for at in here for group in measured.group_ids.get(at or "", {}).items()]
+        judged = [(group, measured.group_id(at, group)) for at, group in matched if at in here]
+        references = [
+            (str(each.reference), each.reference.group_id)
+            for each in measured.estimates
+            if each.metric == rule.metric and each.reference and each.feature in here
+        ]
         for name in rule.groups:
-            if name in judged:
+            if any(is_named([name], *group) for group in judged):
                 continue
-            reason = _reason_without_estimate("group", name, () if name in known else known)
-            if name in known and name in references:
-                reason = Reason.of(ReasonCode.IS_REFERENCE, name=name)
-            yield feature, name, reason
+            known = any(is_named([name], *group) for group in groups)
+            if known and any(is_named([name], *reference) for reference in references):
+                yield feature, name, Reason.of(ReasonCode.IS_REFERENCE, name=name)
+                continue
+            others = () if known else [text for text, _ in groups]
+            yield feature, name, _reason_without_estimate("group", name, others)
 
 
 def _decide_without_value(rule: Rule, reason: Reason) -> Decision:
@@ -345,8 +336,8 @@ def _decide_without_value(rule: Rule, reason: Reason) -> Decision:
 
 
 def _reason_without_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
-    near, held = closest(name, known), listing(known) if known else None
-    return Reason.of(ReasonCode.NO_ESTIMATE, what=what, name=name, nearest=near, held=held)
+    near, values_there = closest(name, known), listing(known) if known else None
+    return Reason.of(ReasonCode.NO_ESTIMATE, what=what, name=name, nearest=near, held=values_there)
 
 
 def _decide_after_uncounted(each: _Subject, rule: Rule, measured: Measured) -> Decision:
@@ -362,8 +353,8 @@ def _decide_after_uncounted(each: _Subject, rule: Rule, measured: Measured) -> D
             ReasonCode.NOT_COUNTED, what=what, rows=rows, unit=unit, alone=str(outcome)
         )
     if reason.code in _ON_ONE_SIDE and reason.get("missing") is None:
-        found = dict(reason.parameters) | {"missing": rows, "what": what, "unit": unit}
-        reason = Reason.of(reason.code, **found)
+        given = dict(reason.parameters) | {"missing": rows, "what": what, "unit": unit}
+        reason = Reason.of(reason.code, **given)
     return outcome, reason
 
 
@@ -410,8 +401,8 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
         noted = {False} if by_value and rule.decide is Decide.POINT else set()
         bounded = {worst.outcomes for worst in cases} | noted
         for code, rows in _many_missing(each, rule, measured, bounded):
-            made = Reason.of(code, rows=rows, unit=measured.unit, alone=str(outcome))
-            return Outcome.INCONCLUSIVE, made
+            why = Reason.of(code, rows=rows, unit=measured.unit, alone=str(outcome))
+            return Outcome.INCONCLUSIVE, why
     return outcome, reason
 
 

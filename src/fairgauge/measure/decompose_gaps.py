@@ -95,27 +95,27 @@ def decompose_gaps(
     if only is not None:
         return _withhold_incomplete(_measure_gaps(crossed, spec, margins, only), every, spec)
     fitted = controls.known if controls else crossed
-    found = _measure_gaps(crossed, spec, margins, None, fitted)
+    gaps = _measure_gaps(crossed, spec, margins, None, fitted)
     if controls is not None and controls.cases_without:
-        found = tuple(
+        gaps = tuple(
             replace(gap, left_out=rows, confounded=changed, **(_UNFITTED if changed else {}))
-            for gap, (rows, changed) in zip(found, _left_out(found, controls, spec), strict=True)
+            for gap, (rows, changed) in zip(gaps, _left_out(gaps, controls, spec), strict=True)
         )
-    fits = {i: gap.adjusted for i, gap in enumerate(found) if gap.adjusted}
+    fits = {i: gap.adjusted for i, gap in enumerate(gaps) if gap.adjusted}
     tested_fits = {i: fit.p_value for i, fit in fits.items() if fit.p_value is not None}
     if len(tested_fits) > 1:
-        others = _count_pairs((test_of(found[i]) for i in fits), spec)
+        others = _count_pairs((test_of(gaps[i]) for i in fits), spec)
         together = dict(zip(tested_fits, _holm([*tested_fits.values()], others), strict=True))
         for i, p in together.items():
-            fitted_gap = replace(found[i], adjusted=replace(fits[i], p_adjusted=p))
-            found = (*found[:i], fitted_gap, *found[i + 1 :])
+            fitted_gap = replace(gaps[i], adjusted=replace(fits[i], p_adjusted=p))
+            gaps = (*gaps[:i], fitted_gap, *gaps[i + 1 :])
 
     def at(confidence: float) -> tuple[Gap, ...]:
-        every = {(gap.estimate.feature, gap.estimate.group) for gap in found}
+        every = {(gap.estimate.feature, gap.estimate.group) for gap in gaps}
         stricter = replace(spec, confidence=confidence)
         return _measure_gaps(crossed, stricter, margins, every, listed=False)
 
-    judged = _withhold_incomplete(_judged_together(found, spec, at), every, spec)
+    judged = _withhold_incomplete(_judged_together(gaps, spec, at), every, spec)
     return _withhold_uneven(judged, every, spec, fitted)
 
 
@@ -126,7 +126,7 @@ def _withhold_uneven(
     slices, controlled = (_slices(resolve(of.cube, spec)) for of in (every, fitted))
     features = [part.counts for part in slices.values()]
     left_out = [WhyInconclusive.NOT_COUNTED] * bool(large_uncounted(every.without, features, spec))
-    found = []
+    judged = []
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
         sides = numbers_of_sides(gap.estimate, part)
@@ -141,8 +141,8 @@ def _withhold_uneven(
                 gap = replace(gap, adjusted=None, no_regression=WhyNoRegression.MISSING_ROWS)
             elif _may_differ_beyond(gap, *_sides_in(gap.estimate, part, fitted)):
                 gap = replace(gap, adjusted=None, no_regression=WhyNoRegression.NOT_COMPARABLE)
-        found.append(gap)
-    return tuple(found)
+        judged.append(gap)
+    return tuple(judged)
 
 
 _FAILS = (GapVerdict.REMAINS, GapVerdict.REVERSES)
@@ -163,8 +163,8 @@ def _may_differ_beyond(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> boo
     own, kept = (sides.x_d - sides.x_a)[alone].sum(), every[~alone].sum()
     extremes = own - sides.n_d[alone].sum(), own + sides.n_a[alone].sum()
     for end in extremes:
-        found = (np.array([fit.value, *fit.interval]) * kept + end) / every.sum()
-        value, low, high = found.tolist()
+        moved_ends = (np.array([fit.value, *fit.interval]) * kept + end) / every.sum()
+        value, low, high = moved_ends.tolist()
         ends = Interval(low, high, fit.interval.level)
         moved = replace(fit, value=value, interval=ends, p_adjusted=None)
         if verdict_by(moved, gap) is not verdict:
@@ -183,8 +183,8 @@ def _withhold_incomplete(
     @cache
     def measured(*named: tuple[str, str]) -> dict[tuple[object, ...], Estimate]:
         asked = replace(spec, reference=named) if named else spec
-        found = measure(every.without, asked).estimates
-        return {(e.feature, e.group, e.metric, e.scope.kind): e for e in found}
+        estimates = measure(every.without, asked).estimates
+        return {(e.feature, e.group, e.metric, e.scope.kind): e for e in estimates}
 
     def over_all(each: Estimate) -> Estimate:
         """Return a gap from the reference that it has: the best of all rows may be another one."""
@@ -315,16 +315,16 @@ def _judged_together(
     tests, alpha = [test_of(gap) for gap in gaps], 1 - spec.confidence
     undecided = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in _UNSEEN}
     others = _count_pairs(undecided, spec)
-    gaps, held = _adjust_gaps(gaps, tests, spec), set[int]()
+    gaps, settled = _adjust_gaps(gaps, tests, spec), set[int]()
     missing = WhyInconclusive.MISSING_OUTCOMES, WhyInconclusive.MISSING_GROUPS
     while True:
-        claims = [i for i, gap in enumerate(gaps) if gap.verdict in _CLAIMS and i not in held]
+        claims = [i for i, gap in enumerate(gaps) if gap.verdict in _CLAIMS and i not in settled]
         if not claims:
             return gaps
         family = len(undecided) + others
         stricter = at(1 - alpha / family) if family > 1 else gaps
         kept = {i for i in claims if stricter[i].verdict is gaps[i].verdict}
-        held |= kept
+        settled |= kept
         decided = undecided & {tests[i] for i in kept}
         if not decided:
             break
@@ -335,7 +335,7 @@ def _judged_together(
             verdict=GapVerdict.INCONCLUSIVE,
             reason=why if (why := stricter[i].reason) in missing else WhyInconclusive.SEVERAL_GAPS,
         )
-        if i in claims and i not in held
+        if i in claims and i not in settled
         else gap
         for i, gap in enumerate(gaps)
     )
@@ -416,8 +416,10 @@ def _gap(
         ratio=ratio, squares=sides.squares, sampling=sides.sampling,
     )  # fmt: skip
     tests = _tests(sides, spec.confidence, gaps)
-    made = tuple(_parts(parts, sides, estimate, spec.confidence))
-    averages = [each.interval for each in made if each.part is GapPartKind.WITHIN and each.interval]
+    listed_parts = tuple(_parts(parts, sides, estimate, spec.confidence))
+    averages = [
+        each.interval for each in listed_parts if each.part is GapPartKind.WITHIN and each.interval
+    ]
     verdict, reason = _verdict(
         estimate, parts, averages, metric.neutral, margin, varies=tests.varies
     )
@@ -448,8 +450,8 @@ def _gap(
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
     elif verdict is GapVerdict.ACCOUNTED_FOR and shown_in_some():
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.IN_A_STRATUM
-    held = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
-    if not held and _decided_by_strata(sides, crossed):
+    stands = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
+    if not stands and _decided_by_strata(sides, crossed):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
     elif verdict.is_pass and may_differ_alone(verdict):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.ONE_SIDED
@@ -462,7 +464,7 @@ def _gap(
         verdict=verdict,
         reason=reason,
         margin=margin,
-        parts=made,
+        parts=listed_parts,
         support=Support(
             share_group=float(parts.support_group),
             share_reference=float(parts.support_reference),
@@ -485,8 +487,8 @@ def _widen_parts(
     # parts within strata, and their intervals, where the other side may have any rate in strata of
     # one side alone; of means it may be any number
     common = np.asarray(sides.common, dtype=np.bool_)
-    made: list[Part] = []
-    found = []
+    wider: list[Part] = []
+    intervals = []
     for part, x, n in (
         (parts.within_group, sides.x_d, sides.n_d),
         (parts.within_reference, sides.x_a, sides.n_a),
@@ -494,13 +496,13 @@ def _widen_parts(
         kept, alone = ((x[of].sum(), n[of].sum()) for of in (common, ~common))
         ends: Sequence[Limits] = [(part.low, part.high)] * 2
         if sides.squares is None:
-            ends = uncompared_limits(ends[0], kept, alone, ratio=ratio, of_reference=bool(made))
+            ends = uncompared_limits(ends[0], kept, alone, ratio=ratio, of_reference=bool(wider))
         elif alone[1] >= MANY_MISSING * n.sum():
             any_number = np.asarray(np.inf)
             ends = (-any_number, part.high), (part.low, any_number)
-        made.append(Part(part.value, ends[0][0], ends[1][1]))
-        found += [Interval(float(low), float(high), confidence) for low, high in ends]
-    return parts._replace(within_group=made[0], within_reference=made[1]), found
+        wider.append(Part(part.value, ends[0][0], ends[1][1]))
+        intervals += [Interval(float(low), float(high), confidence) for low, high in ends]
+    return parts._replace(within_group=wider[0], within_reference=wider[1]), intervals
 
 
 class _StrataTests(NamedTuple):
@@ -665,7 +667,7 @@ def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spe
             return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
     counts, z = (sides.x_d, sides.n_d, sides.x_a, sides.n_a), critical(spec.confidence)
     try:
-        found = adjusted_effect(
+        effect = adjusted_effect(
             *counts, list(crossed.codes), z,
             squares=sides.squares, sampling=sides.sampling, centre=sides.centre,
         )  # fmt: skip
@@ -673,30 +675,30 @@ def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spe
         if gap.controls:  # were asked for; else the verdict does not depend on the regression
             raise
         return replace(gap, no_regression=WhyNoRegression.NOT_INSTALLED)
-    if isinstance(found, WhyNoRegression):
-        return replace(gap, no_regression=found)
+    if isinstance(effect, WhyNoRegression):
+        return replace(gap, no_regression=effect)
     alone = [max(1 - float(n[sides.common].sum() / n.sum()), 0.0) for n in (sides.n_d, sides.n_a)]
 
     def interval(low: float, high: float) -> Interval:
         return Interval(low, high, spec.confidence, (IntervalMethod.INFLUENCE,))
 
-    ratio = found.ratio if all(map(math.isfinite, found.ratio)) else None
-    log_odds, reach = found.log_odds, z if sides.sampling is None else sides.sampling.critical(z)
-    reach *= found.log_odds_error
+    ratio = effect.ratio if all(map(math.isfinite, effect.ratio)) else None
+    log_odds, reach = effect.log_odds, z if sides.sampling is None else sides.sampling.critical(z)
+    reach *= effect.log_odds_error
     defined = math.isfinite(log_odds) and abs(log_odds) + reach < _LARGEST_LOG
     ends = (math.exp(log_odds - reach), math.exp(log_odds + reach)) if defined else None
     adjusted = AdjustedGap(
-        value=found.difference,
-        interval=interval(found.low, found.high),
-        p_value=as_number(found.p),
+        value=effect.difference,
+        interval=interval(effect.low, effect.high),
+        p_value=as_number(effect.p),
         ratio=ratio[0] if ratio else None,
         ratio_interval=interval(*ratio[1:]) if ratio else None,
         odds_ratio=math.exp(log_odds) if defined else None,
         odds_ratio_interval=interval(*ends) if ends else None,
-        cells=found.cells,
+        cells=effect.cells,
         extrapolated_group=alone[0],
         extrapolated_reference=alone[1],
-        collinear={name: n for name, n in zip(crossed.columns, found.collinear, strict=True) if n},
+        collinear={name: n for name, n in zip(crossed.columns, effect.collinear, strict=True) if n},
     )
     return replace(gap, adjusted=adjusted)
 
@@ -819,9 +821,9 @@ def _strata(
         name: [None if value != value else value for value in values[order].tolist()]
         for name, values in columns.items()
     }
-    found = []
+    stratum_gaps = []
     for i, s in enumerate(order.tolist()):
         ends = Interval(float(low[s]), float(high[s]), confidence, (method,)) if both[s] else None
         of_stratum: dict[str, Any] = {name: values[i] for name, values in listed.items()}
-        found.append(StratumGap(stratum=crossed.named[s], interval=ends, **of_stratum))
-    return found
+        stratum_gaps.append(StratumGap(stratum=crossed.named[s], interval=ends, **of_stratum))
+    return stratum_gaps

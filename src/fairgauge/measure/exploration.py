@@ -281,8 +281,8 @@ def _reached(
 def _count_small_cells(
     tables: Sequence[Mapping[str, Any]], groupings: Sequence[Grouping], cube: Cube, *, exact: bool
 ) -> int:
-    held: list[int] = [n for each in tables for n in each["counts"] if n]
-    cells, small = len(held), sum(n < FEWEST_PERSONS for n in held)
+    counts: list[int] = [n for each in tables for n in each["counts"] if n]
+    cells, small = len(counts), sum(n < FEWEST_PERSONS for n in counts)
     if cells > MOST_CELLS:
         widest = max(groupings, key=lambda each: len(each.groups))
         raise CubeError(
@@ -310,10 +310,10 @@ def _reference(
         return "others"  # a group that is chosen by its rate has no bounds
     rate = next((each for each in rates if "prediction" in each.needs), rates[0])
     sides = CountsBySide(feature, resolution.outcomes[0], spec.profile)
-    found = resolve_references(feature, sides, contrast_of(rate, "difference"), spec).each
-    if found and found[0].group_id is not None:
-        return _codes(found[0].group_id, feature, groupings)
-    return "overall" if found and found[0].kind is ReferenceKind.OVERALL else "others"
+    references = resolve_references(feature, sides, contrast_of(rate, "difference"), spec).each
+    if references and references[0].group_id is not None:
+        return _codes(references[0].group_id, feature, groupings)
+    return "overall" if references and references[0].kind is ReferenceKind.OVERALL else "others"
 
 
 def _codes(group: GroupId, feature: GroupCounts, groupings: Sequence[Grouping]) -> list[int]:

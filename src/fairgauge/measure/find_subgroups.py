@@ -64,10 +64,10 @@ class Subgroups:
 
     def digest(self, counted: str) -> str:
         """Return a fingerprint of all counts; ``counted`` is that of each feature alone."""
-        found = hashlib.sha256(counted.encode())
+        fingerprint = hashlib.sha256(counted.encode())
         for each in (self.of_set, self.value, self.rows, self.n, self.events):
-            found.update(each.astype("<f8").tobytes())
-        return f"sha256:{found.hexdigest()}"
+            fingerprint.update(each.astype("<f8").tobytes())
+        return f"sha256:{fingerprint.hexdigest()}"
 
     def conditions(self, at: int) -> dict[int, int]:
         """Return the value of each feature that a subgroup has a condition on."""
@@ -89,7 +89,7 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
     sets = _sets(rows.sizes, rows.rows, depth, min_rows)
     place = {features: i for i, features in enumerate(sets)}
     nothing = np.zeros(0, dtype=np.int64), np.zeros((0, OUTCOMES))
-    found: list[tuple[Codes, Array]] = [nothing] * len(sets)
+    counted_sets: list[tuple[Codes, Array]] = [nothing] * len(sets)
     duplicates = 0
     rows_of = tuple(
         np.bincount(values, of, len(of)) for values, of in zip(kept, rows.rows_of, strict=True)
@@ -103,23 +103,23 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
 
         common = rows.changed(with_common_values, rows_of=rows_of)
     for features, counts in _count_feature_sets(common, sets):
-        held = counts.sum(axis=-1)
-        wanted = (held >= max(min_rows, 1)) & (held < rows.rows)
-        same = np.zeros(held.shape, dtype=bool)
-        for axis in range(held.ndim):
+        rows_held = counts.sum(axis=-1)
+        wanted = (rows_held >= max(min_rows, 1)) & (rows_held < rows.rows)
+        same = np.zeros(rows_held.shape, dtype=bool)
+        for axis in range(rows_held.ndim):
             wanted[(slice(None),) * axis + (-1,)] = False  # no value
-        for axis in range(held.ndim if held.ndim > 1 else 0):
-            same |= held == held.sum(axis=axis, keepdims=True)
+        for axis in range(rows_held.ndim if rows_held.ndim > 1 else 0):
+            same |= rows_held == rows_held.sum(axis=axis, keepdims=True)
         duplicates += int((wanted & same).sum())
         value = np.flatnonzero(wanted & ~same)
-        found[place[features]] = value, counts.reshape(-1, OUTCOMES)[value]
-    counted = np.concatenate([nothing[1], *(counts for _, counts in found)])
+        counted_sets[place[features]] = value, counts.reshape(-1, OUTCOMES)[value]
+    counted = np.concatenate([nothing[1], *(counts for _, counts in counted_sets)])
     return Subgroups(
         sets=sets,
         of_set=np.concatenate(
-            [nothing[0], *(np.full(len(v), i) for i, (v, _) in enumerate(found))]
+            [nothing[0], *(np.full(len(v), i) for i, (v, _) in enumerate(counted_sets))]
         ),
-        value=np.concatenate([nothing[0], *(value for value, _ in found)]),
+        value=np.concatenate([nothing[0], *(value for value, _ in counted_sets)]),
         rows=counted.sum(axis=1),
         n=counted[:, COUNTED:].sum(axis=1),
         events=counted[:, EVENT],
@@ -133,16 +133,16 @@ def _count_feature_sets(
 ) -> Iterator[tuple[tuple[int, ...], Array]]:
     # rows are read once for as many sets as fit into memory
     together: list[list[tuple[int, ...]]] = []
-    held = math.inf
+    cells_together = math.inf
     for features in sets:
         cells = prod(rows.sizes[f] + 1 for f in features)
-        held += cells
-        if held > _MOST_TOGETHER:
+        cells_together += cells
+        if cells_together > _MOST_TOGETHER:
             together.append([])
-            held = cells
+            cells_together = cells
         together[-1].append(features)
     for each in together:
-        found: dict[tuple[int, ...], Array] = {}
+        counts_of: dict[tuple[int, ...], Array] = {}
         for part in rows.parts():
             known: list[tuple[int, Codes]] = []  # the codes of the features in common with the last
             for features in each:
@@ -159,8 +159,8 @@ def _count_feature_sets(
                 shape = [*(rows.sizes[f] + 1 for f in features), OUTCOMES]
                 key = known[-1][1] * OUTCOMES + part.outcomes
                 counts = np.bincount(key, part.cases, prod(shape)).reshape(shape)
-                found[features] = found.get(features, 0) + counts.astype(np.float64)
-        yield from found.items()
+                counts_of[features] = counts_of.get(features, 0) + counts.astype(np.float64)
+        yield from counts_of.items()
 
 
 def combine_codes(columns: Sequence[Codes], sizes: Sequence[int], features: Sequence[int]) -> Codes:
@@ -259,7 +259,7 @@ class ClaimCounts:
         return inside, np.stack(sums, axis=1)
 
     def _count(self, of: tuple[int, ...]) -> None:
-        found: dict[int, Array] = {}
+        sums_by_pattern: dict[int, Array] = {}
         for part in self._searched.parts():
             counted = part.outcomes >= COUNTED
             patterns = np.zeros(len(counted), dtype=np.int64)
@@ -267,11 +267,11 @@ class ClaimCounts:
                 values = self.conditions[claim]
                 within = [counted, *(part.codes[f] == v for f, v in values)]
                 patterns[np.logical_and.reduce(within)] |= 1 << bit
-            held = np.flatnonzero(patterns)  # often few: the others are all rows less these
-            codes = [code[held] for code in part.codes]
-            cases = np.ones(len(held)) if part.cases is None else part.cases[held]
-            summed = [cases, cases * (part.outcomes[held] == EVENT)]
-            here, strata = np.unique(patterns[held], return_inverse=True)
+            claimed = np.flatnonzero(patterns)  # often few: the others are all rows less these
+            codes = [code[claimed] for code in part.codes]
+            cases = np.ones(len(claimed)) if part.cases is None else part.cases[claimed]
+            summed = [cases, cases * (part.outcomes[claimed] == EVENT)]
+            here, strata = np.unique(patterns[claimed], return_inverse=True)
             strata, width = strata.ravel(), 1 + self._claims
             sums = np.zeros((len(summed), len(here), width))
             for sum_of, each in zip(sums, summed, strict=True):
@@ -283,13 +283,13 @@ class ClaimCounts:
                 for sum_of, each in zip(sums, summed, strict=True):
                     sum_of += np.bincount(keys, each[inside], sum_of.size).reshape(sum_of.shape)
             for pattern, each in zip(here.tolist(), sums.swapaxes(0, 1), strict=True):
-                found[pattern] = found.get(pattern, 0.0) + each
-        rest = self._all - sum(found.values())
-        found[0] = np.where(rest[0] > 0, rest, 0.0)
-        patterns = np.array(sorted(found), dtype=np.int64)
+                sums_by_pattern[pattern] = sums_by_pattern.get(pattern, 0.0) + each
+        rest = self._all - sum(sums_by_pattern.values())
+        sums_by_pattern[0] = np.where(rest[0] > 0, rest, 0.0)
+        patterns = np.array(sorted(sums_by_pattern), dtype=np.int64)
         self._of = of
         self._inside = (patterns[:, None] >> np.arange(len(of)) & 1).astype(bool)
-        self._sums = np.stack([found[pattern] for pattern in patterns.tolist()], axis=1)
+        self._sums = np.stack([sums_by_pattern[pattern] for pattern in patterns.tolist()], axis=1)
 
 
 def _stratify(counts: ClaimCounts, members: Sequence[int], more: Sequence[int] = ()) -> Array:
@@ -418,21 +418,21 @@ def find_subgroups(searched: SearchedRows, question: SearchQuestion) -> dict[str
         rows=int(rows), n=int(n), events=int(events), rate=events / n if n else None
     )
     tested = (every.n >= _FEWEST_COUNTED) & (n - every.n >= _FEWEST_COUNTED)
-    found = _Tested(every, np.flatnonzero(tested), sided, question)
+    subgroups = _Tested(every, np.flatnonzero(tested), sided, question)
     of_parts = {} if sided.counted is None else {"fingerprint": every.digest(sided.counted)}
     return of_parts | {
         "overall": overall,
-        "worse": found.worse(),
-        "undecided": found.undecided(),
-        "examined": len(found.at),
-        "undecided_count": int((found.status == UNDECIDED).sum()),
-        "not_worse_count": int((found.status == NOT_WORSE).sum()),
+        "worse": subgroups.worse(),
+        "undecided": subgroups.undecided(),
+        "examined": len(subgroups.at),
+        "undecided_count": int((subgroups.status == UNDECIDED).sum()),
+        "not_worse_count": int((subgroups.status == NOT_WORSE).sum()),
         "too_few": int((~tested).sum()),
         "duplicates": every.duplicates,
-        "critical_value": found.c,
-        "other_critical_value": found.other_c,
-        "largest": found.largest(),
-        "detectable": tuple(found.detectable()),
+        "critical_value": subgroups.c,
+        "other_critical_value": subgroups.other_c,
+        "largest": subgroups.largest(),
+        "detectable": tuple(subgroups.detectable()),
     }
 
 

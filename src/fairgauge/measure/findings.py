@@ -152,11 +152,11 @@ def _findings_of_rest(
         return not fails, adverse * gap(each) <= 0, -round(distance(each), _ROUNDING)
 
     pooled = (e for e in section.adjusted if isinstance(e.definition, ConditionalDisparity))
-    found: dict[str, list[Estimate]] = {}
+    by_metric: dict[str, list[Estimate]] = {}
     for each in (*section.estimates, *section.across, *pooled):
         if each.metric in asked and not isinstance(each.definition, Contrast):
-            found.setdefault(each.metric, []).extend([each] if is_significant(each) else [])
-    for metric, significant in found.items():
+            by_metric.setdefault(each.metric, []).extend([each] if is_significant(each) else [])
+    for metric, significant in by_metric.items():
         row = section.metric_row(metric)
         same = section.key, disparity(row)
         parts = set() if metric in named else {(section.key, disparity(e)) for e in row.statistics}

@@ -348,9 +348,9 @@ def reversed_outcomes_of(resolution: Resolution) -> Iterator[Diagnostic]:
         return
     whole = Slice(resolution.everyone, resolution.outcomes[0], spec)
     of_all = whole.groups_at(np.zeros(1, dtype=np.int64))
-    found = [*reversed_outcomes(of_all, spec, spec.confidence)]
-    yield from found
-    known = {each.code for each in found}
+    of_all_rows = [*reversed_outcomes(of_all, spec, spec.confidence)]
+    yield from of_all_rows
+    known = {each.code for each in of_all_rows}
     for counts in resolution.features:
         at = np.flatnonzero(large_groups(counts, spec))
         if len(at) and not counts.protected:
@@ -496,19 +496,19 @@ def _choices(slices: Sequence[Slice], metrics: Sequence[AskedMetric]) -> list[Di
     # state which groups could be the reference as well as those that the data chose
     if slices[0].spec.reference not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
         return []
-    found: dict[Tie, None] = {}
+    ties: dict[Tie, None] = {}
     for slice_ in slices:
         for asked in metrics:
             if asked.obstacle is None and asked.metric.scope not in ("table", "rows"):
                 references = slice_.references(asked.metric)
-                found |= {references.tie: None} if references.tie else {}
+                ties |= {references.tie: None} if references.tie else {}
     feature = slices[0].counts.feature
     return [
         Diagnostic.warning(
             DiagnosticCode.REFERENCE_TIED, feature, chosen=tie.chosen, others=tie.others,
             rate=tie.rate, value=tie.value, by_rows=tie.by_rows, least=tie.least,
         )
-        for tie in found
+        for tie in ties
     ]  # fmt: skip
 
 
@@ -524,8 +524,8 @@ def _strata_coverage(part: Slice, metrics: Sequence[AskedMetric]) -> Iterator[Di
         covered = covered[~np.isnan(covered)]
         least = float(covered.min()) if len(covered) else 1.0
         if least < 1.0:
-            made = Diagnostic.note if least >= _FULL_COVERAGE else Diagnostic.warning
-            yield made(
+            note = Diagnostic.note if least >= _FULL_COVERAGE else Diagnostic.warning
+            yield note(
                 DiagnosticCode.COVERAGE,
                 part.counts.feature,
                 metric=metric.name,

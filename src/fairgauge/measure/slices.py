@@ -209,12 +209,12 @@ class Slice:
         obstacle = obstacle or self._protection(metric)
         compared = compared or self.compared(metric, obstacle)
         base = self._common_fields(metric, class_scope)
-        made, together = None, None
+        result_at, together = None, None
         if obstacle is None:
-            made, together = self._make_results(metric, compared)
+            result_at, together = self._make_results(metric, compared)
         refused: Result = {"status": Status.NOT_APPLICABLE, "reason": obstacle}
         incomplete = np.zeros(len(compared.groups), dtype=np.bool_)
-        if made and isinstance(metric, ConditionalDisparity):
+        if result_at and isinstance(metric, ConditionalDisparity):
             sides = compared.groups, compared.references
             incomplete = self._stratum_absent.change(metric.margin, *sides)
         for i, group in enumerate(compared.groups.tolist()):
@@ -225,7 +225,7 @@ class Slice:
                 reference=compared.each[i],
                 mirror_of=self._mirror_of(metric, compared, group),
                 scope=POOLED if metric.scope == "pooled" else scope,
-                **(made(i) if made else refused),
+                **(result_at(i) if result_at else refused),
             )
             if incomplete[i] and estimate.reason is None:
                 estimate = replace(estimate, reason=self._left_out())
@@ -325,13 +325,14 @@ class Slice:
         incomplete = self._stratum_absent.change(metric.of, groups, once.references[margin])
         for i, base in enumerate(bases):
             value, rate = float(pooled.value[i]), as_number(pooled.group[i])
-            sizes = {"n_group": as_count(n_group[i]), "n_reference": as_count(n_reference[i])}
+            sizes = as_count(n_group[i]), as_count(n_reference[i])
+            base = replace(base, n_group=sizes[0], n_reference=sizes[1])
             if determined[i]:
                 reason = Reason.of(ReasonCode.STRATA_DECIDE, of=metric.of.title)
-                yield replace(base, **sizes, status=Status.NOT_APPLICABLE, reason=reason)
+                yield replace(base, status=Status.NOT_APPLICABLE, reason=reason)
                 continue
             other = as_number(pooled.reference[i])
-            estimate = replace(base, **sizes, rate_group=rate, rate_reference=other)
+            estimate = replace(base, rate_group=rate, rate_reference=other)
             if math.isnan(value):
                 why = Reason.of(ReasonCode.BOTH_SIDES_ZERO)
                 if rate is None:
@@ -342,16 +343,16 @@ class Slice:
             else:
                 if intervals.together:
                     self.together[estimate.key] = intervals.together, i
-                found = replace(
+                adjusted = replace(
                     estimate, value=value, **certainty(intervals, i, self.spec.confidence)
                 )
                 # what may be significant without an interval has to state this rather than why
-                if found.reason is None or found.p_value is not None:
+                if adjusted.reason is None or adjusted.p_value is not None:
                     if incomplete[i]:
-                        found = replace(found, reason=self._left_out())
+                        adjusted = replace(adjusted, reason=self._left_out())
                     elif few[i]:
-                        found = replace(found, reason=Reason.of(ReasonCode.FEW_COMPARED))
-                yield found
+                        adjusted = replace(adjusted, reason=Reason.of(ReasonCode.FEW_COMPARED))
+                yield adjusted
 
     @cached_property
     def _stratum_absent(self) -> RowsWithoutStratum:
@@ -457,8 +458,8 @@ class Slice:
                 which, slots = self._pairs_of_slots(which)
             each = [references.each[g] for g in which]
             mirrored = mirrored_group(self.counts, references.each)
-            made = ComparedSides(which, references.sides[which], slots, each, mirrored)
-            self._compared[key] = made
+            compared_sides = ComparedSides(which, references.sides[which], slots, each, mirrored)
+            self._compared[key] = compared_sides
         return self._compared[key]
 
     @cached_property

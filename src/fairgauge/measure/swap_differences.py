@@ -112,14 +112,14 @@ def missing_answers(
 
     It is adjusted for all models and comparisons (Holm); None where no answer is missing.
     """
-    found: dict[tuple[int, SideGroups], tuple[float, float]] = {}
+    shares_missing: dict[tuple[int, SideGroups], tuple[float, float]] = {}
     p_values: dict[tuple[int, frozenset[tuple[int, ...]]], float] = {}
     for model in np.unique(answers.model).tolist():
         asked = _expected_answers(answers, model)
         for each in sides:
             (lost, of), (other, among) = map(asked.missing, each)
             if of and among:
-                found[model, each] = lost / of, other / among
+                shares_missing[model, each] = lost / of, other / among
                 if lost + other:  # two comparisons that mirror each other are one
                     p = float(fisher(int(lost), of, int(other), among))
                     p_values[model, frozenset(each)] = p
@@ -127,7 +127,7 @@ def missing_answers(
     p_of = dict(zip(p_values, adjusted, strict=True))
     return {
         (model, each): (p_of.get((model, frozenset(each))), shares)
-        for (model, each), shares in found.items()
+        for (model, each), shares in shares_missing.items()
     }
 
 
@@ -301,22 +301,25 @@ def _draft(
     if family_of is not None:
         families, family = np.unique(family_of[both.item], return_inverse=True)
         result = replace(result, families=len(families))
-    found = crossed_difference(item, variant, in_group, both.y, both.n, family)
+    crossed = crossed_difference(item, variant, in_group, both.y, both.n, family)
     result = replace(
-        result, value=found.value, mean_group=found.mean_group, mean_reference=found.mean_reference
+        result,
+        value=crossed.value,
+        mean_group=crossed.mean_group,
+        mean_reference=crossed.mean_reference,
     )
     if min(variants) == 1:
         result = replace(result, reason=SwapReason.ONE_VARIANT)
-        if result.units >= FEWEST_ITEMS and _varies(found.items, both):
-            result = _add_interval(result, found.items)
+        if result.units >= FEWEST_ITEMS and _varies(crossed.items, both):
+            result = _add_interval(result, crossed.items)
     else:
-        result = _test_names(result, found, both, placebo, question)
+        result = _test_names(result, crossed, both, placebo, question)
     if result.low is None or result.high is None or not any(missing[1]):
         return _Draft(cells, sides, result)
-    means = (found.mean_group, found.mean_reference)
+    means = (crossed.mean_group, crossed.mean_reference)
     of_sides = (mean_limits(m, lacks, ends) for m, lacks in zip(means, missing[1], strict=True))
     worst, interval = difference_limits(*of_sides), (np.array(result.low), np.array(result.high))
-    low, high = worst_case_limits(interval, worst, np.array(found.value), ratio=False)
+    low, high = worst_case_limits(interval, worst, np.array(crossed.value), ratio=False)
     return _Draft(cells, sides, result, (float(low), float(high)))
 
 
@@ -429,12 +432,12 @@ def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterat
     size = len(answers.items)
     count = np.bincount(cells.item[named], minlength=size)
     base = np.bincount(cells.item[named], cells.y[named], size) / np.maximum(count, 1)
-    held = cells.of(count[cells.item] > 0)
-    for v in np.unique(held.variant).tolist():
-        mask = held.variant == v
-        y, centred = held.y[mask], held.y[mask] - base[held.item[mask]]
+    answered = cells.of(count[cells.item] > 0)
+    for v in np.unique(answered.variant).tolist():
+        mask = answered.variant == v
+        y, centred = answered.y[mask], answered.y[mask] - base[answered.item[mask]]
         width = None
-        family = None if answers.family_of is None else answers.family_of[held.item[mask]]
+        family = None if answers.family_of is None else answers.family_of[answered.item[mask]]
         if len(y if family is None else np.unique(family)) > 1:
             width = half_width(mean_variance(centred, family), question.spec.confidence)
         mean = float(centred.mean())
@@ -444,7 +447,7 @@ def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterat
             variant=answers.variants[v],
             group=answers.groups[group],
             placebo=answers.placebo[group],
-            n=int(held.n[mask].sum()),
+            n=int(answered.n[mask].sum()),
             mean=float(y.mean()),
             centred=mean,
             low=None if width is None else mean - width,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairgauge.results.estimates import DisparityChange, Estimate
     from fairgauge.results.scopes import ClassScope
 
-Compared: TypeAlias = "Estimate | DisparityChange"
+AnyComparison: TypeAlias = "Estimate | DisparityChange"
 
 AMOUNTS = {Favourable.HIGHER: -1, Favourable.LOWER: 1}
 """The sign of a difference of amounts to the disadvantage of a group, by what is better."""
@@ -152,7 +152,7 @@ def is_of_fit(row: Rate) -> bool:
     return row.of in (TP + TN, FP + FN)
 
 
-def other_group(groups: Iterable[tuple[str, str]], contrast: Compared) -> str | None:
+def other_group(groups: Iterable[tuple[str, str]], contrast: AnyComparison) -> str | None:
     """Return the one group that a group is compared with: of two groups all others are one.
 
     None where it is compared with several together. ``groups`` are features with their groups.

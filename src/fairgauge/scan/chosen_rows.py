@@ -109,7 +109,7 @@ class _ChosenRows(_RowsOfSource):
         cube = self.source.count(_append_axes(plan, self.axes), limit)
         apart = dict(self._uncounted_cubes(cube))
         every = [cube, *apart.values()][-1].levels
-        kept = self._masks_kept(cube, every)
+        kept = self._masks_kept(cube.levels, every)
         tables = tuple(round_sums(plan, _select_cells(table, kept)) for table in cube.tables)
         rows = int(tables[0].sums["rows"].sum())
         if not rows:
@@ -119,7 +119,7 @@ class _ChosenRows(_RowsOfSource):
             raise EmptyDataError(f"no {of} meets the conditions (where): {conditions}")
         left_out, excluded = [[*self._left_out(cube, kept, tables)]], {}
         for reason, part in apart.items():
-            kept = self._masks_kept(part, every)
+            kept = self._masks_kept(part.levels, every)
             sums = _select_cells(part.tables[0], kept).sums
             lacking, unknown = [*self._undecided_rows(part, kept)], 0
             if reason is Uncounted.NO_COUNT:  # rows, as nobody knows how many cases they are

@@ -51,7 +51,7 @@ from fairgauge.results.verdicts import (
     judged_estimate,
     reasons_of,
 )
-from fairgauge.statements.compared import Compared, is_used_partly, step, swap_sides, unit_of
+from fairgauge.statements.compared import PageStatements, is_used_partly, step, swap_sides, unit_of
 
 CONCLUDED = {AfterAdjusting.DISAPPEARS, AfterAdjusting.REVERSES, AfterAdjusting.REMAINS,
     AfterAdjusting.CHANGES_LITTLE, AfterAdjusting.NOT_SIGNIFICANT}  # fmt: skip
@@ -67,7 +67,7 @@ def audit_page(report: Any) -> Page:
     return replace(made.page(repeated=repeated), grid=made.grid())
 
 
-class _Audit(Compared):
+class _Audit(PageStatements):
     kind = "audit"
 
     def __init__(self, report: Any) -> None:

@@ -32,7 +32,7 @@ from fairgauge.results.comparison import Candidate, Change, MarginTest, counted
 from fairgauge.results.disadvantage import other_group
 from fairgauge.results.estimates import Became, DisparityChange, RateChange
 from fairgauge.results.statement import Harm, Measure, Page, Range, Statement, fact
-from fairgauge.statements.compared import Compared, Rates, inverse, side_of, step
+from fairgauge.statements.compared import PageStatements, Rates, inverse, side_of, step
 
 _OUTCOMES = ("label", "prediction", "score")
 _BETTER = (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED)
@@ -63,7 +63,7 @@ def _deciding_candidate(change: Change) -> Candidate:
     return next(c for c in change.candidates if c.verdict is change.verdict)
 
 
-class _Changes(Compared):
+class _Changes(PageStatements):
     # of one candidate, or of the new report
     kind = "comparison"
 

@@ -128,7 +128,7 @@ def side_of(feature: Any, group: Any, feature_id: Any = None, group_id: Any = No
     return Side("group", feature, ((str(feature), str(group)),))
 
 
-class Compared:
+class PageStatements:
     """What the comparisons of one result have in common: groups, words, which side is better."""
 
     kind = ""

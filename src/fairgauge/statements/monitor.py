@@ -23,7 +23,7 @@ from fairgauge.results.monitor_results import (
     PooledPeriods,
 )
 from fairgauge.results.statement import Measure, Page, Range, Side, Statement, fact
-from fairgauge.statements.compared import Compared, step
+from fairgauge.statements.compared import PageStatements, step
 
 _MOST_ALARMS, _MOST_FOUND = 2, 5
 
@@ -49,7 +49,7 @@ def open_states(report: MonitorReport) -> list[Statement]:
     return [*_Monitor(report).undecided()]
 
 
-class _Monitor(Compared):
+class _Monitor(PageStatements):
     kind = "monitor"
 
     def __init__(self, report: MonitorReport) -> None:

@@ -16,7 +16,7 @@ from fairgauge.results.estimates import DisparityChange, RateChange
 from fairgauge.results.statement import By, Harm, Page, Range, Statement, fact
 from fairgauge.results.threshold_choice import FeatureThresholds, ThresholdChoice, ThresholdEffect
 from fairgauge.results.verdicts import GRAVEST_FIRST
-from fairgauge.statements.compared import Compared, excluded_rows, step, swap_sides
+from fairgauge.statements.compared import PageStatements, excluded_rows, step, swap_sides
 
 _MOST_FEATURES = 3
 # by how much a rate of wrong decisions grows strongly: by as many of 100 as the usual margin.
@@ -47,7 +47,7 @@ def grown_error(choice: ThresholdChoice, effect: ThresholdEffect) -> RateChange 
     return rate if least > _STRONGLY else None
 
 
-class _Thresholds(Compared):
+class _Thresholds(PageStatements):
     kind = "thresholds"
 
     def __init__(self, choice: ThresholdChoice) -> None:

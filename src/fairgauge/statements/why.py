@@ -12,7 +12,7 @@ from fairgauge.results.disparities import NOTED_ALONE, compared_number
 from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, StratumGap, test_of
 from fairgauge.results.scopes import Interval
 from fairgauge.results.statement import Page, Range, Side, Statement
-from fairgauge.statements.compared import Compared, inverse, is_used_partly, step, swap_sides
+from fairgauge.statements.compared import PageStatements, inverse, is_used_partly, step, swap_sides
 
 MISSING_ROWS = (
     WhyInconclusive.MISSING_OUTCOMES, WhyInconclusive.MISSING_GROUPS, WhyInconclusive.NOT_COUNTED,
@@ -49,7 +49,7 @@ def strata_that_differ(gap: Gap) -> list[StratumGap]:
     return gap.differing_strata if named else []
 
 
-class _Why(Compared):
+class _Why(PageStatements):
     # each gap is read from the side that is worse off
     kind = "why"
 
