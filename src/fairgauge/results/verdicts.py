@@ -151,13 +151,7 @@ def counting(
 
 
 def before_counting(verdict: Verdict) -> Outcome:
-    """Return what the data come to, whatever an undecided verdict counts as.
-
-    >>> undecided = Verdict(rule="DI >= 0.8", metric="DI", feature="sex", group="F",
-    ...     outcome=Outcome.INCONCLUSIVE, reason=Reason.of(ReasonCode.NO_INTERVAL))
-    >>> print(before_counting(counted_as([undecided], Outcome.FAIL)[0]))
-    inconclusive
-    """
+    """Return what the data come to, whatever an undecided verdict counts as."""
     if verdict.reason.code is not ReasonCode.COUNTED_AS:
         return verdict.outcome
     return Outcome(verdict.reason["undecided"])

@@ -9,7 +9,7 @@ from typing import Any
 
 from fairgauge.render.grammar import english
 from fairgauge.render.words.display_names import called
-from fairgauge.results.verification import NAME_OF_SIGNATURE, DifferentNumber, Verification
+from fairgauge.results.report import NAME_OF_SIGNATURE, DifferentNumber, Verification
 
 _MOST_LISTED = 20
 _LONG, _CONTEXT = 120, 40
