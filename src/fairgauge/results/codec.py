@@ -166,6 +166,12 @@ def reading(what: str) -> Iterator[None]:
     """Raise a `FairgaugeError` where plain values are not those of a result.
 
     ``what``: str What the values should be, as it stands in the message: "a report of fairgauge".
+
+    >>> with reading("a report"):
+    ...     {"schema": "fairgauge.report/2"}["tool"]
+    Traceback (most recent call last):
+    ...
+    fairgauge.errors.FairgaugeError: this is not a report: it has no field 'tool'
     """
     try:
         yield

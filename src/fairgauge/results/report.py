@@ -59,12 +59,9 @@ def find_estimate(estimates: Sequence[Estimate], key: Key, catalogue: Catalogue)
     plain = [part for part in parts if not isinstance(part, Mapping)]
     choice = {"stratum": plain[-1]} if len(plain) > _SUBJECT else {}
     choice |= parts[-1] if isinstance(parts[-1], Mapping) else {}
-    for name in choice:
-        if name not in _CHOICES:
-            allowed = ", ".join(_CHOICES)
-            raise KeyError(
-                f"cannot choose by {quote(name)}.{suggest(name, _CHOICES)} Allowed: {allowed}"
-            )
+    for name in choice.keys() - _CHOICES:
+        near, allowed = suggest(name, _CHOICES), ", ".join(_CHOICES)
+        raise KeyError(f"cannot choose by {quote(name)}.{near} Allowed: {allowed}")
     try:
         metric = catalogue.metric(str(parts[0])).name
     except LookupError as error:
@@ -87,12 +84,10 @@ def find_estimate(estimates: Sequence[Estimate], key: Key, catalogue: Catalogue)
         return found[0]
     asked = quote(", ".join(map(str, (metric, *parts[1:]))))
     if named:
-        of = {
-            name: [*dict.fromkeys(map(of, found or named))]
-            for name, of in (_NAMED | _CHOICES).items()
-        }
         ways = "; ".join(
-            f"{name}: {listing(v, 6)}" for name, v in of.items() if len(v) > 1 or name in choice
+            f"{name}: {listing(values, 6)}"
+            for name, of in (_NAMED | _CHOICES).items()
+            if len(values := dict.fromkeys(map(of, found or named))) > 1 or name in choice
         )
         raise KeyError(f"{len(found) or 'no'} estimates match {asked}; choose by {ways}")
     if not of_metric:

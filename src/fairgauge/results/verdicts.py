@@ -69,9 +69,8 @@ class Verdict(OfRow[Metric | Statistic]):
         if self.definition is None or self.outcome not in (Outcome.PASS, Outcome.INCONCLUSIVE):
             return self
         alternatives = tuple(each.withheld(why) for each in self.alternatives)
-        if self.outcome is Outcome.INCONCLUSIVE or Outcome.PASS in {
-            each.outcome for each in alternatives
-        }:
+        passed = any(each.outcome is Outcome.PASS for each in alternatives)
+        if passed or self.outcome is Outcome.INCONCLUSIVE:
             return replace(self, alternatives=alternatives)
         reason = self.reason if alternatives else why(_needs(self.definition), self.feature)
         if reason is None:
@@ -91,12 +90,9 @@ def _needs(definition: Metric | Statistic) -> frozenset[str]:
 def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate | None:
     """Return the comparison that a verdict judges; it names a threshold where there are several."""
     judged = (verdict.metric, verdict.feature, verdict.group, verdict.class_scope)
-    for each in estimates:
-        own = (each.metric, each.feature, each.group, each.class_scope) == judged
-        at_threshold = verdict.threshold in (None, each.threshold)
-        if own and at_threshold and each.scope.kind is ScopeKind.OVERALL:
-            return each
-    return None
+    overall = (each for each in estimates if each.scope.kind is ScopeKind.OVERALL)
+    own = (e for e in overall if (e.metric, e.feature, e.group, e.class_scope) == judged)
+    return next((e for e in own if verdict.threshold in (None, e.threshold)), None)
 
 
 def open_at_any_size(reason: Reason, **kept_open: Parameter) -> Reason:
