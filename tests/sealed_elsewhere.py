@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 import fairgauge as fg
-from fairgauge.results.verification import VerificationResult
+from fairgauge.results.report import VerificationResult
 
 BINARY = {"label": "y", "prediction": "p", "sensitive": ["g", "h"], "positive": 1}
 CASES = {

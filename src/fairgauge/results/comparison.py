@@ -190,9 +190,8 @@ def _verdict(
         return CandidateVerdict.TRADE_OFF if fairer else CandidateVerdict.WORSE
     if not fairer or performance is not Performance.NON_INFERIOR:
         return CandidateVerdict.CANNOT_TELL
-    return (
-        CandidateVerdict.BETTER_WHERE_TESTED if candidate.untested else CandidateVerdict.DOMINATES
-    )
+    tested = not candidate.untested
+    return CandidateVerdict.DOMINATES if tested else CandidateVerdict.BETTER_WHERE_TESTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

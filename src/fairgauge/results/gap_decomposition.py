@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from fairgauge.catalogue.comparisons import Contrast, RowMetric
 from fairgauge.catalogue.statistics import Statistic
@@ -115,14 +115,12 @@ class AdjustedGap:
 
     @property
     def is_shown(self) -> bool:
-        if self.p_adjusted is None:
-            return 0 not in self.interval
-        return self.p_adjusted < 1 - self.interval.level
+        alone, p = 0 not in self.interval, self.p_adjusted
+        return alone if p is None else p < 1 - self.interval.level
 
     def at(self, scale: str) -> tuple[float | None, Interval | None]:
-        return (
-            (self.ratio, self.ratio_interval) if scale == "ratio" else (self.value, self.interval)
-        )
+        of_ratio = scale == "ratio"
+        return (self.ratio, self.ratio_interval) if of_ratio else (self.value, self.interval)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,12 +212,10 @@ class Gap:
     def withheld(self, why: WhyWithheld) -> Gap:
         if why({*self.estimate.definition.needs, STRATUM}, self.estimate.feature) is None:
             return self
-        made = replace(self, doubted=True)
-        unclear: Any = {
-            "verdict": GapVerdict.INCONCLUSIVE,
-            "reason": WhyInconclusive.UNCLEAR_VALUES,
-        }
-        return replace(made, **unclear) if self.verdict.is_pass else made
+        if not self.verdict.is_pass:
+            return replace(self, doubted=True)
+        reason = WhyInconclusive.UNCLEAR_VALUES
+        return replace(self, doubted=True, verdict=GapVerdict.INCONCLUSIVE, reason=reason)
 
     @property
     def verdict_with_controls(self) -> GapVerdict:
@@ -257,9 +253,9 @@ class Gap:
     @property
     def differing_strata(self) -> list[StratumGap]:
         """Return the strata in which a difference is shown, all tested together, largest first."""
-        tested = [each for each in self.strata if each.difference_p_adjusted is not None]
         alpha = 1 - (self.estimate.confidence or 0.95)
-        shown = [each for each in tested if (each.difference_p_adjusted or 0.0) < alpha]
+        tested = [(e, e.difference_p_adjusted) for e in self.strata]
+        shown = [each for each, p in tested if p is not None and p < alpha]
         return sorted(shown, key=lambda each: -abs(each.difference or 0.0))
 
     @property

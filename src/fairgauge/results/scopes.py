@@ -90,11 +90,7 @@ def _definition(catalogue: Catalogue, value: Any) -> Any:
 
 @cache
 def function_at(path: str) -> Any:
-    """Return the function of a path ``package.module:function``.
-
-    >>> function_at("fairgauge.render.words.numbers:plural")(1, "row", "rows")
-    'row'
-    """
+    """Return the function of a path ``package.module:function``."""
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
 

@@ -105,10 +105,7 @@ class FeatureResults:
             if (rate.value is not None or rate.interval is not None)
             and not self._is_alike_in_every_group(name)
         )
-        return [
-            *(r for r in CENTRAL_RATES if r in present),
-            *(r for r in present if r not in CENTRAL_RATES),
-        ]
+        return _central_first(present)
 
     def _is_alike_in_every_group(self, rate: str | None) -> bool:
         averaged = rate is not None and self.class_scope.average in _EVERY_CLASS_ALIKE
@@ -171,8 +168,8 @@ def reference_group(section: FeatureResults, metric: str) -> str | None:
     return None if only is None else only.group
 
 
-def _counts_all_rows(rate: Statistic) -> bool:
-    return isinstance(rate, _OF_ALL_ROWS) or (isinstance(rate, Rate) and rate.among == ALL)
+def _central_first(rates: Collection[str]) -> list[str]:
+    return [*dict.fromkeys([*(rate for rate in CENTRAL_RATES if rate in rates), *rates])]
 
 
 def size_beside_rates(group: Group, catalogue: Catalogue) -> float:
@@ -180,9 +177,10 @@ def size_beside_rates(group: Group, catalogue: Catalogue) -> float:
 
     That is the first rate of all rows whose outcome is known, or the only one.
     """
-    in_order = dict.fromkeys([*(r for r in CENTRAL_RATES if r in group.rates), *group.rates])
-    rows = [catalogue.rate_row(name) for name in in_order]
-    rate = next(filter(_counts_all_rows, rows), rows[0] if len(rows) == 1 else None)
+    rows = [catalogue.rate_row(name) for name in _central_first(group.rates)]
+    every = (e for e in rows if isinstance(e, _OF_ALL_ROWS)
+        or (isinstance(e, Rate) and e.among == ALL))  # fmt: skip
+    rate = next(every, rows[0] if len(rows) == 1 else None)
     return group.n if rate is None else size_of_rate(group, rate.name)
 
 

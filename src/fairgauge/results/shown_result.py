@@ -215,8 +215,9 @@ def find_named(results: Sequence[Result], name: str, key: str = "name") -> Resul
     """Return the result of a name; raise a KeyError that names the others if there is none."""
     known = {getattr(each, key): each for each in results}
     if name not in known:
-        others = f"there is {listing(known) or 'none'}"
-        raise KeyError(f"no {key} {quote(name)}; {others}.{suggest(name, known)}")
+        raise KeyError(
+            f"no {key} {quote(name)}; there is {listing(known) or 'none'}.{suggest(name, known)}"
+        )
     return known[name]
 
 

@@ -124,12 +124,8 @@ class ThresholdChoice(CountedResult):
         for of in self.features:
             reasons = why(needs, of.feature), why(self.kept_rate.needs, None)
             common = of.common and of.common.withheld(*reasons, self.today)
-            frontier = (
-                replace(each, outcome=Outcome.INCONCLUSIVE)
-                if each.outcome is Outcome.PASS and reasons[0]
-                else each
-                for each in of.frontier
-            )
+            open_ = {Outcome.PASS: Outcome.INCONCLUSIVE} if reasons[0] else {}
+            frontier = (replace(e, outcome=open_.get(e.outcome, e.outcome)) for e in of.frontier)
             features.append(replace(of, frontier=tuple(frontier), common=common,
                     outcome=common.outcome if common else of.outcome))  # fmt: skip
         return replace(self, features=tuple(features))

@@ -84,12 +84,9 @@ def _needs(definition: Metric | Statistic) -> frozenset[str]:
 def judged_estimate(verdict: Verdict, estimates: Iterable[Estimate]) -> Estimate | None:
     """Return the comparison that a verdict judges; it names a threshold where there are several."""
     judged = (verdict.metric, verdict.feature, verdict.group, verdict.class_scope)
-    for each in estimates:
-        own = (each.metric, each.feature, each.group, each.class_scope) == judged
-        at_threshold = verdict.threshold in (None, each.threshold)
-        if own and at_threshold and each.scope.kind is ScopeKind.OVERALL:
-            return each
-    return None
+    overall = (each for each in estimates if each.scope.kind is ScopeKind.OVERALL)
+    own = (e for e in overall if (e.metric, e.feature, e.group, e.class_scope) == judged)
+    return next((e for e in own if verdict.threshold in (None, e.threshold)), None)
 
 
 class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, not an error
@@ -138,13 +135,7 @@ def counting(
 
 
 def before_counting(verdict: Verdict) -> Outcome:
-    """Return what the data come to, whatever an undecided verdict counts as.
-
-    >>> undecided = Verdict(rule="DI >= 0.8", metric="DI", feature="sex", group="F",
-    ...     outcome=Outcome.INCONCLUSIVE, reason=Reason.of(ReasonCode.NO_INTERVAL))
-    >>> print(before_counting(counted_as([undecided], Outcome.FAIL)[0]))
-    inconclusive
-    """
+    """Return what the data come to, whatever an undecided verdict counts as."""
     if verdict.reason.code is not ReasonCode.COUNTED_AS:
         return verdict.outcome
     return Outcome(verdict.reason["undecided"])

@@ -78,11 +78,9 @@ def _read_csv(paths: list[Place], dialect: _Dialect, columns: tuple[str, ...]) -
     delimiter, line_end, header = dialect
     found = [f"h{header.index(column)}" for column in columns]
     if delimiter == ";":  # where numbers have decimal commas, they cannot separate cells
-        found = [
-            f"CASE WHEN regexp_full_match({each}, '-?[0-9]+,[0-9]+') "
-            f"THEN replace({each}, ',', '.') ELSE {each} END"
-            for each in found
-        ]
+        comma = "CASE WHEN regexp_full_match({0}, '-?[0-9]+,[0-9]+')"
+        comma += " THEN replace({0}, ',', '.') ELSE {0} END"
+        found = [*map(comma.format, found)]
     chosen = ", ".join(f"{each} AS c{i}" for i, each in enumerate(found))
     names = [f"h{i}" for i in range(len(header))]
     return f"SELECT {chosen} FROM {csv_rows(paths, names, delimiter, line_end=line_end)}"
@@ -362,11 +360,8 @@ def open_json(paths: list[Place], name: str) -> Source:
         written_as |= {column: f"to_json({value})" for column, value in _BBQ.items()}
         as_text |= {column: f"CAST({value} AS VARCHAR)" for column, value in _BBQ.items()}
     columns = tuple(written_as)
-    parts = [
-        f"SELECT json FROM read_json_objects({list_paths_in_sql([path])}, format={literal(shape)})"
-        for path in paths
-        for shape in [_shape(path)]
-    ]
+    objects = "SELECT json FROM read_json_objects({}, format={})"
+    parts = [objects.format(list_paths_in_sql([path]), literal(_shape(path))) for path in paths]
     written = replace(_text_columns(written_as, as_text), decode=_decode_json_value)
     absent = {c: path for path, found in held.items() for c in pointers if c not in found}
     relation = f"({' UNION ALL '.join(parts)})"

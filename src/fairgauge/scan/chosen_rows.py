@@ -384,12 +384,9 @@ def _read_table(feature: Probabilities, path: str) -> tuple[dict[str, int], Floa
         raise SpecError(Problem(f"{path}.table", message))
     assert isinstance(source, Readable)  # as every file is
     (raw,), _ = source.fetch([feature.on], None)
-    keys = [None if value is None else _cell_key(value) for value in raw]
+    keys = [(row, _cell_key(value)) for row, value in enumerate(raw) if value is not None]
     rows: dict[str, int] = {}
-    twice = []
-    for row, key in enumerate(keys):
-        if key is not None and rows.setdefault(key, row) != row:
-            twice.append(key)
+    twice = [key for row, key in keys if rows.setdefault(key, row) != row]
     read = read_rows(source, columns)
     p = np.stack([numbers_of(read[column]) for column in columns], axis=1)
     problems = []

@@ -177,8 +177,7 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
         summed = any(each.column in (*moment.columns, moment.by) for moment in plan.moments)
         axes = [axis for axis in plan.axes if axis.column == each.column]
         for axis in axes:
-            if axis.bounds:
-                _check_bounds(each, axis.bounds, axis.role)
+            _check_bounds(each, axis)
         # of a condition, every number is on one side
         finite = summed or any(axis.cuts and axis.role is not Role.CONDITION for axis in axes)
         for value in (each.low, each.high or 0.0) if finite else ():
@@ -207,15 +206,15 @@ def _check_factor(seen: Seen, what: str) -> None:
         )
 
 
-def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:
-    low, high = bounds
+def _check_bounds(seen: Seen, axis: Axis) -> None:
+    low, high = axis.bounds or (-math.inf, math.inf)
     for value in (seen.low, seen.high):
-        if value is None:
+        if value is None or axis.bounds is None:
             continue
         if math.isinf(value):
             raise DataError(not_numbers(seen.column, [f"{value:g}"]))
         if not low <= value <= high:
-            what = "score" if role is not Role.LABEL else str(role)
+            what = "score" if axis.role is not Role.LABEL else str(axis.role)
             line = write_recodings({seen.column: {UNKNOWN: [canonical(value)]}})[0]
             raise DataError(
                 f"column {quote(seen.column)} is the {what} and must lie in [{low:g}, {high:g}], "

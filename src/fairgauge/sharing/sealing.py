@@ -44,14 +44,15 @@ from fairgauge.question.swap_question import COLUMNS
 from fairgauge.reasons import ReasonCode
 from fairgauge.results.codec import Plain
 from fairgauge.results.name_swaps import PairsAudit
-from fairgauge.results.report import Report, read_report
-from fairgauge.results.shown_result import read_saved
-from fairgauge.results.verification import (
+from fairgauge.results.report import (
     NAME_OF_SIGNATURE,
     DifferentNumber,
+    Report,
     Verification,
     VerificationResult,
+    read_report,
 )
+from fairgauge.results.shown_result import read_saved
 from fairgauge.sharing.bundle import (
     COUNTS,
     MANIFEST,

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.results.verification import VerificationResult
+from fairgauge.results.report import VerificationResult
 from fairgauge.sharing.bundle import COUNTS, MANIFEST, REPORT, SIGNATURE, digest
 
 ROWS = pl.DataFrame(

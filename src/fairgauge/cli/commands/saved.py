@@ -118,7 +118,7 @@ def verify_command(bundle: str, signed_by: str | None, *, quiet: bool) -> int:
     \b
     fairgauge verify audit.fairgauge
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.results.verification import VerificationResult
+    from fairgauge.results.report import VerificationResult
     from fairgauge.sharing.sealing import verify
 
     found = verify(bundle, signed_by)

@@ -21,10 +21,9 @@ from fairgauge.render.words.display_names import called, capitalised, group_call
 from fairgauge.render.words.numbers import listing
 from fairgauge.results.disparities import is_ratio, is_reference_first, with_joint_interval
 from fairgauge.results.estimates import Estimate, Finding
-from fairgauge.results.report import Report
+from fairgauge.results.report import NAME_OF_SIGNATURE, DifferentNumber, Report, Verification
 from fairgauge.results.scopes import OVERALL, ClassScope, Interval, Reference, Scope
 from fairgauge.results.verdicts import Verdict, before_counting, judged_estimate
-from fairgauge.results.verification import NAME_OF_SIGNATURE, DifferentNumber, Verification
 from fairgauge.statements.audit import needed
 
 _MOST_LINES, _MOST_NAMED = 20, 3
