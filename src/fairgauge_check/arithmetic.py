@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from fairgauge.plugins import FEWEST_ROWS, Parameter
+from fairgauge.plugins import Parameter
 from fairgauge_check.check_result import Fault, FaultCode, Finding, faults_and_checked
 from fairgauge_check.printed import (
     ColumnRole,
@@ -31,19 +31,12 @@ _COUNTS = (ColumnRole.N, ColumnRole.SELECTED)
 
 
 def check_arithmetic(
-    table: PublishedTable, min_share: float = MIN_SHARE, fewest: int = FEWEST_ROWS
+    table: PublishedTable, min_share: float, fewest: int
 ) -> tuple[list[Fault], int]:
-    r"""Return every fault of one table, and how many printed numbers were held against others.
+    """Return every fault of one table, and how many printed numbers were held against others.
 
     ``min_share`` is the share of people below which a category need not have a ratio, and
     ``fewest`` the number below which it is no reference.
-
-    >>> from fairgauge_check.reading import tables_of
-    >>> from fairgauge_check.table_files import grids_of_text
-    >>> text = "sex,n,selected,selection rate\nMale,80,48,60%\nFemale,40,12,33%"
-    >>> faults, numbers = check_arithmetic(*tables_of(grids_of_text(text)[0]))
-    >>> [str(fault.code) for fault in faults], numbers
-    (['rate_mismatch', 'unknown_not_stated'], 2)
     """
     numbers = [fault for row in table.rows for fault in (*_counts(row), *_check_rate(row))]
     faults, checked = faults_and_checked([*numbers, *_totals(table), *_check_ratios(table)])
@@ -279,18 +272,10 @@ _BETWEEN = (" & ", " and ", " x ", ", ", " / ", "/", " - ", " – ", " ")
 
 
 def check_margins(table: PublishedTable, tables: Sequence[PublishedTable]) -> Iterator[Finding]:
-    r"""Yield where a table disagrees with intersections of the same people.
+    """Yield where a table disagrees with intersections of the same people.
 
     The counts of a category are held against the sum of its intersections with another feature,
     which may lack as many people as are of unknown category.
-
-    >>> from fairgauge_check.reading import tables_of
-    >>> from fairgauge_check.table_files import grids_of_text
-    >>> sex = "sex,n,selected\nMale,80,48\nFemale,40,12"
-    >>> both = "m,n,selected\nMale A,50,30\nMale B,30,18\nFemale A,30,9\nFemale B,11,3"
-    >>> tables = [t for text in (sex, both) for t in tables_of(grids_of_text(text)[0])]
-    >>> [(str(each.code), each["total"]) for each in check_margins(tables[0], tables) if each]
-    [('margin_mismatch', 41.0)]
     """
     for many in tables if len(table.dimensions) == 1 else ():
         parts = {} if many is table else _intersections(table, many)

@@ -101,7 +101,7 @@ def _statements(check: Check) -> Iterator[Statement]:
     yield from _lowest(check)
     if check.limit is not None:
         chosen = not all(table.is_chosen for table in tables)
-        facts = {"counted": check.counted, "limit": check.limit}
+        facts = {"counted": any(table.counted for table in tables), "limit": check.limit}
         facts |= {"level": check.level, "chosen": chosen}
         yield Statement(code="ratio_limit", facts=facts, sources=("limit",))
     open_ = [v.reason for v in check.verdicts if v.outcome is Outcome.INCONCLUSIVE]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, cast
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from fairgauge.plugins import (
     Finite,
@@ -239,28 +239,21 @@ class Check(ShownResult):
     @property
     def ratios_not_checked(self) -> int:
         """Return how many printed ratios were not held against others."""
-        faults = [fault for table in self.tables for fault in table.faults]
-        unchecked = [each for each in faults if each.code is FaultCode.RATIOS_NOT_CHECKED]
-        return sum(len(cast("tuple[str, ...]", each["categories"])) for each in unchecked)
+        faults = (fault for table in self.tables for fault in table.faults)
+        return sum(len(each["categories"]) for each in faults
+                   if each.code is FaultCode.RATIOS_NOT_CHECKED)  # fmt: skip
 
     @property
     def decisions(self) -> Mapping[Decision, int]:
         """Return how many ratios pass the limit, fail it, or are undecided, if there is one."""
-        groups = (group for table in self.tables for group in table.groups)
-        counted = Counter(group.decision for group in groups)
-        return {decision: counted[decision] for decision in Decision}
-
-    @property
-    def counted(self) -> bool:
-        """Return whether a table has counts from which ratios have intervals."""
-        return any(table.counted for table in self.tables)
+        found = Counter(group.decision for table in self.tables for group in table.groups)
+        return {decision: found[decision] for decision in Decision}
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the verdicts of all categories."""
-        return tuple(
-            group.verdict for table in self.tables for group in table.groups if group.verdict
-        )
+        groups = (group for table in self.tables for group in table.groups)
+        return tuple(group.verdict for group in groups if group.verdict)
 
     @property
     def not_checked(self) -> int:
@@ -290,8 +283,6 @@ class Check(ShownResult):
         """
         if self.errors or self.verdict is Outcome.FAIL:
             return 1
-        if self.limit is None and not (
-            self.numbers_checked and all(t.numbers_checked or t.counted for t in self.tables)
-        ):
-            return 3
-        return 3 if self.not_checked or self.verdict is Outcome.INCONCLUSIVE else 0
+        checked = self.numbers_checked and all(t.numbers_checked or t.counted for t in self.tables)
+        unknown = self.not_checked or self.verdict is Outcome.INCONCLUSIVE
+        return 3 if unknown or (self.limit is None and not checked) else 0

@@ -59,15 +59,7 @@ def _rates_of_header(head: str) -> _Compared | tuple[float, None]:
 
 
 def check_others(table: PublishedTable) -> _Found:
-    """Yield what further columns of a table of selections come to, or their names.
-
-    >>> from fairgauge_check.reading import tables_of
-    >>> text = (("a", "80", "48", "60%", "reference"), ("b", "40", "12", "30%", "−31.0"))
-    >>> header = ("group", "n", "selected", "selection rate", "selection rate difference, pp")
-    >>> (table,) = tables_of(Grid("", header, text, own=True))
-    >>> [(each["printed"], round(each["low"])) for each in check_others(table)]
-    [('−31.0', -30)]
-    """
+    """Yield what further columns of a table of selections come to, or their names."""
     for head in table.rows[0].others if table.grid.own else ():
         scale, of = _rates_of_header(head)
         if _SMD.fullmatch(head):

@@ -216,16 +216,9 @@ def _fold_header(header: str) -> str:
 
 
 def tables_of(grid: Grid, stated: Stated = OWN) -> Iterator[PublishedTable]:
-    r"""Yield the tables of a grid: one, or those that stand below one header, each with its name.
+    """Yield the tables of a grid: one, or those that stand below one header, each with its name.
 
     Raises ``DataError``: no row has a number, or categories are nested in headings.
-
-    >>> from fairgauge_check.table_files import grids_of_text
-    >>> (grid,) = grids_of_text("sex,applied,hired,share\nMale,80,48,60%\nFemale,40,12,30%")
-    >>> stated = {ColumnRole.N: ["applied"], ColumnRole.SELECTED: ["hired"]}
-    >>> (table,) = tables_of(grid, stated)
-    >>> table.dimensions, table.rows[1].selected.value, table.ignored
-    (('sex',), 12.0, ('share',))
     """
     found = stated_columns(grid, stated)
     category = found.pop(ColumnRole.GROUP)
