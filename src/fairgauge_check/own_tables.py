@@ -209,15 +209,14 @@ def _shortfalls(
                   for each in others if re.match(_STRATA, each.name)]  # fmt: skip
     for number, row in enumerate(rows, 1):
         printed = [each and each.value for each in map(read_number, (row["n"], row["selected"]))]
-        for of in counts:
-            pairs = ((each.get(row["group"]), each.get(row["compared with"])) for each in of)
-            sides = [(*own, *other) for own, other in pairs if own and other]
-            n, x, m, y = (sum(each[i] for each in sides) for i in range(4))
-            if [n, x] == printed:
-                break
-        else:
+        pairs = ([(each.get(row["group"]), each.get(row["compared with"])) for each in of]
+                 for of in counts)  # fmt: skip
+        every = [[(*own, *other) for own, other in of if own and other] for of in pairs]
+        sides = next((e for e in every if [sum(s[i] for s in e) for i in (0, 1)] == printed), None)
+        if sides is None:
             yield ""
             continue
+        n, x, m, y = (sum(each[i] for each in sides) for i in range(4))
         expected = sum(a * (b + d) / (a + c) for a, b, c, d in sides)
         spread = sqrt(sum(
             a * c * (b + d) * (a + c - b - d) / ((a + c) ** 2 * max(a + c - 1, 1))

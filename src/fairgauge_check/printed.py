@@ -197,6 +197,12 @@ class PublishedRow:
     def people(self) -> float:
         return self.n.value if self.n else 0
 
+    @property
+    def printed_counts(self) -> list[tuple[ColumnRole, Printed]]:
+        """Return the printed numbers of people, and of selected ones."""
+        both = ((ColumnRole.N, self.n), (ColumnRole.SELECTED, self.selected))
+        return [(role, printed) for role, printed in both if printed is not None]
+
     def includes(self, other: PublishedRow) -> bool:
         """Return whether a total is of another row: its categories are all, blank or the same."""
         return all(

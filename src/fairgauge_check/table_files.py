@@ -29,9 +29,7 @@ NO_TABLE = "holds no table of at least two columns and two rows"
 SUFFIXES = (".csv", ".tsv", ".md", ".html", ".htm", ".xlsx")
 """The suffixes of files that can hold published tables."""
 # the suffixes of other files that are published, and may hold tables
-_DOCUMENTS = re.compile(
-    r"\.(txt|pdf|docx?|rtf|odt|pages|xls[bm]?|ods|numbers|pptx?|prn|tab|text|markdown|xhtml|zip)"
-)
+_DOCUMENTS = re.compile(r"\.(txt|pdf|docx?|rtf|od[ts]|pages|xls[bm]?|numbers|pptx?|tab|xhtml|zip)")
 
 _TOO_LARGE = (
     f"a published table has at most {MOST_CELLS:,} cells. For rows of data, use fairgauge audit"
