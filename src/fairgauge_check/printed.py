@@ -36,7 +36,6 @@ _POINTER = re.compile(
     r"|\b(notes?|footnotes?|tables?|pages?|rows?|sections?)\s*\d{1,2}(?![\d.,])",
     re.IGNORECASE,
 )
-_LONGEST = 100  # a published count has no hundred digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,7 @@ def read_number(text: str, *, decimal: bool = False) -> Printed | None:
         number = re.sub(_GAPS, "", number)
     elif number.count(",") == 1 and "." not in number:
         number = number.replace(",", ".")
-    if not _NUMBER.fullmatch(number) or len(number) > _LONGEST:
+    if not _NUMBER.fullmatch(number) or len(number) > 100:  # as no count has
         return None
     scale, places = 100 if percent else 1, len(number.partition(".")[2])
     exact = Fraction(number.replace("−", "-")) / scale
@@ -130,22 +129,14 @@ def has_number(text: str) -> bool:
 
 
 def is_like_a_row(text: str) -> bool:
-    """Return whether numbers stand beside each other in a text, as those of a row do.
-
-    >>> is_like_a_row("Age 40 and over 1,390 (48%) 0.98"), is_like_a_row("Page 3 of 7")
-    (True, False)
-    """
+    """Return whether numbers stand beside each other in a text, as those of a row do."""
     words = text.replace(" %", "%").split()
     numbers = [read_number(word.strip("()[]|")) is not None for word in words]
     return any(one and other for one, other in pairwise(numbers))
 
 
 def strip_marks(name: str) -> str:
-    """Return the name of a category without the marks of footnotes behind it.
-
-    >>> [strip_marks(name) for name in ("White*", "Female (1)", "Asian [a]", "Age (40+)")]
-    ['White', 'Female', 'Asian', 'Age (40+)']
-    """
+    """Return the name of a category without the marks of footnotes behind it."""
     return _NAME_MARK.sub("", name) or name
 
 

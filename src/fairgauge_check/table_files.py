@@ -327,9 +327,7 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
         raise DataError(_NO_TABLES)
     own = own and sheets[0].title == "To publish"
     for sheet in sheets[:1] if own else sheets:
-        rows = [
-            [_format_cell(cell.value, cell.number_format) for cell in row] for row in sheet.rows
-        ]
+        rows = [[_format_cell(e.value, e.number_format) for e in row] for row in sheet.rows]
         for merged in sheet.merged_cells.ranges:
             top = rows[merged.min_row - 1][merged.min_col - 1]
             for row, column in merged.cells:
