@@ -90,16 +90,14 @@ Finding: TypeAlias = "Fault | None"
 """What holding a printed number against others comes to; None where it agrees with them."""
 
 # what is seen of a number by itself, or of one that could not be held against others
-_PLAUSIBILITY = {
-    FaultCode.IMPOSSIBLE, FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED,
-}  # fmt: skip
+_ALONE = {FaultCode.IMPOSSIBLE, FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED}
 
 
 def faults_and_checked(found: Iterable[Finding]) -> tuple[list[Fault], int]:
     """Return the faults of comparisons of printed numbers, and how many numbers were compared."""
     compared = list(found)
     faults = [each for each in compared if each is not None]
-    return faults, len(compared) - sum(fault.code in _PLAUSIBILITY for fault in faults)
+    return faults, len(compared) - sum(fault.code in _ALONE for fault in faults)
 
 
 class Decision(StrEnum):
@@ -199,9 +197,8 @@ class CheckedTable:
 class Check(ShownResult):
     """Published tables that were checked; `print` shows them.
 
-    ``min_share`` and ``min_n`` are the smallest share and number of people of a category that
-    ratios are computed to, ``references`` the categories that were named to compare with, and
-    ``unread`` what was not read, or not checked.
+    ``min_share`` and ``min_n`` are the smallest share and number of people of a reference,
+    ``references`` the categories that were named, ``unread`` what was not read or not checked.
     """
 
     KIND: ClassVar = ResultKind(
@@ -262,11 +259,8 @@ class Check(ShownResult):
 
     @property
     def verdict(self) -> Outcome:
-        """Return what the limit comes to over all tables; none without a limit.
-
-        What was not read or not checked, is wrong, or has no verdict, may fail, so that nothing
-        passes beside it.
-        """
+        """Return what the limit comes to over all tables; none without a limit."""
+        # what was not read or not checked, is wrong, or has no verdict may fail: nothing passes
         if self.limit is not None and not self.verdicts:
             return Outcome.INCONCLUSIVE
         found = overall(self.verdicts)
@@ -277,8 +271,7 @@ class Check(ShownResult):
     def exit_code(self) -> int:
         """Return 1 for an error in a table or a failed limit, 3 for what is undecided, else 0.
 
-        What cannot be read is undecided, as is a printed ratio that cannot be checked; a file of a
-        folder without a table is not. Undecided is a check without a limit, too, that found no
+        Undecided is what was not read or checked, and without a limit also a check that found no
         printed number to check, or none in a table without counts.
         """
         if self.errors or self.verdict is Outcome.FAIL:

@@ -97,8 +97,7 @@ def check(
         a role the first one that a table has counts. Default: the headers of fairgauge itself.
     reference : name of a category, or several, optional
         The category that ratios are computed to: of each table the first one that it has. Default:
-        the one with the highest selection rate; of a report of fairgauge whose preset does not call
-        for that, the one of its ratios.
+        the highest selection rate; of a report whose preset does not call for that, its own.
 
     Returns
     -------
