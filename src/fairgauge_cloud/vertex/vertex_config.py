@@ -160,10 +160,10 @@ def _condition(
         value = None if key else _typed_value(wanted.get("value", wanted))
         if value is not None:
             return Condition(feature, (value,))
-        what = (
-            "all_values is not for bias; name" if key else f"{quote(wanted)} is not allowed; name"
-        )
-        problems.append(Problem(path, f"{what} a value or a range"))
+        message = "all_values is not for bias; name a value or a range"
+        if key is None:
+            message = f"must be a value or a range, not {quote(wanted)}"
+        problems.append(Problem(path, message))
         return None
     values = wanted if isinstance(wanted, list) else [wanted]
     if len(values) == _ENDS and all(map(is_number, values)):
