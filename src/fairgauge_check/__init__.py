@@ -3,6 +3,7 @@
 >>> from fairgauge_check import check
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,13 +14,8 @@ __all__ = ["Check", "check"]
 
 
 def __getattr__(name: str) -> object:
-    """Import a name when it is first used, so that the help of the command costs nothing."""
-    if name == "check":
-        from fairgauge_check.checking import check
-
-        return check
-    if name == "Check":
-        from fairgauge_check.check_result import Check
-
-        return Check
-    raise AttributeError(f"module 'fairgauge_check' has no attribute {name!r}")
+    # imported when it is first used, so that the help of the command costs nothing
+    if name not in __all__:
+        raise AttributeError(f"module 'fairgauge_check' has no attribute {name!r}")
+    home = "checking" if name == "check" else "check_result"
+    return getattr(import_module(f"fairgauge_check.{home}"), name)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from fairgauge.plugins import FEWEST_ROWS, Parameter
+from fairgauge.plugins import Parameter
 from fairgauge_check.check_result import Fault, FaultCode, Finding, faults_and_checked
 from fairgauge_check.printed import (
     ColumnRole,
@@ -27,23 +27,15 @@ MIN_SHARE = 0.02
 """The share of people below which a category need not have a ratio, nor be the reference."""
 # the largest unit of the last place, as a share of a ratio, by which a reference is recognised.
 _PRECISE = Fraction(1, 50)
-_COUNTS = (ColumnRole.N, ColumnRole.SELECTED)
 
 
 def check_arithmetic(
-    table: PublishedTable, min_share: float = MIN_SHARE, fewest: int = FEWEST_ROWS
+    table: PublishedTable, min_share: float, fewest: int
 ) -> tuple[list[Fault], int]:
-    r"""Return every fault of one table, and how many printed numbers were held against others.
+    """Return every fault of one table, and how many printed numbers were held against others.
 
     ``min_share`` is the share of people below which a category need not have a ratio, and
     ``fewest`` the number below which it is no reference.
-
-    >>> from fairgauge_check.reading import tables_of
-    >>> from fairgauge_check.table_files import grids_of_text
-    >>> text = "sex,n,selected,selection rate\nMale,80,48,60%\nFemale,40,12,33%"
-    >>> faults, numbers = check_arithmetic(*tables_of(grids_of_text(text)[0]))
-    >>> [str(fault.code) for fault in faults], numbers
-    (['rate_mismatch', 'unknown_not_stated'], 2)
     """
     numbers = [fault for row in table.rows for fault in (*_counts(row), *_check_rate(row))]
     faults, checked = faults_and_checked([*numbers, *_totals(table), *_check_ratios(table)])
@@ -56,10 +48,7 @@ def _fault(code: FaultCode, row: PublishedRow | None, **parameters: Parameter) -
 
 
 def _counts(row: PublishedRow) -> Iterator[Finding]:
-    for role in _COUNTS:
-        printed: Printed | None = getattr(row, role)
-        if printed is None:
-            continue
+    for role, printed in row.printed_counts:
         most = printed.exact if row.n is None else row.n.exact
         if not (printed.is_whole and 0 <= printed.exact <= most):
             yield _fault(FaultCode.IMPOSSIBLE, row, column=str(role), printed=printed.text)
@@ -86,10 +75,7 @@ def _totals(table: PublishedTable) -> Iterator[Finding]:
         groups = [each for each in table.groups if row.includes(each)]
         unknown = [each for each in table.of(RowKind.UNKNOWN) if row.includes(each)]
         unchecked = []
-        for role in _COUNTS if groups else ():
-            printed: Printed | None = getattr(row, role)
-            if printed is None:
-                continue
+        for role, printed in row.printed_counts if groups else ():
             known, every = (_sum_of_rows(each, role) for each in (groups, [*groups, *unknown]))
             fitting = [high for low, high in (known, every) if low <= printed.exact <= high]
             if fitting and min(fitting) == math.inf:
@@ -238,21 +224,14 @@ def _check_rows(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     for row in table.rows:
         is_group, is_none = row.kind is RowKind.GROUP, row.n is not None and not row.n.exact
         dashes = {role for role, text in row.texts.items() if not text.strip("-–— ")}
-        texts = {
-            str(role): text
-            for role, text in row.texts.items()
-            if not (role in dashes and (role is ColumnRole.RATIO or not is_group or is_none))
-        }
-        if texts:
+        blank = {ColumnRole.RATIO} & dashes if is_group and not is_none else dashes
+        if texts := {str(role): text for role, text in row.texts.items() if role not in blank}:
             yield _fault(FaultCode.NOT_STATED, row, columns=tuple(texts),
                          printed=tuple(texts.values()))  # fmt: skip
         if not is_group:
             continue
-        missing = [
-            str(role)
-            for role in (*_COUNTS, ColumnRole.RATE)
-            if role in table.columns and getattr(row, role) is None
-        ]
+        needed = {ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE} & table.columns.keys()
+        missing = [str(role) for role in ColumnRole if role in needed and not getattr(row, role)]
         derived = row.share is not None or (row.rate is not None and row.n is not None)
         if missing and not (derived or is_none or row.texts.keys() - dashes):
             yield _fault(FaultCode.NUMBERS_MISSING, row, columns=tuple(missing))
@@ -279,18 +258,10 @@ _BETWEEN = (" & ", " and ", " x ", ", ", " / ", "/", " - ", " – ", " ")
 
 
 def check_margins(table: PublishedTable, tables: Sequence[PublishedTable]) -> Iterator[Finding]:
-    r"""Yield where a table disagrees with intersections of the same people.
+    """Yield where a table disagrees with intersections of the same people.
 
     The counts of a category are held against the sum of its intersections with another feature,
     which may lack as many people as are of unknown category.
-
-    >>> from fairgauge_check.reading import tables_of
-    >>> from fairgauge_check.table_files import grids_of_text
-    >>> sex = "sex,n,selected\nMale,80,48\nFemale,40,12"
-    >>> both = "m,n,selected\nMale A,50,30\nMale B,30,18\nFemale A,30,9\nFemale B,11,3"
-    >>> tables = [t for text in (sex, both) for t in tables_of(grids_of_text(text)[0])]
-    >>> [(str(each.code), each["total"]) for each in check_margins(tables[0], tables) if each]
-    [('margin_mismatch', 41.0)]
     """
     for many in tables if len(table.dimensions) == 1 else ():
         parts = {} if many is table else _intersections(table, many)
@@ -299,11 +270,9 @@ def check_margins(table: PublishedTable, tables: Sequence[PublishedTable]) -> It
         unknown = many.of(RowKind.UNKNOWN) or [
             row for each in apart if _intersections(each, many) for row in each.of(RowKind.UNKNOWN)
         ]
-        pairs = [(row, role) for row in table.groups if row.name in parts for role in _COUNTS]
-        for row, role in pairs:
-            printed: Printed | None = getattr(row, role)
-            if printed is None:
-                continue
+        pairs = [(row, *each) for row in table.groups if row.name in parts
+                 for each in row.printed_counts]  # fmt: skip
+        for row, role, printed in pairs:
             of = [*parts[row.name].values()]
             low, high = _sum_of_rows(of, role)
             complete = len(of) == len(others) and not many.grid.excludes and high < math.inf

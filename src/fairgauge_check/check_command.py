@@ -18,10 +18,10 @@ from fairgauge.plugins import (
 )
 
 _ROLES = {
-    "n": "Column of the number of people",
-    "selected": "Column of the number of selected people",
-    "rate": "Column of selection rates",
-    "ratio": "Column of impact ratios",
+    "n": "Column of the number of people.",
+    "selected": "Column of the number of selected people.",
+    "rate": "Column of selection rates.",
+    "ratio": "Column of impact ratios.",
 }
 
 
@@ -30,12 +30,7 @@ _ROLES = {
 @shows_result("check")
 @config_option
 @flags_for("preset", "rules", "min_n", "min_share", "confidence")
-@add_options(
-    *(
-        click.option(f"--{role.replace('_', '-')}", metavar="HEADER", help=f"{what}.")
-        for role, what in _ROLES.items()
-    )
-)
+@add_options(*(click.option(f"--{r}", metavar="HEADER", help=text) for r, text in _ROLES.items()))
 @click.option(
     "--group",
     multiple=True,
@@ -74,14 +69,11 @@ def command(
     Holds rates, ratios, totals and references against the printed counts, computes every ratio
     again with its confidence interval, and reports what the tables do not state. The one rule is
     'selection_rate.ratio >= LIMIT'; without one (New York's Local Law 144 has no limit) ratios get
-    no verdict. The reference has at least 20 people (--min-group) and 2% of all (--min-share). The
-    rule and the smallest reference of a preset (of a report of fairgauge: its own) hold unless they
-    are given.
+    no verdict. The reference has at least 20 people (--min-group) and 2% of all (--min-share),
+    unless a preset (of a report of fairgauge: its own) has others.
 
-    Exit code 1: a table has an error, or a ratio fails the rule; 3: the rule decides nothing, a
-    printed ratio could not be checked, no printed number could be and there is no rule, or a row, a
-    column, a table or a file of a folder cannot be read (one that holds no table is listed, and
-    changes no exit code).
+    Exit code 1: a table has an error, or a ratio fails the rule; 3: the rule decides nothing, or
+    something with numbers could not be read or checked.
 
     \b
     fairgauge check audit.xlsx --n Applicants --selected Hired --ratio 'Impact ratio'
@@ -91,8 +83,8 @@ def command(
 
     from fairgauge_check.checking import check
 
-    named = {role: header for role in _ROLES if (header := flags.pop(role, None)) is not None}
-    stated: dict[str, Any] = {**named, **({"group": group} if group else {})}
+    stated: dict[str, Any] = {role: text for role in _ROLES if (text := flags.pop(role))}
+    stated |= {"group": group} if group else {}
     if mapping is not None and stated:
         raise click.UsageError("--columns states all columns: give it without --n, --group ...")
     found = check(

@@ -38,24 +38,19 @@ def fault_statement(fault: Fault) -> Statement:
         "fault": str(fault.code),
         "row": fault.row,
         "in_unit": {name: _format_share(value, p) for name, value in numbers.items()},
-        "short": {name: _short_number(value) for name, value in numbers.items()},
         "counts": {name: f"{value:,.10g}" for name, value in numbers.items()},
     }
     return Statement(code="fault", facts=facts | p)
 
 
 def _format_share(share: float, p: dict[str, Any]) -> str:
-    # a share in the unit of the printed rate: as a percentage, with its sign, or not
-    if not p.get("percent"):
-        return _short_number(share)
-    digits = 3 if round(1e4 * share) % 10 == 5 else 2  # which way the second is rounded
-    return f"{round(100 * share, digits):.10g}{'%' if '%' in str(p['printed']) else ''}"
-
-
-def _short_number(value: float) -> str:
-    text = f"{value:.4f}"
-    text = f"{value:.6f}" if text.endswith("5") else text  # which way it is rounded must show
-    return text.rstrip("0").rstrip(".")
+    # a share in the unit of the printed rate: as a percentage, with its sign, or not; with more
+    # places where these would not show which way it is rounded
+    if p.get("percent"):
+        digits = 3 if round(1e4 * share) % 10 == 5 else 2
+        return f"{round(100 * share, digits):.10g}{'%' if '%' in str(p['printed']) else ''}"
+    text = f"{share:.4f}"
+    return (f"{share:.6f}" if text.endswith("5") else text).rstrip("0").rstrip(".")
 
 
 def _table_place(table: CheckedTable, check: Check) -> tuple[str, ...]:
@@ -64,8 +59,7 @@ def _table_place(table: CheckedTable, check: Check) -> tuple[str, ...]:
 
 
 def _holds_together(group: CheckedGroup) -> bool:
-    interval = group.interval
-    return interval is not None and IntervalMethod.TUKEY in interval.methods
+    return group.interval is not None and IntervalMethod.TUKEY in group.interval.methods
 
 
 def _statements(check: Check) -> Iterator[Statement]:
@@ -101,7 +95,7 @@ def _statements(check: Check) -> Iterator[Statement]:
     yield from _lowest(check)
     if check.limit is not None:
         chosen = not all(table.is_chosen for table in tables)
-        facts = {"counted": check.counted, "limit": check.limit}
+        facts = {"counted": any(table.counted for table in tables), "limit": check.limit}
         facts |= {"level": check.level, "chosen": chosen}
         yield Statement(code="ratio_limit", facts=facts, sources=("limit",))
     open_ = [v.reason for v in check.verdicts if v.outcome is Outcome.INCONCLUSIVE]

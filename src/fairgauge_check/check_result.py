@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, cast
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from fairgauge.plugins import (
     Finite,
@@ -89,16 +89,14 @@ Finding: TypeAlias = "Fault | None"
 """What holding a printed number against others comes to; None where it agrees with them."""
 
 # what is seen of a number by itself, or of one that could not be held against others
-_PLAUSIBILITY = {
-    FaultCode.IMPOSSIBLE, FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED,
-}  # fmt: skip
+_ALONE = {FaultCode.IMPOSSIBLE, FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED}
 
 
 def faults_and_checked(found: Iterable[Finding]) -> tuple[list[Fault], int]:
     """Return the faults of comparisons of printed numbers, and how many numbers were compared."""
     compared = list(found)
     faults = [each for each in compared if each is not None]
-    return faults, len(compared) - sum(fault.code in _PLAUSIBILITY for fault in faults)
+    return faults, len(compared) - sum(fault.code in _ALONE for fault in faults)
 
 
 class Decision(StrEnum):
@@ -198,9 +196,8 @@ class CheckedTable:
 class Check(ShownResult):
     """Published tables that were checked; `print` shows them.
 
-    ``min_share`` and ``min_n`` are the smallest share and number of people of a category that
-    ratios are computed to, ``references`` the categories that were named to compare with, and
-    ``unread`` what was not read, or not checked.
+    ``min_share`` and ``min_n`` are the smallest share and number of people of a reference,
+    ``references`` the categories that were named, ``unread`` what was not read or not checked.
     """
 
     KIND: ClassVar = ResultKind(
@@ -236,28 +233,21 @@ class Check(ShownResult):
     @property
     def ratios_not_checked(self) -> int:
         """Return how many printed ratios were not held against others."""
-        faults = [fault for table in self.tables for fault in table.faults]
-        unchecked = [each for each in faults if each.code is FaultCode.RATIOS_NOT_CHECKED]
-        return sum(len(cast("tuple[str, ...]", each["categories"])) for each in unchecked)
+        faults = (fault for table in self.tables for fault in table.faults)
+        return sum(len(each["categories"]) for each in faults
+                   if each.code is FaultCode.RATIOS_NOT_CHECKED)  # fmt: skip
 
     @property
     def decisions(self) -> Mapping[Decision, int]:
         """Return how many ratios pass the limit, fail it, or are undecided, if there is one."""
-        groups = (group for table in self.tables for group in table.groups)
-        counted = Counter(group.decision for group in groups)
-        return {decision: counted[decision] for decision in Decision}
-
-    @property
-    def counted(self) -> bool:
-        """Return whether a table has counts from which ratios have intervals."""
-        return any(table.counted for table in self.tables)
+        found = Counter(group.decision for table in self.tables for group in table.groups)
+        return {decision: found[decision] for decision in Decision}
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the verdicts of all categories."""
-        return tuple(
-            group.verdict for table in self.tables for group in table.groups if group.verdict
-        )
+        groups = (group for table in self.tables for group in table.groups)
+        return tuple(group.verdict for group in groups if group.verdict)
 
     @property
     def not_checked(self) -> int:
@@ -266,11 +256,8 @@ class Check(ShownResult):
 
     @property
     def verdict(self) -> Outcome:
-        """Return what the limit comes to over all tables; none without a limit.
-
-        What was not read or not checked, is wrong, or has no verdict, may fail, so that nothing
-        passes beside it.
-        """
+        """Return what the limit comes to over all tables; none without a limit."""
+        # what was not read or not checked, is wrong, or has no verdict may fail: nothing passes
         if self.limit is not None and not self.verdicts:
             return Outcome.INCONCLUSIVE
         found = overall(self.verdicts)
@@ -281,14 +268,11 @@ class Check(ShownResult):
     def exit_code(self) -> int:
         """Return 1 for an error in a table or a failed limit, 3 for what is undecided, else 0.
 
-        What cannot be read is undecided, as is a printed ratio that cannot be checked; a file of a
-        folder without a table is not. Undecided is a check without a limit, too, that found no
+        Undecided is what was not read or checked, and without a limit also a check that found no
         printed number to check, or none in a table without counts.
         """
         if self.errors or self.verdict is Outcome.FAIL:
             return 1
-        if self.limit is None and not (
-            self.numbers_checked and all(t.numbers_checked or t.counted for t in self.tables)
-        ):
-            return 3
-        return 3 if self.not_checked or self.verdict is Outcome.INCONCLUSIVE else 0
+        checked = self.numbers_checked and all(t.numbers_checked or t.counted for t in self.tables)
+        unknown = self.not_checked or self.verdict is Outcome.INCONCLUSIVE
+        return 3 if unknown or (self.limit is None and not checked) else 0

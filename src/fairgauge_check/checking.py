@@ -80,14 +80,11 @@ def check(
         where what cannot be read is stated and no error. A text of several lines is the text of
         such a table.
     config : str, Path or mapping, optional
-        A specification file, or its keys, of which ``preset``, ``rules``, ``min_n``, ``min_share``
-        and ``confidence`` hold here unless they are given.
+        A specification file, or its keys, of which the options below hold unless they are given.
     preset : name of a preset of selection rates, optional
-        Its rule and its smallest reference hold unless they are given. Default: the one of a
-        report of fairgauge.
+        Its rule and its smallest reference hold. Default: the one of a report of fairgauge.
     rules : str or Rule, optional
-        The one rule that every ratio must keep to, such as ``"selection_rate.ratio >= 0.8"``. New
-        York's Local Law 144 has none.
+        The one rule that every ratio must keep to, such as ``"selection_rate.ratio >= 0.8"``.
     min_n : number of people, default 20
         A category of fewer people is never the reference that ratios are computed to.
     min_share : share in (0, 1), default 0.02
@@ -100,8 +97,7 @@ def check(
         a role the first one that a table has counts. Default: the headers of fairgauge itself.
     reference : name of a category, or several, optional
         The category that ratios are computed to: of each table the first one that it has. Default:
-        the one with the highest selection rate; of a report of fairgauge whose preset does not call
-        for that, the one of its ratios.
+        the highest selection rate; of a report whose preset does not call for that, its own.
 
     Returns
     -------
@@ -125,13 +121,11 @@ def check(
     (1, 0.5)
     """
     references = (reference,) if isinstance(reference, str) else tuple(reference)
-    given: dict[str, Any] = {
-        "preset": preset, "rules": rules, "min_n": min_n, "min_share": min_share,
-        "confidence": confidence,
-    }  # fmt: skip
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {"preset": preset, "rules": rules, "min_n": min_n, "min_share": min_share}
+    given |= {"confidence": confidence}
+    stated = {name: value for name, value in given.items() if value is not None}
     sources, unread = read_sources(source, columns)
-    options = dict(with_config(config, cast("Options", given)))
+    options = dict(with_config(config, cast("Options", stated)))
     every = [table for _, tables, _ in sources for table in tables]
     asked, best = _asked(options, every, references)
     known = dict.fromkeys(row.name for table in every for row in table.groups if row.counts)
@@ -225,9 +219,11 @@ def _check_table(
     top = highest(table, asked.min_share)
     computed: Mapping[str, Mapping[str, Any]] = {}
     by_counts = _compare_by_counts(table, counted, asked, named)
-    if by_counts is not None and (
-        named is not None or not _may_be_higher(table, by_counts[0], asked.min_share)
-    ):
+    share = by_counts[0].share or 0 if by_counts else 0
+    # a category without counts may have a higher rate than the best of others
+    higher = [row for row in table.groups if not row.counts and row.rates
+              and row.rates[0][1] > share and table.is_large(row, asked.min_share)]  # fmt: skip
+    if by_counts is not None and (named is not None or not higher):
         top, computed = by_counts
     elif top is not None and top.rate and top.rate.exact:
         rate = top.rate.exact
@@ -259,15 +255,6 @@ def _check_table(
     )
     decided = (_decide_group(group, asked.limit, wrong=bool(found.errors)) for group in groups)
     return replace(found, groups=tuple(decided))
-
-
-def _may_be_higher(table: PublishedTable, reference: PublishedRow, min_share: float) -> bool:
-    # whether a category without counts may have a higher rate than the best of others
-    share = reference.share or 0
-    return any(
-        not row.counts and row.rates and row.rates[0][1] > share and table.is_large(row, min_share)
-        for row in table.groups
-    )
 
 
 def _compare_by_counts(

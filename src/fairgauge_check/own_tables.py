@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from math import ceil, floor, isfinite, sqrt
 from typing import Any, TypeAlias
 
 from fairgauge.errors import listing, quote
 from fairgauge.plugins import fisher
 from fairgauge_check.check_result import Fault, FaultCode, Finding
-from fairgauge_check.printed import ColumnRole, PublishedTable, read_number
+from fairgauge_check.printed import ColumnRole, PublishedTable, Range, read_number
 from fairgauge_check.table_files import Grid
 
 # what numbers come to; a text is a column that nothing gives, or empty where it is a table.
@@ -59,15 +58,7 @@ def _rates_of_header(head: str) -> _Compared | tuple[float, None]:
 
 
 def check_others(table: PublishedTable) -> _Found:
-    """Yield what further columns of a table of selections come to, or their names.
-
-    >>> from fairgauge_check.reading import tables_of
-    >>> text = (("a", "80", "48", "60%", "reference"), ("b", "40", "12", "30%", "−31.0"))
-    >>> header = ("group", "n", "selected", "selection rate", "selection rate difference, pp")
-    >>> (table,) = tables_of(Grid("", header, text, own=True))
-    >>> [(each["printed"], round(each["low"])) for each in check_others(table)]
-    [('−31.0', -30)]
-    """
+    """Yield what further columns of a table of selections come to, or their names."""
     for head in table.rows[0].others if table.grid.own else ():
         scale, of = _rates_of_header(head)
         if _SMD.fullmatch(head):
@@ -88,8 +79,7 @@ def check_others(table: PublishedTable) -> _Found:
             yield (_check_number(head, (row.number, row.name), text, *values) if values else head)
 
 
-def rows_of(grid: Grid) -> _Rows:
-    """Return the rows of a table, by its headers."""
+def _rows_of(grid: Grid) -> _Rows:
     return [dict(zip(grid.header, row, strict=True)) for row in grid.rows]
 
 
@@ -99,8 +89,8 @@ def check_own_table(
     """Return what the numbers of another table of a filing come to, and what is not checked."""
     kind = next((of for like, of in _KINDS.items() if re.match(like, grid.name)), _unknown_columns)
     kind = _check_repetition if grid.filed else _details if grid.is_detail else kind
-    found = [*kind(grid, rows_of(grid), tables, others)]
-    named = list(dict.fromkeys(each for each in found if isinstance(each, str)))
+    found = [*kind(grid, _rows_of(grid), tables, others)]
+    named = dict.fromkeys(each for each in found if isinstance(each, str))
     columns = f", {listing(filter(None, named))}" if any(named) else ""
     compared = [each for each in found if not isinstance(each, str)]
     return compared, f"{quote(grid.name)}{columns}" if named else ""
@@ -143,16 +133,15 @@ def _check_gaps(grid: Grid, rows: _Rows, _: Any, others: Sequence[Grid]) -> _Fou
     least = read_number(limit.removesuffix(" or more"))
     for number, row in enumerate(rows, 1):
         at = (number, row[grid.header[0]])
-        ours, theirs, printed = (read_number(row.get(each, "")) for each in (group, reference, gap))
+        printed, *means = (read_number(row.get(each, "")) for each in (gap, group, reference))
         if printed is None:
             continue
-        sides = [(each.low, each.high) for each in (ours, theirs) if each is not None]
+        sides = [(each.low, each.high) for each in means if each is not None]
         if not sides:
             named = f"{grid.name} in {at[1]}, by "
-            inside = next((rows_of(e) for e in others if e.name.startswith(named)), ())
-            names = (h.removesuffix(", n") for h in grid.header if h.endswith(", n"))
-            known = (_mean_of_all(row, inside, name) for name in names)
-            sides = [each for each in known if each is not None]
+            inside = next((_rows_of(e) for e in others if e.name.startswith(named)), ())
+            names = [head.removesuffix(", n") for head in grid.header if head.endswith(", n")]
+            sides = [mean for name in names for mean in _mean_of_all(row, inside, name)]
         if len(sides) != 2 or sides[1][0] <= 0:
             yield gap
             continue
@@ -165,29 +154,25 @@ def _check_gaps(grid: Grid, rows: _Rows, _: Any, others: Sequence[Grid]) -> _Fou
             yield None if agrees else _check_number(limit, at, row[limit], value)
 
 
-def _mean_of_all(
-    row: Mapping[str, str], inside: _Rows, name: str
-) -> tuple[Fraction, Fraction] | None:
+def _mean_of_all(row: Mapping[str, str], inside: _Rows, name: str) -> Iterator[Range]:
     # none where categories withhold an average, or lack people
     whole = read_number(row[f"{name}, n"])
     both = [(read_number(e[f"{name}, n"]), read_number(e[name])) for e in inside]
     held = [(n.exact, mean) for n, mean in both if n and mean]
     people = sum(n for n, _ in held)
-    if whole is None or not people or people != whole.exact:
-        return None
-    low, high = (sum(n * getattr(mean, end) for n, mean in held) for end in ("low", "high"))
-    return low / people, high / people
+    if whole is not None and people and people == whole.exact:
+        low, high = (sum(n * getattr(mean, end) for n, mean in held) for end in ("low", "high"))
+        yield low / people, high / people
 
 
 def _check_quarters(grid: Grid, rows: _Rows, *_: Any) -> _Found:
     for head in grid.header[1:]:
-        shares = [read_number(row[head]) for row in rows]
-        if None in shares:  # some are withheld
-            yield head
-            continue
-        together = sum(float(each.exact) for each in shares if each)
-        slack = sum(float(each.unit) / 2 for each in shares if each)
-        yield _check_number(head, None, f"{100 * together:.1f}%", 1 - slack, 1 + slack)
+        shares = [share for row in rows if (share := read_number(row[head]))]
+        together = sum(float(each.exact) for each in shares)
+        slack = sum(float(each.unit) / 2 for each in shares)
+        yield head if len(shares) < len(rows) else _check_number(  # some are withheld
+            head, None, f"{100 * together:.1f}%", 1 - slack, 1 + slack
+        )  # fmt: skip
 
 
 def _check_shares(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: Any) -> _Found:
@@ -213,19 +198,18 @@ def _shortfalls(
     counts = [[{each.name: each.counts for each in table.groups}] for table in tables]
     if "tested together" in grid.name:
         counts = [[{name: _certain_counts(row[name]) for name in each.header[1:]}
-                   for row in rows_of(each)]
+                   for row in _rows_of(each)]
                   for each in others if re.match(_STRATA, each.name)]  # fmt: skip
     for number, row in enumerate(rows, 1):
         printed = [each and each.value for each in map(read_number, (row["n"], row["selected"]))]
-        for of in counts:
-            pairs = ((each.get(row["group"]), each.get(row["compared with"])) for each in of)
-            sides = [(*own, *other) for own, other in pairs if own and other]
-            n, x, m, y = (sum(each[i] for each in sides) for i in range(4))
-            if [n, x] == printed:
-                break
-        else:
+        pairs = ([(each.get(row["group"]), each.get(row["compared with"])) for each in of]
+                 for of in counts)  # fmt: skip
+        every = [[(*own, *other) for own, other in of if own and other] for of in pairs]
+        sides = next((e for e in every if [sum(s[i] for s in e) for i in (0, 1)] == printed), None)
+        if sides is None:
             yield ""
             continue
+        n, x, m, y = (sum(each[i] for each in sides) for i in range(4))
         expected = sum(a * (b + d) / (a + c) for a, b, c, d in sides)
         spread = sqrt(sum(
             a * c * (b + d) * (a + c - b - d) / ((a + c) ** 2 * max(a + c - 1, 1))
@@ -280,13 +264,10 @@ def _check_strata(grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], _: 
             yield group.name
             continue
         yield _check_number(group.name, None, f"{n:,}", people)
-        impossible = [i for i, (_, low, high) in enumerate(known) if low > high]
-        for i in impossible:
-            size, low, _ = known[i]  # the rate that is next to what is printed
-            text = rows[i][group.name]
-            yield _check_number(
-                group.name, (i + 1, rows[i][grid.header[0]]), text, 100 * low / size
-            )
+        impossible = [(i, *each) for i, each in enumerate(known) if each[1] > each[2]]
+        for i, size, low, _ in impossible:  # the rate that is next to what is printed
+            at = (i + 1, rows[i][grid.header[0]])
+            yield _check_number(group.name, at, rows[i][group.name], 100 * low / size)
         if not impossible:
             lows, highs = (sum(each[i] for each in known) for i in (1, 2))
             yield _check_number(group.name, None, f"{selected:,}", lows, highs)
@@ -300,7 +281,7 @@ def _check_adjusted_rows(
     table = _table_of(grid, tables)
     start = f"{table.name}, selection rates in %" if table else ""
     strata = next((each for each in others if start and each.name.startswith(start)), None)
-    within = rows_of(strata) if strata else ()
+    within = _rows_of(strata) if strata else ()
     for number, row in enumerate(rows, 1):
         at, metric, last = (number, row["group"]), row["metric"], grid.header[-1]
         ratio = table is not None and table.columns.get(ColumnRole.RATIO) == metric
@@ -332,7 +313,7 @@ def _comparisons(
     grid: Grid, rows: _Rows, tables: Sequence[PublishedTable], others: Sequence[Grid]
 ) -> _Found:
     # differences and ratios of the rates of other tables
-    known = [{row["group"]: row for row in rows_of(each)} for each in others
+    known = [{row["group"]: row for row in _rows_of(each)} for each in others
              if each.name.startswith("People and rates of")]  # fmt: skip
     known += [{row.name: {each.columns[ColumnRole.RATE]: row.rate.text}
                for row in each.groups if row.rate}

@@ -36,7 +36,6 @@ _POINTER = re.compile(
     r"|\b(notes?|footnotes?|tables?|pages?|rows?|sections?)\s*\d{1,2}(?![\d.,])",
     re.IGNORECASE,
 )
-_LONGEST = 100  # a published count has no hundred digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +82,7 @@ class Printed:
 
 
 def is_empty(text: str) -> bool:
-    """Return whether a cell is empty, a dash or "n/a", with the mark of a footnote or without.
-
-    >>> is_empty(" — "), is_empty("N/A*"), is_empty("0"), is_empty("*")
-    (True, True, False, False)
-    """
+    """Return whether a cell is empty, a dash or "n/a", with the mark of a footnote or without."""
     plain = text.strip()
     return _EMPTY.fullmatch(_MARK.sub("", plain) or plain) is not None
 
@@ -101,8 +96,6 @@ def read_number(text: str, *, decimal: bool = False) -> Printed | None:
 
     >>> [read_number(each).value for each in ("1,390", "47.98%", ".979*", "0,806", "1 390")]
     [1390.0, 0.4798, 0.979, 0.806, 1390.0]
-    >>> read_number("0.98").unit, read_number("Female"), read_number("30.0% (27.1-33.1)").value
-    (Fraction(1, 100), None, 0.3)
     """
     bare = _MARK.sub("", text.strip())
     percent = bare.endswith("%")
@@ -111,20 +104,15 @@ def read_number(text: str, *, decimal: bool = False) -> Printed | None:
         number = re.sub(_GAPS, "", number)
     elif number.count(",") == 1 and "." not in number:
         number = number.replace(",", ".")
-    if not _NUMBER.fullmatch(number) or len(number) > _LONGEST:
+    if not _NUMBER.fullmatch(number) or len(number) > 100:  # as no count has
         return None
-    places = len(number.partition(".")[2])
-    scale = 100 if percent else 1
+    scale, places = 100 if percent else 1, len(number.partition(".")[2])
     exact = Fraction(number.replace("−", "-")) / scale
     return Printed(text.strip(), exact, Fraction(1, scale * 10**places), percent)
 
 
 def read_ratio(text: str) -> Printed | None:
-    """Read a printed ratio: a number, or a word for the reference, whose ratio is 1.
-
-    >>> read_ratio("0.98").value, read_ratio("Reference*").value, read_ratio("Female")
-    (0.98, 1.0, None)
-    """
+    """Read a printed ratio: a number, or a word for the reference, whose ratio is 1."""
     plain = text.strip()
     if _REFERENCE.fullmatch(_MARK.sub("", plain)) or _REFERENCE.fullmatch(plain):
         return Printed(plain, Fraction(1), Fraction(0))
@@ -134,31 +122,21 @@ def read_ratio(text: str) -> Printed | None:
 def has_number(text: str) -> bool:
     """Return whether text in the place of a number has one that is no bound, and no reference.
 
-    >>> has_number("see note 0.84"), has_number("3OO"), has_number("withheld")
-    (True, True, False)
-    >>> has_number("< 2% of applicants"), has_number("see note 3"), has_number("N/A (1)")
-    (False, False, False)
+    >>> [has_number(text) for text in ("see note 0.84", "3OO", "< 2% of applicants", "see note 3")]
+    [True, True, False, False]
     """
     return bool(re.search(r"\d", _POINTER.sub("", text)))
 
 
 def is_like_a_row(text: str) -> bool:
-    """Return whether numbers stand beside each other in a text, as those of a row do.
-
-    >>> is_like_a_row("Age 40 and over 1,390 (48%) 0.98"), is_like_a_row("Page 3 of 7")
-    (True, False)
-    """
+    """Return whether numbers stand beside each other in a text, as those of a row do."""
     words = text.replace(" %", "%").split()
     numbers = [read_number(word.strip("()[]|")) is not None for word in words]
     return any(one and other for one, other in pairwise(numbers))
 
 
 def strip_marks(name: str) -> str:
-    """Return the name of a category without the marks of footnotes behind it.
-
-    >>> [strip_marks(name) for name in ("White*", "Female (1)", "Asian [a]", "Age (40+)")]
-    ['White', 'Female', 'Asian', 'Age (40+)']
-    """
+    """Return the name of a category without the marks of footnotes behind it."""
     return _NAME_MARK.sub("", name) or name
 
 
@@ -209,6 +187,12 @@ class PublishedRow:
     @property
     def people(self) -> float:
         return self.n.value if self.n else 0
+
+    @property
+    def printed_counts(self) -> list[tuple[ColumnRole, Printed]]:
+        """Return the printed numbers of people, and of selected ones."""
+        both = ((ColumnRole.N, self.n), (ColumnRole.SELECTED, self.selected))
+        return [(role, printed) for role, printed in both if printed is not None]
 
     def includes(self, other: PublishedRow) -> bool:
         """Return whether a total is of another row: its categories are all, blank or the same."""
@@ -288,7 +272,7 @@ class PublishedTable:
     @property
     def unknown(self) -> int | None:
         """Return how many people are of unknown category, None where that is not printed."""
-        numbers = [row.n.value for row in self.of(RowKind.UNKNOWN) if row.n is not None]
+        numbers = [row.n.value for row in self.of(RowKind.UNKNOWN) if row.n]
         return int(sum(numbers)) if numbers else None
 
     def is_large(self, row: PublishedRow, share: float) -> bool:

@@ -87,14 +87,11 @@ def read_sources(
             continue
         sources.append((name, tables, tuple(own)))
         for grid in (grid for grid in grids if grid not in known and grid not in own):
-            lacks = f"{headers_found([grid])}: it has no columns that are stated"
+            lacks = f"{_headers_found([grid])}: it has no columns that are stated"
             reason = lacks if grid.rows else f"{quote(grid.header[0])} is a row of no table"
-            unread.append(UnreadTable(name or "the text", reason, counts=has_numbers(grid)))
-        lost = [(table, text) for table in tables for text in table.lost]
-        unread += [
-            UnreadTable(name or "the text", f"{quote(table.name)}, {text}: not read", counts=True)
-            for table, text in lost
-        ]
+            unread.append(UnreadTable(name or "the text", reason, counts=_has_numbers(grid)))
+        lost = [f"{quote(table.name)}, {text}" for table in tables for text in table.lost]
+        unread += [UnreadTable(name or "the text", f"{e}: not read", counts=True) for e in lost]
     if not sources:
         reasons = "; ".join(f"{each.source}: {each.reason}" for each in unread[:3])
         raise DataError(f"no table can be read: {reasons}")
@@ -102,12 +99,11 @@ def read_sources(
 
 
 def _unreadable_headers_error(grids: Sequence[Grid], stated: Stated, name: str | None) -> DataError:
-    words = ", ".join(f"{role}: {' or '.join(map(quote, each))}" for role, each in stated.items())
-    if stated is OWN:
-        words = "those of a report of fairgauge, since none are named"
+    named = ", ".join(f"{role}: {' or '.join(map(quote, each))}" for role, each in stated.items())
+    words = "those of a report of fairgauge, since none are named" if stated is OWN else named
     command = f"fairgauge check {shlex.quote(name or 'FILE')} --n HEADER --selected HEADER"
     return DataError(
-        f"no table has the columns that are stated ({words}). Found: {headers_found(grids)}. Name "
+        f"no table has the columns that are stated ({words}). Found: {_headers_found(grids)}. Name "
         f"those that it has: {command} (and --rate, --ratio, --group; or a TOML file of them for "
         "all tables: --columns FILE)"
     )
@@ -216,16 +212,9 @@ def _fold_header(header: str) -> str:
 
 
 def tables_of(grid: Grid, stated: Stated = OWN) -> Iterator[PublishedTable]:
-    r"""Yield the tables of a grid: one, or those that stand below one header, each with its name.
+    """Yield the tables of a grid: one, or those that stand below one header, each with its name.
 
     Raises ``DataError``: no row has a number, or categories are nested in headings.
-
-    >>> from fairgauge_check.table_files import grids_of_text
-    >>> (grid,) = grids_of_text("sex,applied,hired,share\nMale,80,48,60%\nFemale,40,12,30%")
-    >>> stated = {ColumnRole.N: ["applied"], ColumnRole.SELECTED: ["hired"]}
-    >>> (table,) = tables_of(grid, stated)
-    >>> table.dimensions, table.rows[1].selected.value, table.ignored
-    (('sex',), 12.0, ('share',))
     """
     found = stated_columns(grid, stated)
     category = found.pop(ColumnRole.GROUP)
@@ -312,9 +301,8 @@ def _read_rows(
     grid: Grid, category: Sequence[int], columns: Mapping[ColumnRole, int]
 ) -> tuple[tuple[PublishedRow, ...], list[str]]:
     # the rows of categories, and the rows and cells with numbers that are not read
-    numbered = {
-        role: _read_numbers(role, [row[i] for row in grid.rows]) for role, i in columns.items()
-    }
+    cells_of = {role: [row[i] for row in grid.rows] for role, i in columns.items()}
+    numbered = {role: _read_numbers(role, texts) for role, texts in cells_of.items()}
     unit = min((rate.unit for rate in numbered.get(ColumnRole.RATE, ()) if rate), default=None)
     header = grid.header[columns[ColumnRole.N]] if ColumnRole.N in columns else ""
     further = [i for i in range(len(grid.header)) if i not in (*category, *columns.values())]
@@ -380,9 +368,7 @@ def _strip_marks(grid: Grid, category: Sequence[int]) -> Grid:
         tuple(strip_marks(cell) if i in category else cell for i, cell in enumerate(cells))
         for cells in grid.rows
     )
-    before, after = (
-        {tuple(row[i] for i in category) for row in each} for each in (grid.rows, rows)
-    )
+    before, after = ({tuple(row[i] for i in category) for row in e} for e in (grid.rows, rows))
     return replace(grid, rows=rows) if len(before) == len(after) else grid
 
 
@@ -409,8 +395,7 @@ def _is_numeric(grid: Grid, place: int) -> bool:
     return sum(read_ratio(cell) is not None for cell in cells) * 2 > len(cells)
 
 
-def has_numbers(grid: Grid) -> bool:
-    """Return whether a table holds numbers: in a column, its first row, or percentages in text."""
+def _has_numbers(grid: Grid) -> bool:
     numbered = any(_is_numeric(grid, i) for i in range(len(grid.header)))
     percent = any(re.search(r"\d ?%", cell) for row in grid.rows for cell in row)
     return numbered or percent or is_like_a_row(" ".join(grid.header))
@@ -420,8 +405,7 @@ def _table_name(grid: Grid) -> str:
     return f"the table {quote(grid.name)}" if grid.name else "the table"
 
 
-def headers_found(grids: Sequence[Grid]) -> str:
-    """Return the headers of tables, with their rows."""
+def _headers_found(grids: Sequence[Grid]) -> str:
     return "; ".join(
         f"{_table_name(grid)} ({len(grid.rows):,} {'row' if len(grid.rows) == 1 else 'rows'}): "
         f"{listing(name or '(no header)' for name in grid.header)}"

@@ -29,9 +29,7 @@ NO_TABLE = "holds no table of at least two columns and two rows"
 SUFFIXES = (".csv", ".tsv", ".md", ".html", ".htm", ".xlsx")
 """The suffixes of files that can hold published tables."""
 # the suffixes of other files that are published, and may hold tables
-_DOCUMENTS = re.compile(
-    r"\.(txt|pdf|docx?|rtf|odt|pages|xls[bm]?|ods|numbers|pptx?|prn|tab|text|markdown|xhtml|zip)"
-)
+_DOCUMENTS = re.compile(r"\.(txt|pdf|docx?|rtf|od[ts]|pages|xls[bm]?|numbers|pptx?|tab|xhtml|zip)")
 
 _TOO_LARGE = (
     f"a published table has at most {MOST_CELLS:,} cells. For rows of data, use fairgauge audit"
@@ -329,9 +327,7 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
         raise DataError(_NO_TABLES)
     own = own and sheets[0].title == "To publish"
     for sheet in sheets[:1] if own else sheets:
-        rows = [
-            [_format_cell(cell.value, cell.number_format) for cell in row] for row in sheet.rows
-        ]
+        rows = [[_format_cell(e.value, e.number_format) for e in row] for row in sheet.rows]
         for merged in sheet.merged_cells.ranges:
             top = rows[merged.min_row - 1][merged.min_col - 1]
             for row, column in merged.cells:

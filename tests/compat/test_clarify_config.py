@@ -84,7 +84,7 @@ def test_every_mistake_is_listed_at_once() -> None:
         (
             {"methods": after()},
             "methods.post_training_bias",
-            "post-training metrics need predictions",
+            "needs predictions: name predicted_label",
         ),
         (
             {"methods": {**both(), "report": {"name": "../x"}}, "predicted_label": "p"},

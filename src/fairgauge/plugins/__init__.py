@@ -40,16 +40,12 @@ if TYPE_CHECKING:
     from fairgauge.question.spec_file import Config, with_config
     from fairgauge.question.specification import Spec, read_part
     from fairgauge.reasons import FEWEST_ROWS, Parameter, Reason, ReasonCode
-    from fairgauge.render import _document_tree as document_tree
     from fairgauge.render import render
-    from fairgauge.render.documents.report_notes import TONES
     from fairgauge.render.grammar import describe_reason, english
     from fairgauge.render.page import stated
     from fairgauge.render.streams import flat
     from fairgauge.render.words.display_names import called
     from fairgauge.render.words.metric_words import published_range
-    from fairgauge.render.words.numbers import numbered
-    from fairgauge.render.words.verdict_sentences import outcome_word
     from fairgauge.results.codec import Finite, Inline, Key, Parameters, Share, Version
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.report import Report
@@ -90,14 +86,11 @@ _MODULES = {
     "question.specification": "Spec read_part",
     "reasons": "FEWEST_ROWS Parameter Reason ReasonCode",
     "render": "render",
-    "render.documents.report_notes": "TONES",
     "render.page": "stated",
     "render.streams": "flat",
     "render.grammar": "describe_reason english",
     "render.words.display_names": "called",
     "render.words.metric_words": "published_range",
-    "render.words.numbers": "numbered",
-    "render.words.verdict_sentences": "outcome_word",
     "results.codec": "Finite Inline Key Parameters Share Version",
     "results.shown_result": "Brief CountedResult ResultKind Sentence ShownResult made_now",
     "results.estimates": "Estimate",
@@ -114,25 +107,21 @@ _MODULES = {
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
-    "FEWEST_ROWS", "TONES", "Brief", "Command", "Config", "CountedResult", "Decorator",
-    "Estimate", "Feature", "Finite", "Inline", "Interval", "IntervalMethod", "Json",
-    "Key", "MetricValues", "Neighbours", "Options", "Outcome", "Output", "Page",
-    "Parameter", "Parameters", "Range", "Reason", "ReasonCode", "ReferenceRule", "Report",
-    "ResultKind", "Rule", "Sentence", "Share", "ShownResult", "Side", "Spec",
-    "Statement", "Texts", "Unreadable", "Verb", "Verdict", "Version",
+    "FEWEST_ROWS", "Brief", "Command", "Config", "CountedResult", "Decorator", "Estimate",
+    "Feature", "Finite", "Inline", "Interval", "IntervalMethod", "Json", "Key", "MetricValues",
+    "Neighbours", "Options", "Outcome", "Output", "Page", "Parameter", "Parameters", "Range",
+    "Reason", "ReasonCode", "ReferenceRule", "Report", "ResultKind", "Rule", "Sentence", "Share",
+    "ShownResult", "Side", "Spec", "Statement", "Texts", "Unreadable", "Verb", "Verdict", "Version",
     "add_options", "called", "canonical", "check_outputs", "command_of",
-    "config_option", "count_codes", "describe_reason", "document_tree", "english",
-    "find_kit", "fisher", "flags_for", "flat", "given_options", "is_number", "is_total",
-    "is_unknown", "kit_names", "loads", "local_path", "made_folder", "made_now", "matches",
-    "name_of", "numbered", "outcome_word", "overall", "page", "pair_bounds", "print_message",
-    "print_result", "prints_report", "published_range", "question", "read_limited", "read_part",
-    "render", "run_verb", "shows_result", "stated", "step", "with_config", "write_all",
+    "config_option", "count_codes", "describe_reason", "english", "find_kit", "fisher", "flags_for",
+    "flat", "given_options", "is_number", "is_total", "is_unknown", "kit_names", "loads",
+    "local_path", "made_folder", "made_now", "matches", "name_of", "overall", "page", "pair_bounds",
+    "print_message", "print_result", "prints_report", "published_range", "question", "read_limited",
+    "read_part", "render", "run_verb", "shows_result", "stated", "step", "with_config", "write_all",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
-    if name == "document_tree":
-        return import_module("fairgauge.render._document_tree")
     if name not in _HOME:
         raise AttributeError(f"module 'fairgauge.plugins' has no attribute {name!r}")
     value = getattr(import_module(f"fairgauge.{_HOME[name]}"), name)

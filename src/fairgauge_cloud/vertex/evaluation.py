@@ -140,19 +140,18 @@ def scores_of(records: Records, asked: Parameters) -> ClassScores:
         raise DataError(f"{quote(records.source)} holds no predictions: no field {listing(names)}")
     values = records.raw(name)
     found = [_class_scores(value, records.source, row) for row, value in enumerate(values, 1)]
-    plain = [value for value, scores in zip(values, found, strict=True) if scores is not None]
-    alone = [
-        value.lstrip()[:1] not in ("{", "[")
-        if isinstance(value, str)
-        else not isinstance(value, (dict, list))
-        for value in plain
-    ]
-    return ClassScores(found, are_classes=bool(alone) and all(alone))
+    known = [value for value, scores in zip(values, found, strict=True) if scores is not None]
+    scored = (_is_json(v) if isinstance(v, str) else isinstance(v, (dict, list)) for v in known)
+    return ClassScores(found, are_classes=bool(known) and not any(scored))
+
+
+def _is_json(text: str) -> bool:
+    return text.lstrip()[:1] in ("{", "[")
 
 
 def _class_scores(value: object, source: str, row: int) -> dict[str, float] | None:
     # without any class there is no prediction
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+    if isinstance(value, str) and _is_json(value):
         text = value
         try:
             value = json.loads(text)

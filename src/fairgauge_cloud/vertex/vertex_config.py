@@ -118,19 +118,15 @@ def _read_config(found: object, path: str, problems: list[Problem]) -> BiasConfi
         return BiasConfig(())
     if not _CONFIG_KEYS & set(found):
         return _read_slices([found], [], path, problems)
-    unknown = sorted(set(found) - _CONFIG_KEYS)
-    problems += [
-        Problem(f"{path}.{key}", f"unknown key. Allowed: {', '.join(sorted(_CONFIG_KEYS))}")
-        for key in unknown
-    ]
+    allowed = f"unknown key. Allowed: {', '.join(sorted(_CONFIG_KEYS))}"
+    problems += [Problem(f"{path}.{key}", allowed) for key in sorted(set(found) - _CONFIG_KEYS)]
     key = next((k for k in ("biasSlices", "bias_slices", "slices") if k in found), None)
     if key is None:
         problems.append(Problem(path, "has no slices; name biasSlices or slices"))
         return BiasConfig(())
     slices = found[key] if isinstance(found[key], list) else [found[key]]
     labels = found.get("labels", [])
-    if not isinstance(labels, list):
-        labels = [labels]
+    labels = labels if isinstance(labels, list) else [labels]
     return _read_slices(slices, labels, f"{path}.{key}", problems)
 
 
@@ -147,29 +143,25 @@ def _read_slices(
 def _read_slice(found: object, path: str, problems: list[Problem]) -> VertexSlice:
     features = found.get("configs", found) if isinstance(found, dict) else None
     if not isinstance(features, dict) or not features:
-        message = f"must map features to values, not {quote(found)}"
-        problems.append(Problem(path, message))
+        problems.append(Problem(path, f"must map features to values, not {quote(found)}"))
         return VertexSlice((), found)
-    conditions = []
-    for feature, wanted in features.items():
-        made = _condition(str(feature), wanted, f"{path}.{feature}", problems)
-        conditions += [made] if made else []
-    return VertexSlice(tuple(conditions), found)
+    made = [_condition(str(feature), wanted, f"{path}.{feature}", problems)
+            for feature, wanted in features.items()]  # fmt: skip
+    return VertexSlice(tuple(filter(None, made)), found)
 
 
 def _condition(
     feature: str, wanted: object, path: str, problems: list[Problem]
 ) -> Condition | None:
     if isinstance(wanted, dict):
-        if any(key in wanted for key in _ALL):
-            message = "all_values is not for bias; name a value or a range"
-        elif any(key in wanted for key in _RANGE):
-            key = next(key for key in _RANGE if key in wanted)
+        key = next((key for key in (*_ALL, *_RANGE) if key in wanted), None)
+        if key in _RANGE:
             return _range(feature, wanted[key], f"{path}.{key}", problems)
-        else:
-            value = _typed_value(wanted.get("value", wanted))
-            if value is not None:
-                return Condition(feature, (value,))
+        value = None if key else _typed_value(wanted.get("value", wanted))
+        if value is not None:
+            return Condition(feature, (value,))
+        message = "all_values is not for bias; name a value or a range"
+        if key is None:
             message = f"must be a value or a range, not {quote(wanted)}"
         problems.append(Problem(path, message))
         return None
@@ -224,7 +216,6 @@ def _parse_single(level: object) -> np.float32 | None:
 
 
 ARGMAX = "argmax"
-_SOURCES = ("dataset_storage_source_uris", "predictions_gcs_source")
 _CLOUD = ("project", "location", "encryption_spec_key_name", "gcp_resources")
 
 
@@ -273,12 +264,12 @@ class VertexConfig:
     @property
     def notices(self) -> list[str]:
         """Return what is ignored."""
-        cloud = [name for name in _CLOUD if getattr(self.asked, name) is not None]
-        notices = [f"{', '.join(cloud)}: only concern the cloud and are ignored"] if cloud else []
-        if self.others:
-            names = ", ".join(self.others)
-            notices.append(f"{names}: parameters of other components of the pipeline, ignored")
-        return notices
+        parts = {
+            "only concern the cloud and are ignored":
+                [name for name in _CLOUD if getattr(self.asked, name) is not None],
+            "parameters of other components of the pipeline, ignored": self.others,
+        }  # fmt: skip
+        return [f"{', '.join(names)}: {text}" for text, names in parts.items() if names]
 
 
 def load_vertex_config(path: Path) -> VertexConfig:
@@ -316,31 +307,20 @@ def read_vertex_config(
 
 
 def _contradictions(asked: Parameters) -> list[Problem]:
-    found = [
-        Problem(key, "names no file; leave it out, or name one")
-        for key in _SOURCES
-        if getattr(asked, key) == []
-    ]
-    if asked.dataset is not None:
-        message = "names a data set of Vertex AI; export it, and give dataset_storage_source_uris"
-        found.append(Problem("dataset", message))
-    if asked.predictions_bigquery_source is not None:
-        message = "names a table of BigQuery; export it as JSON lines: predictions_gcs_source"
-        found.append(Problem("predictions_bigquery_source", message))
-    elif (
-        asked.dataset_storage_source_uris is None
-        and asked.predictions_gcs_source is None
-        and asked.dataset is None
-    ):
-        message = (
-            "name the data (dataset_storage_source_uris) or the predictions "
-            "(predictions_gcs_source)"
-        )
-        found.append(Problem("", message))
-    if not asked.thresholds:
-        found.append(Problem("thresholds", "name at least one, or leave it out for 0.5"))
-    for i, each in enumerate(asked.thresholds):
-        if each != ARGMAX and not 0 <= float(each) <= 1:
-            message = f"must be a number between 0 and 1, or '{ARGMAX}', not {quote(each)}"
-            found.append(Problem(f"thresholds[{i}]", message))
-    return found
+    sources = (asked.dataset_storage_source_uris, asked.predictions_gcs_source, asked.dataset,
+               asked.predictions_bigquery_source)  # fmt: skip
+    rows = [
+        *((getattr(asked, key) == [], key, "names no file; leave it out, or name one")
+          for key in ("dataset_storage_source_uris", "predictions_gcs_source")),
+        (asked.dataset is not None, "dataset",
+         "names a data set of Vertex AI; export it, and give dataset_storage_source_uris"),
+        (asked.predictions_bigquery_source is not None, "predictions_bigquery_source",
+         "names a table of BigQuery; export it as JSON lines: predictions_gcs_source"),
+        (all(each is None for each in sources), "",
+         "name the data (dataset_storage_source_uris) or predictions (predictions_gcs_source)"),
+        (not asked.thresholds, "thresholds", "name at least one, or leave it out for 0.5"),
+        *((each != ARGMAX and not 0 <= float(each) <= 1, f"thresholds[{i}]",
+           f"must be a number between 0 and 1, or '{ARGMAX}', not {quote(each)}")
+          for i, each in enumerate(asked.thresholds)),
+    ]  # fmt: skip
+    return [Problem(path, message) for is_wrong, path, message in rows if is_wrong]
