@@ -342,22 +342,28 @@ def side_covariances(table: PairedTable, numbers: Sequence[Quantity], *, inside:
     The sides of ``table`` are the first of all pairs, then the second, which hold the first where
     ``inside``; a number of both sides stands beside itself.
     """
-    pairs, independent = len(table.weights) // 2, table.clusters is None
-    first, second = table.part(slice(None, pairs)), table.part(slice(pairs, None))
-    found = np.zeros((pairs, len(numbers), 2, len(numbers), 2))
-    correction = table.correction
-    across = np.sqrt(correction[:pairs] * correction[pairs:])
+    pairs, size = len(table.weights) // 2, len(numbers)
     influences = [number.influence for number in numbers if number.influence is not None]
-    for k, one in enumerate(influences):
-        for j, two in enumerate(influences):
-            own = correction * table.covariance(one, two, smoothed=independent)
-            found[:, k, 0, j, 0], found[:, k, 1, j, 1] = np.split(own, 2)
-            if inside or not independent:
-                shared = first.covariance(
-                    one[:pairs], two[pairs:], smoothed=independent, other=second
-                )
-                found[:, k, 0, j, 1] = found[:, j, 1, k, 0] = across * shared
-    return found.reshape(pairs, 2 * len(numbers), -1)
+    if table.clusters is not None:
+        scale, whole = np.sqrt(table.correction), np.zeros((pairs, 2 * size, 2 * size))
+        for i in range(pairs):
+            moved = [
+                scale[side] * table.clusters[side].totals(influence[side], table.cluster_count)
+                for influence in influences
+                for side in (i, pairs + i)
+            ]
+            whole[i] = np.stack(moved) @ np.stack(moved).T
+        return whole
+    flat = np.stack(influences).reshape(size, 2 * pairs, -1)
+    squares = table.smoothed_squares().reshape(2 * pairs, -1)
+    found = np.zeros((pairs, size, 2, size, 2))
+    own = np.einsum("kic,jic,ic->ikj", flat, flat, squares)
+    found[:, :, 0, :, 0], found[:, :, 1, :, 1] = own[:pairs], own[pairs:]
+    if inside:
+        first, second = flat[:, :pairs], flat[:, pairs:]
+        shared = np.einsum("kic,jic,ic->ikj", first, second, squares[:pairs])
+        found[:, :, 0, :, 1], found[:, :, 1, :, 0] = shared, shared.swapaxes(1, 2)
+    return found.reshape(pairs, 2 * size, 2 * size)
 
 
 class PairedCoordinates:
