@@ -361,8 +361,7 @@ def _skewed_mean_interval(moments: MeanMoments, data: SideData) -> StatisticInte
 @numeric_interval.register(LabelMeanScore)
 def _label_mean_interval(statistic: LabelMeanScore, data: SideData) -> StatisticInterval:
     held, label = scores_of(data.side), statistic.position
-    rows, n = _rows_with_label(data.side, label), data.scored(label).sum(axis=-1)
-    mean = quotient(held.moments["s"][:, label], rows)
+    mean, n = statistic.from_scores(held), data.scored(label).sum(axis=-1)
 
     def counts(side: ConfusionCounts) -> Array:
         return np.asarray(scores_of(side).counts[:, label])
