@@ -49,10 +49,10 @@ author = "A. Author"
 ```
 
 A rule is a text, or a table with the keys `metric` (a metric, or a rate of every group),
-`at_least`, `at_most`, `between`, `features`, `groups`, `decide` ("interval": the whole confidence interval decides; "point": the value alone;
-"significant": a value outside the limits fails where it differs statistically significantly from
-no difference) and `insufficient` (the verdict where the data are insufficient: "report", "pass",
-"fail" or "ignore").
+`at_least`, `at_most`, `between`, `features`, `groups`, `decide` ("interval": the whole confidence
+interval decides; "point": the value alone; "significant": a value outside the limits fails where
+it differs statistically significantly from no difference) and `insufficient` (the verdict where
+the data are insufficient: "report", "pass", "fail" or "ignore").
 
 ## Values of flags
 
