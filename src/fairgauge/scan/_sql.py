@@ -52,7 +52,7 @@ class Columns:
     ``decode``: turns a fetched key to a plain value, if the engine's own will not do.
     ``double``: the type of double-precision numbers.
     ``sets``: whether the engine knows grouping sets.
-    ``looks``: whether a look at the first rows is cheap.
+    ``looks``: whether a look at the first rows is cheap beside the scan of all.
     ``batched``: the columns whose values are in batches of rows what DuckDB groups by.
     ``moment``: writes a key as the last of some times that is not after it, if the engine can.
     ``double_or_nan``: the expression as a double that may be NaN, if that is cheaper.
