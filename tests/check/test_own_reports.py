@@ -86,7 +86,7 @@ def test_no_table_of_a_preset_has_an_error(tmp_path, preset, asked):
     report = fg.audit(
         frame, preset=preset, prediction="hired", positive=1, sensitive=["sex", "race"], **asked
     )
-    for suffix in ("md", "xlsx"):
+    for suffix in ("md", "xlsx") if asked in ({}, EXCLUDED) else ("md",):
         report.save(tmp_path / f"audit.{suffix}")
         found = fg.check(tmp_path / f"audit.{suffix}")
         assert found.errors == 0, str(found)
@@ -363,11 +363,10 @@ def test_what_no_printed_number_gives_is_named_and_leaves_a_filing_undecided(fil
 
 
 @pytest.mark.parametrize("reference", [None, "others", {"sex": "M"}], ids=str)
-@pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("preset", ["us-lending", "california-crd-2025", "hti-1-dsi"])
-def test_no_filing_has_an_error_whatever_its_rows(tmp_path, preset, weight, reference):
+def test_no_filing_has_an_error_whatever_its_rows(tmp_path, preset, reference):
     numpy, polars = pytest.importorskip("numpy"), pytest.importorskip("polars")
-    for n in (60, 400):
+    for n, weight in ((60, "w"), (60, None), (400, "w")):
         rng = numpy.random.default_rng(n)
         rows = polars.DataFrame({
             "sex": rng.choice(["F", "M", "X", None], n, p=[0.4, 0.4, 0.1, 0.1]).tolist(),

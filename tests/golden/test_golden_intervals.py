@@ -44,7 +44,7 @@ AUDITS = {
     "clusters": {**SCORED, "strata": "stratum", "cluster": "cluster"},
     "weights and clusters": {**BINARY, "weight": "w", "cluster": "cluster"},
     "clusters and overall": {**BINARY, "cluster": "cluster", "reference": "overall"},
-    "exact": {**BINARY, "method": "exact"},
+    "exact": {**BINARY, "method": "exact", "metrics": SOME},
     "bayes": {**BINARY, "method": "bayes"},
     "bootstrap": {**BINARY, "method": "bootstrap"},
     "bootstrap and weights": {**BINARY, "method": "bootstrap", "weight": "w"},

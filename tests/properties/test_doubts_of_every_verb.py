@@ -33,6 +33,7 @@ def words(values: list[int]) -> list[str]:
     return ["yes" if each else "no" for each in values]
 
 
+@cache
 def table(selected: int = 16) -> pl.DataFrame:
     """Return rows of two groups: the candidate treats them alike, the model in use nearly so.
 

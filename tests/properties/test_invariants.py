@@ -247,11 +247,8 @@ def test_all_reserved_words_at_once_are_names_of_groups() -> None:
 @pytest.mark.parametrize(
     ("kind", "column", "words"),
     [
-        ("binary", "group", ("h1", "h2", "h3")),
         ("binary", "group", ("others", "overall", "rest")),
-        ("binary", "stratum", ("t1", "t2")),
         ("binary", "stratum", ("overall", "pooled")),
-        ("multiclass", "class", ("d1", "d2", "d3")),
         ("multiclass", "class", ("macro", "weighted", "worst")),
         ("multiclass", "class", ("micro", "none", "worst")),
     ],

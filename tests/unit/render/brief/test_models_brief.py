@@ -174,7 +174,7 @@ def test_a_candidate_that_decides_alike_is_stated_and_needs_no_rows(margins) -> 
     data = rows()
     brief = compared(data.with_columns(boosted="current"), margins=margins).brief()
     assert str(brief.headline) == "boosted decides all 4,000 applications as current does"
-    assert "so that nothing in them distinguishes the two" in str(brief.verdict[0])
+    assert "so nothing in them distinguishes the two" in str(brief.verdict[0])
     (step,) = map(str, brief.steps)
     assert "check the decisions of boosted, its scores and their threshold" in step
     one = data.with_row_index().with_columns(
