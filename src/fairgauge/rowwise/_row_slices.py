@@ -339,8 +339,8 @@ def flip_interval(better: int, worse: int, n: int, m: int, spec: Spec, *, apart:
     if not apart:
         raise NoInterval(ReasonCode.OWN_NEIGHBOURS)
     limits = paired_difference(better, worse, n, critical(spec.confidence))
-    p = paired_p(better, worse)  # the rows of the reference are taken as fixed
-    return _single_interval(limits, p, (IntervalMethod.SCORE,), min(n, m))
+    method = (IntervalMethod.SCORE, IntervalMethod.CONDITIONAL)
+    return _single_interval(limits, paired_p(better, worse), method, min(n, m))
 
 
 def consistent(away: Array, rows: int, spec: Spec) -> Intervals:
@@ -376,7 +376,7 @@ def top_interval(held: float, others: float, n: int, m: int, part: float, spec: 
     return _single_interval(
         (_ratio_to_all_rows(low, part), _ratio_to_all_rows(high, part)),
         top_p(held, places, n, n + m),
-        (IntervalMethod.WILSON,),
+        (IntervalMethod.WILSON, IntervalMethod.CONDITIONAL),
         min(n, m),
         expected=places * min(n, m) / (n + m),
     )
@@ -412,11 +412,8 @@ def _single_interval(
     expected: float = np.inf,
 ) -> Intervals:
     low, high, chance = (np.array([each], dtype=np.float64) for each in (*limits, p))
-    few, rare = (
-        insufficient_rows(np.array([float(rows)])),
-        insufficient_expected(np.array([expected])),
-    )
-    too_few = first_reasons(few, rare)
+    few = insufficient_rows(np.array([float(rows)]))
+    too_few = first_reasons(few, insufficient_expected(np.array([expected])))
     return Intervals(low, high, chance, [method], too_few, expected=np.array([np.nan]))
 
 

@@ -31,6 +31,7 @@ from fairgauge.stats.intervals import (
     wilson,
     wilson_odds,
 )
+from fairgauge.stats.sampling import deviations, rows_of_level
 from fairgauge.stats.significance import invert, two_sided
 
 if TYPE_CHECKING:
@@ -384,9 +385,6 @@ def jackknifed_share(values: Array, rows: int, confidence: float) -> Limits:
     """
     # Kott (2001), Journal of Official Statistics 17, 521-526 (delete-a-group); Korn and Graubard
     # (1998), Survey Methodology 24, 193-201 (effective rows).
-    mean, without = values[0], values[1:]
-    blocks = len(without)
-    variance = ((without - mean) ** 2).sum() * (blocks - 1) / blocks
-    n = mean * (1 - mean) / variance
-    n = np.where(np.isfinite(n) & (n > 0), n, float(rows))
-    return wilson(mean * n, n, critical_t(confidence, blocks - 1))
+    variance = (deviations(values) ** 2).sum()
+    n = rows_of_level(values[0], variance, np.asarray(float(rows)))
+    return wilson(values[0] * n, n, critical_t(confidence, len(values) - 2))

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from fairgauge.stats._roots import bisect
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet, quotient
 from fairgauge.stats.intervals import t_from_z, wilson
+from fairgauge.stats.sampling import scaled_limits
 
 
 @quiet
@@ -70,11 +71,11 @@ def precision_interval(
     (0.472, 0.715)
     """
     a, var, m, z = floats(average, variance, positives, z)
-    step, odds = z * np.sqrt(var) / (a * (1 - a)), a / (1 - a)
-    usable = (var > 0) & (a > 0) & (a < 1)
-    low, high = wilson(np.nan_to_num(a) * m, m, z)
-    low = np.where(usable, 1 / (1 + np.exp(step) / odds), low)
-    return low, np.where(usable, 1 / (1 + np.exp(-step) / odds), high)
+    both = zip(
+        scaled_limits(a, np.sqrt(var), z, 0.0, 1.0), wilson(np.nan_to_num(a) * m, m, z), strict=True
+    )
+    low, high = (np.where(np.isnan(scaled), share, scaled) for scaled, share in both)
+    return low, high
 
 
 _ASSUMED, _OBSERVED = 2.0, 6.0
