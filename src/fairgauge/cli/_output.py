@@ -13,7 +13,8 @@ from fairgauge.cli._command_group import Decorator, gather_options, print_messag
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, cause, quote
 from fairgauge.object_stores import Object, Place, is_object
-from fairgauge.render.formats import LANGUAGE_NAMES, format_of, names, suffixes
+from fairgauge.render.formats import format_of, names, suffixes
+from fairgauge.render.language import NAMES
 from fairgauge.render.words.numbers import numbered
 from fairgauge.start.records import dataclass
 
@@ -71,7 +72,7 @@ def prints_report(command: Callable[..., object]) -> Callable[..., object]:
 _AMOUNT = (
     click.option(
         "--lang",
-        type=click.Choice(LANGUAGE_NAMES),
+        type=click.Choice(NAMES),
         default="en",
         show_default=True,
         help="Language of the first page and its verdicts.",

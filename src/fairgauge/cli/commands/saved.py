@@ -21,7 +21,7 @@ from fairgauge.cli._output import (
 )
 from fairgauge.errors import DataError, quote, suggest
 from fairgauge.question.options import BY_NAME
-from fairgauge.render.formats import LANGUAGE_NAMES
+from fairgauge.render.language import NAMES
 
 
 @click.command("render", cls=OfSaved)
@@ -158,7 +158,7 @@ def schema_command(name: str | None) -> None:
 @click.option(
     "-c", "--config", metavar="FILE", help="A specification; the page asks what it leaves open."
 )
-@click.option("--lang", type=click.Choice(LANGUAGE_NAMES), default="en", help="Its language.")
+@click.option("--lang", type=click.Choice(NAMES), default="en", help="Its language.")
 def page_command(output: str, preset: str | None, config: str | None, lang: str) -> None:
     """Write one page that audits a CSV file in a browser, without an installation.
 
