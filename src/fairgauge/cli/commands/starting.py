@@ -60,7 +60,7 @@ def demo_command(output: str, out: Output) -> None:
     found = examples(folder)
     for example in found:
         for suffix in _SUFFIXES:
-            example.report.save(folder / f"{example.name}{suffix}")
+            example.report.save(folder / f"{example.name}{suffix}", lang=out.lang)
     if out.quiet:
         print_result("".join(render(example.report, **shown) for example in found))
         return
