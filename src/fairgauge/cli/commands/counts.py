@@ -22,6 +22,7 @@ from fairgauge.cli._command_group import (
     Command,
     Decorator,
     add_options,
+    is_quiet,
     print_message,
     print_result,
 )
@@ -100,7 +101,6 @@ def _min_cell(*, required: bool = False) -> Decorator:
     metavar="COL",
     help="Count every period of a column of days ... quarters or years apart; -o is then a folder.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Print no notes on what the counts show.")
 def count_command(
     data: DataArguments,
     config: str | None,
@@ -111,7 +111,6 @@ def count_command(
     columns: str | None,
     from_result: str | None,
     by: str | None,
-    quiet: bool,
     controls: tuple[str, ...],
     **flags: Any,
 ) -> None:
@@ -180,7 +179,7 @@ def count_command(
 
         cube = protect(cube, min_cell)
     print_or_save(cube, output)
-    if not (of_answers or quiet):
+    if not (of_answers or is_quiet()):
         from fairgauge.render.documents.report_notes import opening_warnings
 
         for line in opening_warnings(warnings):
