@@ -12,8 +12,8 @@ from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode
-from fairgauge.render.formats import in_language
 from fairgauge.render.grammar import LANGUAGES
+from fairgauge.render.language import in_language
 from fairgauge.render.page import first_page
 
 TABLES = int(os.environ.get("FAIRGAUGE_TABLES", "1000" if EVERY_CASE else "20"))

@@ -46,7 +46,7 @@ def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator
     few = rows < FEWEST_ROWS
     if len(rows) >= MANY_LEVELS and rows[few].sum() > rows.sum() / 2:
         share = float(rows[few].sum() / rows.sum())
-        facts = {"strata": len(rows), "share": share, "minimum": FEWEST_ROWS}
+        facts: dict[str, Any] = {"strata": len(rows), "share": share, "minimum": FEWEST_ROWS}
         yield Diagnostic.warning(DiagnosticCode.MANY_STRATA, **facts, **spec.unit)
 
 

@@ -90,8 +90,8 @@ def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
         of = [each.labels if of_labels else each.predictions for each in masks]
         positive = {int(rows[each].sum()) for each in of}
         if task is Task.MULTICLASS and np.count_nonzero(rows) == 1:
-            value = name_of(cube.levels[axis][int(rows.argmax())])
-            yield Diagnostic.warning(code, column=axis.column, value=value)
+            only = name_of(cube.levels[axis][int(rows.argmax())])
+            yield Diagnostic.warning(code, column=axis.column, value=only)
         elif task is Task.BINARY and positive in ({0}, {int(rows.sum())}):
             threshold = None if of_labels else masks[-1].threshold
             yield Diagnostic.warning(
@@ -278,8 +278,8 @@ def missing_classes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for axis in cube.plan.outcomes:
         levels = [] if axis.bins else [e for e in levels_with_cases(cube, axis) if e[1]]
         if missing := classes_of_missing(level for level, _ in levels):
-            held = [each for each in levels if each[0] in missing]
-            facts = {"column": axis.column, "rows": sum(rows for _, rows in held), **spec.unit}
+            rows = sum(rows for level, rows in levels if level in missing)
+            facts: dict[str, Any] = {"column": axis.column, "rows": rows, **spec.unit}
             names = tuple(map(name_of, missing))
             line = spec.recoding_line(axis.column, {UNKNOWN: names})
             yield Diagnostic.warning(
@@ -392,13 +392,10 @@ def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 continue
             rows, equal = _always_equal(cube, axis, outcome)
             if equal:
-                facts = {"column": axis.column, "role": str(outcome.role), "rows": rows}
                 yield Diagnostic.warning(
-                    DiagnosticCode.SENSITIVE_IS_OUTCOME,
-                    outcome=outcome.column,
-                    **facts,
-                    **spec.unit,
-                )
+                    DiagnosticCode.SENSITIVE_IS_OUTCOME, column=axis.column,
+                    role=str(outcome.role), outcome=outcome.column, rows=rows, **spec.unit,
+                )  # fmt: skip
                 break
 
 
@@ -578,7 +575,7 @@ def codes_as_favourable(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnost
             and is_unclear_code(name_of(value))
         ]
         if values:
-            facts = {"column": axis.column, "rows": cube.read, "preset": word}
+            facts: dict[str, Any] = {"column": axis.column, "rows": cube.read, "preset": word}
             yield Diagnostic.warning(
                 DiagnosticCode.CODE_AS_FAVOURABLE, values=tuple(values), **facts
             )

@@ -281,8 +281,8 @@ def open_doubts(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> tuple[Do
     weights: dict[Doubt, float] = {}
     for note in notes:
         if note.level is Level.WARNING:
-            concerns = DOUBTS_RAISED_BY.get(note.code, lambda *_: ())
-            for each in concerns(note, spec, cube.read):
+            concerns = DOUBTS_RAISED_BY.get(note.code)
+            for each in concerns(note, spec, cube.read) if concerns else ():
                 key = replace(each, rows=0)
                 found[key] = min(found.get(key, 0) + each.rows, cube.read)
                 weights[key] = weights.get(key, 0.0) + _weight(note, cube)

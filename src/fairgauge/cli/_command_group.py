@@ -77,11 +77,15 @@ def print_no_notes(context: click.Context, option: click.Parameter, quiet: bool)
     context.meta[_NO_NOTES] = quiet
 
 
+def is_quiet() -> bool:
+    """Return whether a command was given ``-q``."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.params.get("quiet") or context.meta.get(_NO_NOTES))
+
+
 def print_message(message: Exception | str, prefix: str = "Error: ") -> None:
     """Write a message to standard error, escaped and of limited length; no note if quiet."""
-    context = click.get_current_context(silent=True)
-    quiet = context is not None and (context.params.get("quiet") or context.meta.get(_NO_NOTES))
-    if quiet and prefix == "Note: ":
+    if is_quiet() and prefix == "Note: ":
         return
     if isinstance(message, SpecError) and len(message.problems) > 1:
         mistakes = [f"{len(message.problems)} mistakes in the specification", *message.problems]
@@ -125,7 +129,7 @@ class Command(click.Command):
                     is_flag=True,
                     expose_value=False,
                     callback=print_no_notes,
-                    help="Print no notes.",
+                    help="Print no notes, and one line of several.",
                 )
             )
 

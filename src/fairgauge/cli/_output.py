@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli._arguments import CUBE_SUFFIX, STANDARD_INPUT, named_files, resolve_path
-from fairgauge.cli._command_group import Decorator, gather_options, print_message, print_result
+from fairgauge.cli._command_group import (
+    Decorator,
+    gather_options,
+    is_quiet,
+    print_message,
+    print_result,
+)
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, cause, quote
 from fairgauge.object_stores import Object, Place, is_object
-from fairgauge.render.formats import LANGUAGE_NAMES, format_of, names, suffixes
+from fairgauge.render.formats import format_of, names, suffixes
+from fairgauge.render.language import NAMES
 from fairgauge.render.words.numbers import numbered
 from fairgauge.start.records import dataclass
 
@@ -71,7 +78,7 @@ def prints_report(command: Callable[..., object]) -> Callable[..., object]:
 _AMOUNT = (
     click.option(
         "--lang",
-        type=click.Choice(LANGUAGE_NAMES),
+        type=click.Choice(NAMES),
         default="en",
         show_default=True,
         help="Language of the first page and its verdicts.",
@@ -88,14 +95,9 @@ _AMOUNT = (
 )
 
 
-prints_lines = click.option("-q", "--quiet", is_flag=True, help="Print one line, and no notes.")
-"""Gives a command that prints a few lines the option to print the first alone."""
-
-
-def print_lines(text: object, *, quiet: bool) -> None:
-    """Print lines, or the first of them alone."""
-    lines = str(text).split("\n")
-    print_result("\n".join(lines[:1] if quiet else lines))
+def print_lines(text: object) -> None:
+    """Print lines, or with ``-q`` the first of them alone."""
+    print_result(str(text).partition("\n")[0] if is_quiet() else str(text))
 
 
 # the formats that have the warnings before the verdict

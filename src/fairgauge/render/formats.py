@@ -1,47 +1,23 @@
-"""The languages and the formats in which results are shown. A format is one row.
+"""The registry of formats: names, suffixes, writers and options. A format is one row.
 
 File suffixes, the choices of the command line, and the messages about them derive from it.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError, quote, suggest
+from fairgauge.render.language import in_language
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.start.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from fairgauge.results.shown_result import ShownResult
-
-
-LANGUAGE_NAMES = ("en", "de")
-ASKED: ContextVar[tuple[str, Mapping[str, Any]]] = ContextVar("ASKED", default=("en", {}))
-"""The language, and the words of the user in it."""
-
-
-@contextmanager
-def in_language(language: str, words: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Make first pages in a language, with the user's words in it.
-
-    Raises ``DataError``: there is no such language.
-    """
-    if language not in LANGUAGE_NAMES:
-        raise DataError(
-            f"no language {quote(language)}.{suggest(language, LANGUAGE_NAMES)} "
-            f"Allowed: {', '.join(LANGUAGE_NAMES)}"
-        )
-    asked = ASKED.set((language, words or {}))
-    try:
-        yield
-    finally:
-        ASKED.reset(asked)
 
 
 @dataclass(frozen=True, slots=True)

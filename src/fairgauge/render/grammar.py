@@ -36,7 +36,7 @@ from fairgauge.render.counts import (
     size_words,
     unsigned,
 )
-from fairgauge.render.formats import ASKED, in_language
+from fairgauge.render.language import ASKED, in_language
 from fairgauge.render.streams import toml_of_all
 from fairgauge.render.words.display_names import called, capitalised, group_called
 from fairgauge.render.words.metric_words import metric_words, shown, written_rule_words

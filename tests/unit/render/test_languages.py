@@ -17,8 +17,9 @@ import fairgauge as fg
 from fairgauge.enums import DiagnosticCode
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render.document import document
-from fairgauge.render.formats import LANGUAGE_NAMES, in_language, render
+from fairgauge.render.formats import render
 from fairgauge.render.grammar import LANGUAGES
+from fairgauge.render.language import NAMES, in_language
 from fairgauge.render.page import first_page, rule_grid
 
 OWN = {("people", "adjectives"), ("people", "plain"), ("terms", "plural"), ("terms", "many")}
@@ -38,7 +39,7 @@ ENGLISH_WORDS = re.compile(
     r"|(?:selection|positive|negative|error) rate)\b",
     re.IGNORECASE,
 )
-OTHERS = [name for name in LANGUAGE_NAMES if name != "en"]
+OTHERS = [name for name in NAMES if name != "en"]
 
 
 def texts_of(name: str) -> dict[str, Any]:
@@ -58,7 +59,7 @@ def places(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tup
 
 
 def test_every_language_that_is_named_has_a_grammar():
-    assert tuple(LANGUAGES) == LANGUAGE_NAMES
+    assert tuple(LANGUAGES) == NAMES
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -67,7 +68,7 @@ def test_a_language_has_every_code_and_place_of_english_and_no_other(name):
     assert set(places(texts_of(name))) == set(places(texts_of("en")))
 
 
-@pytest.mark.parametrize("name", LANGUAGE_NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_text_is_a_template(name):
     grammar = LANGUAGES[name]({})
     helpers = grammar.env.globals.keys() - jinja2.defaults.DEFAULT_NAMESPACE - {"inf"}
@@ -162,7 +163,7 @@ def test_every_code_has_a_text(table, codes):
     assert without <= (texts["because"].keys() if table == "reason" else set())
 
 
-@pytest.mark.parametrize("name", LANGUAGE_NAMES)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("reasons", "place"),
     [
@@ -179,7 +180,7 @@ def test_why_data_are_insufficient_in_few_words(name, reasons, place):
     assert grammar.insufficient(reasons) == grammar.table["few_data"][place]
 
 
-@pytest.mark.parametrize("name", LANGUAGE_NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_minimum_that_was_asked_speaks_for_itself(name):
     grammar = LANGUAGES[name]({})
     small = Reason.of(ReasonCode.SMALL_GROUP, n=159, minimum=300)

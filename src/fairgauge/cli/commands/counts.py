@@ -21,6 +21,7 @@ from fairgauge.cli._command_group import (
     Command,
     Decorator,
     add_options,
+    is_quiet,
     print_message,
     print_result,
 )
@@ -93,7 +94,6 @@ def _min_cell(*, required: bool = False) -> Decorator:
     metavar="FILE",
     help="In place of DATA: the answer to the query of --dialect (.csv, .parquet ...).",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Print no notes on what the counts show.")
 def count_command(
     data: DataArguments,
     config: str | None,
@@ -103,7 +103,6 @@ def count_command(
     dialect: str | None,
     columns: str | None,
     from_result: str | None,
-    quiet: bool,
     controls: tuple[str, ...],
     **flags: Any,
 ) -> None:
@@ -165,7 +164,7 @@ def count_command(
 
         cube = protect(cube, min_cell)
     print_or_save(cube, output)
-    if not (of_answers or quiet):
+    if not (of_answers or is_quiet()):
         from fairgauge.render.documents.report_notes import opening_warnings
 
         for line in opening_warnings(warnings):

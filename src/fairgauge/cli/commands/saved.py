@@ -16,12 +16,11 @@ from fairgauge.cli._output import (
     check_outputs,
     note_exposed,
     print_lines,
-    prints_lines,
     shows_result,
 )
 from fairgauge.errors import DataError, quote, suggest
 from fairgauge.question.options import BY_NAME
-from fairgauge.render.formats import LANGUAGE_NAMES
+from fairgauge.render.language import NAMES
 
 
 @click.command("render", cls=SavedResultCommand)
@@ -77,8 +76,7 @@ def render_command(saved: str, out: Output) -> int:
     help="Ed25519 private key that signs the bundle (extra seal); the password of an encrypted one "
     "is in FAIRGAUGE_KEY_PASSWORD, or asked for.",
 )
-@prints_lines
-def seal_command(report: str, counts: str, output: str, key: str | None, *, quiet: bool) -> int:
+def seal_command(report: str, counts: str, output: str, key: str | None) -> int:
     """Seal REPORT, a JSON report, with COUNTS, the .cube.json that it was made of.
 
     The report is computed again from the counts first; a report that does not follow from them is
@@ -97,7 +95,7 @@ def seal_command(report: str, counts: str, output: str, key: str | None, *, quie
     is_attended = sys.stdin is not None and sys.stdin.isatty()
     if key is not None and is_locked(key) and KEY_PASSWORD not in os.environ and is_attended:
         password = click.prompt(f"Password of {quote(key)}", hide_input=True, err=True)
-    print_lines(seal(report, cube, output, key, password), quiet=quiet)
+    print_lines(seal(report, cube, output, key, password))
     note_exposed(cube)
     return 0
 
@@ -107,8 +105,7 @@ def seal_command(report: str, counts: str, output: str, key: str | None, *, quie
 @click.option(
     "--signed-by", metavar="FINGERPRINT", help="Key that must have signed the bundle: ed25519:..."
 )
-@prints_lines
-def verify_command(bundle: str, signed_by: str | None, *, quiet: bool) -> int:
+def verify_command(bundle: str, signed_by: str | None) -> int:
     """Compute the whole report of BUNDLE again, and report where it differs.
 
     Exit code 0: reproduced; 1: a part was changed, a field does not follow from the counts, or
@@ -122,7 +119,7 @@ def verify_command(bundle: str, signed_by: str | None, *, quiet: bool) -> int:
     from fairgauge.sharing.sealing import verify
 
     found = verify(bundle, signed_by)
-    print_lines(found, quiet=quiet)
+    print_lines(found)
     codes = {VerificationResult.REPRODUCED: 0, VerificationResult.PARTLY_REPRODUCED: 3}
     return codes.get(found.finding, 1)
 
@@ -158,7 +155,7 @@ def schema_command(name: str | None) -> None:
 @click.option(
     "-c", "--config", metavar="FILE", help="A specification; the page asks what it leaves open."
 )
-@click.option("--lang", type=click.Choice(LANGUAGE_NAMES), default="en", help="Its language.")
+@click.option("--lang", type=click.Choice(NAMES), default="en", help="Its language.")
 def page_command(output: str, preset: str | None, config: str | None, lang: str) -> None:
     """Write one page that audits a CSV file in a browser, without an installation.
 

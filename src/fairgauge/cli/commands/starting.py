@@ -29,7 +29,7 @@ from fairgauge.cli._command_group import (
     print_result,
     printable,
 )
-from fairgauge.cli._output import Output, made_folder, print_lines, prints_lines, prints_report
+from fairgauge.cli._output import Output, made_folder, print_lines, prints_report
 from fairgauge.errors import listing
 from fairgauge.question.options import BY_NAME
 
@@ -60,7 +60,7 @@ def demo_command(output: str, out: Output) -> None:
     found = examples(folder)
     for example in found:
         for suffix in _SUFFIXES:
-            example.report.save(folder / f"{example.name}{suffix}")
+            example.report.save(folder / f"{example.name}{suffix}", lang=out.lang)
     if out.quiet:
         print_result("".join(render(example.report, **shown) for example in found))
         return
@@ -263,8 +263,7 @@ def _describe_entries(entries: list[MetricDescription]) -> dict[str, str]:
 @click.command("validate", cls=Command)
 @question()
 @takes_data()
-@prints_lines
-def validate_command(data: DataArguments, config: str | None, quiet: bool, **flags: Texts) -> None:
+def validate_command(data: DataArguments, config: str | None, **flags: Texts) -> None:
     """Check a specification, and whether DATA have what it needs.
 
     Checked are the columns, their types, and the groups that are named in rules, references,
@@ -314,4 +313,4 @@ def validate_command(data: DataArguments, config: str | None, quiet: bool, **fla
             lines.append("  groups     not read: that would be a query where the rows are")
         for each in warnings or ():
             print_message(each.message, prefix="Warning: ")
-    print_lines("\n".join(lines), quiet=quiet)
+    print_lines("\n".join(lines))

@@ -18,7 +18,7 @@ from fairgauge.enums import ClassKind, Decide, IntervalMethod, Status
 from fairgauge.errors import SpecError
 from fairgauge.question.rules import Rule, limits_of, parse_rule
 from fairgauge.render._document_tree import Unit
-from fairgauge.render.formats import ASKED
+from fairgauge.render.language import ASKED
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
 from fairgauge.results import disparities

@@ -24,6 +24,13 @@ def test_it_prints_two_audits_and_writes_reports(run, tmp_path, monkeypatch):
             assert (tmp_path / "out/demo" / name).as_uri() in result.stdout
 
 
+def test_its_files_are_in_the_language_that_is_asked_for(run, tmp_path, monkeypatch):
+    """They were English, whatever was asked for."""
+    monkeypatch.chdir(tmp_path)
+    run("demo", "--lang", "de")
+    assert '<html lang="de">' in (tmp_path / "fairgauge-demo/loans.html").read_text("utf-8")
+
+
 SUFFIXES = ("html", "json", "md")
 
 

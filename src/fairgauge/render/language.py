@@ -1,0 +1,31 @@
+"""The language in which first pages are made while something is rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from fairgauge.errors import DataError, quote, suggest
+
+NAMES = ("en", "de")
+ASKED: ContextVar[tuple[str, Mapping[str, Any]]] = ContextVar("ASKED", default=("en", {}))
+"""The language, and the words of the user in it."""
+
+
+@contextmanager
+def in_language(language: str, words: Mapping[str, Any] | None = None) -> Iterator[None]:
+    """Make first pages in a language, with the user's words in it.
+
+    Raises ``DataError``: there is no such language.
+    """
+    if language not in NAMES:
+        raise DataError(
+            f"no language {quote(language)}.{suggest(language, NAMES)} Allowed: {', '.join(NAMES)}"
+        )
+    asked = ASKED.set((language, words or {}))
+    try:
+        yield
+    finally:
+        ASKED.reset(asked)
