@@ -237,8 +237,10 @@ class Plan:
 
     def axis(self, role: Role, column: str | None = None) -> Axis | None:
         """Return the axis of a role (and column), if it is counted."""
-        named = (axis for axis in self.axes if column in (None, axis.column))
-        return next((axis for axis in named if axis.role is role), None)
+        for axis in self.axes:  # a generator would be called for every axis
+            if axis.role is role and column in (None, axis.column):
+                return axis
+        return None
 
     @property
     def outcomes(self) -> tuple[Axis, ...]:
