@@ -237,7 +237,7 @@ class Plan:
 
     def axis(self, role: Role, column: str | None = None) -> Axis | None:
         """Return the axis of a role (and column), if it is counted."""
-        for axis in self.axes:
+        for axis in self.axes:  # a generator would be called for every axis
             if axis.role is role and column in (None, axis.column):
                 return axis
         return None

@@ -208,7 +208,7 @@ class UnrecordedGroups:
     def _amount_clusters(
         self, mean: Mean, outcome: OutcomeMasks, unique: Index, everyone: bool
     ) -> tuple[Index, Index, Array, Array] | None:
-        if (by_cluster := self._by_cluster([True, False])) is None:
+        if (by_cluster := self._cluster_table([True, False])) is None:
             return None
         table, cluster = by_cluster
         codes, _ = self._amount_codes(table, mean, outcome, everyone)
@@ -312,7 +312,7 @@ class UnrecordedGroups:
     def _clusters(
         self, rate: Rate, outcome: OutcomeMasks, cells: Index, *, everyone: bool
     ) -> Clusters | None:
-        by_cluster = self._by_cluster([True, False] if everyone else [True])
+        by_cluster = self._cluster_table([True, False] if everyone else [True])
         if by_cluster is None:
             return None
         table, cluster = by_cluster
@@ -321,7 +321,7 @@ class UnrecordedGroups:
         cell = np.searchsorted(cells, self._cell_codes(table)[used])
         return cluster[used], cell, kind[used], self._weights(table)[used], known[used]
 
-    def _by_cluster(self, probable: Sequence[bool]) -> tuple[CountTable, Index] | None:
+    def _cluster_table(self, probable: Sequence[bool]) -> tuple[CountTable, Index] | None:
         axis = self.cube.plan.axis(Role.CLUSTER)
         if axis is None:
             return None
