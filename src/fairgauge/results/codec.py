@@ -128,7 +128,8 @@ Version = Annotated[
 def to_dict(value: Any) -> Plain:
     """Return the plain values of a frozen dataclass: infinities are words, tuples lists.
 
-    >>>     >>> to_dict(Bounds(0.5, math.inf))
+    >>> from fairgauge.results.scopes import Bounds
+    >>> to_dict(Bounds(0.5, math.inf))
     {'low': 0.5, 'high': 'Infinity'}
     """
     kind: Any = type(value)
@@ -142,7 +143,8 @@ def from_dict(kind: type[Result], values: Saved) -> Result:
     ``kind``: type The dataclass.
     ``values``: mapping Its plain values; keys that it does not have follow from others.
 
-    >>>     >>> from_dict(Bounds, {"low": 0.5, "high": "Infinity"})
+    >>> from fairgauge.results.scopes import Bounds
+    >>> from_dict(Bounds, {"low": 0.5, "high": "Infinity"})
     Bounds(low=0.5, high=inf)
     """
     hashable: Any = kind
