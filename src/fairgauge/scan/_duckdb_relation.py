@@ -48,7 +48,7 @@ _CSV_ERRORS = {
 
 
 def run(query: str, name: str, *, in_order: bool = False) -> Iterator[Record]:
-    """Run a query of what has a name in messages; its records come as the rows do if ``in_order``."""
+    """Run a query of what has a name in messages, and fetch its records, some at a time."""
     with engine_errors(name), _connection().cursor() as cursor:
         if in_order:  # of all cursors, until the rows are here
             cursor.execute("SET preserve_insertion_order = true")
