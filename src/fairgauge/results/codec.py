@@ -128,6 +128,7 @@ Version = Annotated[
 def to_dict(value: Any) -> Plain:
     """Return the plain values of a frozen dataclass: infinities are words, tuples lists.
 
+    >>> from fairgauge.results.scopes import Bounds
     >>> to_dict(Bounds(0.5, math.inf))
     {'low': 0.5, 'high': 'Infinity'}
     """
@@ -142,6 +143,7 @@ def from_dict(kind: type[Result], values: Saved) -> Result:
     ``kind``: type The dataclass.
     ``values``: mapping Its plain values; keys that it does not have follow from others.
 
+    >>> from fairgauge.results.scopes import Bounds
     >>> from_dict(Bounds, {"low": 0.5, "high": "Infinity"})
     Bounds(low=0.5, high=inf)
     """

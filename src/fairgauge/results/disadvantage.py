@@ -129,13 +129,10 @@ def _sign_of_share(row: Rate, favourable: Favourable) -> int:
     event = event_of(row)
     if event not in (TP + FP, TN + FN):
         return 0
-    to_decision = event == TP + FP
     good = favourable is Favourable.POSITIVE
-    if row.among == TN + FP and good:
+    if row.among == (TN + FP if good else TP + FN):
         return 0  # a favourable decision in spite of the outcome may be a gift or a burden
-    if row.among == TP + FN and not good:
-        return 0
-    return -1 if to_decision == good else 1
+    return -1 if good == (event == TP + FP) else 1
 
 
 def event_of(row: Rate) -> Cells | None:
@@ -158,10 +155,8 @@ def other_group(groups: Iterable[tuple[str, str]], contrast: AnyComparison) -> s
     None where it is compared with several together. ``groups`` are features with their groups.
     """
     reference = contrast.reference
-    if reference is None or reference.group is not None:
+    if reference is None or reference.kind is not ReferenceKind.OTHERS:
         return None if reference is None else reference.group
-    if reference.kind is not ReferenceKind.OTHERS:
-        return None
     mine = contrast.feature, contrast.group
     others = {group for feature, group in groups if feature == mine[0] and group != mine[1]}
     return others.pop() if len(others) == 1 else None

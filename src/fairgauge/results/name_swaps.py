@@ -236,10 +236,9 @@ class PairsAudit(ShownResult):
     @property
     def verdict(self) -> SwapVerdict:
         """Return differs where any difference does, equivalent where all are, else cannot tell."""
-        found = {each.verdict for each in self.differences}
-        if SwapVerdict.DIFFERS in found:
-            return SwapVerdict.DIFFERS
-        return found.pop() if found == {SwapVerdict.EQUIVALENT} else SwapVerdict.CANNOT_TELL
+        order = (SwapVerdict.DIFFERS, SwapVerdict.CANNOT_TELL, SwapVerdict.EQUIVALENT)
+        found = (each.verdict for each in self.differences)
+        return min(found, key=order.index, default=SwapVerdict.CANNOT_TELL)
 
     @property
     def distinct(self) -> tuple[SwapDifference, ...]:

@@ -153,10 +153,9 @@ class ShownResult:
 
     def to_json(self) -> str:
         """Return strict JSON, each record in a line; infinities are "Infinity" and "-Infinity"."""
-        lines = [
-            f"{_json(key)}: {_lines_of_records(value)}" for key, value in self.to_dict().items()
-        ]
-        text = "{\n" + ",\n".join(lines) + "\n}"
+        keys = self.to_dict().items()
+        lines = ",\n".join(f"{_json(key)}: {_lines_of_records(value)}" for key, value in keys)
+        text = f"{{\n{lines}\n}}"
         return re.sub(_CONTROLS, lambda found: f"\\u{ord(found[0]):04x}", text)
 
     def save(

@@ -167,10 +167,8 @@ def exit_code(outcome: Outcome) -> int:
 def overall(verdicts: Iterable[Verdict]) -> Outcome:
     """Return the overall outcome: the worst of all verdicts, ``none`` without rules."""
     outcomes = {verdict.outcome for verdict in verdicts}
-    if not outcomes:
-        return Outcome.NONE
-    if Outcome.FAIL in outcomes:
-        return Outcome.FAIL
+    if not outcomes or Outcome.FAIL in outcomes:
+        return Outcome.FAIL if outcomes else Outcome.NONE
     # groups that a rule ignores for insufficient data count only where there are no others
     return Outcome.PASS if outcomes - {Outcome.NONE} == {Outcome.PASS} else Outcome.INCONCLUSIVE
 

@@ -48,16 +48,16 @@ _CSV_ERRORS = {
 
 
 def run(query: str, name: str, *, in_order: bool = False) -> Iterator[Record]:
-    """Run a query of what has a name in messages, and fetch its records, some at a time.
-
-    ``in_order``: whether they come in the order of the rows, the same in every run.
-    """
+    """Run a query of what has a name in messages, and fetch its records, some at a time."""
     with engine_errors(name), _connection().cursor() as cursor:
-        cursor.execute(f"SET preserve_insertion_order = {in_order}")
+        if in_order:  # of all cursors, until the rows are here
+            cursor.execute("SET preserve_insertion_order = true")
         with progress("Counting rows", lambda: cursor.query_progress() / 100):
             _execute(cursor, query)
         while records := cursor.fetchmany(FETCHED):
             yield from records
+        if in_order:
+            cursor.execute("SET preserve_insertion_order = false")
 
 
 def _record_batches(found: Any, rows: int) -> Iterator[Any]:
@@ -382,7 +382,6 @@ class DuckRows:
                 yield from sql_batches(plan, _record_batches(found, rows))
                 return
             with _connection().cursor() as cursor:  # of execute() DuckDB 2 makes a copy
-                cursor.execute("SET preserve_insertion_order = false")
                 yield from sql_batches(plan, _record_batches(cursor.sql(query), rows))
 
     def query(self, plan: Plan) -> str:
