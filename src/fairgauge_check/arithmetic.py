@@ -211,7 +211,7 @@ def _check_reference(table: PublishedTable, min_share: float, fewest: int) -> It
         return
     if reference.rates and best.rates[0][0] > reference.rates[0][1]:
         is_group = reference.kind is RowKind.GROUP and reference.counts is not None
-        facts = {"reference": reference.name} if is_group else {}
+        facts: dict[str, Parameter] = {"reference": reference.name} if is_group else {}
         if best.rate is not None and best.share is None:
             facts |= {"printed": best.rate.text, "percent": best.rate.percent}
         yield _fault(FaultCode.REFERENCE_NOT_HIGHEST, reference, other=best.name, **facts,

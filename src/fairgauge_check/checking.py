@@ -226,10 +226,10 @@ def _check_table(
     if by_counts is not None and (named is not None or not higher):
         top, computed = by_counts
     elif top is not None and top.rate and top.rate.exact:
-        rate = top.rate.exact
-        computed = {row.name: {"ratio": float(row.rate.exact / rate)}
-                    for row in table.groups if row.rate and row.selected is None}  # fmt: skip
-        counted = {row.name: row for row in table.groups if row.name in computed}
+        rated = [row for row in reversed(table.groups) if row.rate and row.selected is None]
+        counted = {row.name: row for row in rated}
+        computed = {row.name: {"ratio": float(row.rate.exact / top.rate.exact)}
+                    for row in rated if row.rate}  # fmt: skip
     found = CheckedTable(
         source=None,
         name=table.name,

@@ -301,6 +301,7 @@ def _check_adjusted_rows(
         inside = {row["group"], *base} <= {*(strata.header if strata else ())}
         # what is pooled over the strata that both sides are in, of the selections possible
         for i, j in ((1, 2), (2, 1)) if of and counted and inside and len(base) == 1 else ():
+            assert of is not None
             cells_of = ((_selections(e[row["group"]]), _selections(e[base[0]])) for e in within)
             terms = [(*of(a[i], a[0], b[j], b[0]), a[0] + b[0])
                      for a, b in cells_of if a and b and a[0] and b[0]]  # fmt: skip
