@@ -188,8 +188,8 @@ def expected_divergence(a: Array, d: Array, kind: Divergence) -> Array:
     >>> round(float(expected), 4)
     0.0267
     """
-    seen = np.count_nonzero(a + d, axis=-1)
-    return (seen - 1) / (2 if kind == "kl" else 8) * (1 / a.sum(axis=-1) + 1 / d.sum(axis=-1))
+    seen, sizes = np.count_nonzero(a + d, axis=-1), 1 / a.sum(axis=-1) + 1 / d.sum(axis=-1)
+    return np.asarray((seen - 1) / (2 if kind == "kl" else 8) * sizes)
 
 
 @quiet
