@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -47,7 +48,7 @@ def test_a_lazy_frame_is_scanned_once():
 @pytest.fixture(params=["parquet", "pandas", "polars", "lazy", "pyarrow", "csv"])
 def late(request, tmp_path):
     """A label with too many values, but only after rows that look well."""
-    labels = [1.0] * 50_000 + [i / 7 for i in range(200_000)]
+    labels = np.concatenate([np.ones(50_000), np.arange(20_000) / 7])
     rows = pa.table({"g": ["a"] * len(labels), "y": labels})
     if request.param == "parquet":
         pq.write_table(rows, tmp_path / "rows.parquet")
