@@ -34,7 +34,7 @@ DRAWN = [
     ((33, 48, 17, 0), (51, 2, 60, 19)),
 ]
 TABLES = st.tuples(COUNTS, COUNTS) if EVERY_CASE else st.sampled_from(DRAWN)
-RANDOM = {M.JEFFREYS, M.BOOTSTRAP, M.CHI_SQUARE, M.BALL}
+RANDOM = {M.JEFFREYS, M.BOOTSTRAP, M.BALL}
 
 
 def cube(table, times=1):

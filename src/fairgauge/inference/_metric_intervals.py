@@ -98,7 +98,7 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
                 spec.replicates, added=HALF_A_ROW,
             )  # fmt: skip
     low, high, p, expected = numbers
-    methods = _BALL if of_norm else (IntervalMethod.CHI_SQUARE, IntervalMethod.JEFFREYS)
+    methods = _BALL if of_norm else (IntervalMethod.SCORE, IntervalMethod.JEFFREYS)
     made = Intervals(
         low * apart, high * apart, p, [methods] * size, insufficient_rows(rows),
         TOO_MANY_STRATA, expected * apart,

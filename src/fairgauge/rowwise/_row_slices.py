@@ -339,8 +339,8 @@ def flip_interval(better: int, worse: int, n: int, m: int, spec: Spec, *, apart:
     if not apart:
         raise NoInterval(ReasonCode.OWN_NEIGHBOURS)
     limits = paired_difference(better, worse, n, critical(spec.confidence))
-    method = (IntervalMethod.SCORE, IntervalMethod.CONDITIONAL)
-    return _single_interval(limits, paired_p(better, worse), method, min(n, m))
+    p = paired_p(better, worse)  # the rows of the reference are taken as fixed
+    return _single_interval(limits, p, (IntervalMethod.SCORE,), min(n, m))
 
 
 def consistent(away: Array, rows: int, spec: Spec) -> Intervals:
@@ -376,7 +376,7 @@ def top_interval(held: float, others: float, n: int, m: int, part: float, spec: 
     return _single_interval(
         (_ratio_to_all_rows(low, part), _ratio_to_all_rows(high, part)),
         top_p(held, places, n, n + m),
-        (IntervalMethod.WILSON, IntervalMethod.CONDITIONAL),
+        (IntervalMethod.WILSON,),
         min(n, m),
         expected=places * min(n, m) / (n + m),
     )

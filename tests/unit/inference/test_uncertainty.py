@@ -203,7 +203,7 @@ def test_distances_of_more_categories_are_a_ball_and_a_permutation_test():
     assert tvd.interval.methods == (M.BALL, M.BOOTSTRAP)
     assert tvd.p_value == pytest.approx(1 / 2001)
     assert 0.25 < tvd.low < tvd.value < tvd.high < 0.5
-    assert js.interval.methods == (M.CHI_SQUARE, M.JEFFREYS)
+    assert js.interval.methods == (M.SCORE, M.JEFFREYS)
     assert 0 < js.low < js.value < js.high
 
 
