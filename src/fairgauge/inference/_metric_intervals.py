@@ -88,13 +88,13 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
     numbers = np.full((4, size), np.nan)
     if by == "kl" or by == "js":
         one, two = np.reshape(pairs, (-1, 2, kinds)).swapaxes(0, 1)
-        made = divergence_interval(one, two, by, spec.confidence, rngs, spec.replicates)
-        numbers[:, at] = *made, expected_divergence(one, two, by)
+        limits = divergence_interval(one, two, by, spec.confidence, rngs, spec.replicates)
+        numbers[:, at] = *limits, expected_divergence(one, two, by)
     else:
         for i, (one, two), rng in zip(at, pairs, rngs, strict=True):
-            value = float(norm(one / one.sum() - two / two.sum(), by))
+            distance = float(norm(one / one.sum() - two / two.sum(), by))
             numbers[:, i] = distance_ball(
-                one, two, value, lambda gaps: norm(gaps, by), spec.confidence, rng,
+                one, two, distance, lambda gaps: norm(gaps, by), spec.confidence, rng,
                 spec.replicates, added=HALF_A_ROW,
             )  # fmt: skip
     low, high, p, expected = numbers
