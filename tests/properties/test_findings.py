@@ -145,7 +145,7 @@ def test_programs_read_the_same_findings(report: Report) -> None:
     estimates = [each.estimate for each in report.findings]
     subjects = [(each.metric, each.feature, each.group) for each in estimates]
     written = json.loads(report.to_json())
-    jsonschema.validate(written, Report.json_schema())
+    jsonschema.Draft202012Validator(Report.json_schema()).validate(written)
     rows = list(csv.DictReader(io.StringIO(render(report, "csv", table="findings"))))
     frame = report.to_pandas("findings")
     of_json = [each["estimate"] for each in written["findings"]]

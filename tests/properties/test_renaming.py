@@ -67,6 +67,7 @@ OF_GROUPS = ("group", "reference", "other", "mirror_of", "mirror")
 TYPED = {"feature_columns", "group_values", "reference_values"}
 
 
+@cache
 def table(seed: int = 0, rows: int = 160) -> pl.DataFrame:
     """Return rows of two features, a copy of one, strata, and outcomes of three kinds."""
     rng = np.random.default_rng(seed)

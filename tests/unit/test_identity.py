@@ -141,7 +141,7 @@ def test_json_states_what_groups_are(tmp_path):
         rules=["selection_rate.ratio >= 0.5"],
     )
     plain = json.loads(report.to_json())
-    jsonschema.validate(plain, fg.Report.json_schema())
+    jsonschema.Draft202012Validator(fg.Report.json_schema()).validate(plain)
     stated = {
         (g["feature"], g["group"]): (g["feature_columns"], g["group_kind"], g["group_values"])
         for g in plain["groups"]

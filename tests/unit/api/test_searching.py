@@ -196,7 +196,7 @@ def test_saved_and_read_again_it_is_the_same(tmp_path):
     assert again == found
     assert str(again) == str(found)
     written = json.loads(found.to_json())
-    jsonschema.validate(written, SubgroupSearch.json_schema())
+    jsonschema.Draft202012Validator(SubgroupSearch.json_schema()).validate(written)
     assert written["summary"] == list(found.summary)
     frame = found.to_pandas()
     assert list(frame["status"]).count("worse") == len(found.worse)

@@ -12,7 +12,7 @@ from tests.monitored_days import QUESTION, day_names
 import fairgauge as fg
 from fairgauge.results.monitor_results import MonitorState
 
-NIGHTS = 16
+NIGHTS = 13
 RULES = [
     {"metric": "selection_rate.difference", "between": [-0.15, 0.15]},
     {"metric": "true_positive_rate.difference", "between": [-0.2, 0.2]},

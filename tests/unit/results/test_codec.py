@@ -199,7 +199,7 @@ def test_a_new_kind_of_result_is_one_class_and_one_function_for_its_page(tmp_pat
     written = json.loads((tmp_path / "drift.json").read_text())
     assert written["low"] == "-Infinity"
     assert written["widest"] == 0.5
-    jsonschema.validate(written, Drift.json_schema())
+    jsonschema.Draft202012Validator(Drift.json_schema()).validate(written)
     assert fg.load(tmp_path / "drift.json") == drift
     assert "The share of <b> is 0.5" in render(drift, "text")
     assert "The share of <b> is 0.5" in str(drift)

@@ -121,7 +121,8 @@ def test_a_condition_is_written_as_it_is_read(text):
     assert condition.to_text() == text
     plain = plain_conditions((condition,))
     assert read_conditions(plain, Location("where")) == (condition,)
-    jsonschema.validate({"sensitive": ["sex"], "where": plain}, schema())
+    asked = {"sensitive": ["sex"], "where": plain}
+    jsonschema.Draft202012Validator(schema()).validate(asked)
 
 
 @pytest.mark.parametrize("value", ["F", "M", None])
