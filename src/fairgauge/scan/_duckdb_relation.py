@@ -10,7 +10,7 @@ import io
 import re
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
@@ -74,10 +74,13 @@ def _record_batches(found: Any, rows: int) -> Iterator[Any]:
 def _execute(cursor: duckdb.DuckDBPyConnection, query: str) -> None:
     # in the main thread DuckDB reacts to Ctrl-C only between tasks, and a task can take minutes
     with ThreadPoolExecutor(max_workers=1) as pool:
+        executed = pool.submit(cursor.execute, query)
         try:
-            pool.submit(cursor.execute, query).result()
+            executed.result()
         except BaseException:
-            cursor.interrupt()
+            while not executed.done():  # an interrupt before the query has begun is lost
+                cursor.interrupt()
+                wait([executed], timeout=0.1)
             raise
 
 
