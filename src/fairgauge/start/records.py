@@ -29,10 +29,13 @@ else:
             kind.__repr__ = _show_fields
         # without a docstring, the standard decorator would compose a signature
         kind.__doc__ = kind.__doc__ or kind.__name__
+        # of those with bases, the standard decorator compares what is frozen
+        options["frozen"] = frozen and hasattr(kind, "__dataclass_params__")
         # for each annotation that is a text, it would search for the classes that make no field
         types = kind.__annotations__
         kind.__annotations__ = {k: t if "ClassVar" in str(t) else object for k, t in types.items()}
         kind = dataclasses.dataclass(init=False, repr=False, eq=False, **options)(kind)
+        kind.__dataclass_params__.frozen = frozen
         kind.__annotations__ = types
         for name, type_ in types.items():
             kind.__dataclass_fields__[name].type = type_
