@@ -35,6 +35,7 @@ else:
         types = kind.__annotations__
         kind.__annotations__ = {k: t if "ClassVar" in str(t) else object for k, t in types.items()}
         kind = dataclasses.dataclass(init=False, repr=False, eq=False, **options)(kind)
+        kind.__dataclass_params__.frozen = frozen
         kind.__annotations__ = types
         kind.__dataclass_params__.frozen = frozen
         for name, type_ in types.items():
