@@ -192,7 +192,7 @@ class CheckedTable:
         return tuple(fault for fault in self.faults if fault.level == "error")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Check(ShownResult):
     """Published tables that were checked; `print` shows them.
 
