@@ -98,8 +98,12 @@ def add_late_labels(data: object, spec: Spec) -> object:
     return found
 
 
-def takes_data() -> Decorator:
-    """Return a decorator that gives a command its DATA, as the keyword ``data``."""
+def takes_data(tables: Sequence[str] = ()) -> Decorator:
+    """Return a decorator that gives a command its DATA, as the keyword ``data``.
+
+    ``tables`` are those of its result that ``--table`` prints where DATA are files.
+    """
+    of_result = f"; of files, the table of the report to print as CSV ({', '.join(tables)})"
     return gather_options(
         DataArguments,
         "data",
@@ -107,7 +111,8 @@ def takes_data() -> Decorator:
         click.option(
             "--table",
             metavar="NAME",
-            help="Table of a database, whose URL is DATA, or of Spark's catalog (--spark).",
+            help="Table of a database, whose URL is DATA, or of Spark's catalog (--spark)"
+            f"{of_result if tables else ''}.",
         ),
         click.option(
             "--query", metavar="SELECT", help="Query of a database, whose URL is DATA, or of Spark."

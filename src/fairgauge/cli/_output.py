@@ -113,6 +113,7 @@ class Output:
     # full, quiet: whether all of it is printed, or one line with the verdict
     full: bool = False
     quiet: bool = False
+    table: str | None = None  # of the result, which is printed as CSV in its place
     lang: str = "en"
 
     def check(self, inputs: Sequence[str | None]) -> None:
@@ -123,6 +124,11 @@ class Output:
     @property
     def shown(self) -> dict[str, Any]:
         """Return the format of standard output and its options, as `render` takes them."""
+        if self.table is not None:
+            if self.format not in ("text", "csv") or self.full or self.quiet:
+                message = "prints CSV alone; remove --format, --full and --quiet"
+                raise DataError(f"--table {self.table} {message}")
+            return {"format": "csv", "table": self.table}
         if self.quiet and (self.full or self.format != "text"):
             raise DataError("--quiet prints one line of text; remove --full and --format")
         if self.full and self.format not in ("text", "markdown"):
@@ -145,7 +151,7 @@ class Output:
 
     def print_warnings(self, notes: Iterable[Diagnostic]) -> None:
         """Write the gravest warnings to standard error where the output has none of them."""
-        if not self.quiet and self.format in _SHOWING:
+        if not self.quiet and self.table is None and self.format in _SHOWING:
             return
         from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 

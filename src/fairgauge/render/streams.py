@@ -18,6 +18,7 @@ from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 from fairgauge.enums import ReferenceKind
 from fairgauge.errors import DataError, MissingExtra, quote, suggest
 from fairgauge.render.words.display_names import printable
+from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.results.codec import number, to_dict
 from fairgauge.results.estimates import Group
 from fairgauge.results.report import Report
@@ -237,8 +238,26 @@ def overall(report: Report) -> Any:
     return _rate_frame(report, report.totals)
 
 
+def contrasts(report: Report, by: str) -> Any:
+    """Return the differences or ratios of every group, group against reference, as a frame.
+
+    Columns are rates; rows are as of `by_group`. Native metrics alone, so that one sign holds.
+    """
+    rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
+    for each in report.estimates:
+        rate = compared_rate(each.definition)
+        if each.set != "native" or each.scope.kind != "overall":
+            continue
+        if rate is not None and each.metric == f"{rate.name}.{by}":
+            of = each.class_ if each.class_scope.is_single else None
+            key = (each.feature, each.group, of, each.threshold)
+            rows.setdefault(key, {})[rate.name] = each.value
+    if not rows:
+        raise DataError(f"this report has no native {by}s; audit with metrics={quote('standard')}")
+    return _index_rows(rows)
+
+
 def _rate_frame(report: Report, groups: Sequence[Group]) -> Any:
-    pandas = _library("pandas")
     rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
     for group in groups:
         single = group.class_scope.is_single
@@ -247,6 +266,11 @@ def _rate_frame(report: Report, groups: Sequence[Group]) -> Any:
             rates = {name: rate.value for name, rate in group.rates.items()}
             size = size_beside_rates(group, report.catalogue)
             rows.setdefault(key, {"n": size}).update(rates)
+    return _index_rows(rows)
+
+
+def _index_rows(rows: Mapping[tuple[Any, ...], dict[str, float | None]]) -> Any:
+    pandas = _library("pandas")
     names = ["feature", "group", "class", "threshold"]
     kept = [i for i in range(4) if i < 2 or len({key[i] for key in rows}) > 1]
     index = pandas.MultiIndex.from_tuples(

@@ -240,6 +240,14 @@ class Report(ResultOfMetrics):
         """Return the rates of all groups together as a pandas frame, a row for each feature."""
         return function_at("fairgauge.render.streams:overall")(self)
 
+    def difference(self) -> Any:
+        """Return the differences of rates, group minus reference, as a pandas frame."""
+        return function_at("fairgauge.render.streams:contrasts")(self, "difference")
+
+    def ratio(self) -> Any:
+        """Return the ratios of rates, group over reference, as a pandas frame."""
+        return function_at("fairgauge.render.streams:contrasts")(self, "ratio")
+
 
 def read_report(plain_report: Saved, name: str) -> Report:
     """Read a report from the plain values of its JSON."""

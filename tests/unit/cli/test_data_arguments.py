@@ -47,6 +47,14 @@ ROWS_OF_SQLITE = (
         (["sqlite:///people.db"], ROWS_OF_SQLITE),
         (["sqlite:///people.db", "--table", "a", "--query", "b"], ROWS_OF_SQLITE),
         (
+            ["rows.csv", "--table", "group"],
+            (
+                "--table 'group' is no table of the report. Did you mean 'groups'? Use estimates, "
+                "groups, verdicts, pairs, findings; or, for a table of a database, give its URL "
+                "as DATA"
+            ),
+        ),
+        (
             ["rows.csv", "--query", "SELECT 1"],
             (
                 "--table and --query need one DATA, the URL of a database (such as "

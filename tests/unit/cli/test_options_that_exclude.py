@@ -17,6 +17,8 @@ rules = ["selection_rate.ratio >= 0.8"]
 @pytest.mark.parametrize(
     ("args", "message"),
     [
+        (("audit", *SEX, "--table", "groups", "--quiet"), "prints CSV alone; remove"),
+        (("audit", *SEX, "--table", "groups", "--full"), "prints CSV alone; remove"),
         (("audit", *SEX, "--full", "--format", "html"), WHOLE.format("html")),
         (("check", "--full", "--format", "json"), WHOLE.format("json")),
         (("check", "t.csv", "--n", "n", "--columns", "t.toml"), "give it without --n"),

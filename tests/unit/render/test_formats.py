@@ -186,6 +186,17 @@ def test_rates_of_groups_and_overall_are_frames():
     assert rates.loc[("race", "Black"), "selection_rate"] == pytest.approx(70 / 200)
     assert rates.loc[("race", "White"), "n"] == 800
     assert report.overall().loc["race", "selection_rate"].item() == pytest.approx(430 / 1005)
+    others = (360 + 0) / (800 + 5)
+    difference = report.difference().loc[("race", "Black"), "selection_rate"]
+    assert difference == pytest.approx(70 / 200 - others)
+    ratio = report.ratio().loc[("race", "Black"), "selection_rate"]
+    assert ratio == pytest.approx(70 / 200 / others)
+
+
+def test_differences_of_a_vendors_metrics_are_refused():
+    counts = fg.confusion("g", {"a": {"tp": 3, "fn": 1}, "b": {"tp": 1, "fn": 3}})
+    with pytest.raises(DataError, match="no native differences"):
+        fg.audit(counts, metrics="clarify").difference()
 
 
 def test_frames_need_their_library(small, monkeypatch):

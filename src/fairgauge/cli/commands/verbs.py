@@ -13,6 +13,7 @@ from fairgauge.cli._arguments import (
     config_option,
     flags_for,
     given_options,
+    is_url,
     question,
     read_question,
     takes_data,
@@ -20,11 +21,11 @@ from fairgauge.cli._arguments import (
 from fairgauge.cli._command_group import Command, Decorator, SavedResultCommand, add_options
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.enums import GapVerdict, Missing, Worse
-from fairgauge.errors import refuse
+from fairgauge.errors import DataError, quote, refuse, suggest
 from fairgauge.question.option_types import LISTED_FEATURES
 from fairgauge.question.options import BY_NAME, OF_ROWS
 from fairgauge.question.readers import Location
-from fairgauge.start.records import dataclass, field
+from fairgauge.start.records import dataclass, field, replace
 
 Keywords = dict[str, Any]
 """What `click.option` takes."""
@@ -53,6 +54,7 @@ class Verb:
     fail_help: str = ""
     # the exit code of a result then
     exit_code: Callable[[Any], int] = lambda found: int(found.exit_code)
+    tables: tuple[str, ...] = ()  # of its result, which --table prints where DATA are files
     progress_text: str = "Counting rows"  # what is stated while it runs
 
 
@@ -63,6 +65,8 @@ def command_of(name: str, verb: Verb) -> click.Command:
         out: Output, config: str | None = None, fail_on: str | None = None, **flags: Any
     ) -> int:
         of: list[Any] = [flags.pop(each) for each in verb.arguments]
+        if verb.tables:
+            of[0], out = _table_to_print(verb.tables, of[0], out)
         names = [each.names if isinstance(each, DataArguments) else (each,) for each in of]
         out.check([*itertools.chain(*names), config])
         given = {key: flags.pop(key) for key in verb.own_options}
@@ -94,11 +98,30 @@ def command_of(name: str, verb: Verb) -> click.Command:
         click.command(name, cls=SavedResultCommand if verb.takes_saved else Command),
         *made_of,
         verb.question_options,
-        *(takes_data() if each == "data" else click.argument(each) for each in verb.arguments),
+        *(takes_data(verb.tables) if e == "data" else click.argument(e) for e in verb.arguments),
         shows_result(verb.result_kind),
     )
     made: click.Command = decorate(run)  # type: ignore[assignment]
     return made
+
+
+def _table_to_print(
+    tables: tuple[str, ...], data: DataArguments, out: Output
+) -> tuple[DataArguments, Output]:
+    # ``--table`` names one of the result, unless DATA is a database
+    from fairgauge.scan.input_files import refuse_database
+
+    if data.table is None or not data.names or any(map(is_url, data.names)):
+        return data, out
+    if data.table not in tables:
+        for path in data.names:
+            refuse_database(path)
+        raise DataError(
+            f"--table {quote(data.table)} is no table of the report."
+            f"{suggest(data.table, tables)} Use {', '.join(tables)}; or, for a table of a "
+            "database, give its URL as DATA"
+        )
+    return replace(data, table=None), replace(out, table=data.table)
 
 
 def _features(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> Any:
@@ -196,6 +219,7 @@ VERBS = {
         result_kind="report",
         question_options=question("candidate"),
         judges=True,
+        tables=("estimates", "groups", "verdicts", "pairs", "findings"),
         help="""Audit a model, or its training data, for disparities between groups of people.
 
     DATA is a .csv, .csv.gz, .tsv, .parquet, .jsonl, .json, .arrow, .feather, .xlsx, .sav, .dta,

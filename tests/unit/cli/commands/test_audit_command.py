@@ -144,14 +144,18 @@ def test_python_runs_the_package():
     assert done.stdout == f"fairgauge, version {fg.__version__}\n"
 
 
-def test_full_and_quiet(run, fails, loans):
+def test_full_quiet_and_tables(run, fails, loans):
     brief = run("audit", loans, *SEX).stdout
     assert len(run("audit", loans, *SEX, "--full").stdout) > 2 * len(brief)
     assert run("audit", loans, *SEX, "--quiet").stdout == ("No rules  Fairness audit: loans.csv\n")
+    groups = run("audit", loans, *SEX, "--table", "groups").stdout.splitlines()
+    assert groups[0].startswith("feature,group,")
+    assert any(line.startswith("sex,overall,overall") for line in groups)
     assert "--quiet prints one line" in fails("audit", loans, *SEX, "--full", "--quiet")
     assert "--quiet prints one line of text" in fails(
         "audit", loans, *SEX, "--quiet", "--format", "json"
     )
+    assert "prints CSV" in fails("audit", loans, *SEX, "--table", "groups", "--format", "json")
 
 
 def test_a_saved_report_is_rendered_again(run, fails, loans, tmp_path):
