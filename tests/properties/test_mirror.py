@@ -22,7 +22,6 @@ from test_invariants import (
     real,
     table,
 )
-from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 
@@ -71,7 +70,7 @@ def estimates(
         question = {name: each for name, each in question.items() if name not in ("score",)}
     if kind == "binary":
         question.pop("features")
-    if kind == "multiclass" and not EVERY_CASE:
+    if kind == "multiclass":
         question["metrics"] = AMONG_CLASSES
     sensitive = {"group": [[alone]]} if alone else "group"
     found = fg.audit(rows(groups), sensitive=sensitive, **question).to_dict()["estimates"]

@@ -223,7 +223,7 @@ def answers(which: str | None, question: str, verb: str) -> tuple[Any, ...]:
         return in_first_words(report, known, back), known
     _, known = answers(which, question, "audit")
     if verb != "count":  # of which all metrics are compared, as of an audit
-        options["metrics"] = ["standard", "clarify", "vertex"]
+        options["metrics"] = ["standard", "clarify", "vertex"] if EVERY_CASE else ["standard"]
     if verb == "count":
         counted = {key: value for key, value in options.items() if key != "features"}
         return in_first_words(fg.audit(fg.count(data, **counted)).to_dict(), known, back), known

@@ -281,9 +281,9 @@ def _open_duckdb(url: str, rows: str, shown: str) -> Source:
             _sqlite_file(url), read_only=True, config=_SETTINGS | spilling()
         )
         if is_query(rows):
-            return open_relation(connection.sql(rows), shown)
+            return open_relation(connection.sql(rows), shown, connection)
         try:
-            return open_relation(connection.table(rows), shown)
+            return open_relation(connection.table(rows), shown, connection)
         except duckdb.CatalogException:
             tables = connection.sql(
                 "SELECT CASE WHEN table_schema = current_schema() THEN table_name "

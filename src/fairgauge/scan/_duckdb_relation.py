@@ -179,13 +179,18 @@ _BATCHED = {"VARCHAR", "DOUBLE", *(_WHOLE - {"HUGEINT", "UHUGEINT"})}
 _UTC = "TIMESTAMP WITH TIME ZONE"
 
 
-def open_relation(relation: DuckDBPyRelation, name: str | None = None) -> Source:
+def open_relation(
+    relation: DuckDBPyRelation, name: str | None = None, connection: Any = None
+) -> Source:
     """Open a DuckDB relation."""
     columns = tuple(relation.columns)
     check_unique_names(columns, "the relation")
     kinds = zip(columns, map(str, relation.types), strict=True)
     written = typed_columns({column: (identifier(column), kind) for column, kind in kinds})
-    return DuckRows(name or "DuckDB relation", columns, _VIEW, written, own=relation)
+    view = _VIEW if connection is None else f"({relation.sql_query()}) AS {_VIEW}"
+    return DuckRows(
+        name or "DuckDB relation", columns, view, written, own=relation, connection=connection
+    )
 
 
 def null_where_nan(double: str) -> str:
@@ -330,6 +335,9 @@ class DuckRows:
     size: int = 0
     absent: Mapping[str, Place] = field(default_factory=dict, repr=False)
     own: DuckDBPyRelation | None = field(default=None, repr=False)
+    # of a database that is opened here: DuckDB 1.4 closes it where nothing refers to it, and makes
+    # no view of a relation in a file that it only reads
+    connection: Any = field(default=None, repr=False)
 
     at_hand: ClassVar[bool] = True
 
@@ -381,7 +389,7 @@ class DuckRows:
         query = select_rows(plan, self.relation, self.written)
         with engine_errors(self.name):
             if self.own is not None:
-                found = self.own.query(self.relation, query)
+                found = self._result_of(self.own, query)
                 yield from sql_batches(plan, _record_batches(found, rows))
                 return
             with _connection().cursor() as cursor:  # of execute() DuckDB 2 makes a copy
@@ -407,12 +415,15 @@ class DuckRows:
                     f"{quote(column)}"
                 )
 
+    def _result_of(self, own: DuckDBPyRelation, query: str) -> Any:
+        return self.connection.sql(query) if self.connection else own.query(self.relation, query)
+
     def _run(self, query: str) -> Iterator[Record]:
         if self.own is None:
             yield from run(query, self.name)
             return
         with engine_errors(self.name):
-            found = self.own.query(self.relation, query)
+            found = self._result_of(self.own, query)
             if not hasattr(found, "fetchmany"):  # of DuckDB 2, whose relations keep no result
                 yield from found.fetchall()
                 return
