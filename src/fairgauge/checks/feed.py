@@ -15,12 +15,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from fairgauge.checks.names import compact_reading
-from fairgauge.cube.cube import HANDFUL, CountTable, Cube, cases_of_no_weight
+from fairgauge.cube.cube import HANDFUL, CountTable, Cube, cases_of_no_weight, counts_together
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.question.specification import Spec
@@ -65,6 +65,11 @@ PARTS = 100
 _MOST_VALUES = 200
 
 
+# the column and the name of a group, or none of all rows
+_Subject: TypeAlias = tuple[str | None, str | None]
+_OF_ALL: _Subject = None, None
+
+
 class FeedRows(NamedTuple):
     """The rows that a cube counts, and what distinguishes them from those of other periods.
 
@@ -78,8 +83,9 @@ class FeedRows(NamedTuple):
         of rows also where these have a count.
     ``coincidence``: the log of the probability that other rows of the same groups have these
         counts.
-    ``agreement``: the rows with label and prediction, those in which they are equal, and the share
-        that would be if the two were independent; of a score its decision, and 0 of numbers.
+    ``agreement``: of all rows and of every group those with label and prediction, those in which
+        they are equal, and the share that would be if the two were independent; of a score its
+        decision, and nothing of numbers.
     ``scores``: of a column of scores, the rows in every hundredth of their range that has some.
     ``unlabelled``: the fingerprint and the coincidence of the counts of rows without their labels.
     """
@@ -94,7 +100,7 @@ class FeedRows(NamedTuple):
     divisor: int
     cells: int
     coincidence: float
-    agreement: tuple[int, int, float]
+    agreement: dict[_Subject, tuple[int, int, float]]
     scores: Mapping[str, Mapping[str, int]]
     unlabelled: tuple[str, float]
 
@@ -493,21 +499,40 @@ def _share_outside_usual_range(parts: Array, usual: Array) -> tuple[float, float
 
 
 def _copies(feed: Feed) -> Iterator[Suspected]:
-    # the first is no coincidence where the rows that differ could not all be in other periods; the
-    # second from six deviations on
+    # the first is no coincidence where the rows that differ could not all be in other periods, or
+    # of other groups; the second from six deviations on
     of_all = [each.rows.agreement for each in feed.periods]
-    every = sum(n for n, _, _ in of_all)
-    differ = every - sum(same for _, same, _ in of_all)
-    for t, (n, same, chance) in enumerate(of_all):
-        no_chance = (
-            _log_chance(differ, every - n, every) < _RARE if differ else every >= _ROWS_OF_ONE_VALUE
-        )
-        deviation = math.sqrt(n * chance * (1 - chance))
-        if n and same == n and chance < 1 and no_chance:
-            yield Suspected(t, HistoryProblem.COPIED_LABEL, rows=n, share=1.0, expected=1.0)
-        elif n * chance - same > _DEVIATIONS * deviation > 0:
+    whole = [each.get(_OF_ALL, (0, 0, 0.0)) for each in of_all]
+    everybody, equal = sum(n for n, _, _ in whole), sum(same for _, same, _ in whole)
+    of_everybody = set[int]()  # those of all rows come first
+    for subject in dict.fromkeys([_OF_ALL, *itertools.chain.from_iterable(of_all)]):
+        own = [each.get(subject, (0, 0, 0.0)) for each in of_all]
+        every = sum(n for n, _, _ in own)
+        differ = every - sum(same for _, same, _ in own)
+        never = every >= _ROWS_OF_ONE_VALUE
+        if subject != _OF_ALL and everybody > equal:
+            without = sum(n for n, same, _ in own if same == n)
+            never = _log_chance(everybody - equal, everybody - without, everybody) < _RARE and (
+                not differ or _log_chance(differ, every - without, every) < _RARE
+            )
+        for t, (n, same, chance) in enumerate(own):
+            if t in of_everybody:
+                continue
+            no_chance = _log_chance(differ, every - n, every) < _RARE if differ else never
+            no_chance |= subject != _OF_ALL and never
+            deviation = math.sqrt(n * chance * (1 - chance))
+            if n and same == n and chance < 1 and no_chance:
+                share, expected = 1.0, 1.0
+            elif n * chance - same > _DEVIATIONS * deviation > 0:
+                share, expected = same / n, chance
+            else:
+                continue
+            if subject == _OF_ALL:
+                of_everybody.add(t)
+            column, value = subject
             yield Suspected(
-                t, HistoryProblem.COPIED_LABEL, rows=n, share=same / n, expected=chance
+                t, HistoryProblem.COPIED_LABEL, column, value, rows=n, share=share,
+                expected=expected,
             )  # fmt: skip
 
 
@@ -618,31 +643,43 @@ def _score_histograms(cube: Cube) -> dict[str, dict[str, int]]:
     return {axis.column: {str(part): int(rows[part]) for part in np.flatnonzero(rows).tolist()}}
 
 
-def _agreement(cube: Cube, question: Spec) -> tuple[int, int, float]:
-    # all positive values are one
+def _agreement(cube: Cube, question: Spec) -> dict[_Subject, tuple[int, int, float]]:
+    # of all rows, and of those of every group; all positive values are one
     label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
     if label is None or prediction is None or decide_task(cube, question) is Task.REGRESSION:
-        return 0, 0, 0.0
+        return {}
     if not all(_has_names(cube, axis) for axis in (label, prediction)):
-        return 0, 0, 0.0
+        return {}
     words = question.words_of_predictions is not None and not prediction.bounds
 
     def outcome(axis: Axis, value: Value) -> str | bool:
         named = words and not axis.bounds
         return _is_positive(axis, value, question) or (named and name_of(meaning(value)))
 
-    table = cube.marginal([label, prediction])
-    outcomes = [[outcome(axis, v) for v in cube.levels[axis]] for axis in (label, prediction)]
-    labels, predictions = Counter[str | bool](), Counter[str | bool]()
-    same = 0
-    for codes, rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
-        if min(codes) >= 0:
-            one, two = (each[code] for each, code in zip(outcomes, codes, strict=True))
-            labels[one] += int(rows)
-            predictions[two] += int(rows)
-            same += int(rows) * (one == two)
-    n = labels.total()
-    return n, same, sum(labels[e] * predictions[e] for e in labels) / n**2 if n else 0.0
+    numbers: dict[str | bool, int] = {}
+    of_levels = [
+        np.array(
+            [numbers.setdefault(outcome(axis, v), len(numbers)) for v in cube.levels[axis]],
+            dtype=np.intp,
+        )
+        for axis in (label, prediction)
+    ]
+    found: dict[_Subject, tuple[int, int, float]] = {}
+    features = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE]
+    for axis in (None, *(e for e in features if counts_together(cube, e, label, prediction))):
+        table = cube.marginal([*([axis] if axis else []), label, prediction])
+        known = (table.codes >= 0).all(axis=1)
+        *of_group, given, decided = table.codes[known].T
+        names = axis.names(cube.levels[axis]) if axis else [None]
+        counts = np.zeros((len(names), len(numbers), len(numbers)))
+        at = of_group[0] if of_group else np.zeros_like(given)
+        cells = at, of_levels[0][given], of_levels[1][decided]
+        np.add.at(counts, cells, table.sums["rows"][known])
+        for name, of in zip(names, counts, strict=True):
+            n, chance = of.sum(), float((of.sum(axis=1) * of.sum(axis=0)).sum())
+            column = axis.column if axis else None
+            found[column, name] = int(n), int(np.trace(of)), chance / n**2 if n else 0.0
+    return found
 
 
 def _is_positive(axis: Axis, value: Value, question: Spec) -> bool:

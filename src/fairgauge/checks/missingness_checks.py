@@ -12,6 +12,7 @@ from fairgauge.cube.levels import MANY_LEVELS
 from fairgauge.cube.plan import OUTCOMES, Axis
 from fairgauge.cube.views import with_one_stratum
 from fairgauge.enums import DiagnosticCode, Role, Uncounted
+from fairgauge.question.category_words import action_code, are_actions, is_denied
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
@@ -168,6 +169,26 @@ def left_out_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                     DiagnosticCode.GROUPS_LEFT_OUT, axis.column,
                     groups=tuple(groups), rows=int(sum(groups.values())), why=why, **spec.unit,
                 )  # fmt: skip
+    yield from _left_out_refusals(cube, spec)
+
+
+def _left_out_refusals(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    # by a condition on the outcome itself: groups may differ in them
+    conditions = {each.column for each in spec.where}
+    for axis in (each for each in cube.plan.outcomes if each.column in conditions):
+        names = axis.names(cube.levels[axis])
+        left = {value: rows for column, value, rows, _ in cube.left_out if column == axis.column}
+        actions = are_actions(axis.column, [*names, *filter(None, left)])
+        gone = {
+            value: rows
+            for value, rows in left.items()
+            if value and (is_denied(value) or (actions and action_code(value) == "3"))
+        }
+        if gone:
+            yield Diagnostic.warning(
+                DiagnosticCode.GROUPS_LEFT_OUT, axis.column, groups=tuple(gone),
+                rows=sum(gone.values()), why="outcome", **spec.unit,
+            )  # fmt: skip
 
 
 def values_outside_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -252,7 +273,9 @@ def single_row_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         single = len(rows) > 1 and rows.max() == 1
     if single:
         column, role = _identifier_column(spec)
-        yield Diagnostic.warning(DiagnosticCode.NEVER_REPEATS, column=column, role=role)
+        # people may have a row each
+        level = Diagnostic.warning if role == "cluster" else Diagnostic.note
+        yield level(DiagnosticCode.NEVER_REPEATS, column=column, role=role)
 
 
 def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

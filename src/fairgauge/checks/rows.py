@@ -86,7 +86,6 @@ OF_OUTCOMES = (
     DataCheck(lambda c: outcomes.predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
 )
 OF_VALUES = (
-    DataCheck(lambda c: outcomes.copies_in_groups(*c), _BINARY | _CLASSES, exact=True),
     DataCheck(lambda c: outcomes.undecided_outcomes(c.cube, c.spec), _BINARY),
     DataCheck(lambda c: outcomes.missing_classes(c.cube, c.spec), _CLASSES),
     DataCheck(lambda c: names.doubtful_names(c.cube, c.spec)),
@@ -199,22 +198,22 @@ def _one_outcome(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
 
 
 def _reversal_doubts(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
-    roles = () if note.get("group") else ("label", "prediction", "score")
-    whole = [Doubt(f"clear {role}", cases, frozenset({role})) for role in roles]
-    return [*whole, *_group_doubts(note.feature, "clear label", cases, spec, "label")]
+    of_group = note.get("group") and note.code is DiagnosticCode.REVERSED_PREDICTIONS
+    return [
+        doubt
+        for role in (("label",) if of_group else ("label", "prediction", "score"))
+        for doubt in (
+            _group_doubts(note.feature, f"clear {role}", cases, spec, role)
+            if note.get("group")
+            else [Doubt(f"clear {role}", cases, frozenset({role}))]
+        )
+    ]
 
 
 def _adverse(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
     del note
     stands = spec.favourable is None and question.depends_on_favourable(spec)
     return [Doubt(UNSTATED, cases)] if stands else []
-
-
-def _never_repeats(note: Diagnostic, spec: Spec, cases: int) -> list[Doubt]:
-    del spec
-    # people may have a row each
-    clusters = note["role"] == "cluster"
-    return [Doubt("other row of their cluster", cases)] if clusters else []
 
 
 DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterable[Doubt]]] = {
@@ -242,9 +241,13 @@ DOUBTS_RAISED_BY: dict[DiagnosticCode, Callable[[Diagnostic, Spec, int], Iterabl
     DiagnosticCode.PLACEHOLDER_IDENTIFIER: lambda note, *_: [
         Doubt(OF_ONE.format(note["role"]), note["rows"])
     ],
-    DiagnosticCode.NEVER_REPEATS: _never_repeats,
-    DiagnosticCode.GROUPS_LEFT_OUT: lambda note, spec, _: _group_doubts(
-        note.feature, "group of {} that is counted", note["rows"], spec
+    DiagnosticCode.NEVER_REPEATS: lambda _note, _spec, cases: [
+        Doubt("other row of their cluster", cases)
+    ],
+    DiagnosticCode.GROUPS_LEFT_OUT: lambda note, spec, _: (
+        [Doubt("refusal that is counted", note["rows"])]
+        if note["why"] == "outcome"
+        else _group_doubts(note.feature, "group of {} that is counted", note["rows"], spec)
     ),
     DiagnosticCode.ALIKE_CONDITION: lambda note, *_: [
         Doubt(f"{SPELT}the values of conditions", note["rows"])

@@ -64,6 +64,12 @@ def chosen_rows(source: Source, spec: Spec) -> Source:
     return (_ReadableRows if isinstance(source, Readable) else _ChosenRows)(source, spec)
 
 
+def _folded(value: Value) -> str:
+    # what stands between letters differs in spelling, too; an A- may be another grade than an A
+    name = without_spelling(value)
+    return name if re.search(r"\d", name) else re.sub(r"(?<=\w)[\s._-]+(?=\w)|\.$", "", name)
+
+
 def _append_axes(plan: Plan, axes: tuple[Axis, ...]) -> Plan:
     places = tuple(range(len(plan.axes), len(plan.axes) + len(axes)))
     return replace(
@@ -189,7 +195,12 @@ class _ChosenRows(_RowsOfSource):
         rows, cases = rows - sum(n for *_, n, _ in undecided), cases - sum(n for *_, n in undecided)
         if rows:
             yield "", "", rows, cases
-        for axis in (each for each in cube.plan.axes if each.role is Role.FEATURE):
+        conditions = {each.column for each in self.spec.where}
+        for axis in cube.plan.axes:
+            if axis.role is not Role.FEATURE and not (
+                axis.role in OUTCOMES and axis.column in conditions
+            ):
+                continue
             every, chosen = (
                 next(table for table in of if axis in table.axes) for of in (cube.tables, tables)
             )
@@ -213,9 +224,9 @@ class _ChosenRows(_RowsOfSource):
         for i, (axis, asked) in enumerate(zip(self.axes, self.spec.where, strict=True)):
             recoding = self.spec.recoding(axis.column)
             stated = recoding.names if recoding else ()
-            named = {without_spelling(value) for value in asked.values if value is not None}
+            named = {_folded(value) for value in asked.values if value is not None}
             for code, level in enumerate(() if axis.bins else cube.levels[axis]):
-                alike = without_spelling(level) in named and name_of(level) not in stated
+                alike = _folded(level) in named and name_of(level) not in stated
                 if not alike or is_one_of(level, asked.values):
                     continue
                 held = np.logical_and.reduce([*meets[:i], *meets[i + 1 :], codes[i] == code])

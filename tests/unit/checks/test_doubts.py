@@ -208,3 +208,32 @@ def test_a_total_among_outcomes_leaves_no_pass():
     assert report.verdict is Outcome.INCONCLUSIVE
     without = pl.DataFrame(counts).filter(pl.col("p") != "Total")
     assert fg.audit(without, **asked, rules=RULE).verdict is Outcome.PASS
+
+
+@pytest.mark.parametrize("left", ["decision != Declined", "decision = Approved or Denied"])
+def test_refusals_that_a_condition_leaves_out_leave_no_pass(left):
+    counts = {"F": {"Approved": 420, "Denied": 280, "Declined": 300}, "M": {"Approved": 600}}
+    counts["M"]["Denied"] = 400
+    rows = [(sex, what, n) for sex, of in counts.items() for what, n in of.items()]
+    data = pl.DataFrame(rows, schema=["sex", "decision", "n"], orient="row")
+    asked = {"prediction": "decision", "positive": "Approved", "sensitive": "sex", "count": "n"}
+    asked["rules"] = "selection_rate.ratio >= 0.8"
+    assert fg.audit(data, **asked).verdict is Outcome.FAIL
+    assert fg.audit(data, **asked, where=left).verdict is Outcome.INCONCLUSIVE
+    accepted = fg.audit(data, **asked, where=left, accept=["groups_left_out:decision"])
+    assert accepted.verdict is Outcome.PASS
+
+
+@pytest.mark.parametrize(("value", "alike"), [
+    ("Home-purchase", True), ("HomePurchase.", True), ("Home purchase A", False),
+])  # fmt: skip
+def test_punctuation_is_spelling_in_a_condition(value, alike):
+    data = pl.DataFrame({
+        "sex": ["F", "M"] * 100, "p": [1, 0, 0, 1] * 50,
+        "purpose": ["Home purchase"] * 150 + [value] * 50,
+    })  # fmt: skip
+    found = fg.audit(
+        data, prediction="p", positive=1, sensitive="sex", where="purpose = Home purchase"
+    )
+    codes = {note.code for note in found.diagnostics}
+    assert (DiagnosticCode.ALIKE_CONDITION in codes) is alike

@@ -100,6 +100,11 @@ FAULTS: dict[str, tuple[HistoryProblem, Spoil, str | None, str | None]] = {
     "the label as prediction": (
         HistoryProblem.COPIED_LABEL, lambda r: r.assign(prediction=r.label), None, None,
     ),
+    "the label as prediction of a group": (
+        HistoryProblem.COPIED_LABEL,
+        lambda r: r.assign(prediction=r.prediction.where(r.region != "North", r.label)),
+        "region", "North",
+    ),
     "exchanged labels": (
         HistoryProblem.COPIED_LABEL, lambda r: r.assign(label=1 - r.label), None, None,
     ),
