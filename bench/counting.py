@@ -58,8 +58,7 @@ def alone(of: str, setting: str, wanted: str, read: Callable[..., Occurrences]) 
 
 
 def _name(record: Record) -> str:
-    of = record.get("of")
-    return f"{of} {record['setting']}" if of else record.get("setting") or record["design"]
+    return " ".join(record[key] for key in ("design", "of", "setting") if key in record)
 
 
 def count_chunks(
@@ -83,14 +82,15 @@ def count_chunks(
     options = parser.parse_args()
     read = json.loads(options.output.read_text("utf-8")) if options.output.exists() else []
     known = {_name(each): each for each in read}
-    asked = [_name(each).startswith(options.design) for each in records]
+    asked = [i for i, each in enumerate(records) if _name(each).startswith(options.design)]
+    forgotten = set(asked) if options.anew else set()
     counted = [
-        new if options.anew and is_asked else
-        known.get(_name(new), new) | {key: new[key] for key in new.keys() & {"wanted"}}
-        for new, is_asked in zip(records, asked, strict=True)
-    ]  # fmt: skip
-    while unfinished := [i for i, each in enumerate(counted)
-                         if asked[i] and each[unit] < options.sets]:  # fmt: skip
+        new
+        if i in forgotten
+        else known.get(_name(new), new) | {k: of for k, of in new.items() if k == "wanted"}
+        for i, new in enumerate(records)
+    ]
+    while unfinished := [i for i in asked if counted[i][unit] < options.sets]:
         i = min(unfinished, key=lambda i: counted[i][unit])
         record, before, started = counted[i], counted[i][unit], time.process_time()
         add_chunk(i, record)
@@ -126,7 +126,7 @@ def count_designs(doc: str | None, file: str, designs: Sequence[Design]) -> list
 def print_table(records: Sequence[Record]) -> None:
     """Print what was counted in designs, and whether it is as wanted."""
     print("| of | design | wanted | measured, in per cent | as wanted |")
-    for each in records:
+    for each in (record for record in records if record["counts"]):
         shares = (f"{name} {100 * k / n:.1f}" for name, (k, n) in each["counts"].items())
         row = (each["of"], each["setting"], each["wanted"], "; ".join(shares))
         print(f"| {' | '.join(row)} | {'yes' if as_wanted(each) else 'NO'} |")
