@@ -1,68 +1,55 @@
 """``python -m bench.reviewed_audits``: the reviewers' designs, measured through audits alone.
 
 Tables are audited (and compared) as users do it, and what a user reads is counted: one table after
-the other, or, where nothing needs all rows at once, many as the strata of one audit. Data sets are
-drawn in chunks, each from its own seed; the command adds chunks to those counted in
-evidence/coverage_of_audits.json until every design has enough, and may be stopped at any time.
+the other, or, where nothing needs all rows at once, many as the strata of one audit.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
-import time
+from collections.abc import Iterator
 from functools import cache, partial
-from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 import fairgauge as fg
 from bench.audit_designs import (
-    AT_LEAST,
     BINARY,
     CELLS,
     COUNTED,
-    COVERS,
     LABELLED,
-    LAST,
-    LEVEL,
-    NOT_WIDE,
-    OF_ERRORS,
-    PLANNED,
-    RARELY,
-    Design,
-    alone,
     as_strata,
+    audit_scores,
     class_shares,
-    cluster_sizes,
+    confusion,
     confusions,
     counts,
-    covers,
-    each_of,
-    hold,
-    hold_rates,
+    covered,
     holds,
+    people,
     rejects,
     selected,
+    selected_in_strata,
 )
-from bench.coverage import confusion
-from bench.families_of_tests import family_designs
+from bench.counting import Design, Occurrences, alone, count_designs
+from fairgauge.results.disparities import is_significant
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-_COUNTS = Path(__file__).parent.parent / "evidence" / "coverage_of_audits.json"
+COVERS = "93.5 to 98.5"
+AT_LEAST = "93.5 or more"
+RARELY = "at most 5"
+PLANNED = "about 80"
+NOT_WIDE = "at most 98.5, where it can be had"
+TOGETHER = "95 or more together; p and FAIL at most 5"
+LAST = "last round"
 
 
 def agree(report: fg.Report, scope: str) -> Iterator[tuple[str, bool]]:
     """Read p-values of distances of equal groups, and whether they contradict their intervals."""
     for each in report.estimates:
         if each.p_value is not None and each.interval and each.scope.kind == scope:
-            below = each.p_value < LEVEL
+            below = each.p_value < 0.05
             yield f"p of {each.metric} below .05", below
             yield "a p-value contradicts its interval", below == (each.interval.low <= 0)
 
@@ -70,8 +57,7 @@ def agree(report: fg.Report, scope: str) -> Iterator[tuple[str, bool]]:
 # the rows of the review
 
 
-def of_classes(number_of, sizes, rng):
-    shares = class_shares(number_of, 0.7, 0.85)
+def of_classes(shares, sizes, rng):
     label, prediction = (each.ravel() for each in np.indices(shares.shape))
     cells = np.stack([rng.multinomial(n, shares.ravel()) for n in sizes])
     return counts(cells, label=label, prediction=prediction)
@@ -89,12 +75,17 @@ def best_of_equal(groups, rate, rng):
 
 
 def clustered(kind, clusters, correlation, rng):
-    """Draw clusters, which have the same names in every data set."""
+    """Draw clusters, which have the same names in every data set; a number is a share of one."""
     shares, frames = confusion(0.4, 0.75, 0.2), []
     for g in ("g0", "g1"):
         own = rng.dirichlet(shares * (1 - correlation) / correlation, clusters)
-        drawn = rng.multinomial(cluster_sizes(kind, clusters, rng, 1)[0], own)
-        frame = counts(drawn, **CELLS).rename({"group": "cluster"})
+        if kind == "lognormal":
+            drawn = 20 * np.exp(rng.normal(-0.5, 1.0, clusters))
+            sizes = np.maximum(np.rint(drawn), 1).astype(int)
+        else:
+            sizes = np.full(clusters, 20)
+            sizes[0] = round(kind / (1 - kind) * 20 * (clusters - 1))
+        frame = counts(rng.multinomial(sizes, own), **CELLS).rename({"group": "cluster"})
         frames.append(
             frame.with_columns(pl.lit(g + "-") + pl.col("cluster")).with_columns(group=pl.lit(g))
         )
@@ -108,26 +99,19 @@ def conditional(strata, rows, rng):
     shares = np.einsum(
         "s,gs,rs->gsr", size, np.stack([group, 1 - group]), np.stack([1 - rejected, rejected])
     )
-    drawn = rng.multinomial(rows, shares.ravel()).reshape(2, -1)
-    data = counts(drawn, stratum=np.repeat(np.arange(strata), 2), prediction=[1, 0] * strata)
+    drawn = rng.multinomial(rows, shares.ravel()).reshape(2, strata, 2)
+    data = selected_in_strata(drawn[..., 0], drawn.sum(axis=-1))
     report = fg.audit(data, **COUNTED, strata="stratum", metrics=["CDDPL"])
-    return covers(report, 0.0, "CDDPL", scope="pooled")
+    return dict(covered(report, "pooled", {"CDDPL": 0.0}, {}))
 
 
 def areas(positives, negatives, draw, area, rng):
     """Scores of both groups are drawn alike; ``area`` is the area under their ROC curve."""
-    label, score = [], []
-    for _ in range(2):
-        score += draw(positives, negatives, rng)
-        label += [np.ones(positives, int), np.zeros(negatives, int)]
-    groups = np.repeat(["g0", "g1"], positives + negatives)
-    held = np.concatenate(score)
-    between = (held - held.min()) / (held.max() - held.min())
-    data = pl.DataFrame({"group": groups, "label": np.concatenate(label), "score": between})
-    options = {**BINARY, "label": "label", "score": "score", "metrics": ["roc_auc.difference"]}
-    report = fg.audit(data, **options)
-    read = each_of(hold(**{"roc_auc.difference": 0.0}), hold_rates(roc_auc=area))
-    return dict(read(report, "overall"))
+    score = np.concatenate([part for _ in "01" for part in draw(positives, negatives, rng)])
+    label = np.tile(np.repeat([1, 0], [positives, negatives]), 2)
+    between = (score - score.min()) / (score.max() - score.min())
+    report = audit_scores([positives + negatives] * 2, label, between, "roc_auc.difference")
+    return dict(covered(report, "overall", {"roc_auc.difference": 0.0}, {"roc_auc": area}))
 
 
 def normal_scores(positives, negatives, rng):
@@ -148,26 +132,17 @@ def mixed_scores(positives, negatives, rng):
 
 def calibrated(rng):
     score = rng.beta(2, 3, 900).round(2)
-    data = pl.DataFrame(
-        {
-            "group": np.repeat(["g0", "g1"], [300, 600]), "score": score,
-            "label": (rng.random(900) < score).astype(int),
-        }
-    )  # fmt: skip
-    metrics = ["expected_calibration_error.difference"]
-    options = {**BINARY, "label": "label", "score": "score", "metrics": metrics}
-    return covers(fg.audit(data, **options), 0.0, *metrics)
+    label = (rng.random(900) < score).astype(int)
+    metric = "expected_calibration_error.difference"
+    report = audit_scores([300, 600], label, score, metric)
+    return dict(covered(report, "overall", {metric: 0.0}, {}))
 
 
 def weighted_errors(rows, rng):
     """Normal errors; the logarithm of a weight is half the error, and as much at random."""
     error = rng.normal(size=sum(rows))
-    return pl.DataFrame(
-        {
-            "group": np.repeat(["g0", "g1"], rows), "label": np.zeros(len(error)),
-            "prediction": error, "weight": np.exp(0.5 * error + 0.5 * rng.normal(size=len(error))),
-        }
-    )  # fmt: skip
+    weight = np.exp(0.5 * error + 0.5 * rng.normal(size=len(error)))
+    return people(rows, label=np.zeros(len(error)), prediction=error, weight=weight)
 
 
 def sparse_labels(rng):
@@ -178,12 +153,7 @@ def sparse_labels(rng):
 
 def lognormal_errors(groups, rows, rng):
     error = np.exp(rng.normal(size=groups * rows)) - np.exp(0.5)
-    return pl.DataFrame(
-        {
-            "group": np.repeat([f"g{g}" for g in range(groups)], rows),
-            "label": np.zeros(len(error)), "prediction": error,
-        }
-    )  # fmt: skip
+    return people([rows] * groups, label=np.zeros(len(error)), prediction=error)
 
 
 def _at_limits(groups, rng):
@@ -193,7 +163,7 @@ def _at_limits(groups, rng):
     hit = rng.binomial(label, [0.32] * groups + [0.4])
     cells = np.stack([hit, 0 * hit, label - hit, 0 * hit], axis=1)
     return fg.audit(
-        counts(cells, **CELLS), **COUNTED, label="label", metrics=["DI", "DPPL"],
+        counts(cells, **CELLS), **LABELLED, metrics=["DI", "DPPL"],
         reference={"group": f"g{groups}"}, multiplicity="familywise",
         rules=[fg.rule("DI", at_least=0.8), fg.rule("DPPL", between=(-0.08, 0.08))],
     )  # fmt: skip
@@ -209,12 +179,9 @@ def without_change(groups, rng):
 
 def no_reversal(rng):
     """Five strata whose rates differ; equal groups, evenly spread over them."""
-    rates = np.repeat([0.1, 0.2, 0.3, 0.4, 0.5], 2)
     drawn = np.stack([rng.multinomial(n, np.full(5, 0.2)) for n in (300, 900)])
-    x = rng.binomial(drawn, rates[::2])
-    cells = np.stack([x, drawn - x], axis=-1).reshape(2, -1)
-    data = counts(cells, stratum=np.repeat(np.arange(5), 2), prediction=[1, 0] * 5)
-    report = fg.audit(data, **COUNTED, strata="stratum")
+    x = rng.binomial(drawn, [0.1, 0.2, 0.3, 0.4, 0.5])
+    report = fg.audit(selected_in_strata(x, drawn), **COUNTED, strata="stratum")
     return {"a reversal is reported": any(each.code == "simpson" for each in report.diagnostics)}
 
 
@@ -262,21 +229,15 @@ def as_planned(goal, rule, asked, rng):
 def uneven_weights(rng):
     """Integer weights with many ties, a third of them zero, a few of them twenty."""
     label, prediction = (rng.random((2, 900)) < 0.4).astype(int)
-    return pl.DataFrame(
-        {
-            "group": np.repeat(["g0", "g1"], [300, 600]), "label": label, "prediction": prediction,
-            "weight": rng.choice([0, 1, 2, 20], p=[0.33, 0.4, 0.25, 0.02], size=900),
-        }
-    )  # fmt: skip
+    weight = rng.choice([0, 1, 2, 20], p=[0.33, 0.4, 0.25, 0.02], size=900)
+    return people([300, 600], label=label, prediction=prediction, weight=weight)
 
 
-def thin_classes(rng):
-    """Twelve classes, of which the last five together hold two per cent of the labels."""
+def _thin_classes():
+    """Return shares of twelve classes, of which the last five hold two per cent of the labels."""
     shares = class_shares(12, 0.8, 1.0)
     shares *= np.where(np.arange(12) < 7, 1.0, 0.025)[:, None]
-    label, prediction = (each.ravel() for each in np.indices(shares.shape))
-    cells = np.stack([rng.multinomial(n, (shares / shares.sum()).ravel()) for n in (400, 800)])
-    return counts(cells, label=label, prediction=prediction)
+    return shares / shares.sum()
 
 
 def rates_of(sizes, shares, rng):
@@ -287,36 +248,26 @@ def separated(rng):
     """Scores that separate the labels in both groups: an area of 1."""
     label = np.tile([1, 0], 200)
     score = np.where(label, 0.6, 0.0) + 0.4 * rng.random(400)
-    data = pl.DataFrame({"group": np.repeat(["g0", "g1"], 200), "label": label, "score": score})
-    options = {**BINARY, "label": "label", "score": "score", "metrics": ["roc_auc.difference"]}
-    report = fg.audit(data, **options)
-    read = each_of(hold(**{"roc_auc.difference": 0.0}), hold_rates(roc_auc=1.0))
-    return dict(read(report, "overall")) | rejects(report)
+    report = audit_scores([200, 200], label, score, "roc_auc.difference")
+    truths = {"roc_auc.difference": 0.0}
+    return dict(covered(report, "overall", truths, {"roc_auc": 1.0})) | rejects(report)
 
 
 def ties_at_the_threshold(rng):
     """Scores of a tenth, a fifth of the rows at the threshold, which select."""
     score = rng.integers(3, 8, 900) / 10
-    data = pl.DataFrame(
-        {
-            "group": np.repeat(["g0", "g1"], [300, 600]), "score": score,
-            "label": (rng.random(900) < score).astype(int),
-        }
-    )  # fmt: skip
-    options = {**BINARY, "label": "label", "score": "score", "threshold": 0.5}
+    label = (rng.random(900) < score).astype(int)
     metrics = ("DPPL", "RD", "roc_auc.difference", "expected_calibration_error.difference")
-    return covers(fg.audit(data, **options, metrics=list(metrics)), 0.0, *metrics)
+    report = audit_scores([300, 600], label, score, *metrics, threshold=0.5)
+    return dict(covered(report, "overall", dict.fromkeys(metrics, 0.0), {}))
 
 
 def one_sided_strata(rng):
     """Twenty strata; in half of them one of the groups has no row."""
-    rates = np.linspace(0.2, 0.6, 20)
     sizes = np.stack([np.where(np.arange(20) % 4 == g, 0, 30) for g in (0, 2)])
-    x = rng.binomial(sizes, rates)
-    cells = np.stack([x, sizes - x], axis=-1).reshape(2, -1)
-    data = counts(cells, stratum=np.repeat(np.arange(20), 2), prediction=[1, 0] * 20)
+    data = selected_in_strata(rng.binomial(sizes, np.linspace(0.2, 0.6, 20)), sizes)
     report = fg.audit(data, **COUNTED, strata="stratum", metrics=["DPPL", "CDDPL"])
-    return covers(report, 0.0, "DPPL", "CDDPL", scope="pooled")
+    return dict(covered(report, "pooled", {"DPPL": 0.0, "CDDPL": 0.0}, {}))
 
 
 def matthews(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
@@ -328,204 +279,174 @@ _MATTHEWS = fg.statistic(
     nonzero=(fg.TP + fg.FP, fg.TP + fg.FN, fg.TN + fg.FP, fg.TN + fg.FN),
     range=(-1, 1),
 )
-_OF_CLASSES = {
-    "label": "label", "prediction": "prediction", "count": "n", "task": "multiclass",
-    "metrics": ["cohen_kappa.difference", "f1.difference"],
-}  # fmt: skip
-_AVERAGES = {"cohen_kappa.difference": 0.0, "f1.difference": 0.0}
-_TOGETHER = "95 or more together; p and FAIL at most 5"
 
 
-def _reviewed() -> Iterator[Design]:
-    for classes, sizes in ((5, (200, 800)), (10, (200, 800)), (10, (2000, 8000))):
-        name = f"{classes} classes, {sizes[0]:,} and {sizes[1]:,} rows"
-        draw = partial(of_classes, classes, sizes)
-        yield as_strata("1", name, COVERS, draw, hold(**_AVERAGES), **_OF_CLASSES)
-    for groups in (5, 12):
-        name = f"{groups} equal groups of 400 at .1, reference best"
-        yield alone("2", name, _TOGETHER, partial(best_of_equal, groups, 0.1))
-    for kind, clusters, correlation in (("lognormal", 30, 0.2), (0.4, 40, 0.1), (0.7, 40, 0.1)):
-        sizes_of = kind if isinstance(kind, str) else f"one of {kind:.0%} of the rows"
-        name = f"{clusters}+{clusters} clusters, {sizes_of}, ICC {correlation}"
-        draw = partial(clustered, kind, clusters, correlation)
-        names = ["DPPL", "RD", "AD"]
-        yield as_strata(
-            "3", name, AT_LEAST, draw, hold(**dict.fromkeys(names, 0.0)),
-            **LABELLED, cluster="cluster", metrics=names,
-        )  # fmt: skip
-    for strata, rows in ((60, 6000), (200, 20_000)):
-        name = f"{strata} strata, {rows:,} rows"
-        yield alone("4", name, COVERS, partial(conditional, strata, rows))
-    for kind, draw in (
-        ("normal", normal_scores), ("exponential", exponential_scores),
-        ("6 % of the positives at random", mixed_scores),
-    ):  # fmt: skip
-        name = f"AUC .97, 27 positives and 200 negatives a group, scores: {kind}"
-        yield alone("5", name, AT_LEAST, partial(areas, 27, 200, draw, 0.97))
-    for rows in ((400, 1200), (2400, 400)):
-        name = f"weights that follow the errors, {rows[0]:,} and {rows[1]:,} rows"
-        names = ["mean_error.difference", "mean_squared_error.difference"]
-        read = each_of(hold(**dict.fromkeys(names, 0.0)), hold_rates(mean_error=0.5))
-        draw = partial(weighted_errors, rows)
-        yield as_strata("6", name, COVERS, draw, read, **OF_ERRORS, weight="weight", metrics=names)
-    name = "20 sparse categories, 100 and 200 rows"
-    yield as_strata(
-        "7, 15", name, "p at most 6.5, never contradicting its interval", sparse_labels, agree,
-        label="label", count="n", task="multiclass", replicates=500, metrics=["TVD", "KL", "JS"],
+# families of tests: rules on extremes, and everything that is marked
+
+
+_LIMIT = 0.1
+
+
+def _of_gap(rates: list[float], rng: np.random.Generator) -> Occurrences:
+    """Audit large groups and one of 12 rows by a rule on the largest gap."""
+    sizes = np.array([*[600] * len(rates), 12])
+    data = selected(rng.binomial(sizes, [*rates, rng.uniform()]), sizes)
+    rule = fg.rule("selection_rate.largest_gap", at_most=_LIMIT, insufficient="pass")
+    report = fg.audit(data, **COUNTED, metrics=[rule.metric], rules=[rule])
+    return {"FAIL": report.verdict == "fail"}
+
+
+def _of_worst_odds(gap: float, rng: np.random.Generator) -> Occurrences:
+    """Audit groups with few positive labels by a rule on the worse of both error rates."""
+    labels = np.array([10, 800])
+    wrong = rng.binomial([400, 400], [0.2 + gap, 0.2])
+    hits = rng.binomial(labels, 0.6)
+    cells = np.stack([hits, wrong, labels - hits, 400 - wrong], axis=1)
+    rule = fg.rule("worst_odds", at_most=_LIMIT)
+    report = fg.audit(
+        counts(cells, **CELLS), **LABELLED, metrics=["worst_odds"], rules=[rule],
+        reference={"group": "g1"},
     )  # fmt: skip
-    for groups, rows, wanted in ((2, 40, "not ok"), (5, 250, "93 or more")):
-        name = f"lognormal errors, {groups} groups of {rows}"
-        names = ["mean_absolute_error.difference", "root_mean_squared_error.difference"]
-        truth = math.sqrt(math.exp(2) - math.exp(1))
-        read = each_of(hold(**dict.fromkeys(names, 0.0)), hold_rates(root_mean_squared_error=truth))
-        draw = partial(lognormal_errors, groups, rows)
-        yield as_strata("7", name, wanted, draw, read, **OF_ERRORS, metrics=names)
+    return {"FAIL": report.verdict == "fail"}
 
 
-def _of_decisions() -> Iterator[Design]:
-    """Rows of the review about verdicts, changes and planned rows."""
-    for groups in (5, 10):
-        name = f"2 rules, {groups} groups at the limit, family-wise"
-        yield alone("8", name, RARELY, partial(at_the_limit, groups))
-    for groups in (2, 5):
-        name = f"2 rules, {groups} groups without change, compared"
-        yield alone("9", name, RARELY, partial(without_change, groups))
-    yield alone("10", "5 strata, groups equal in each", RARELY, no_reversal)
-    for rates, sizes, within in (
-        ((0.35, 0.3), (300, 300), 0.1),
-        ((0.2, 0.3), (150, 600), 0.15),
-        ((0.3, 0.3), (300, 300), 0.05),
-    ):
-        table = f"{rates[0]} of {sizes[0]} against {rates[1]} of {sizes[1]}, within {within}"
-        draw = partial(rows_that_decide, rates, sizes, within)
-        yield alone("11", f"{table}: as many rows as would decide", PLANNED, draw)
-    for asked in (
-        {"rate": 0.95, "ratio": 0.8}, {"rate": 0.1, "ratio": 0.8, "share": 0.1},
-        {"rate": 0.03, "tolerance": 0.1}, {"rate": 0.05, "tolerance": 0.1},
-    ):  # fmt: skip
-        goal, rule = "to pass equal rates as at least", fg.rule("DI", at_least=0.8)
-        if "tolerance" in asked:
-            goal, rule = "to pass equal rates as within", _within(0.1)
-        name = ", ".join(f"{name} {value}" for name, value in asked.items())
-        yield alone("12", f"planned rows: {name}", PLANNED, partial(as_planned, goal, rule, asked))
+def _marks(report: fg.Report) -> Occurrences:
+    """Read whether anything is marked as significant where nothing differs."""
+    tests = [each for each in report.diagnostics if each.code == "homogeneity"]
+    starred = any(map(is_significant, report.estimates))
+    pairs = any(pair.significant for pair in report.pairs)
+    homogeneity = any(each["significant"] for each in tests)
+    return {
+        "a star": starred,
+        "anything marked": starred or pairs or homogeneity,
+        "a finding": bool(report.findings),
+    }
 
 
-def _wide() -> Iterator[Design]:
-    """Numbers whose intervals were wider than need be."""
-    yield as_strata(
-        "14", "two rates that are equal, 200 and 800 rows", NOT_WIDE,
-        partial(confusions, sizes=(200, 800), shares=[confusion(0.4, 0.75, 0.2)] * 2),
-        hold(average_absolute_odds=0.0), **LABELLED, metrics=["average_absolute_odds"],
-    )  # fmt: skip
-    yield as_strata(
-        "14", "rates of .2, .3 and .45 in groups of 100, 200 and 600", NOT_WIDE,
-        partial(rates_of, [100, 200, 600], [0.2, 0.3, 0.45]),
-        hold(**{"selection_rate.largest_gap": 0.25}), **COUNTED,
-        metrics=["selection_rate.largest_gap"],
-    )  # fmt: skip
-    yield alone("14", "calibrated scores, 300 and 600 rows", NOT_WIDE, calibrated)
+def _equal_groups(groups: int, rng: np.random.Generator) -> Occurrences:
+    sizes = np.full(groups, 150)
+    data = selected(rng.binomial(sizes, 0.3), sizes)
+    return _marks(fg.audit(data, **COUNTED, metrics=["selection_rate"]))
 
 
-def _last_round() -> Iterator[Design]:
-    yield as_strata(
-        LAST, "a reference of 22 rows for 4,000", COVERS,
-        partial(rates_of, [4000, 22], 0.3), hold(DPPL=0.0, DI=1.0),
-        **COUNTED, reference={"group": "g1"}, metrics=["DPPL", "DI"],
+def _equal_features(rng: np.random.Generator) -> Occurrences:
+    """Three features and their four intersections; label and prediction do not depend on them."""
+    n = 3_000
+    label = rng.random(n) < 0.4
+    data = pl.DataFrame(
+        {
+            "a": rng.choice(["x", "y"], n), "b": rng.choice(["x", "y", "z"], n),
+            "c": rng.choice(["x", "y"], n, p=[0.3, 0.7]), "label": label.astype(int),
+            "prediction": (rng.random(n) < np.where(label, 0.7, 0.2)).astype(int),
+        }
     )  # fmt: skip
-    alike = [confusion(0.5, 0.98, 0.02)] * 2
-    names = ["RD", "AD", "TE", "f1.difference"]
-    yield as_strata(
-        LAST, "empty cells: 98 % of predictions right, 300 and 600 rows", AT_LEAST,
-        partial(confusions, sizes=(300, 600), shares=alike), hold(**dict.fromkeys(names, 0.0)),
-        **LABELLED, metrics=names,
-    )  # fmt: skip
-    yield as_strata(
-        LAST, "all predictions positive, 150 and 300 rows", AT_LEAST,
-        partial(confusions, sizes=(150, 300), shares=[confusion(0.4, 1.0, 1.0)] * 2),
-        hold(DPPL=0.0, DPL=0.0, TVD=0.0, KL=0.0), **LABELLED, metrics=["DPPL", "DPL", "TVD", "KL"],
-    )  # fmt: skip
-    names = ["DPPL", "RD", "AD", "f1.difference"]
-    yield as_strata(
-        LAST, "weights with ties, a third of them 0, 300 and 600 rows", COVERS, uneven_weights,
-        hold(**dict.fromkeys(names, 0.0)), **BINARY, label="label", prediction="prediction",
-        weight="weight", metrics=names,
-    )  # fmt: skip
-    name = "12 classes, five nearly empty, 400 and 800 rows"
-    yield as_strata(LAST, name, "92.5 or more", thin_classes, hold(**_AVERAGES), **_OF_CLASSES)
-    yield as_strata(
-        LAST, "a ratio of .02, 1,000 rows each", COVERS,
-        partial(rates_of, [1000, 1000], [0.012, 0.6]), hold(DI=0.02), **COUNTED, metrics=["DI"],
-    )  # fmt: skip
-    yield alone(LAST, "scores that separate the labels", "no p below .05", separated)
-    name = "scores of five values, ties at the threshold"
-    yield alone(LAST, name, COVERS, ties_at_the_threshold)
-    name = "20 strata, half without one of the groups"
-    yield alone(LAST, name, COVERS, one_sided_strata)
-    name = "best of 6 equal groups at .98: ties"
-    yield alone(LAST, name, _TOGETHER, partial(best_of_equal, 6, 0.98))
-    yield as_strata(
-        LAST, "Matthews correlation, an own statistic, 150 and 450 rows", COVERS,
-        partial(confusions, sizes=(150, 450), shares=[confusion(0.3, 0.7, 0.2)] * 2),
-        hold(**{"matthews.difference": 0.0}), **LABELLED, metrics=[_MATTHEWS],
-    )  # fmt: skip
+    crossed = [["a", "b"], ["a", "c"], ["b", "c"], ["a", "b", "c"]]
+    asked = BINARY | {"sensitive": ["a", "b", "c"], "intersections": crossed}
+    return _marks(fg.audit(data, label="label", prediction="prediction", **asked))
 
 
-DESIGNS = tuple(
-    chain(
-        _reviewed(),
-        _of_decisions(),
-        _wide(),
-        _last_round(),
-        family_designs(),
-    )
+def _of_classes(of: str, setting: str, wanted: str, shares: Any, sizes: Any) -> Design:
+    truths = {"cohen_kappa.difference": 0.0, "f1.difference": 0.0}
+    asked = {"label": "label", "prediction": "prediction", "count": "n", "task": "multiclass"}
+    return as_strata(of, setting, wanted, partial(of_classes, shares, sizes), truths, **asked)
+
+
+_OF_ERRORS = {"label": "label", "prediction": "prediction", "task": "regression"}
+_ERRORS = dict.fromkeys(("mean_error.difference", "mean_squared_error.difference"), 0.0)
+_LOGNORMAL = dict.fromkeys(
+    ("mean_absolute_error.difference", "root_mean_squared_error.difference"), 0.0
 )
+_ROOT = math.sqrt(math.exp(2) - math.exp(1))
+_AS_LEAST, _AS_WITHIN = (f"to pass equal rates as {how}" for how in ("at least", "within"))
+_GAP = f"largest gap <= {_LIMIT}, a further group of 12 rows that counts as a pass"
+_ODDS = f"worst odds <= {_LIMIT}, 10 positive labels"
 
-Record = dict[str, Any]
-
-
-def new_record(design: Design) -> Record:
-    """Return a design of which no audit was read."""
-    of = {"of": design.of, "setting": design.setting, "wanted": design.wanted}
-    return {**of, "audits": 0, "chunks": 0, "counts": {}}
-
-
-def add_chunk(design: Design, record: Record) -> None:
-    """Audit the next data sets, and count what happened and what could have."""
-    seed = [13, record["chunks"], *f"{design.of} {design.setting}".encode()]
-    for name, happened in design.measure(np.random.default_rng(seed), design.chunk):
-        of = record["counts"].setdefault(name, [0, 0])
-        of[0] += bool(happened)
-        of[1] += 1
-    record["audits"] += design.chunk
-    record["chunks"] += 1
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Count chunks of the designs, the least counted one first, until all have enough."""
-    parser = argparse.ArgumentParser(prog="python -m bench.reviewed_audits", description=__doc__)
-    parser.add_argument("--audits", type=int, default=2000, help="audits wanted of each design")
-    parser.add_argument("--anew", action="store_true", help="forget what was counted")
-    parser.add_argument("-o", "--output", type=Path, default=_COUNTS)
-    options = parser.parse_args(arguments)
-    count(DESIGNS, options.audits, options.output, anew=options.anew)
-
-
-def count(designs: Sequence[Design], wanted: int, output: Path, *, anew: bool) -> None:
-    """Count chunks of designs, the least counted one first, until all have enough."""
-    read = output.exists() and not anew
-    known = json.loads(output.read_text(encoding="utf-8")) if read else []
-    before = {(each["of"], each["setting"]): each for each in known}
-    records = [before.get((each.of, each.setting), new_record(each)) for each in designs]
-    while unfinished := [i for i, each in enumerate(records) if each["audits"] < wanted]:
-        i = min(unfinished, key=lambda i: records[i]["audits"])
-        started = time.process_time()
-        add_chunk(designs[i], records[i])
-        cost = (time.process_time() - started) / designs[i].chunk
-        scratch = output.with_suffix(".part")
-        scratch.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
-        scratch.replace(output)
-        print(f"{designs[i].setting}: {records[i]['audits']}, {cost:.3f} s each", flush=True)
+DESIGNS: tuple[Design, ...] = (
+    *(_of_classes("1", f"{classes} classes, {sizes[0]:,} and {sizes[1]:,} rows", COVERS,
+                  class_shares(classes, 0.7, 0.85), sizes)
+      for classes, sizes in ((5, (200, 800)), (10, (200, 800)), (10, (2000, 8000)))),
+    *(alone("2", f"{groups} equal groups of 400 at .1, reference best", TOGETHER,
+            partial(best_of_equal, groups, 0.1)) for groups in (5, 12)),
+    *(as_strata("3", f"{clusters}+{clusters} clusters, {sizes}, ICC {correlation}", AT_LEAST,
+                partial(clustered, kind, clusters, correlation),
+                dict.fromkeys(("DPPL", "RD", "AD"), 0.0), **LABELLED, cluster="cluster")
+      for kind, sizes, clusters, correlation in (("lognormal", "lognormal", 30, 0.2),
+                                                 (0.4, "one of 40% of the rows", 40, 0.1),
+                                                 (0.7, "one of 70% of the rows", 40, 0.1))),
+    *(alone("4", f"{strata} strata, {rows:,} rows", COVERS, partial(conditional, strata, rows))
+      for strata, rows in ((60, 6000), (200, 20_000))),
+    *(alone("5", f"AUC .97, 27 positives and 200 negatives a group, scores: {kind}", AT_LEAST,
+            partial(areas, 27, 200, draw, 0.97))
+      for kind, draw in (("normal", normal_scores), ("exponential", exponential_scores),
+                         ("6 % of the positives at random", mixed_scores))),
+    *(as_strata("6", f"weights that follow the errors, {rows[0]:,} and {rows[1]:,} rows", COVERS,
+                partial(weighted_errors, rows), _ERRORS, rates={"mean_error": 0.5}, **_OF_ERRORS,
+                weight="weight") for rows in ((400, 1200), (2400, 400))),
+    as_strata("7, 15", "20 sparse categories, 100 and 200 rows",
+              "p at most 6.5, never contradicting its interval", sparse_labels, read=agree,
+              label="label", count="n", task="multiclass", replicates=500,
+              metrics=["TVD", "KL", "JS"]),
+    *(as_strata("7", f"lognormal errors, {groups} groups of {rows}", wanted,
+                partial(lognormal_errors, groups, rows), _LOGNORMAL,
+                rates={"root_mean_squared_error": _ROOT}, **_OF_ERRORS)
+      for groups, rows, wanted in ((2, 40, "not ok"), (5, 250, "93 or more"))),
+    *(alone("8", f"2 rules, {groups} groups at the limit, family-wise", RARELY,
+            partial(at_the_limit, groups)) for groups in (5, 10)),
+    *(alone("9", f"2 rules, {groups} groups without change, compared", RARELY,
+            partial(without_change, groups)) for groups in (2, 5)),
+    alone("10", "5 strata, groups equal in each", RARELY, no_reversal),
+    *(alone("11", f"{rates[0]} of {sizes[0]} against {rates[1]} of {sizes[1]}, within {within}: as "
+            "many rows as would decide", PLANNED, partial(rows_that_decide, rates, sizes, within))
+      for rates, sizes, within in (((0.35, 0.3), (300, 300), 0.1), ((0.2, 0.3), (150, 600), 0.15),
+                                   ((0.3, 0.3), (300, 300), 0.05))),
+    *(alone("12", f"planned rows: {', '.join(f'{name} {of}' for name, of in asked.items())}",
+            PLANNED, partial(as_planned, goal, rule, asked))
+      for goal, rule, asked in (
+          (_AS_LEAST, fg.rule("DI", at_least=0.8), {"rate": 0.95, "ratio": 0.8}),
+          (_AS_LEAST, fg.rule("DI", at_least=0.8), {"rate": 0.1, "ratio": 0.8, "share": 0.1}),
+          (_AS_WITHIN, _within(0.1), {"rate": 0.03, "tolerance": 0.1}),
+          (_AS_WITHIN, _within(0.1), {"rate": 0.05, "tolerance": 0.1}))),
+    # intervals that were wider than need be
+    as_strata("14", "two rates that are equal, 200 and 800 rows", NOT_WIDE,
+              partial(confusions, (200, 800), [confusion(0.4, 0.75, 0.2)] * 2),
+              {"average_absolute_odds": 0.0}, **LABELLED),
+    as_strata("14", "rates of .2, .3 and .45 in groups of 100, 200 and 600", NOT_WIDE,
+              partial(rates_of, [100, 200, 600], [0.2, 0.3, 0.45]),
+              {"selection_rate.largest_gap": 0.25}, **COUNTED),
+    alone("14", "calibrated scores, 300 and 600 rows", NOT_WIDE, calibrated),
+    as_strata(LAST, "a reference of 22 rows for 4,000", COVERS, partial(rates_of, [4000, 22], 0.3),
+              {"DPPL": 0.0, "DI": 1.0}, **COUNTED, reference={"group": "g1"}),
+    as_strata(LAST, "empty cells: 98 % of predictions right, 300 and 600 rows", AT_LEAST,
+              partial(confusions, (300, 600), [confusion(0.5, 0.98, 0.02)] * 2),
+              dict.fromkeys(("RD", "AD", "TE", "f1.difference"), 0.0), **LABELLED),
+    as_strata(LAST, "all predictions positive, 150 and 300 rows", AT_LEAST,
+              partial(confusions, (150, 300), [confusion(0.4, 1.0, 1.0)] * 2),
+              dict.fromkeys(("DPPL", "DPL", "TVD", "KL"), 0.0), **LABELLED),
+    as_strata(LAST, "weights with ties, a third of them 0, 300 and 600 rows", COVERS,
+              uneven_weights, dict.fromkeys(("DPPL", "RD", "AD", "f1.difference"), 0.0), **BINARY,
+              label="label", prediction="prediction", weight="weight"),
+    _of_classes(LAST, "12 classes, five nearly empty, 400 and 800 rows", "92.5 or more",
+                _thin_classes(), (400, 800)),
+    as_strata(LAST, "a ratio of .02, 1,000 rows each", COVERS,
+              partial(rates_of, [1000, 1000], [0.012, 0.6]), {"DI": 0.02}, **COUNTED),
+    alone(LAST, "scores that separate the labels", "no p below .05", separated),
+    alone(LAST, "scores of five values, ties at the threshold", COVERS, ties_at_the_threshold),
+    alone(LAST, "20 strata, half without one of the groups", COVERS, one_sided_strata),
+    alone(LAST, "best of 6 equal groups at .98: ties", TOGETHER, partial(best_of_equal, 6, 0.98)),
+    as_strata(LAST, "Matthews correlation, an own statistic, 150 and 450 rows", COVERS,
+              partial(confusions, (150, 450), [confusion(0.3, 0.7, 0.2)] * 2),
+              {"matthews.difference": 0.0}, **LABELLED, metrics=[_MATTHEWS]),
+    alone("families", f"{_GAP}: gap of .25", "95 or more", partial(_of_gap, [0.3, 0.4, 0.55])),
+    alone("families", f"{_GAP}: 4 groups at the limit", RARELY,
+          partial(_of_gap, [0.3, 0.3, 0.4, 0.4])),
+    alone("families", f"{_ODDS}: FPR + .25", "95 or more", partial(_of_worst_odds, 0.25)),
+    alone("families", f"{_ODDS}: FPR at the limit", RARELY, partial(_of_worst_odds, 0.1)),
+    *(alone("families", f"{groups} equal groups", RARELY, partial(_equal_groups, groups))
+      for groups in (20, 21, 40)),
+    alone("families", "3 features and their 4 intersections, equal groups, all rates", RARELY,
+          _equal_features),
+)  # fmt: skip
 
 
 if __name__ == "__main__":
-    main()
+    count_designs(__doc__, "coverage_of_audits.json", DESIGNS)

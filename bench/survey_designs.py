@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 from scipy.linalg import hadamard
 
 import fairgauge as fg
+from bench.counting import EVIDENCE
 
-DATA = Path(__file__).parent.parent / "evidence" / "coverage_of_survey_designs.json"
+DATA = EVIDENCE / "coverage_of_survey_designs.json"
 STRATA, UNITS, PEOPLE = 30, 12, 40
 """Of the population: strata, units of each, people of each unit."""
 SAMPLED = 15
@@ -61,8 +61,7 @@ def drawn(people: dict[str, np.ndarray], design: str, rng: np.random.Generator) 
             halves.append(half)
     at, w = np.concatenate(rows), np.repeat(weights, SAMPLED)
     made = {k: v[at] for k, v in people.items()} | {"w": w}
-    signs = hadamard(REPLICATES)[:, 1 : STRATA + 1] if STRATA < REPLICATES else None
-    assert signs is not None
+    signs = hadamard(REPLICATES)[:, 1 : STRATA + 1]
     side = np.repeat(1 - 2 * np.array(halves), SAMPLED)
     for k in range(REPLICATES):
         made[f"r{k + 1}"] = w * (1 + 0.5 * signs[k][made["stratum"]] * side)

@@ -2,18 +2,12 @@
 
 Studies are drawn from crossed random effects (items, names, items by names, items by groups, runs)
 and audited by `fairgauge.pairs` as users do it; beside its verdicts stands what the usual tests
-make of the same answers. What was counted is written to evidence/coverage_of_swapped_names.json;
-the command may be stopped, and adds what is missing when it is started again.
+make of the same answers.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
-from collections import Counter
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,18 +15,14 @@ import polars as pl
 from scipy import stats
 
 import fairgauge as fg
+from bench.counting import Record, count_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-COUNTS = Path(__file__).parent.parent / "evidence" / "coverage_of_swapped_names.json"
-STUDIES = 2_000
 _CHUNK = 100
 _ALPHA = 0.05
-ASKED = {"item": "item", "variant": "name", "sensitive": "group", "reference": {"group": "a"}}
-DIFFERS, EQUIVALENT, COVERS = "differs", "equivalent", "covers"
-WITHOUT = "differs without family"
-ITEMS_ALONE, BASELINE = "items alone", "against the baseline"
+DIFFERS, EQUIVALENT = "differs", "equivalent"
 
 
 @dataclass(frozen=True)
@@ -116,11 +106,14 @@ def happened(study: Study, rng: np.random.Generator) -> Iterator[tuple[str, bool
     """Yield what `fairgauge.pairs` and the usual tests make of one study."""
     table = drawn(study, rng)
     of_decisions = study.scale not in ("score", "rounded")
-    asked: dict[str, Any] = {**ASKED, "prediction" if of_decisions else "score": "answer"}
+    asked: dict[str, Any] = {
+        "item": "item", "variant": "name", "sensitive": "group", "reference": {"group": "a"},
+        "prediction" if of_decisions else "score": "answer",
+    }  # fmt: skip
     if study.models > 1:
         asked["model"] = "model"
     if study.families:
-        yield WITHOUT, str(fg.pairs(table, **asked).verdict) == DIFFERS
+        yield "differs without family", str(fg.pairs(table, **asked).verdict) == DIFFERS
         asked["family"] = "family"
     if study.placebos:
         asked["placebo"] = "edit"
@@ -135,10 +128,10 @@ def happened(study: Study, rng: np.random.Generator) -> Iterator[tuple[str, bool
         yield EQUIVALENT, EQUIVALENT in verdicts
     (first, *_) = audit.differences
     if study.delta and first.low is not None and first.high is not None:
-        yield COVERS, first.low <= study.delta <= first.high
-    yield ITEMS_ALONE, any(p < _ALPHA for p in _items_alone(table))
+        yield "covers", first.low <= study.delta <= first.high
+    yield "items alone", any(p < _ALPHA for p in _items_alone(table))
     if study.baseline is not None:
-        yield BASELINE, _against_baseline(table)
+        yield "against the baseline", _against_baseline(table)
 
 
 def _items_alone(table: pl.DataFrame) -> Iterator[float]:
@@ -225,58 +218,19 @@ STUDY_DESIGNS = (
 """The designs; power is that of the design document, where it is known."""
 
 
-def measure(study: Study, place: int, chunk: int) -> Counter[str]:
-    """Return how often each thing happened in one chunk of studies."""
+def add_chunk(place: int, record: Record) -> None:
+    """Count how often each thing happened in the next studies."""
+    study, chunk = STUDY_DESIGNS[place], record["studies"] // _CHUNK
     rng = np.random.default_rng([2026, place, chunk])
-    counted: Counter[str] = Counter()
     for _ in range(_CHUNK):
         for what, true in happened(study, rng):
-            counted[what] += true
-    return counted
-
-
-_PUBLISHED = Study("", (15, 15), 17, 5, models=11, placebos=4, baseline=0.0)
-"""As many answers as were published of 11 models."""
-
-
-def cost() -> tuple[int, float]:
-    """Return how many answers there are, and the CPU seconds of an audit, the best of five."""
-    table = drawn(_PUBLISHED, np.random.default_rng(0))
-    asked = {**ASKED, "score": "answer", "model": "model", "placebo": "edit"}
-    seconds = []
-    for _ in range(5):
-        start = time.process_time()
-        fg.pairs(table, **asked)
-        seconds.append(time.process_time() - start)
-    return len(table), min(seconds)
-
-
-def main() -> None:
-    """Measure what is missing, one design after the other."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--time", action="store_true", help="print what an audit costs, and end")
-    parser.add_argument("counts", nargs="?", type=Path, default=COUNTS, help="where it is counted")
-    options = parser.parse_args()
-    if options.time:
-        print("{:,} answers: {:.2f} s of CPU time".format(*cost()))
-        return
-    path: Path = options.counts
-    records = json.loads(path.read_text()) if path.exists() else []
-    known = {each["setting"]: each for each in records}
-    for place, study in enumerate(STUDY_DESIGNS):
-        record = known.setdefault(
-            study.setting, {"setting": study.setting, "studies": 0, "counts": {}}
-        )
-        record["wanted"] = study.wanted
-        while record["studies"] < STUDIES:
-            counted = measure(study, place, record["studies"] // _CHUNK)
-            for what, n in counted.items():
-                record["counts"][what] = record["counts"].get(what, 0) + n
-            record["studies"] += _CHUNK
-            ordered = [known[s.setting] for s in STUDY_DESIGNS if s.setting in known]
-            path.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
-        print(study.setting, record["studies"], record["counts"], flush=True)
+            record["counts"][what] = record["counts"].get(what, 0) + int(true)
+    record["studies"] += _CHUNK
 
 
 if __name__ == "__main__":
-    main()
+    uncounted: list[Record] = [
+        {"setting": each.setting, "studies": 0, "counts": {}, "wanted": each.wanted}
+        for each in STUDY_DESIGNS
+    ]
+    count_chunks(__doc__, "coverage_of_swapped_names.json", uncounted, "studies", add_chunk)

@@ -1,16 +1,12 @@
 """``python -m bench.why_verdicts``: what `fairgauge.why` states of tables whose truth is known.
 
-Every table is drawn and decomposed as a user does it. The table is printed, and kept in
-evidence/coverage_of_gap_verdicts.json, from where what is counted already is read.
+Every table is drawn and decomposed as a user does it; what is counted is printed.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,18 +14,15 @@ import polars as pl
 from scipy.optimize import brentq
 
 import fairgauge as fg
-from bench.audit_designs import Occurrences, alone, holds
-from bench.decisions import as_wanted
-from bench.reviewed_audits import count
+from bench.audit_designs import holds
+from bench.counting import Design, Occurrences, alone, count_designs, print_table
 from fairgauge.enums import GapPartKind, StratumWeights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench.audit_designs import Design
     from fairgauge.results.gap_decomposition import Gap
 
-RESULTS = Path(__file__).resolve().parents[1] / "evidence" / "coverage_of_gap_verdicts.json"
 VERDICTS = ("no gap shown", "remains", "reverses", "accounted for", "inconclusive")
 REASONS = ("varies", "offset")
 _FOLD = 5.0
@@ -238,20 +231,5 @@ def designs() -> Iterator[Design]:
             yield alone(of, law.setting, law.wanted, partial(read, law))
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Count verdicts until every law has enough tables, and print their shares."""
-    parser = argparse.ArgumentParser(prog="python -m bench.why_verdicts", description=__doc__)
-    parser.add_argument("--tables", type=int, default=2000, help="tables wanted of each law")
-    parser.add_argument("--anew", action="store_true", help="forget what was counted")
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    options = parser.parse_args(arguments)
-    count(list(designs()), options.tables, options.output, anew=options.anew)
-    print("| of | law | wanted | measured, in per cent | as wanted |")
-    for each in json.loads(options.output.read_text(encoding="utf-8")):
-        shares = (f"{name} {100 * k / n:.1f}" for name, (k, n) in each["counts"].items() if k)
-        row = (each["of"], each["setting"], each["wanted"], "; ".join(shares))
-        print(f"| {' | '.join(row)} | {'yes' if as_wanted(each) else 'NO'} |")
-
-
 if __name__ == "__main__":
-    main()
+    print_table(count_designs(__doc__, "coverage_of_gap_verdicts.json", list(designs())))
