@@ -21,7 +21,7 @@ from fairgauge.inference.missing_values import differs_without_group, lacks_more
 from fairgauge.measure.slices import ComparedSides, Slice, numbers_of_sides
 from fairgauge.results.estimates import Estimate
 from fairgauge.start.records import dataclass
-from fairgauge.stats.arrays import Index, quiet
+from fairgauge.stats.arrays import Index, Mask, quiet
 from fairgauge.stats.decomposition import mean_differences, mean_variances
 from fairgauge.stats.sampling import SquaredWeights, effective_values
 from fairgauge.stats.stratified import (
@@ -56,7 +56,7 @@ class GapSides:
     centre: float = 0.0
 
     @property
-    def common(self) -> Array:
+    def common(self) -> Mask:
         """Return which strata have both sides."""
         return np.asarray((self.n_d > 0) & (self.n_a > 0))
 

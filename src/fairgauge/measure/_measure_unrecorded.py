@@ -518,7 +518,7 @@ class _Feature:
                 DiagnosticCode.ROUNDED_PROBABILITIES, counts.feature, rows=counts.rounded
             )
         if self._calibration is not None:
-            chi_square, degrees, p = self._calibration
+            _, degrees, p = self._calibration
             if degrees:
                 rejected = p < _CALIBRATION_LEVEL
                 make = Diagnostic.warning if rejected else Diagnostic.note
@@ -526,8 +526,6 @@ class _Feature:
                     DiagnosticCode.CALIBRATION,
                     counts.feature,
                     known=self._known_people,
-                    chi_square=chi_square,
-                    degrees=degrees,
                     p=p,
                     level=_CALIBRATION_LEVEL,
                     rejected=rejected,
