@@ -34,7 +34,7 @@ IN_ORDER = "our words and separators"
 """Of these names the alphabetical order is that of the first names."""
 
 TEXTS = {
-    "says", "message", "sentence", "name", "explained_by", "guaranteed", "summary", "written",
+    "says", "message", "sentence", "name", "explained_by", "summary", "written",
     "rule",
 }  # fmt: skip
 """Texts for people, in which hostile names are quoted; what they are of stands beside them."""

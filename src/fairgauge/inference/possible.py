@@ -120,23 +120,20 @@ def metric_cases(
     for cases in _possible_shares(counted, outcome, of, profile, per_class):
         names: Sequence[str | None] = [None]
         ends: Limits | None = None
-        beside, wider = np.full((2, 1), None), np.ones((2, 1))
+        wider = np.ones((2, 1))
         if isinstance(contrast, Spread):
             ends, wider = cases.spread(contrast), cases.wider_spread(contrast)
         elif compared is not None and not (smd and cases.outcomes):
             names = [counted.groups[at] for at in compared[0].tolist()]
             ends = contrast_range(contrast, *map(cases.of, compared))
-            beside, sides = np.full((2, len(names)), None), np.array([compared, compared])
+            sides = np.array([compared, compared])
             if rivals is not None and not smd:
                 ends, sides = _range_over_rivals(contrast, cases, compared, rivals, ends)
-                other = sides[:, 1] != compared[1]
-                beside[other] = np.asarray(counted.groups)[sides[:, 1][other]]
             wider = cases.wider(contrast, compared, sides)
             ends = cases.standardised(*ends) if smd else ends
         for i, (low, high) in enumerate(zip(*ends, strict=True) if ends else ()):
             key = (metric.name, counted.feature, names[i], OVERALL, outcome.class_scope, threshold)
-            case = replace(cases.case(low, high, wider[:, i]), beside=tuple(beside[:, i]))
-            found[key] = (*found.get(key, ()), case)
+            found[key] = (*found.get(key, ()), cases.case(low, high, wider[:, i]))
     return found
 
 
@@ -266,9 +263,8 @@ class _PossibleShares:
         return round(float(self._lacking[group] + self.apart[group]))
 
     def case(self, low: float, high: float, wider: Array) -> WorstCase:
-        ends, rows, others = (float(low), float(high)), self.rows + self._others, self._others > 0
-        by = (float(wider[0]), float(wider[1]))
-        return WorstCase(*ends, rows, outcomes=self.outcomes, without_group=others, wider=by)
+        rows, by = self.rows + self._others, (float(wider[0]), float(wider[1]))
+        return WorstCase(float(low), float(high), rows, outcomes=self.outcomes, wider=by)
 
     def of(self, which: Index, needed: Array | float = 0.0) -> Limits:
         """Return the least and the greatest rate of some sides, with rows of unknown group.

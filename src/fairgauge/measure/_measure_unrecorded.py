@@ -1,7 +1,7 @@
 """Measuring groups that nobody recorded, from their probabilities.
 
-Each comparison is estimated in several ways, each right under an assumption of its own. One of them
-decides: by default the likelihood.
+One estimator decides: by default the likelihood. Bounds, which are right without its assumption,
+stand next to it, and next to averages the other estimators of these.
 """
 
 from __future__ import annotations
@@ -64,8 +64,6 @@ _WRONG_PROBABILITIES = 0.001
 """The level of the test of people of known group, strict because chi-square rejects too often
 where few are known."""
 _FIT_LEVEL = 0.01
-_SHOWN = 0.05
-"""The half width of the interval that people's own answers are to leave."""
 # the method by which the interval of each estimator is named
 _METHODS = {
     Estimator.LIKELIHOOD: IntervalMethod.PROFILE_LIKELIHOOD,
@@ -452,9 +450,7 @@ class _Feature:
     ) -> Iterator[ByEstimator]:  # fmt: skip
         one, other, group, reference = sides
         by, level = _kind_of_contrast(metric), self._spec.confidence
-        for each in dict.fromkeys((deciding, *rate.alternatives)):
-            if each is Estimator.VALIDATED and not (self._random and rate.validated is not None):
-                continue
+        for each in dict.fromkeys((deciding, *rate.beside)):
             if each is not Estimator.BOUNDS:
                 status, _ = self._insufficient(rate, [group, reference], each)
                 if status is Status.UNDEFINED:
@@ -483,57 +479,22 @@ class _Feature:
                 row = replace(row, effective_people=round(people) if people < 1e15 else None)
             yield row
 
-    def _information(self) -> dict[str, str | int]:
-        # without a rule also how many answers would show the difference of a group, of the one that
-        # needs fewest
-        rates = [
+    @property
+    def _by_answers_alone(self) -> bool:
+        # whether a sample decides, and not its correction of what probabilities do not distinguish
+        rates = (
             asked.metric.of
             for asked in self._resolution.metrics
             if isinstance(asked.metric, Contrast)
             and is_estimated(asked.metric.of)
             and not asked.obstacle
-        ]
-        if not rates:
-            return {}
+        )
+        if (first := next(rates, None)) is None:
+            return False
         outcome = self._resolution.outcomes[0]
-        rate = self._counts.rate(rates[0], outcome)
-        estimator = self._deciding(rate, rates[0].name, outcome)
-        if rate.unidentified.any():
-            return {"alone": True} if estimator is Estimator.VALIDATED else {}
-        if estimator is not Estimator.VALIDATED:
-            estimator = rate.assumed
-        people = [rate.effective_people(g, estimator) for g in range(len(self._names))]
-        least, most = int(np.argmin(people)), int(np.argmax(people))
-        if not math.isfinite(people[most]):
-            return {}
-        return {
-            "group": self._names[least],
-            "effective": round(people[least]),
-            "best_known": self._names[most],
-            "most_effective": round(people[most]),
-            **(
-                self._answers(rate)
-                if isinstance(rate, UnrecordedRate) and not self._spec.rules
-                else {}
-            ),
-        }
-
-    def _answers(self, rate: UnrecordedRate) -> dict[str, str | int]:
-        # show: their answers alone leave a confidence interval of 5 percentage points to each side,
-        # wherever in its interval a rate is
-        z, answers = critical(self._spec.confidence), {}
-        for group, side, _ in self._references:
-            variance = 0.0
-            for each in (group, side):
-                nearest_half = np.clip(0.5, *rate.likelihood.limits(each, z))
-                # the interval of people who all have one outcome is as wide as of this many more
-                mine = float(np.clip(nearest_half, _SHOWN, 1 - _SHOWN))
-                variance += mine * (1 - mine) / rate.mixture.denominator(rate.sides[each])
-            answers[group] = self._counts.every_case * variance * (z / _SHOWN) ** 2
-        fewest = min(answers, key=answers.__getitem__)
-        if not answers[fewest] < self._counts.every_case:
-            return {}
-        return {"answers": math.ceil(answers[fewest]), "shown": self._names[fewest]}
+        rate = self._counts.rate(first, outcome)
+        decides = self._deciding(rate, first.name, outcome)
+        return bool(rate.unidentified.any()) and decides is Estimator.VALIDATED
 
     def _notes(self) -> Iterator[Diagnostic]:
         counts, asked = self._counts, self._counts.asked
@@ -548,7 +509,7 @@ class _Feature:
             without=round(counts.people[1]),
             unplaced=counts.unplaced,
             sampled=counts.sampled,
-            **self._information(),
+            **({"alone": True} if self._by_answers_alone else {}),
         )
         if asked.on is not None and not self._spec.strata:
             yield Diagnostic.warning(DiagnosticCode.PLACE_PROXY, counts.feature, on=asked.on)
@@ -557,7 +518,7 @@ class _Feature:
                 DiagnosticCode.ROUNDED_PROBABILITIES, counts.feature, rows=counts.rounded
             )
         if self._calibration is not None:
-            chi_square, degrees, p = self._calibration
+            _, degrees, p = self._calibration
             if degrees:
                 rejected = p < _CALIBRATION_LEVEL
                 make = Diagnostic.warning if rejected else Diagnostic.note
@@ -565,8 +526,6 @@ class _Feature:
                     DiagnosticCode.CALIBRATION,
                     counts.feature,
                     known=self._known_people,
-                    chi_square=chi_square,
-                    degrees=degrees,
                     p=p,
                     level=_CALIBRATION_LEVEL,
                     rejected=rejected,

@@ -394,8 +394,6 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
         return Outcome.INCONCLUSIVE, Reason.of(
             code, rows=worst.rows, at_most=worst.at_most or None, unit=measured.unit,
             alone=str(outcome), low=low, high=high, by_value=by_value or None,
-            without_group=worst.without_group or None,
-            low_beside=worst.beside[0], high_beside=worst.beside[1],
         )  # fmt: skip
     if outcome is Outcome.PASS:
         noted = {False} if by_value and rule.decide is Decide.POINT else set()
@@ -446,9 +444,8 @@ def _add_worst_case(
     elif reason.code is not ReasonCode.SIGNIFICANT_OUTSIDE or not _includes_none(moved, rule):
         return reason
     return Reason.of(
-        reason.code, **dict(reason.parameters), missing=worst.rows, unit=unit, **ends,
-        without_group=worst.without_group or None,
-    )  # fmt: skip
+        reason.code, **dict(reason.parameters), missing=worst.rows, unit=unit, **ends
+    )
 
 
 def _decide_by_sample(

@@ -413,7 +413,7 @@ def _gap(
     z, lower = critical(spec.confidence), (estimate.value or 0.0) < metric.neutral
     parts = decompose(
         sides.x_d, sides.n_d, sides.x_a, sides.n_a, z,
-        ratio=ratio, squares=sides.squares, sampling=sides.sampling,
+        ratio=ratio, squares=sides.squares, weighted=sides.weighted,
     )  # fmt: skip
     tests = _tests(sides, spec.confidence, gaps)
     listed_parts = tuple(_parts(parts, sides, estimate, spec.confidence))
@@ -427,8 +427,8 @@ def _gap(
     def shown_in_some() -> bool:
         rates = [quotient(x, n) for x, n in ((sides.x_d, sides.n_d), (sides.x_a, sides.n_a))]
         towards = (rates[0] < rates[1]) if lower else (rates[0] > rates[1])
-        shown = sides.tested.sum() * _p_in_strata(sides) < 1 - spec.confidence
-        return bool((sides.tested & towards & shown).any())
+        shown = sides.common.sum() * _p_in_strata(sides) < 1 - spec.confidence
+        return bool((sides.common & towards & shown).any())
 
     def may_differ_alone(verdict: GapVerdict) -> bool:
         """Return whether rows in strata of one side alone, in no comparison, could undo it."""
@@ -446,9 +446,7 @@ def _gap(
         asked = wider, [*averages, *ends], metric.neutral, margin
         return _verdict(estimate, *asked, varies=tests.varies)[0] is not verdict
 
-    if verdict.is_pass and _varies_untested(sides):
-        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
-    elif verdict is GapVerdict.ACCOUNTED_FOR and shown_in_some():
+    if verdict is GapVerdict.ACCOUNTED_FOR and shown_in_some():
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.IN_A_STRATUM
     stands = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
     if not stands and _decided_by_strata(sides, crossed):
@@ -470,7 +468,6 @@ def _gap(
             share_reference=float(parts.support_reference),
             strata_used=int(sides.common.sum()),
             strata=int((sides.rows_d + sides.rows_a > 0).sum()),
-            strata_untested=int(sides.common.sum() - sides.tested.sum()),
         ),
         heterogeneity=tests.heterogeneity,
         strata=(),
@@ -592,14 +589,6 @@ def _is_beyond(interval: Interval, neutral: float, margin: float | None) -> bool
     return neutral not in interval and not (margin and -margin < low and high < margin)
 
 
-def _varies_untested(sides: GapSides) -> bool:
-    of_both, tested = int(sides.common.sum()), sides.tested
-    if of_both < 2 or tested.sum() == of_both:
-        return False
-    shares = [n[tested].sum() / n[sides.common].sum() for n in (sides.n_d, sides.n_a)]
-    return bool(tested.sum() < 2 or min(shares) < LEAST_COMMON)
-
-
 def _p_in_strata(sides: GapSides) -> Array:
     if sides.squares is None:
         return score_p(*sides.counts)
@@ -669,7 +658,7 @@ def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spe
     try:
         effect = adjusted_effect(
             *counts, list(crossed.codes), z,
-            squares=sides.squares, sampling=sides.sampling, centre=sides.centre,
+            squares=sides.squares, weighted=sides.weighted, centre=sides.centre,
         )  # fmt: skip
     except MissingExtra:
         if gap.controls:  # were asked for; else the verdict does not depend on the regression
@@ -683,8 +672,7 @@ def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spe
         return Interval(low, high, spec.confidence, (IntervalMethod.INFLUENCE,))
 
     ratio = effect.ratio if all(map(math.isfinite, effect.ratio)) else None
-    log_odds, reach = effect.log_odds, z if sides.sampling is None else sides.sampling.critical(z)
-    reach *= effect.log_odds_error
+    log_odds, reach = effect.log_odds, z * effect.log_odds_error
     defined = math.isfinite(log_odds) and abs(log_odds) + reach < _LARGEST_LOG
     ends = (math.exp(log_odds - reach), math.exp(log_odds + reach)) if defined else None
     adjusted = AdjustedGap(
@@ -738,8 +726,6 @@ def _parts(
     yield made(GapPartKind.WITHIN, found.within_group, StratumWeights.GROUP)
     yield made(GapPartKind.WITHIN, found.within_reference, StratumWeights.REFERENCE)
     pooled = StratumWeights.MANTEL_HAENSZEL
-    if sides.sampling is not None and sides.sampling.clusters is not None:
-        return  # of clusters that are in several strata these intervals would be too narrow
     if sides.squares is None:
         common = _mantel_haenszel(sides, metric, confidence)
         yield made(GapPartKind.WITHIN, common, pooled, method=IntervalMethod.SCORE)

@@ -495,13 +495,8 @@ class _Tested:
 
     def largest(self) -> Largest:
         """Return what holds for all subgroups at once."""
-        worse = self.listed[self.status[self.listed] == WORSE]
-        lows = self.low[worse]
-        best = int(worse[np.argmax(lows)]) if len(worse) else None
         large = self.n >= _LARGE * self.total
         return Largest(
-            guaranteed=None if best is None else self._name(best)[0],
-            by_at_least=None if best is None else float(lows.max()),
             by_at_most=self._largest_upper(np.ones(len(self.at), dtype=bool)),
             by_at_most_of_large=self._largest_upper(large),
         )

@@ -330,7 +330,6 @@ def _reason_open(each: MonitoredComparison, rule: Rule, measured: Measured) -> R
             return Reason.of(
                 code, rows=case.rows, at_most=case.at_most or None, unit=measured.unit,
                 low=case.low, high=case.high, by_value=True,
-                without_group=case.without_group or None,
             )  # fmt: skip
     if lacking := not_counted(measured.uncounted):
         what, lost, unit = lacking

@@ -272,9 +272,7 @@ class WorstCase:
     """The least and the greatest value of a rate or comparison, whatever some rows do not state.
 
     ``outcomes``: whether rows lack an outcome, which only takes back a pass, and not a group.
-    ``without_group``: of outcomes, whether rows without a group are placed, too.
     ``at_most``: whether there may be fewer such rows, since counts are protected.
-    ``beside``: of each end, the group that would be its reference; None where that is as it is now.
     ``wider``: of each end, how much further the limit of an interval is from the value there.
     """
 
@@ -282,9 +280,7 @@ class WorstCase:
     high: float
     rows: int
     outcomes: bool = False
-    without_group: bool = False
     at_most: bool = False
-    beside: tuple[str | None, str | None] = (None, None)
     wider: tuple[float, float] = (1.0, 1.0)
 
 

@@ -139,7 +139,7 @@ class Report(ResultOfMetrics):
     adverse_impact: tuple[AdverseImpact, ...] = ()
     """Selections beside those to expect, where a preset asks for them."""
     estimators: tuple[ByEstimator, ...] = ()
-    """Of features of which only probabilities are known, every comparison by every estimator."""
+    """Of features of which only probabilities are known, comparisons with their bounds."""
 
     @property
     def catalogue(self) -> Catalogue:

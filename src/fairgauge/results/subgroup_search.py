@@ -106,13 +106,10 @@ class OverallRate:
 class Largest:
     """What holds for all subgroups that were examined, at once.
 
-    ``guaranteed, by_at_least``: the subgroup that is shown to be worse by most, and by how much.
     ``by_at_most``: no subgroup is worse by more, of the values as they are; None where rows that
         lack something could hide one. The other is of subgroups with at least a tenth of the rows.
     """
 
-    guaranteed: str | None
-    by_at_least: Finite | None
     by_at_most: Finite | None
     by_at_most_of_large: Finite | None
 

@@ -834,22 +834,20 @@ class _Audit(PageStatements):
             yield step("record_outcomes", column=name, **facts)
 
     def _asking_people(self) -> Iterator[Statement]:
-        # how many people to ask for their group, which settles what probabilities cannot
+        # for their group, which settles what probabilities cannot
         for i, note in enumerate(self.report.diagnostics):
             if note.code is not DiagnosticCode.GROUP_NOT_RECORDED:
                 continue
-            answers, known = note.get("answers"), note["known"]
-            answered = known if note["random"] else 0
+            answered = note["known"] if note["random"] else 0
             of = [v for v in self.report.verdicts if v.feature == note.feature]
             undecided = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
-            decided = of and all(v.outcome not in undecided for v in of)
-            if answered and (decided if answers is None else answers <= answered):
+            estimates = [e for e in self.report.estimates if e.feature == note.feature]
+            few = [e.reason for e in estimates if e.reason]
+            if answered and not few and all(v.outcome not in undecided for v in of):
                 continue
-            few = (e.reason for e in self.report.estimates if e.feature == note.feature)
             rows = [reason.get("rows") or 0 for reason in few
-                    if reason and reason.code is ReasonCode.FEW_EFFECTIVE_PEOPLE]  # fmt: skip
-            facts = {"feature": note.feature, "known": known, "answered": answered,
-                "answers": answers, "shown": note.get("shown"),
+                    if reason.code is ReasonCode.FEW_EFFECTIVE_PEOPLE]  # fmt: skip
+            facts = {"feature": note.feature, "known": note["known"], "answered": answered,
                 "rows": max(rows, default=0)}  # fmt: skip
             source = (f"diagnostics[{i}]",)
             yield fact("ask_people", *source, **facts)

@@ -78,8 +78,8 @@ class UnrecordedMean:
     """
 
     assumed: ClassVar[Estimator] = Estimator.REGRESSION
-    alternatives: ClassVar[tuple[Estimator, ...]] = (
-        Estimator.VALIDATED, Estimator.REGRESSION, Estimator.WEIGHTED, Estimator.BOUNDS,
+    beside: ClassVar[tuple[Estimator, ...]] = (
+        Estimator.REGRESSION, Estimator.WEIGHTED, Estimator.BOUNDS,
     )  # fmt: skip
 
     def __init__(self, cells: AmountCells, everyone: AmountCells | None = None) -> None:

@@ -132,9 +132,7 @@ class UnrecordedRate:
     """
 
     assumed: ClassVar[Estimator] = Estimator.LIKELIHOOD
-    alternatives: ClassVar[tuple[Estimator, ...]] = (
-        Estimator.VALIDATED, Estimator.LIKELIHOOD, Estimator.BOUNDS,
-    )  # fmt: skip
+    beside: ClassVar[tuple[Estimator, ...]] = (Estimator.BOUNDS,)
 
     def __init__(self, cells: RateCells, everyone: RateCells | None = None) -> None:
         self.cells, self._everyone = cells, everyone

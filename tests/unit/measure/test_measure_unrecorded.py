@@ -222,16 +222,16 @@ def widths(report):
 ASKED = {"known": "reported", "known_drawn": "random"}
 
 
-def test_weights_that_differ_widen_every_interval():
+@pytest.mark.parametrize(("name", "asked"), [("likelihood", {}), ("validated", ASKED)])
+def test_weights_that_differ_widen_every_interval(name, asked):
     """Each row a cluster of its own has its own weight, in place of that of its cell."""
     rng = np.random.default_rng(4)
     data = people(2_500, known=0.4).with_row_index("of")
     data = data.with_columns(w=pl.Series(rng.lognormal(0, 0.8, 2_500)))
-    alone, weighted = widths(audited(data, **ASKED)), widths(audited(data, weight="w", **ASKED))
-    by_row = widths(audited(data, weight="w", cluster="of", **ASKED))
-    for name in ("likelihood", "validated"):
-        assert weighted[name] > 1.2 * alone[name], name
-        assert weighted[name] == pytest.approx(by_row[name], rel=0.06), name
+    alone, weighted = (widths(audited(data, **asked, **w)) for w in ({}, {"weight": "w"}))
+    by_row = widths(audited(data, weight="w", cluster="of", **asked))
+    assert weighted[name] > 1.2 * alone[name]
+    assert weighted[name] == pytest.approx(by_row[name], rel=0.06)
 
 
 def test_rows_without_probabilities_are_excluded_and_counted():
