@@ -37,7 +37,7 @@ from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells, quant
 MOST_DRAWN = 40_000_000
 """Numbers drawn for one metric; beyond, only the comparisons of all rows are resampled."""
 DRAWN_AT_ONCE = 4_000_000
-TOO_MANY_STRATA = Reason.of(ReasonCode.TOO_MANY_STRATA)
+TOO_MANY_GROUPS = Reason.of(ReasonCode.TOO_MANY_GROUPS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def resampled_statistic(
         return np.where(np.isinf(value), low, scaled[0]), np.where(np.isinf(high), high, scaled[1])
 
     rows = data.unclustered_rows(statistic.size)
-    return StatisticInterval(value, rows, limits, _draw_methods(spec), reason=TOO_MANY_STRATA)
+    return StatisticInterval(value, rows, limits, _draw_methods(spec), reason=TOO_MANY_GROUPS)
 
 
 def drawn_values(
@@ -193,7 +193,7 @@ def resampled_interval(
         low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
         if metric.range[0] < metric.neutral < metric.range[1]:  # else no draw is beyond it
             p[block] = tail_p(values, metric.neutral)
-    return Intervals(low, high, p, [_draw_methods(spec)] * size, too_few, TOO_MANY_STRATA)
+    return Intervals(low, high, p, [_draw_methods(spec)] * size, too_few, TOO_MANY_GROUPS)
 
 
 def resampled_comparisons(compared: Comparisons, cells: int, spec: Spec) -> Index:

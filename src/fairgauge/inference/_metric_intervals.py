@@ -20,7 +20,7 @@ from fairgauge.catalogue.distributions import (
     OverallStandardisedDifference,
 )
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference._drawn_tables import TOO_MANY_STRATA, resampled_comparisons
+from fairgauge.inference._drawn_tables import TOO_MANY_GROUPS, resampled_comparisons
 from fairgauge.inference.contrast_intervals import (
     insufficient_sides,
     share_interval,
@@ -101,7 +101,7 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
     methods = _BALL if of_norm else (IntervalMethod.SCORE, IntervalMethod.JEFFREYS)
     made = Intervals(
         low * apart, high * apart, p, [methods] * size, insufficient_rows(rows),
-        TOO_MANY_STRATA, expected * apart,
+        TOO_MANY_GROUPS, expected * apart,
     )  # fmt: skip
     if of_norm:
         return made
@@ -149,7 +149,7 @@ def conditional_interval(
     if compared.group.clusters is not None:
         return _conditional_jackknife(metric, compared, spec)
     if compared.rest is not None:
-        raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
+        raise NoInterval(ReasonCode.NO_POOLED_METHOD, whole=True)
     size = compared.group.side.size + compared.reference.side.size
     per_weight = np.ones_like(size)
     if compared.group.squares is not None and compared.reference.squares is not None:

@@ -527,7 +527,7 @@ def sampled_interval(statistic: Statistic, data: SideData) -> StatisticInterval:
 def jackknife_interval(metric: ComparisonMetric, compared: Comparisons, spec: Spec) -> Intervals:
     """Return the interval of a comparison from its values without some clusters."""
     if isinstance(metric, Distance):
-        raise NoInterval(ReasonCode.DISTANCE_WITH_CLUSTERS)
+        raise NoInterval(ReasonCode.NO_CLUSTER_METHOD)
     group, reference = (_clusters_of(side, metric) for side in (compared.group, compared.reference))
     values = metric.value(group.sides(), reference.sides(), Profile.DOCUMENTED)
     value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
@@ -655,7 +655,7 @@ def _clusters_of(data: SideData, of: Statistic | Metric) -> Clusters:
     assert clusters is not None
     if "score" in of.needs:
         designed = isinstance(clusters, SampledSides)
-        code = ReasonCode.NO_DESIGN_METHOD if designed else ReasonCode.SCORES_NOT_BY_CLUSTER
+        code = ReasonCode.NO_DESIGN_METHOD if designed else ReasonCode.NO_CLUSTER_METHOD
         raise NoInterval(code)
     return clusters
 

@@ -151,7 +151,7 @@ def _blend_interval(statistic: Blend, data: SideData) -> StatisticInterval:
     if closed_form(statistic) is None:
         raise NoInterval(ReasonCode.SHARED_ROWS, of=statistic.title)
     if data.clusters is not None:
-        raise NoInterval(ReasonCode.SHARED_CLUSTERS, of=statistic.title)  # not independent
+        raise NoInterval(ReasonCode.SHARED_ROWS, of=statistic.title, clusters=True)
     parts = [statistic_interval(rate, data) for rate in statistic.of]
     estimate: Array = np.mean([part.estimate for part in parts], axis=0)
 
@@ -539,7 +539,7 @@ def pooled_interval(
     if compared.rest is not None:
         count = denominator(metric.of)
         if count is None or metric.by == "ratio":
-            raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
+            raise NoInterval(ReasonCode.NO_POOLED_METHOD, whole=True)
         part = quotient(count(compared.group.side), count(compared.reference.side))
         share = share * (1 - part.reshape(weights.shape))
     ours, theirs = (
@@ -588,7 +588,7 @@ def _pooled_odds_ratio(
     from fairgauge.stats.stratified import mantel_haenszel_odds_ratio
 
     if compared.rest is not None:
-        raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
+        raise NoInterval(ReasonCode.NO_POOLED_METHOD, whole=True)
     shares = [statistic_interval(metric.of, e).share for e in (compared.group, compared.reference)]
     first, second = shares if metric.order == "group - reference" else shares[::-1]
     assert first is not None

@@ -45,7 +45,7 @@ SKEWED_MEAN: Methods = (IntervalMethod.STUDENT_T,)
 LINEARISED: Methods = (IntervalMethod.INFLUENCE, IntervalMethod.STUDENT_T)
 JACKKNIFE: Methods = (IntervalMethod.JACKKNIFE, IntervalMethod.STUDENT_T)
 JACKKNIFE_UNDEFINED = Reason.of(ReasonCode.JACKKNIFE_UNDEFINED)
-CLUSTERS_TOO_FEW = Reason.of(ReasonCode.CLUSTERS_TOO_FEW_OR_UNDEFINED, minimum=2)
+CLUSTERS_TOO_FEW = Reason.of(ReasonCode.JACKKNIFE_UNDEFINED, minimum=2)
 RATIO_MAY_BE_ZERO = Reason.of(ReasonCode.RATIO_MAY_BE_ZERO)
 FEWEST_IN_STRATUM, MOST_THIN = 5, 0.1
 THIN_STRATA = Reason.of(ReasonCode.THIN_STRATA, minimum=FEWEST_IN_STRATUM, share=MOST_THIN)
@@ -114,7 +114,7 @@ def first_reasons(*several: Iterable[Reason | None]) -> list[Reason | None]:
     """Return of several lists of reasons the first reason at every place, None where none has one.
 
     >>> first_reasons([None, None], [None, CLUSTERS_TOO_FEW])[1].code.name
-    'CLUSTERS_TOO_FEW_OR_UNDEFINED'
+    'JACKKNIFE_UNDEFINED'
     """
     return [next(filter(None, each), None) for each in zip(*several, strict=True)]
 

@@ -68,7 +68,7 @@ from fairgauge.stats.significance import tukey_adjusted, tukey_level
 from fairgauge.stats.squares import in_deviations
 
 _PAIR = 2
-PROTECTED_EMPTY = Reason.of(ReasonCode.PROTECTED_EMPTY)
+PROTECTED_UNDEFINED = Reason.of(ReasonCode.PROTECTED_UNDEFINED)
 
 
 class Uncertainty:
@@ -194,7 +194,7 @@ class Uncertainty:
         """Return the interval of a contrast adjusted for strata, for every group."""
         unknown = is_resampled(metric.of) or isinstance(metric.of, Kappa)
         if unknown and compared.group.clusters is None:
-            return no_intervals(len(value), Reason.of(ReasonCode.RESAMPLED_NOT_POOLED))
+            return no_intervals(len(value), Reason.of(ReasonCode.NO_POOLED_METHOD))
         if compared.group.clusters is None:
             pooled = partial(pooled_interval, metric, compared, weights)
         else:
@@ -447,7 +447,7 @@ def values_with(
         if margin_only and not margin[i]:
             values.append(None)
         elif math.isnan(value) or (bounds is not None and bound is None):
-            reason = statistic.why_undefined(side, i) if bounds is None else PROTECTED_EMPTY
+            reason = statistic.why_undefined(side, i) if bounds is None else PROTECTED_UNDEFINED
             undefined = RateValue(
                 value=None, numerator=x, denominator=n, status=Status.UNDEFINED, reason=reason
             )

@@ -24,7 +24,7 @@ from fairgauge.inference.contrast_intervals import EveryGroup
 from fairgauge.inference.interval import Certainty, certainty
 from fairgauge.inference.missing_values import RowsWithoutStratum, most_unknown
 from fairgauge.inference.possible import metric_cases, rate_cases
-from fairgauge.inference.uncertainty import PROTECTED_EMPTY, rate_values
+from fairgauge.inference.uncertainty import PROTECTED_UNDEFINED, rate_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, as_reference, group_fields
 from fairgauge.resolve.outcomes import ALMOST_ALL, share_determined
@@ -506,7 +506,7 @@ class Slice:
                 return {**sides, "status": Status.ERROR, "reason": reason}
             value, bounds = float(values[i]), None if every is None else every[i]
             if every is not None and (bounds is None or math.isnan(value)):
-                return {**sides, "status": Status.UNDEFINED, "reason": PROTECTED_EMPTY}
+                return {**sides, "status": Status.UNDEFINED, "reason": PROTECTED_UNDEFINED}
             if math.isnan(value):
                 status = Status.ERROR if lacking else Status.UNDEFINED
                 why: Reason | None = metric.why_undefined(group, reference, i)

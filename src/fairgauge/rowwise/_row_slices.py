@@ -316,7 +316,7 @@ def row_estimate(
 def interval_or_reason(make: Callable[[], Intervals], spec: Spec) -> Intervals:
     """Return the interval of one comparison of rows, or the reason why there is none."""
     if spec.cluster is not None or spec.design is not None:
-        return no_intervals(1, Reason.of(ReasonCode.ROW_METRIC_WITH_CLUSTERS))
+        return no_intervals(1, Reason.of(ReasonCode.NO_CLUSTER_METHOD))
     try:
         return make()
     except NoInterval as why:

@@ -252,12 +252,12 @@ def test_what_has_no_cluster_robust_form_has_no_interval(metric):
     for found in ask(tied(14), metrics=metric).estimates:
         assert found.value is not None
         assert (found.interval, found.p_value) == (None, None)
-        assert found.reason.code in (ReasonCode.FEW_CLUSTERS, ReasonCode.DISTANCE_WITH_CLUSTERS)
+        assert found.reason.code in (ReasonCode.FEW_CLUSTERS, ReasonCode.NO_CLUSTER_METHOD)
 
 
 def test_scores_are_not_counted_by_cluster():
     rows = tied(15).assign(s=np.random.default_rng(15).random(480))
-    reason = Reason.of(ReasonCode.SCORES_NOT_BY_CLUSTER)
+    reason = Reason.of(ReasonCode.NO_CLUSTER_METHOD)
     found = {
         each.metric: (each.interval, each.reason)
         for each in ask(rows, score="s", metrics="all", prediction=None).estimates

@@ -117,6 +117,6 @@ def test_intervals_decide_by_what_an_audit_is_judged_by_not_by_what_is_adjusted(
         assert audited.outcome.value == "not_evaluated"
         assert (each.state.value, report.exit_code) == ("undefined", 3)
         reason = each.undefined[-1].reason
-        assert describe_reason(reason) == "scores are not counted by cluster"
+        assert describe_reason(reason) == "no cluster-robust method is known for it"
     else:
         assert each.points[0].value == pytest.approx(audited.value)

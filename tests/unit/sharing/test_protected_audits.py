@@ -124,7 +124,7 @@ def test_what_has_no_bounds_has_a_reason():
     for each in report.estimates:
         if each.bounds is None:
             assert each.value is None
-            assert each.reason.code in (ReasonCode.PROTECTED, ReasonCode.PROTECTED_EMPTY)
+            assert each.reason.code in (ReasonCode.PROTECTED, ReasonCode.PROTECTED_UNDEFINED)
 
 
 def test_rows_without_a_group_may_change_a_verdict():

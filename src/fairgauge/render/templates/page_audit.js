@@ -140,7 +140,7 @@ const asked = (given, table) => {
   for (const [name, of] of cuts) if (!of.every((v, i) => Number.isFinite(v) && (!i || v > of[i - 1]))) throw new Refused(inWords(UI.which_cuts, { name }));
   if (!features.length) throw refused("people");
   if (features.length > 3) throw refused("three");
-  if (!question.prediction) throw refused("decision");
+  if (!question.prediction) throw new Refused(UI.decision);
   const reference = question.reference ?? "others";
   if (!["others", "best"].includes(reference)) throw refused("keys", { keys: "reference" });
   if (reference === "best" && question.favourable === "neither") throw refused("best");

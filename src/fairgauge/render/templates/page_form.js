@@ -174,7 +174,7 @@ const answered = () => {
     return means;
   };
   const question = {}, recode = Object.create(null), rule = picked("rule"), preset = given.preset ?? (rule === "law" ? Object.keys(data.presets)[0] : null);
-  if (isOpen("prediction", "positive") && !one("decision").value) wrong.push(UI.refused.decision);
+  if (isOpen("prediction", "positive") && !one("decision").value) wrong.push(UI.decision);
   const decision = isOpen("prediction", "positive") ? column(one("decision").value) : null, label = isOpen("label") ? column(one("label").value) : null;
   const scored = decision && isBanded(decision), decided = decision && !scored && read("d", decision), labelled = label && read("l", label), of = (c, means) => c.values.filter((v) => means[v] === "yes");
   if (preset) question.preset = preset;
@@ -310,7 +310,7 @@ const columnText = (q, rows) => comparedText(q.rates[0].title, referenceOf(q), r
 const tables = () => {
   const { audit, q } = state, rate = q.rates[0], rows = publishedTable(audit).filter((r) => r.rate === rate.name), cell = (t) => make("td", { className: "num" }, t), ratio = (r) => (r.ratio && !Number.isNaN(r.ratio.value) ? `${F.num(r.ratio.value, 3)} (${F.num(r.ratio.low, 3)} \u2026 ${F.num(r.ratio.high, 3)})` : "\u2013");
   const of = (f) => rows.filter((r) => r.feature === f.names.join(" and "));
-  return [make("h2", {}, UI.publish), ...audit.features.map((f) => make("div", { className: "scrolls", tabIndex: 0, role: "group", ariaLabel: f.name }, make("table", { className: "publish" }, make("caption", {}, F.feature([f.name, f.names])), make("thead", {}, make("tr", {}, ...[UI.group, "n", q.question.words?.positive ?? UI.got_column, UI.rate, q.reference === "best" ? (isLeast(q) ? UI.ratio_least : UI.ratio_best) : UI.ratio_others].map((t, i) => make("th", { scope: "col", className: i ? "num" : "" }, t)))),
+  return [make("h2", {}, UI.publish), ...audit.features.map((f) => make("div", { className: "scrolls", tabIndex: 0, role: "group", ariaLabel: f.name }, make("table", { className: "publish" }, make("caption", {}, F.feature([f.name, f.names])), make("thead", {}, make("tr", {}, ...[UI.group, "n", q.question.words?.positive ?? UI.got, UI.rate, q.reference === "best" ? (isLeast(q) ? UI.ratio_least : UI.ratio_best) : UI.ratio_others].map((t, i) => make("th", { scope: "col", className: i ? "num" : "" }, t)))),
     make("tbody", {}, ...of(f).map((r) => make("tr", {}, make("th", { scope: "row" }, bdi(called(r.group))), cell(F.count(r.n)), cell(F.count(r.x)), cell(Number.isNaN(r.own.value) ? "\u2013" : F.pct(r.own.value)), cell(r.isReference ? UI.reference : r.note === "insufficient data" ? `${ratio(r)}, ${UI.because.insufficient}` : r.note ? `${ratio(r)}, ${UI.because.small_group}` : ratio(r)))), ...unknownRow(f))), make("p", { className: "note" }, columnText(q, of(f))))),
   make("p", { className: "note" }, inWords(UI.publish_note, { best: q.reference === "best" ? (isLeast(q) ? UI.least_note : UI.best_note) : "" })), ...(q.person ? [make("p", { className: "note" }, inWords(UI.once, { rows: amount(state.counts.fileRows), people: amount(state.counts.read) }))] : []), make("p", { className: "note" }, UI.see_python)];
 };
