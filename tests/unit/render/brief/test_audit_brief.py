@@ -313,23 +313,6 @@ def test_a_rule_beside_strata_is_stated_as_not_adjusted_for_them() -> None:
         assert not any("adjusted" in str(each) for each in audit(rules=asked).brief().verdict)
 
 
-def test_statements_are_saved_with_where_their_numbers_stand(tmp_path: Any) -> None:
-    report = audit(rules=["selection_rate.ratio >= 0.8"])
-    plain = report.to_dict()
-    parts = {part: each for each in plain["statements"] for part in each["part"]}
-    assert {"headline", "verdict", "looked_at", "found", "certainty", "next"} <= {*parts}
-    assert (parts["headline"]["shown"], parts["headline"]["who"]["values"]) == (
-        True,
-        [["sex", "F"]],
-    )
-    for each in plain["statements"]:
-        for source in each.get("sources", ()):
-            found = re.fullmatch(r"estimates\[(\d+)\]", source)
-            assert found is None or plain["estimates"][int(found[1])]["feature"] == "sex"
-    report.save(tmp_path / "report.json")
-    assert fg.load(tmp_path / "report.json").brief() == report.brief()
-
-
 @pytest.mark.parametrize("value", ["Other", "other", "Others", "All other", "Not stated", "None"])
 @pytest.mark.parametrize("names", ["{value} {noun}", "{value}", None])
 def test_no_group_is_called_as_all_others_are(value: str, names: str | None) -> None:

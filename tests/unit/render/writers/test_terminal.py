@@ -53,12 +53,6 @@ def test_in_python_nothing_refers_to_options_of_the_command_line():
     assert "-o report.html" in render(sample_reports.several(), "text")
 
 
-def test_columns_that_do_not_fit_are_named():
-    text = render(sample_reports.small(), "text", width=80)
-    assert re.search(r"Not shown \(--full\): .*base rate", text)
-    assert "base" in render(sample_reports.small(), "text", width=80, full=True)
-
-
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("columns", [80, 100, 120])
 def test_no_line_is_wider_than_asked(columns, full):

@@ -1,13 +1,18 @@
-"""Tables to publish of pay gaps: of everybody and by category, from 5 per cent on or below."""
+"""Tables to publish: of pay gaps by category, of selected groups, and on the first page."""
+
+import itertools
 
 import numpy as np
 import polars as pl
 import pytest
+from tests.needs import missing
+from tests.unit.render.writers.test_two_pages import PrintedPages
 
 import fairgauge as fg
+from fairgauge.render import render
 from fairgauge.render._document_tree import Table
 from fairgauge.render.document import document as report_document
-from fairgauge.render.formats import render
+from fairgauge.render.writers import pdf
 
 PRESET = "eu-pay-transparency"
 
@@ -135,3 +140,38 @@ def test_an_average_and_a_median_of_opposite_directions_are_both_in_the_headline
         "median pay is lower for workers with sex man than for workers with sex woman"
     )
     assert "Median von pay" in render(report, "markdown", lang="de").split("\n")[0]
+
+
+polars = pytest.importorskip("polars")
+CAPTIONS = ["Groups of sex", "Groups of race", "Groups of sex*race"]
+
+
+@pytest.fixture(scope="module")
+def selections():
+    people = list(itertools.product("FM", "ABCDEFGHIJ", range(20)))
+    hired = [int((i * 7 + j) % 3 == 0) for i, (*_, j) in enumerate(people)]
+    rows = {"sex": [sex for sex, *_ in people], "race": [race for _, race, _ in people]}
+    return fg.audit(
+        polars.DataFrame(rows | {"hired": hired}),
+        preset="nyc-ll144",
+        prediction="hired",
+        positive=1,
+        sensitive=["sex", "race"],
+    )
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_the_first_page_has_every_table(selections, full):
+    first = report_document(selections, full=full)
+    assert [getattr(each, "caption", "") for each in first.exhibits][-3:] == CAPTIONS
+    assert "3 tables to publish" in render(selections, "text")  # which has no exhibits
+
+
+def test_a_pdf_has_every_table_and_what_is_not_stated(selections, tmp_path):
+    if pdf.find_browser() is None:
+        missing("Chromium")
+    selections.save(tmp_path / "audit.pdf")
+    text = " ".join(PrintedPages((tmp_path / "audit.pdf").read_bytes()).texts())
+    assert all(caption in text for caption in CAPTIONS)
+    assert "does not state the" in text
+    assert "Sign-off" in text
