@@ -21,6 +21,9 @@ def test_full_prints_the_whole_record():
     for heading in ("Methods", "Provenance", "Confusion matrices"):
         assert heading in full
         assert heading not in brief
+    assert "for Other: no value, because the group has no predicted positives" in " ".join(
+        full.split()
+    )
     assert "--full" in brief
     assert "--full" not in full
 
