@@ -113,14 +113,6 @@ def test_counts_state_what_the_shares_do(
         assert (mine > theirs) == (difference > 0)
 
 
-@given(st.integers(1, 99), st.integers(100, 10_000))
-def test_of_fewer_than_100_people_the_counts_themselves_are_stated(few: int, many: int) -> None:
-    sides = Share.counted(few // 2, few), Share.counted(many // 3, many)
-    found = ENGLISH.counted(compared(*map(side, sides)))
-    assert found is not None
-    assert (found["per"], found["counts"]) == (None, (few // 2, many // 3))
-
-
 def test_weighted_shares_have_no_counts_of_rows() -> None:
     weighted = Side("group", rate=0.36)
     found = ENGLISH.counted(compared(weighted, Side("group", rate=0.5)))
