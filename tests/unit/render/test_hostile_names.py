@@ -13,6 +13,7 @@ import pytest
 import fairgauge as fg
 import sample_reports
 from fairgauge.render import render
+from fairgauge.render.streams import cell
 from fairgauge.render.words.display_names import printable, shorten, width
 
 OVERRIDES = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -41,10 +42,7 @@ def test_html_holds_no_markup_of_names(hostile):
         assert "<script>alert" not in text
         assert "<b onmouseover" not in text
         assert "<script>" not in text
-
-
-def test_html_stays_below_a_megabyte_with_long_names(hostile):
-    assert len(render(hostile, "html").encode()) < 1_000_000
+        assert len(text.encode()) < 1_000_000
 
 
 def test_markdown_holds_no_markup_links_or_mentions_of_names(hostile):
@@ -71,8 +69,6 @@ def test_csv_is_safe_in_a_spreadsheet(hostile):
 
 
 def test_a_full_width_formula_is_disarmed_too():
-    from fairgauge.render.streams import cell
-
     assert cell("＝1+1") == "'＝1+1"
     assert cell("  +1") == "'  +1"
     assert cell(-0.5) == "-0.5"
@@ -81,22 +77,12 @@ def test_a_full_width_formula_is_disarmed_too():
 @pytest.mark.parametrize("text", ["-1", "+2.5", "-1e-5", "-0.1 <= RD <= 0.1", "-1+1", "-1 "])
 def test_a_text_that_is_a_number_needs_no_apostrophe(text):
     """A group ``-1`` is the same in CSV and JSON; everything else that begins so is disarmed."""
-    from fairgauge.render.streams import cell
-
     (shown,) = next(csv.reader([cell(text)]))
     assert shown == (text if text in ("-1", "+2.5", "-1e-5") else f"'{text}")
 
 
 def test_junit_is_well_formed(hostile):
-    report = sample_reports.hostile()
-    text = render(report, "junit")
-    assert ET.fromstring(text).tag == "testsuites"
-
-
-def test_lines_of_the_text_fit_the_terminal(hostile):
-    for columns in (80, 100):
-        text = render(hostile, "text", width=columns)
-        assert max(width(line) for line in text.splitlines()) <= columns
+    assert ET.fromstring(render(hostile, "junit")).tag == "testsuites"
 
 
 @pytest.mark.parametrize(

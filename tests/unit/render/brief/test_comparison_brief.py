@@ -1,4 +1,4 @@
-"""The brief of a comparison of reports: who is worse off now, and which way it went."""
+"""A comparison of reports: who is worse off now, which way it went, and what is not tested."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import re
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Direction
+from fairgauge.render import render
 
 WORDS: dict[str, Any] = {
     "noun": "applicants", "positive": "approved", "negative": "refused",
@@ -130,3 +132,52 @@ def stated_as_they_are(seed: int, words: dict[str, Any]) -> int:
         if change.significant and not change.crossed:
             assert (gaps[1] > gaps[0]) is (change.direction is Direction.FURTHER)
     return counted
+
+
+ASKED = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
+
+
+def selected_rows(seed):
+    """Return 600 rows, of which more men are selected the greater the seed."""
+    rng = np.random.default_rng(seed)
+    score, sex = rng.random(600), rng.choice(["F", "M"], 600)
+    return pd.DataFrame({
+        "sex": sex, "label": (rng.random(600) < score) * 1,
+        "prediction": (score > 0.5 - 0.2 * (sex == "M") * seed) * 1,
+    })  # fmt: skip
+
+
+def shown(old, new=None):
+    """Return the text of a comparison, as wide as its names."""
+    found = fg.compare(
+        *(fg.audit(selected_rows(i), **of) for i, of in enumerate((old, new or old)))
+    )
+    return " ".join(render(found, "markdown").split())
+
+
+def test_reports_without_a_common_estimate_share_rows_alone():
+    text = shown(ASKED | {"metrics": "DI"}, ASKED | {"metrics": "RD"})
+    assert "The two reports have no comparison of groups in common" in text
+    assert "| old | metric | DI |" in text
+    assert "| new | metric | RD |" in text
+    with pytest.raises(fg.SpecError, match=r"task: 'binary' in the old report, 'regression' in"):
+        shown(ASKED, ASKED | {"task": "regression", "positive": None})
+
+
+def test_a_value_in_one_report_only_has_its_reason():
+    asked = {"metrics": "true_positive_rate.difference"}
+    found = fg.compare(*(audited(women, MEN, {}, **asked) for women in (cells(0, 0, 20, 40), MEN)))
+    text = " ".join(render(found, "markdown").split())
+    assert "1 difference between groups with one value only." in text
+    reason = "the old report has no value: the group has no observed positives (TP + FN = 0)"
+    assert f"no value in both: {reason}" in text
+
+
+def test_a_change_that_is_not_tested_states_what_it_lacks():
+    """It had an interval and no p-value, below "Not tested", without a word of why."""
+    asked = {"sensitive": "race", "metrics": "selection_rate.difference", "min_n": 30}
+    race = np.where(np.arange(600) < 25, "C", np.where(np.arange(600) < 300, "A", "B"))
+    old, new = (selected_rows(seed).assign(race=race) for seed in (0, 1))
+    found = fg.compare(fg.audit(old, **ASKED | asked), fg.audit(new[:-40], **ASKED | asked))
+    text = " ".join(render(found, "markdown").split())
+    assert "not tested: n = 25 in the group, below the minimum of 30" in text

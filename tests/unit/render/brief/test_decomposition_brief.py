@@ -20,29 +20,16 @@ COUNTS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def found():
-    return fg.why(
-        counted(), prediction="p", positive=1, sensitive="group", count="n", strata="unit"
-    )
+def divided(counts, **asked):
+    """Return how a gap divides over units, of the rows that are selected and all rows."""
+    rows = [(*of, p, n) for of, (k, every) in counts.items() for p, n in ((1, k), (0, every - k))]
+    table = pl.DataFrame(rows, ["group", "unit", "p", "n"], orient="row")
+    return fg.why(table, prediction="p", positive=1, sensitive="group", count="n", strata="unit",
+                  **asked)  # fmt: skip
 
 
-def stated(found, code):
-    """Return the statements of a code on the first page."""
-    return [each for each in why_page(found).statements if each.code == code]
-
-
-def counted():
-    return pl.DataFrame(
-        [
-            {"group": group, "unit": unit, "p": p, "n": n}
-            for (group, unit), (ones, of) in COUNTS.items()
-            for p, n in ((1, ones), (0, of - ones))
-        ]
-    )
-
-
-def test_the_gravest_gap_is_the_headline_and_too_few_people_come_last(found):
+def test_the_gravest_gap_is_the_headline_and_too_few_people_come_last():
+    found = divided(COUNTS)
     order = [gap.estimate.group for _, gap in found.gravest()]
     assert order[0] != found.gaps[0].estimate.group
     remaining = [gap for _, gap in found.gravest() if gap.verdict == found.verdict]
@@ -105,22 +92,22 @@ def test_an_audit_adjusts_by_an_average_that_a_decomposition_names_as_the_audit_
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_first_page_has_neither_p_values_nor_pp(turned):
     """Also of two groups, where the page is read from the side that is worse off."""
-    counts = {("F", "x"): (20, 200), ("F", "y"): (60, 200), ("M", "x"): (60, 200),
-              ("M", "y"): (120, 200)}  # fmt: skip
-    rows = [{"sex": s, "unit": u, "p": p, "n": n} for (s, u), (ones, of) in counts.items()
-            for p, n in ((1, ones), (0, of - ones))]  # fmt: skip
-    asked = {"prediction": "p", "positive": 1, "sensitive": "sex", "strata": "unit", "count": "n"}
-    found = fg.why(pl.DataFrame(rows), **asked, reference={"sex": "F" if turned else "M"})
+    of = {
+        ("F", "x"): (20, 200),
+        ("F", "y"): (60, 200),
+        ("M", "x"): (60, 200),
+        ("M", "y"): (120, 200),
+    }
+    found = divided(of, reference={"group": "F" if turned else "M"})
     for brief in (found.brief(), result("why").brief()):
-        every = [brief.headline, *brief.verdict]
-        every += [each for _, answer in brief.answers for each in answer]
-        for text in map(str, every):
+        said = [each for _, answer in brief.answers for each in answer]
+        for text in map(str, [brief.headline, *brief.verdict, *said]):
             assert " pp" not in text
             assert not re.search(r"\bp\u00a0", text), text
     within = found.gaps[0].part("within")
     stated = str(found.brief().found[1])
     assert f"on average {100 * abs(within.value):.1f} fewer of 100" in stated
-    assert stated.startswith("People with sex F, compared with people with sex M")
+    assert stated.startswith("People with group F, compared with people with group M")
 
 
 def loans(within):
@@ -163,7 +150,7 @@ def test_with_controls_the_regression_is_quoted_and_the_headline_states_for_what
     brief, adjusted = found.brief(), gap.adjusted
     ends = f"within branch alone; with debt, by regression, {shows}"
     assert str(brief.headline).endswith(f", also {ends}")
-    (head,) = stated(found, "why_headline")
+    (head,) = (each for each in why_page(found).statements if each.code == "why_headline")
     assert (head.verdict, head.facts["regression"]) == ("remains", str(gap.regression_verdict))
     assert str(gap.verdict) == "remains"
     (text,) = (str(each) for each in brief.found if "difference to quote" in str(each))

@@ -12,6 +12,7 @@ from typing import Any
 
 import openpyxl
 import pytest
+from tests.every_result import of_pairs
 from tests.properties.test_every_verb import QUESTION, VERBS, table
 
 import fairgauge as fg
@@ -51,6 +52,7 @@ EXPLORE = "explore"
 KINDS: dict[str, Callable[[Any], Any]] = {
     **{verb: made for verb, made in VERBS.items() if verb != EXPLORE},
     "why": of_decomposition, "doctor": of_history, "check": of_check,
+    "pairs": lambda data: of_pairs(),
 }  # fmt: skip
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
 

@@ -1,4 +1,4 @@
-"""The brief of a comparison of models: who gets which decision, under which model."""
+"""A comparison of models: who gets which decision under which model, and what decides."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.model_rows import QUESTION, rows
 
 import fairgauge as fg
 from fairgauge.enums import Direction
+from fairgauge.render._document_tree import Table
+from fairgauge.render.document import document
 
 WORDS: dict[str, Any] = {
     "noun": "applicants", "unit": "applications", "positive": "approved", "negative": "refused",
@@ -20,7 +23,9 @@ WORDS: dict[str, Any] = {
 MARGINS = {"accuracy": 0.02, "disparity": 0.05}
 
 
-def rows(seed: int = 3, size: int = 4_000, now: float = 0.12, then: float = 0.04) -> pl.DataFrame:
+def decided(
+    seed: int = 3, size: int = 4_000, now: float = 0.12, then: float = 0.04
+) -> pl.DataFrame:
     """Return decisions of two models, with what women's scores are lowered by under each."""
     rng = np.random.default_rng(seed)
     sex = rng.choice(["F", "M"], size)
@@ -32,14 +37,14 @@ def rows(seed: int = 3, size: int = 4_000, now: float = 0.12, then: float = 0.04
     )
 
 
-def compared(data: pl.DataFrame | None = None, **more: Any) -> fg.Change:
+def decided_by(data: pl.DataFrame | None = None, **more: Any) -> fg.Change:
     asked = {"label": "repaid", "prediction": "current", "positive": 1, "sensitive": "sex"}
     asked |= {"candidate": "boosted", "words": WORDS, "margins": MARGINS}
-    return fg.compare_models(rows() if data is None else data, **{**asked, **more})
+    return fg.compare_models(decided() if data is None else data, **{**asked, **more})
 
 
 def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> None:
-    brief = compared().brief()
+    brief = decided_by().brief()
     assert str(brief.headline) == (
         "Women and men are closer together in how often they are approved under “boosted” than "
         "under “current”"
@@ -64,10 +69,10 @@ def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> N
 
 def test_who_loses_approval_stands_beside_a_better_model() -> None:
     """Within every margin some who repaid are refused by the candidate alone."""
-    data = rows()
+    data = decided()
     flipped = np.random.default_rng(0).random(len(data)) < 0.02
     data = data.with_columns(boosted=np.where(flipped, 0, data["boosted"].to_numpy()))
-    comparison = compared(data)
+    comparison = decided_by(data)
     verdict = " ".join(map(str, comparison.brief().verdict))
     assert "within all margins that were set" in verdict
     repaid = data.filter(pl.col("repaid") == 1)
@@ -96,7 +101,7 @@ def test_who_is_worse_off_is_who_the_numbers_show(favourable: str) -> None:
     for seed in range(12):
         rng = np.random.default_rng(seed)
         now, then = rng.uniform(-0.3, 0.3, 2)
-        made = compared(rows(seed, 2_000, now, then), words=WORDS, favourable=favourable)
+        made = decided_by(decided(seed, 2_000, now, then), words=WORDS, favourable=favourable)
         rates = {(r.rate, r.group): r for r in made["boosted"].rates if r.feature is not None}
         for sentence in made.brief().found:
             if (match := SENTENCE.fullmatch(str(sentence))) is None:
@@ -139,7 +144,7 @@ def of_races(seed: int, most: str = "White") -> pl.DataFrame:
 
 def compared_races(seed: int, most: str = "White", **more: Any) -> fg.Change:
     asked = {"sensitive": "race", "words": {}, "margins": {"accuracy": 0.3}}
-    return compared(of_races(seed, most), **{**asked, **more})
+    return decided_by(of_races(seed, most), **{**asked, **more})
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -170,9 +175,9 @@ def test_a_verdict_names_its_margins_and_counts_what_is_not_within_them(seed: in
 
 @pytest.mark.parametrize("margins", [{}, MARGINS])
 def test_a_candidate_that_decides_alike_is_stated_and_needs_no_rows(margins) -> None:
-    """It was inconclusive, and more rows were to be collected."""
-    data = rows()
-    brief = compared(data.with_columns(boosted="current"), margins=margins).brief()
+    """It was inconclusive, and more decided were to be collected."""
+    data = decided()
+    brief = decided_by(data.with_columns(boosted="current"), margins=margins).brief()
     assert str(brief.headline) == "boosted decides all 4,000 applications as current does"
     assert "so nothing in them distinguishes the two" in str(brief.verdict[0])
     (step,) = map(str, brief.steps)
@@ -180,4 +185,69 @@ def test_a_candidate_that_decides_alike_is_stated_and_needs_no_rows(margins) -> 
     one = data.with_row_index().with_columns(
         boosted=pl.when(pl.col("index") == 0).then(1 - pl.col("current")).otherwise("current")
     )
-    assert "decides all" not in str(compared(one, margins=margins).brief())
+    assert "decides all" not in str(decided_by(one, margins=margins).brief())
+
+
+def compared(*candidates, **options):
+    return fg.compare_models(PEOPLE, **QUESTION, candidate=list(candidates), **options)
+
+
+def text(found):
+    return " ".join(str(found).replace("\N{NO-BREAK SPACE}", " ").split())
+
+
+def tables(found):
+    """Return the tables of the first candidate by title."""
+    blocks = document(found).sections[0].blocks
+    return {block.caption: block for block in blocks if isinstance(block, Table)}
+
+
+PEOPLE = rows(2_000)
+
+
+def test_each_threshold_has_its_margin():
+    scores = np.random.default_rng(1).random((2, 2_000))
+    people = PEOPLE.with_columns(score=scores[0], other=scores[1])
+    found = fg.compare_models(
+        people, **QUESTION | {"prediction": None}, score="score", threshold=[0.3, 0.6],
+        candidate="other", metrics="selection_rate.difference", margins={"accuracy": 0.1},
+    )  # fmt: skip
+    tested = [(each.rate, each.change.threshold) for each in found["other"].margins]
+    assert sorted(tested) == [("accuracy", 0.3), ("accuracy", 0.6)]
+    assert "At threshold 0.3: " in text(found)
+
+
+def test_a_margin_that_the_adjustment_decides_says_so():
+    """The interval of a change is of its own; with two candidates the margin is tested twice."""
+    (alone,) = compared("unfair", margins={"accuracy": 0.1})["unfair"].margins
+    just = {"accuracy": 1e-4 - alone.change.interval.low}
+    one, found = compared("unfair", margins=just), compared("unfair", "random", margins=just)
+    outcomes = [each["unfair"].margins[0].outcome for each in (one, found)]
+    assert outcomes == ["non-inferior", "cannot tell"]
+    assert "CI, adjusted for all candidates); inconclusive" in text(found)
+    assert "adjusted for all" not in text(one)
+
+
+def test_who_changes_has_one_total_whatever_groups_are_called():
+    """A group called "overall youth" is a group, and not all rows."""
+    renamed = PEOPLE.with_columns(sex=PEOPLE["sex"].replace({"F": "overall youth"}))
+    table = tables(fg.compare_models(renamed, **QUESTION, candidate="fairer"))["Who changes"]
+    assert {row[0].text for row in table.rows} == {"M (sex)", "overall youth (sex)"}
+    assert [row[0].text for row in table.totals] == ["overall"]
+
+
+def test_the_interval_of_a_change_is_of_the_change_and_not_of_its_distance():
+    """+2.0 to +20.0 pp stood beside an interval of the distance from no difference."""
+    overtaking = pl.DataFrame({
+        "sex": ["F"] * 1_000 + ["M"] * 1_000, "y": [1, 0] * 1_000,
+        "p": [1] * 520 + [0] * 480 + [1, 0] * 500, "q": [1] * 700 + [0] * 300 + [1, 0] * 500,
+    })  # fmt: skip
+    found = fg.compare_models(
+        overtaking, label="y", prediction="p", sensitive="sex", positive=1, candidate="q",
+        metrics=["selection_rate.difference"],
+    )  # fmt: skip
+    (one,) = found["q"].disparities
+    low, high = (100 * end for end in one.interval)
+    assert low > 100 * one.distance_adjusted.low + 0.5  # the side before is not shown
+    (row,) = tables(found)["Statistically significant changes"].rows
+    assert (row[3].text, row[3].below) == ("+18.0 pp", f"95% CI +{low:.1f} to +{high:.1f}")

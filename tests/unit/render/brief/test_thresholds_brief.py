@@ -1,4 +1,4 @@
-"""The brief of a choice of thresholds: what it changes, at what cost, and how certain."""
+"""A choice of thresholds: what it changes, at what cost, how certain, and against whom."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.render._document_tree import Tone
+from fairgauge.render._document_tree import Table, Tone
 from fairgauge.render.document import document as document_of
 
 WORDS: dict[str, Any] = {
@@ -82,15 +82,6 @@ def test_the_price_is_stated_beside_the_goal_and_is_not_green() -> None:
     assert verdict.startswith("Wrong decisions of one kind grow")
 
 
-def test_rates_of_groups_come_to_the_disparity() -> None:
-    effect = chosen(rows(size=8_000))["sex"].common
-    assert effect is not None
-    of = {each.group: each for each in effect.rates if each.rate == "selection_rate"}
-    one = next(each for each in effect.disparities if each.group == "F")
-    assert (of["F"].new or 0) / (of["M"].new or 1) == pytest.approx(one.new)
-    assert (of["F"].old or 0) / (of["M"].old or 1) == pytest.approx(one.old)
-
-
 def test_where_no_threshold_is_enough_the_headline_states_that() -> None:
     made = chosen(rows(0.5), margins={"accuracy": 0.0})
     brief = made.brief()
@@ -129,3 +120,41 @@ def test_each_step_decides_what_is_inconclusive(goal: str, open_goal: bool) -> N
     assert "compare-models" not in steps
     stated = " ".join(map(str, made.brief().verdict))
     assert ("F:" in stated or "M:" in stated) is open_goal
+
+
+@pytest.fixture(scope="module")
+def scored() -> pl.DataFrame:
+    """Return rows whose best group is another one with thresholds by group."""
+    rng = np.random.default_rng(0)
+    group = rng.choice(["a", "b", "c"], 3_000, p=[0.5, 0.3, 0.2])
+    label = (rng.random(3_000) < 0.4 + 0.1 * (group == "b")).astype(int)
+    shift = 0.1 * (group == "c") - 0.1 * (group == "a")
+    score = np.clip(0.3 * label + 0.5 * rng.random(3_000) + shift, 0, 1).round(3)
+    return pl.DataFrame({"g": group, "y": label, "s": score})
+
+
+@pytest.mark.parametrize("reference", ["best", "largest", "others", "overall"])
+def test_every_comparison_names_its_reference(scored, reference):
+    choice = fg.thresholds(
+        scored,
+        label="y",
+        score="s",
+        sensitive="g",
+        rules="DI >= 0.7",
+        reference=reference,
+        margins={"accuracy": 0.3},
+    )
+    text = " ".join(str(choice).split())
+    (of,) = choice.features
+    assert of.common is not None
+    compared = [(one.group, one.reference.group or reference) for one in of.common.disparities]
+    items = re.findall(r"- Disparate impact \(Clarify DI\), (\w+) vs (\w+):", text)
+    assert items == compared
+    (frontier,) = (each for each in document_of(choice).sections if each.id == "frontier-0")
+    (table,) = (block for block in frontier.blocks if isinstance(block, Table))
+    decided = {
+        f"{point.threshold:g}": f"{point.group} vs {point.reference.group or reference}"
+        for point in of.frontier
+    }
+    for name, *_, group, _ in table.rows:
+        assert group.text == decided[name.text.split()[0]]

@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 
 from fairgauge.enums import Outcome
+from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import (
     Chart,
     ChartRow,
@@ -16,13 +17,12 @@ from fairgauge.render._document_tree import (
     Unit,
 )
 from fairgauge.render.chart_axes import (
-    Tick,
-    _spread_labels,
     chart_axis,
     grid_axes,
     placed_on,
     placed_times,
 )
+from fairgauge.render.writers import markdown
 
 SOLID = [Mark(0.9, 0.85, 0.95), Mark(0.8, 0.7, 0.9)]
 
@@ -54,33 +54,12 @@ def test_labels_of_axes_that_share_a_page_do_not_touch(rules, least):
             assert "0" in [tick.label for tick in axis.ticks]
 
 
-def test_a_value_nearby_has_its_place():
+def test_a_value_nearby_has_its_place_and_where_all_is_sparse_all_is_shown():
     _, (*_, second, mark) = chart_of(*SOLID, Mark(0.55, 0.02, 0.99, sparse=True))
-    assert mark.at is not None
     assert mark.low == 0.0 < mark.at < mark.high < 100.0
     assert second.low > mark.at
-
-
-def test_where_all_is_sparse_all_is_shown():
     _, marks = chart_of(Mark(0.2, 0.05, 1.5, sparse=True), Mark(0.5, 0.1, 2.0, sparse=True))
     assert all(0 < mark.low < mark.at < mark.high < 100 for mark in marks)
-
-
-def test_differences_are_treated_alike():
-    solid = [Mark(-0.02, -0.05, 0.01), Mark(0.03, 0.0, 0.06)]
-    sparse = Mark(-0.5, -0.9, 0.4, sparse=True)
-    ticks, (*_, mark) = chart_of(*solid, sparse, unit=Unit.POINTS)
-    assert ticks == chart_of(*solid, unit=Unit.POINTS)[0]
-    assert (mark.low, mark.high) == (0.0, 100.0)
-
-
-def test_labels_stand_at_their_places_and_those_that_touch_are_thinned():
-    """A label that moved inwards at an edge would make its dot be read beside its place."""
-    places = [Tick(6.0, "−20"), Tick(50.0, "0"), Tick(72.0, "+20"), Tick(94.0, "+40")]
-    assert _spread_labels(places, 22.0) == places
-    near = [Tick(40.0, "−10"), Tick(50.0, "0"), Tick(60.0, "+10")]
-    assert [tick.label for tick in _spread_labels(near, 22.0)] == ["0"]
-    assert {tick.anchor for tick in chart_of(*SOLID)[0]} == {"middle"}
 
 
 @pytest.mark.parametrize("allowed", [(-0.05, 0.05), (-0.3, 0.3), (-1.0, 0.02)])
@@ -89,3 +68,11 @@ def test_a_limit_of_a_chart_over_time_is_not_the_edge_of_its_drawing(allowed):
     chart = TimeChart("a rate", ("one", "two"), marks, Unit.POINTS, allowed=allowed)
     above, below = placed_times(chart).allowed
     assert 8 < above < below < 92
+
+
+def test_a_chart_states_its_intervals_in_cells_of_their_own() -> None:
+    rows = (tree.ChartRow("a", tree.Mark(1.0, 0.5, 2.0), "1.0", "95% CI 0.5 to 2.0"),)
+    chart = tree.Chart("Sizes", rows, tree.Unit.NUMBER, None)
+    text = "\n".join(markdown._block(chart))
+    assert "| Sizes | value | confidence interval |" in text
+    assert "| a | 1.0 | 95% CI 0.5 to 2.0 |" in text

@@ -1,114 +1,65 @@
-"""What a report shows first: the group that fares worst, reversals, sparse groups, rules."""
+"""What a report shows first, which groups and intervals its numbers are of, and what it marks."""
 
-import dataclasses
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import polars as pl
 import pytest
+from tests.every_result import calls, result
 from tests.selected_groups import selected
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.enums import AfterAdjusting, IntervalMethod, Status
+from fairgauge.enums import AfterAdjusting, DiagnosticCode, IntervalMethod, Status
 from fairgauge.render import render
-from fairgauge.render._document_tree import Items, Section, Table
+from fairgauge.render._document_tree import Block, Section, Table
 from fairgauge.render.document import document as report_document
 from fairgauge.results.disparities import after_adjusting
 from fairgauge.results.scopes import Interval
 from fairgauge.results.sections import adjustments, sections_of
 
-NEWCOMBE = (IntervalMethod.NEWCOMBE,)
+DIFFERENCE = "selection_rate.difference"
 
 
 def audit(groups, **options):
     return fg.audit(selected(groups), **options)
 
 
-def blocks(section):
-    for each in section.blocks:
-        if isinstance(each, Section):
-            yield from blocks(each)
-        else:
-            yield each
-
-
-def every_block(document):
-    return [block for section in document.sections for block in blocks(section)]
-
-
-def test_groups_are_ranked_by_the_point_estimate_never_by_the_interval():
-    """The narrower interval of the large group does not lift it above a larger difference."""
-    report = audit({"a": (4_500, 10_000), "b": (8, 40), "c": (5_600, 10_000)})
-    first = report.findings[0]
-    assert first.estimate.group == "b"
-    spans = [e.high - e.low for e in (first.estimate, report[first.estimate.metric, "g", "a"])]
-    assert spans[0] > spans[1]
+def shown(report, **options):
+    return " ".join(render(report, "text", width=100, **options).split())
 
 
 def test_what_is_not_significant_is_no_finding():
     report = audit({"a": (50, 100), "b": (54, 100)})
     assert report.findings == ()
-    text = " ".join(render(report, "text").split())
-    assert "No statistically significant difference in selection rate" in text
-    assert "This does not show" in text
-
-
-def test_sparse_groups_are_no_finding_and_are_named_apart():
-    report = audit({"a": (50, 100), "b": (500, 900), "tiny": (0, 6)})
-    assert "tiny" not in {each.estimate.group for each in report.findings}
-    assert "tiny, n = 6" in " ".join(render(report, "text").split())
-
-
-def estimate_pair(overall, adjusted):
-    """Return an estimate of all rows and its counterpart with given values and intervals."""
-    section = sections_of(sample_reports.berkeley())[0]
-    pair = next(p for p in adjustments(section) if p[0].metric == "base_rate.difference")
-    return tuple(
-        dataclasses.replace(
-            each, value=value, interval=Interval(low, high, 0.95, NEWCOMBE), p_value=None,
-            p_adjusted=0.5, status=Status.OK,
-            simultaneous=Interval(low, high, 0.95, NEWCOMBE),
-        )
-        for each, (value, low, high) in zip(pair, (overall, adjusted), strict=True)
-    )  # fmt: skip
+    assert "No statistically significant difference in selection rate" in shown(report)
+    assert "This does not show" in shown(report)
 
 
 @pytest.mark.parametrize(
-    ("overall", "adjusted", "words", "reversed_"),
+    ("overall", "adjusted", "is_reversal"),
     [
-        ((-0.2, -0.3, -0.1), (0.1, 0.05, 0.15), "reverses (Simpson's paradox)", True),
-        ((-0.2, -0.3, -0.1), (0.1, -0.05, 0.25), "no difference is shown on average", False),
-        ((-0.2, -0.3, -0.1), (-0.1, -0.25, 0.05), "is no longer statistically significant", False),
-        ((-0.2, -0.3, -0.1), (0.1, -0.3, 0.5), "is no longer statistically significant", False),
-        ((-0.1, -0.19, -0.01), (-0.092, -0.19, 0.01), "changes the difference little", False),
-        ((-0.2, -0.3, -0.1), (-0.1, -0.15, -0.05), "remains", False),
-        ((-0.2, -0.5, 0.1), (0.1, -0.05, 0.25), "not statistically significant", False),
+        ((-0.2, -0.3, -0.1), (0.1, 0.05, 0.15), True),
+        ((-0.2, -0.3, -0.1), (0.1, -0.05, 0.25), False),
+        ((-0.2, -0.3, -0.1), (-0.1, -0.15, -0.05), False),
+        ((-0.2, -0.5, 0.1), (0.1, 0.05, 0.15), False),
     ],
 )
 def test_a_reversal_is_announced_only_where_both_directions_are_significant(
-    overall, adjusted, words, reversed_
+    overall, adjusted, is_reversal
 ):
-    pair = estimate_pair(overall, adjusted)
-    assert (after_adjusting(*pair) is AfterAdjusting.REVERSES) is reversed_
-
-
-def test_renderers_never_change_a_verdict():
-    report = sample_reports.several()
-    rules = next(each for each in report_document(report, full=True).sections if each.id == "rules")
-    (table,) = (block for block in blocks(rules) if isinstance(block, Table))
-    shown = sorted((row[0].text, row[2].text) for row in table.rows)
-    assert shown == sorted(
-        (f"{v.group} ({v.feature})", str(v.outcome).replace("_", " ")) for v in report.verdicts
-    )
-
-
-def test_rules_are_in_words_and_the_gravest_verdict_decides():
-    text = render(sample_reports.several(), "text")
-    assert "0.8" in text
-    report = audit({"a": (100, 1_000), "b": (500, 1_000), "c": (3, 8)},
-                   rules=[fg.rule("selection_rate.ratio", at_least=0.8)])  # fmt: skip
-    text = " ".join(render(report, "text").split())
-    assert "FAIL: 1 of 1 rule" in text
-    assert "selection rate ratio >= 0.8 FAIL for a (0.20, 95% CI 0.16 to 0.24)" in text
+    section = sections_of(sample_reports.berkeley())[0]
+    pair = next(p for p in adjustments(section) if p[0].metric == "base_rate.difference")
+    ends = [Interval(*of, 0.95, (IntervalMethod.NEWCOMBE,)) for _, *of in (overall, adjusted)]
+    both = [
+        replace(each, value=of[0], interval=end, simultaneous=end, p_value=None, p_adjusted=0.5,
+                status=Status.OK)
+        for each, of, end in zip(pair, (overall, adjusted), ends, strict=True)
+    ]  # fmt: skip
+    assert (after_adjusting(*both) is AfterAdjusting.REVERSES) is is_reversal
 
 
 def test_the_cover_shows_what_the_document_table_states():
@@ -124,45 +75,24 @@ def test_the_cover_shows_what_the_document_table_states():
     assert "Not shown (--full): cover" in render(report, "text")
 
 
-def test_a_metric_without_a_value_has_its_reason():
-    items = [
-        text
-        for block in every_block(report_document(sample_reports.several(), full=True))
-        if isinstance(block, Items)
-        for text in block.items
-    ]
-    assert any(
-        "for Other: no value, because the group has no predicted positives" in t for t in items
-    )
-
-
 def test_a_question_mark_is_explained_by_what_was_asked():
     cells = {"a": (300, 600), "b": (250, 500), "small": (20, 80), "tiny": (3, 9)}
-    asked = {"min_n": 100, "metrics": ["selection_rate.difference"]}
-    few = audit(cells, **asked)
-    text = " ".join(render(few, "text").split())
-    assert "? below the minimum of 100: small, n = 80 and tiny, n = 9" in text
+    asked = {"min_n": 100, "metrics": [DIFFERENCE]}
+    few = shown(audit(cells, **asked))
+    assert "? below the minimum of 100: small, n = 80 and tiny, n = 9" in few
     enough = audit({name: of for name, of in cells.items() if name != "tiny"}, **asked)
     for format_ in ("text", "html"):
-        shown = " ".join(render(enough, format_).split())
-        assert "? below the minimum of 100" in shown
-        assert "insufficient data" not in shown
-    cells = {"a": (48, 800), "rare": (3, 84), "tiny": (0, 17)}
-    rare = render(audit(cells, metrics=["selection_rate.difference"]), "text")
-    assert "tiny, n = 17; insufficient data on the rarer outcome: rare" in " ".join(rare.split())
-    rule = audit(cells, min_n=100, rules=[fg.rule("selection_rate.ratio", at_least=0.8,
-                                                  groups=["small"])])  # fmt: skip
-    assert "NOT EVALUATED for small (" in " ".join(render(rule, "text").split())
+        text = " ".join(render(enough, format_).split())
+        assert "? below the minimum of 100" in text
+        assert "insufficient data" not in text
+    rare = shown(audit({"a": (48, 800), "rare": (3, 84), "tiny": (0, 17)}, metrics=[DIFFERENCE]))
+    assert "tiny, n = 17; insufficient data on the rarer outcome: rare" in rare
 
 
-def _of_a_small_group(insufficient, groups=("f", "m", "x"), limit=0.8):
-    rows = [(g, y) for g, yes, n in (("f", 30, 100), ("m", 40, 100), ("x", 2, 5)) if g in groups
-            for y in [1] * yes + [0] * (n - yes)]  # fmt: skip
-    rule = {"metric": "selection_rate.ratio", "at_least": limit, "insufficient": insufficient}
-    return fg.audit(
-        pl.DataFrame(rows, schema=["sex", "hired"], orient="row"),
-        prediction="hired", positive=1, sensitive="sex", rules=[rule],
-    )  # fmt: skip
+def of_a_small_group(insufficient, *groups):
+    cells = {"f": (30, 100), "m": (40, 100), "x": (2, 5)}
+    rule = fg.rule("selection_rate.ratio", at_least=0.8, insufficient=insufficient)
+    return audit({name: of for name, of in cells.items() if name in groups}, rules=[rule])
 
 
 @pytest.mark.parametrize("extension", ["md", "html", "txt", "xlsx", "xml", "json", "csv"])
@@ -170,16 +100,176 @@ def _of_a_small_group(insufficient, groups=("f", "m", "x"), limit=0.8):
 def test_whatever_a_rule_makes_of_a_small_group_is_written(insufficient, extension, tmp_path):
     """A group that a rule ignores stopped every report that people read (KeyError)."""
     path = tmp_path / f"report.{extension}"
-    _of_a_small_group(insufficient).save(path)
+    of_a_small_group(insufficient, "f", "m", "x").save(path)
     assert path.stat().st_size > 0
 
 
 def test_a_rule_that_ignores_every_group_decides_nothing():
-    report = _of_a_small_group("ignore", groups=("m", "x"))
+    report = of_a_small_group("ignore", "m", "x")
     assert report.exit_code == 3
-    first, *lines = (each.strip() for each in str(report.brief()).splitlines()[:9])
-    assert "INCONCLUSIVE: the rule was ignored as not evaluated" in render(report, "text")
+    assert "INCONCLUSIVE: the rule was ignored as not evaluated" in shown(report)
     said = "No difference between groups could be tested The rule is ignored as not evaluated."
-    assert said in " ".join([first, *lines])
-    assert "IGNORED (" in render(report, "text", quiet=True)
+    assert said in " ".join(str(report.brief()).split())
+    assert "IGNORED (" in shown(report, quiet=True)
     assert 'skipped message="ignored: ' in render(report, "junit")
+
+
+def test_a_rule_on_classes_names_the_class_that_decides():
+    report = fg.audit(calls(), label="asked", prediction="routed", sensitive="accent",
+                      rules=["true_positive_rate.difference >= -0.01"])  # fmt: skip
+    assert "; class billing)" in shown(report).partition("FAIL for other (")[2]
+
+
+@pytest.mark.parametrize(
+    ("decide", "least", "words"),
+    [
+        ("point", 0.8, "is outside the limits (decided by the value alone)"),
+        ("significant", 0.5, "inside the limits, significant or not"),
+        ("interval", 0.1, "inside the limits"),
+    ],
+)
+def test_what_decides_a_rule_is_stated(decide, least, words):
+    rule = fg.rule("selection_rate.ratio", at_least=least, decide=decide)
+    assert words in render(audit({"a": (60, 100), "b": (40, 100)}, rules=[rule]), "html")
+
+
+def test_an_undecided_rule_names_the_rows_without_a_group():
+    """Of 0.91 with a confidence interval above 0.8 it is not obvious why nothing is decided."""
+    cells = {"F": (639, 1_390), "M": (692, 1_373), None: (200, 460)}
+    rows = [(g, y, n) for g, (k, of) in cells.items() for y, n in ((1, k), (0, of - k))]
+    report = fg.audit(
+        pl.DataFrame(rows, ["sex", "hired", "n"], orient="row"), prediction="hired", positive=1,
+        sensitive="sex", count="n", reference="best", rules=["selection_rate.ratio >= 0.8"],
+    )  # fmt: skip
+    undecided = shown(report).partition("INCONCLUSIVE for F (0.91, 95% CI 0.8")[2]
+    assert "; the 460 cases without a group could change that)" in undecided
+
+
+HIRED = {
+    "White": (400, 1100), "Black": (100, 400), "Hispanic": (62, 260), "Asian": (142, 360),
+    "Native": (4, 13),
+}  # fmt: skip
+
+
+def test_tables_to_publish_have_the_intervals_of_the_first_page():
+    """One interval of a ratio in all of a report, and what it holds for beside it."""
+    report = audit(HIRED, preset="nyc-ll144")
+    text = shown(report, full=True)
+    low, high = report.findings[0].estimate.simultaneous
+    assert f"({low:.3f} to {high:.3f})" in text[text.index("To file") :]
+    assert f"{low:.2f} and {high:.2f} times as often" in text
+
+
+def test_a_test_of_all_groups_that_depends_on_a_sparse_one_states_it():
+    """0 of 25 alone made the groups differ, and was insufficient for any conclusion."""
+    groups = {"White": (5038, 5938), "Black": (1494, 1779), "Asian": (399, 472), "Two": (0, 25)}
+    whole, three = (
+        audit(of, reference={"g": "White"}, metrics=[DIFFERENCE])
+        for of in (groups, {name: of for name, of in groups.items() if name != "Two"})
+    )
+    text = shown(whole)
+    assert "one test of all groups, those with insufficient data for a comparison included," in text
+    assert (
+        "It does not show which groups differ. Without Two, with fewer than 5 expected of the "
+        "rarer outcome, it would not be statistically significant." in text
+    )
+    assert "for any conclusion" not in text
+    one, other = (
+        next(each for each in of.diagnostics if each.code is DiagnosticCode.HOMOGENEITY)
+        for of in (whole, three)
+    )
+    assert (one["sparse"], one["p_without"]) == (("Two",), other["p"])
+    assert other.get("sparse") is None
+
+
+def test_a_report_names_what_the_preset_calls_for_and_nobody_stated():
+    def page(preset="nyc-ll144", **stated):
+        return shown(audit(HIRED, preset=preset, document=stated), full=True)
+
+    missing = "This report does not state the"
+    assert (
+        f"{missing} source of the data, date of the audit and date the tool was first used, "
+        "which the preset asks for."
+    ) in page()
+    dates = {"audit_date": "2026-11-20", "first_used": dt.date(2026, 1, 1)}
+    half = page(**dates)
+    assert f"{missing} source of the data, which" in half
+    assert "date of the audit 2026-11-20" in half
+    assert "date the tool was first used 2026-01-01" in half
+    assert missing not in page(**dates, source="the tracker")
+    assert missing not in page("ugesp")
+
+
+def test_in_new_york_the_most_selected_category_of_a_small_audit_is_the_reference():
+    """Of 15 people, 5% of the applicants, it was passed over: only shares below 2% may be."""
+    cells = {"White": (45, 150), "Black": (22, 90), "Hispanic": (13, 45), "Asian": (14, 15)}
+    few = audit(cells, preset="nyc-ll144", rules="selection_rate.ratio >= 0.2")
+    ratios = {each.group: each.value for each in few.estimates}
+    assert ratios == pytest.approx(
+        {name: k / n * 15 / 14 for name, (k, n) in cells.items() if name != "Asian"}
+    )
+    assert few.exit_code == 3
+    small = audit(cells, preset="ugesp")
+    assert {each.reference.group for each in small.estimates if each.reference} == {"White"}
+    assert "difference between groups with sufficient data" in str(small.brief().headline)
+    two = audit({name: cells[name] for name in ("White", "Asian")}, preset="ugesp")
+    for none in (few, two):
+        assert str(none.brief().headline) == "No difference between groups could be tested"
+
+
+def test_the_interval_of_the_worst_class_is_called_simultaneous():
+    text = shown(result("classes without accuracy"), full=True)
+    assert "simultaneous 95% CI" in text.partition("1. other (")[2].partition("%).")[0]
+
+
+def test_all_groups_without_a_conclusion_are_counted():
+    report = audit({"large": (500, 1000), **{f"g{i:02}": (5, 10) for i in range(30)}})
+    listed = shown(report).partition("? insufficient data:")[2].partition(";")[0]
+    assert listed.count("n = 10") == 8
+    assert listed.endswith("and 22 more")
+
+
+def test_it_is_the_small_group_that_has_insufficient_data():
+    """The other one is compared with it, and has no conclusion for that reason alone."""
+    groups = {"F": (5, 10), "M": (25, 50), "X": (20, 40)}
+    stated = shown(audit(groups, metrics=[DIFFERENCE], reference={"g": "F"}))
+    assert "comparisons of people with g M or X with people with g F, who are too few." in stated
+    del groups["X"]
+    stated = shown(audit(groups, metrics=[DIFFERENCE]))
+    assert "? insufficient data: F, n = 10;" in stated
+
+
+COUNTS = {
+    "F": {"tp": 60, "fp": 30, "fn": 40, "tn": 270},
+    "M": {"tp": 190, "fp": 60, "fn": 60, "tn": 190},
+    "X": {"tp": 3, "fp": 2, "fn": 2, "tn": 4},
+}
+REPORTS = {
+    "vendors": lambda: fg.audit(fg.confusion("sex", COUNTS), metrics=["clarify", "vertex"]),
+    "native": lambda: fg.audit(fg.confusion("sex", COUNTS), metrics=["standard", "AD"]),
+    "both": lambda: fg.audit(fg.confusion("sex", COUNTS), metrics=["DI", "accuracy.difference"]),
+    "berkeley": sample_reports.berkeley,
+    "several": sample_reports.several,
+}
+
+
+def tables(blocks: Iterable[Block | Section]) -> Iterator[Table]:
+    for each in blocks:
+        if isinstance(each, Table):
+            yield each
+        elif isinstance(each, Section):
+            yield from tables(each.blocks)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_table_of_the_whole_record_explains_its_marks(name: str) -> None:
+    every = list(tables(report_document(REPORTS[name](), full=True).sections))
+    marked = {"*": 0, "?": 0}
+    for table in every:
+        texts = [t for row in (*table.rows, *table.totals) for c in row for t in (c.text, c.below)]
+        notes = " ".join(table.notes)
+        for mark, words in (("*", "* statistically significant"), ("?", "? ")):
+            if any(text[-1:] == mark and text[-2:-1].isdigit() for text in texts):
+                marked[mark] += 1
+                assert words in notes, (table.caption, mark)
+    assert marked["*"]

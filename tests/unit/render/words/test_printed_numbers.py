@@ -1,10 +1,11 @@
-"""An interval that excludes "no difference" is printed so that it does, in every format."""
+"""Numbers and intervals are printed on their own side of a limit and of no difference."""
 
 import re
 from dataclasses import replace
 
+import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import fairgauge as fg
@@ -12,9 +13,46 @@ from fairgauge.catalogue.lookup import find_metric
 from fairgauge.render import render
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.counts import size_words
-from fairgauge.render.words.metric_words import published_range, shown_range
+from fairgauge.render.words.metric_words import published_range, shown, shown_range
 from fairgauge.render.words.verdict_sentences import interval_text
 from fairgauge.results.scopes import Interval
+
+LIMITS = st.integers(-200, 200).map(lambda hundredths: hundredths / 100)
+STEPS = st.sampled_from([1, -1]).flatmap(
+    lambda sign: st.floats(1e-5, 0.02).map(lambda size: sign * size)
+)
+
+
+def test_a_ratio_just_below_four_fifths_is_not_shown_as_it():
+    decisions = [1] * 799 + [0] * 201 + [1] * 1000
+    rows = pl.DataFrame({"g": ["a"] * 1000 + ["b"] * 1000, "ok": decisions})
+    report = fg.audit(rows, prediction="ok", positive=1, sensitive="g", reference={"g": "b"},
+                      rules=["selection_rate.ratio >= 0.8"])  # fmt: skip
+    assert "selection rate ratio 0.799, 95% CI" in report.verdicts[0].says
+    for options in ({}, {"full": True}):
+        text = render(report, "text", **options)
+        assert "0.799, 95% CI" in text
+
+
+@example(-0.51, 0.0005, Unit.NUMBER)
+@given(LIMITS, STEPS, st.sampled_from(list(Unit)))
+def test_what_is_shown_is_on_the_side_of_the_value(limit, step, unit):
+    value = limit + step
+    assume(unit is not Unit.RATIO or value >= 0)
+    text = shown(value, unit, sign=True, limits=[limit]).strip("%").replace("−", "-")
+    assume(not text.startswith("<"))  # next to nothing
+    scale = 100 if unit in (Unit.PERCENT, Unit.POINTS) else 1
+    printed = float(text.replace(",", ""))
+    assert (printed > round(scale * limit, 9)) is (value > limit)
+    assert printed != round(scale * limit, 9)
+
+
+@given(st.floats(0, 3), st.sampled_from(list(Unit)))
+def test_without_limits_nothing_changes_and_a_value_on_its_limit_has_the_usual_digits(value, unit):
+    value = round(value, 1 if unit is Unit.HUNDREDTHS else 2)
+    usual = shown(value, unit)
+    assert shown(value, unit, limits=[value]) == usual
+
 
 NEAR = st.floats(2e-6, 0.4) | st.floats(2e-9, 2e-6)
 
@@ -24,7 +62,7 @@ def _numbers(text):
 
 
 @given(near=NEAR, far=NEAR, above=st.booleans())
-def test_no_end_is_rounded_onto_no_difference(near, far, above):
+def test_no_range_is_rounded_onto_no_difference(near, far, above):
     near, far = sorted((near, far))
     ends = (near, far) if above else (-far, -near)
     low, high = (1 + end for end in ends)
@@ -93,3 +131,18 @@ def test_no_end_is_minus_zero():
         sides = ((-0.2, -1e-12), (-1e-9, 0.2))
         ends = " to ".join(shown_range(*side, kind, sign=True) for side in sides).split(" to ")
         assert not [end for end in ends if re.fullmatch(r"[-−]0(\.0*)?%?", end)], (kind, ends)
+
+
+def test_a_difference_that_rounds_to_none_is_stated_as_below_one():
+    """So many rows that the interval is narrower than a tenth of a percentage point."""
+    n = 40_000_000
+    selected = {"a": n // 2, "b": round(n * 0.4001)}
+    counts = [(g, y, k if y else n - k) for g, k in selected.items() for y in (1, 0)]
+    rows = pl.DataFrame(counts, schema=["g", "y", "n"], orient="row")
+    asked = {"prediction": "y", "sensitive": "g", "reference": {"g": "a"}, "count": "n"}
+    rule = "selection_rate.difference >= -0.0999"
+    report = fg.audit(rows, **asked, metrics="selection_rate.difference", rules=rule)
+    (verdict,) = report.verdicts
+    assert verdict.outcome == "inconclusive"
+    assert 0 < verdict.reason["detectable"] < 0.001
+    assert "below 0.1 pp" in verdict.says
