@@ -177,7 +177,7 @@ def _left_out_refusals(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     conditions = {each.column for each in spec.where}
     for axis in (each for each in cube.plan.outcomes if each.column in conditions):
         names = axis.names(cube.levels[axis])
-        left = {value: rows for column, value, rows, _ in cube.left_out if column == axis.column}
+        left = {value: n for column, value, _, n in cube.left_out if column == axis.column}
         actions = are_actions(axis.column, [*names, *filter(None, left)])
         gone = {
             value: rows
