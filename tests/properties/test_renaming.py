@@ -232,7 +232,7 @@ def answers(which: str | None, question: str, verb: str) -> tuple[Any, ...]:
         other = fg.audit(renamed_table(names, seed=1), **options)
         return in_first_words(fg.compare(report, other).to_dict(), known, back), known
     if verb == "compare_models":
-        for name in ("score", "features", "strata"):
+        for name in ("score", "features", "strata", "rules"):
             options.pop(name, None)
         found = fg.compare_models(data, candidate="candidate", **options)
         return in_first_words(found.to_dict(), known, back), known
