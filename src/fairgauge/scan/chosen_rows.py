@@ -64,7 +64,7 @@ def chosen_rows(source: Source, spec: Spec) -> Source:
     return (_ReadableRows if isinstance(source, Readable) else _ChosenRows)(source, spec)
 
 
-def _folded(value: Value) -> str:
+def _fold_spelling(value: Value) -> str:
     # what stands between letters differs in spelling, too; an A- may be another grade than an A
     name = without_spelling(value)
     return name if re.search(r"\d", name) else re.sub(r"(?<=\w)[\s._-]+(?=\w)|\.$", "", name)
@@ -224,9 +224,9 @@ class _ChosenRows(_RowsOfSource):
         for i, (axis, asked) in enumerate(zip(self.axes, self.spec.where, strict=True)):
             recoding = self.spec.recoding(axis.column)
             stated = recoding.names if recoding else ()
-            named = {_folded(value) for value in asked.values if value is not None}
+            named = {_fold_spelling(value) for value in asked.values if value is not None}
             for code, level in enumerate(() if axis.bins else cube.levels[axis]):
-                alike = _folded(level) in named and name_of(level) not in stated
+                alike = _fold_spelling(level) in named and name_of(level) not in stated
                 if not alike or is_one_of(level, asked.values):
                     continue
                 held = np.logical_and.reduce([*meets[:i], *meets[i + 1 :], codes[i] == code])
