@@ -294,8 +294,8 @@ def _single_interval(estimate: Estimate, part: Slice) -> Estimate:
     if estimate.interval is None or IntervalMethod.TUKEY not in estimate.interval.methods:
         return estimate
     anew = Slice(part.counts, part.outcome, part.spec)  # one has the intervals of one comparison
-    sides = (np.array([at]) for at in (*numbers_of_sides(estimate, part), 0))
-    compared = ComparedSides(*sides, [estimate.reference])
+    group, reference, margin = (np.array([at]) for at in (*numbers_of_sides(estimate, part), 0))
+    compared = ComparedSides(group, reference, margin, [estimate.reference])
     own = next(anew.estimates(_contrast(estimate), compared=compared))
     return replace(estimate, interval=own.interval, p_value=own.p_value)
 
