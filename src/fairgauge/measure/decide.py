@@ -443,9 +443,7 @@ def _add_worst_case(
         ends = {"low": low, "high": high}
     elif reason.code is not ReasonCode.SIGNIFICANT_OUTSIDE or not _includes_none(moved, rule):
         return reason
-    return Reason.of(
-        reason.code, **dict(reason.parameters), missing=worst.rows, unit=unit, **ends
-    )
+    return Reason.of(reason.code, **dict(reason.parameters), missing=worst.rows, unit=unit, **ends)
 
 
 def _decide_by_sample(

@@ -30,13 +30,12 @@ from fairgauge.inference.missing_values import MANY_MISSING, RowsWithoutStratum,
 from fairgauge.inference.possible import could_undo, uncompared_limits
 from fairgauge.measure._gap_sides import (
     GapSides,
-    comparison_of,
     gap_sides,
     test_of_variation,
     unlike_rows,
 )
 from fairgauge.measure.measure import measure
-from fairgauge.measure.slices import Slice, numbers_of_sides
+from fairgauge.measure.slices import ComparedSides, Slice, numbers_of_sides
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.resolution import Resolution, resolve
@@ -295,7 +294,9 @@ def _single_interval(estimate: Estimate, part: Slice) -> Estimate:
     if estimate.interval is None or IntervalMethod.TUKEY not in estimate.interval.methods:
         return estimate
     anew = Slice(part.counts, part.outcome, part.spec)  # one has the intervals of one comparison
-    own = next(anew.estimates(_contrast(estimate), compared=comparison_of(estimate, part)))
+    group, reference, margin = (np.array([at]) for at in (*numbers_of_sides(estimate, part), 0))
+    compared = ComparedSides(group, reference, margin, [estimate.reference])
+    own = next(anew.estimates(_contrast(estimate), compared=compared))
     return replace(estimate, interval=own.interval, p_value=own.p_value)
 
 

@@ -21,7 +21,6 @@ from fairgauge.results.name_swaps import (
     AnsweredShare,
     PlaceboSpread,
     SwapDifference,
-    SwapGroup,
     SwapNote,
     SwapNoteCode,
     SwapReason,
@@ -206,20 +205,11 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
         for cells in models
         for side in sides
     ]  # fmt: skip
-    variants = tuple(v for cells in models for v in _variants(answers, cells, question))
-    names: dict[tuple[str | None, str], list[float]] = {}
-    for each in variants:
-        if not each.placebo:
-            names.setdefault((each.model, each.group), []).append(each.centred)
     return {
         "differences": tuple(_judge_differences(drafts, question)),
-        "variants": variants,
-        "groups": tuple(
-            SwapGroup(model=model, group=g, variants=len(of), centred=math.fsum(of) / len(of))
-            for (model, g), of in names.items()
-        ),
+        "variants": tuple(v for cells in models for v in _variants(answers, cells, question)),
         "placebo": tuple(
-            _placebo_spread(answers, cells, effects[cells.code], variants)
+            _placebo_spread(answers, cells, effects[cells.code])
             for cells in models
             if len(effects[cells.code])
         ),
@@ -455,10 +445,7 @@ def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterat
         )
 
 
-def _placebo_spread(
-    answers: Answers, cells: _Cells, effects: Array, variants: Sequence[SwapVariant]
-) -> PlaceboSpread:
-    edits = [each.centred for each in variants if each.placebo and each.model == cells.model]
+def _placebo_spread(answers: Answers, cells: _Cells, effects: Array) -> PlaceboSpread:
     squares, df = 0.0, 0
     for group in answers.named:
         own = cells.of(cells.group == group)
@@ -471,8 +458,6 @@ def _placebo_spread(
         variants=len(effects),
         spread=float(effects.std(ddof=1)) if len(effects) > 1 else None,
         spread_names=math.sqrt(squares / df) if df else None,
-        low=min(edits, default=None),
-        high=max(edits, default=None),
     )
 
 

@@ -172,16 +172,6 @@ class SwapVariant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SwapGroup:
-    """The names of one group: the mean of their means, each less that of all names."""
-
-    model: str | None
-    group: str
-    variants: int
-    centred: Finite
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceboSpread:
     """How far irrelevant edits move the answers of a model, beside names within groups."""
 
@@ -189,8 +179,6 @@ class PlaceboSpread:
     variants: int
     spread: Finite | None
     spread_names: Finite | None
-    low: Finite | None
-    high: Finite | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +215,6 @@ class PairsAudit(ShownResult):
     spec: Saved
     differences: tuple[SwapDifference, ...]
     variants: tuple[SwapVariant, ...]
-    groups: tuple[SwapGroup, ...]
     placebo: tuple[PlaceboSpread, ...]
     answered: tuple[AnsweredShare, ...]
     notes: tuple[SwapNote, ...] = ()
