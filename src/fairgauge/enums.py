@@ -259,6 +259,7 @@ class WhyInconclusive(StrEnum):
     BEYOND_MARGIN = "beyond margin"
     VARIES = "varies"  # over strata, so that an average hides what remains in some
     IN_A_STRATUM = "in a stratum"  # a difference is shown in the direction of the gap
+    NOT_TESTED = "not tested"  # whether it varies over strata, most of which lack clusters
     OFFSET = "offset"  # no gap over all strata: composition offsets a difference within them
     SEVERAL_GAPS = "several gaps"  # decided by itself, and not when all gaps are judged together
     MISSING_STRATA = "missing strata"  # rows without one have other rates than those with one

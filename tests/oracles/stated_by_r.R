@@ -34,3 +34,6 @@ f1 <- function(w, d) {
 found <- withReplicates(left_out, f1)
 state("f1", found)
 state("f1_error", sqrt(attr(found, "var")))
+fit <- svyglm(y ~ I(g == "a") + factor(s), clusters, family = quasibinomial())
+state("log_odds", coef(fit)[2])
+state("log_odds_error", SE(fit)[2])

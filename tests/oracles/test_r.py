@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.needs import EVERY_CASE, missing
+from tests.needs import EVERY_CASE, missing, need
 
 import fairgauge as fg
 from fairgauge.stats.intervals import effective_share
@@ -31,6 +31,7 @@ STATED = {
     "weighted_a": 0.514680483592401, "weighted_a_error": 0.0354368891224709,
     "clustered_a": 0.514680483592401, "clustered_a_error": 0.0552976806697992,
     "f1": 0.636515912897823, "f1_error": 0.0710591226588787,
+    "log_odds": -0.192139276001181, "log_odds_error": 0.264336912472297,
 }  # fmt: skip
 
 
@@ -125,3 +126,16 @@ def test_clustered_shares_and_f1_have_the_jackknife_variance_of_survey(rows):
         values = np.array([statistic(w), *(statistic(w * (c != k)) for k in range(30))])
         error = np.sqrt((deviations(values) ** 2).sum())
         assert error == pytest.approx(STATED[f"{name}_error"], rel=1e-11)
+
+
+def test_clustered_regressions_are_those_of_svyglm_with_the_jackknife(rows):
+    """The odds ratio; its error is that of omitting clusters, a little larger than svyglm's."""
+    need("statsmodels")
+    (gap,) = fg.why(
+        rows.with_columns(pl.col("s").cast(pl.String)), label="y", positive=1, sensitive="g",
+        reference={"g": "b"}, strata="s", cluster="c", weight="w",
+    ).gaps  # fmt: skip
+    assert np.log(gap.adjusted.odds_ratio) == pytest.approx(STATED["log_odds"], rel=1e-7)
+    low, high = np.log(tuple(gap.adjusted.odds_ratio_interval))
+    error = (high - low) / 2 / 2.045229642132703  # of t with 29 degrees of freedom
+    assert 1 <= error / STATED["log_odds_error"] < 1.1

@@ -1,8 +1,9 @@
-"""Regressions of weighted rows against statsmodels 0.15 on the rows.
+"""Regressions of weighted and clustered rows against statsmodels 0.15 on the rows.
 
-Rates: `GLM(..., Binomial(), var_weights=w)` with `cov_type="HC0"`. `why` divides residuals by 1
-less the leverage (HC3), so that its intervals are a little wider: by less than 1% in these 3,000
-rows. Means: `WLS` with "HC3".
+Rates: `GLM(..., Binomial(), var_weights=w)` with `cov_type="HC0"`, or "cluster" and Student's t of
+one less than the clusters. `why` divides residuals by 1 less the leverage (HC3), and omits each
+cluster in turn (jackknife), so that its intervals are a little wider: by less than 1% in these
+3,000 rows. Means: `WLS` with "HC3", and with "cluster".
 """
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import fairgauge as fg
 
+T = 2.009575234489209  # of 49 degrees of freedom
 Z = 1.959963984540054
 
 
@@ -40,17 +42,39 @@ def half(interval):
     return (interval[1] - interval[0]) / 2
 
 
-def test_levels(rows):
-    found = adjusted(rows, label="y", strata="branch", weight="w")
-    assert found.value == pytest.approx(-0.11763558427212713, abs=1e-9)
-    assert np.log(found.odds_ratio) == pytest.approx(-0.49444852769499176, abs=1e-9)
+@pytest.mark.parametrize(
+    ("options", "effect", "log_odds", "error", "critical"),
+    [
+        ({"weight": "w"}, -0.11763558427212713, -0.49444852769499176, 0.07812878801289053, Z),
+        ({"cluster": "firm"}, -0.12020107235129901, -0.49192954409723083, 0.07758518574410032, T),
+        (
+            {"weight": "w", "cluster": "firm"},
+            -0.11763558427212713,
+            -0.49444852769499176,
+            0.08341247535591073,
+            T,
+        ),
+    ],
+)
+def test_levels(rows, options, effect, log_odds, error, critical):
+    found = adjusted(rows, label="y", strata="branch", **options)
+    assert found.value == pytest.approx(effect, abs=1e-9)
+    assert np.log(found.odds_ratio) == pytest.approx(log_odds, abs=1e-9)
     reach = half(np.log(tuple(found.odds_ratio_interval)))
-    assert 1 <= reach / (Z * 0.07812878801289053) < 1.01
+    assert 1 <= reach / (critical * error) < 1.01
 
 
-def test_levels_of_means(rows):
-    found = adjusted(
-        rows, label="pay", positive=None, task="regression", strata="branch", weight="w"
-    )
-    assert found.value == pytest.approx(-0.9851501142637528, abs=1e-9)
-    assert 1 <= (found.interval.high - found.value) / (Z * 0.14617835716910188) < 1.06
+@pytest.mark.parametrize(
+    ("options", "effect", "error", "critical"),
+    [
+        ({"weight": "w"}, -0.9851501142637528, 0.14617835716910188, Z),
+        ({"cluster": "firm"}, -0.9944394828868875, 0.1286135394929071, T),
+        ({"weight": "w", "cluster": "firm"}, -0.9851501142637528, 0.14382987832045224, T),
+    ],
+)
+def test_levels_of_means(rows, options, effect, error, critical):
+    asked = {"label": "pay", "positive": None, "task": "regression", "strata": "branch"}
+    found = adjusted(rows, **asked, **options)
+    assert found.value == pytest.approx(effect, abs=1e-9)
+    # clusters never make an interval narrower than that of independent rows
+    assert 1 <= (found.interval.high - found.value) / (critical * error) < 1.06

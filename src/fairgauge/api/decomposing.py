@@ -314,9 +314,6 @@ def _check_decomposition(
     problems += problems_where(
         (not strata, "strata",
          "name one to six columns (--strata COL), such as departments or products"),
-        (spec.cluster is not None, "per_person" if spec.person else "cluster",
-         ("the parts of a gap have no variance of clustered rows: audit with clusters and strata, "
-          "or decompose one row of each cluster")),
         (spec.reference is ReferenceRule.OVERALL, "reference",
          ("a gap is decomposed between different people: compare with others, largest, best, or a "
          "group (reference COL=VALUE)")),

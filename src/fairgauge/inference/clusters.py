@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, Cells, ConfusionCounts, Need
+from fairgauge.catalogue.cells import BOTH, LABEL, PREDICTION, Array, Cells, ConfusionCounts, Need
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric
 from fairgauge.catalogue.distributions import Distance, is_odds_ratio, pool
 from fairgauge.catalogue.statistics import Blend, Rate, Statistic
@@ -84,6 +84,15 @@ _MANY = 1_000
 # by how much a cell is moved, as a share of its side; errors are of the order of its square.
 _STEP = 1e-4
 _UNDEFINED = Reason.of(ReasonCode.DESIGN_UNDEFINED)
+_YES, _NO, _MISSING = range(3)
+_EVERY: frozenset[Need] = frozenset()
+# the cell (of TP, FP, FN, TN) of a row by its label and prediction: yes, no or missing
+_CELL_OF = {
+    BOTH: ((0, 2, -1), (1, 3, -1), (-1, -1, -1)),
+    LABEL: ((0, 0, 0), (3, 3, 3), (-1, -1, -1)),
+    PREDICTION: ((0, 3, -1), (0, 3, -1), (0, 3, -1)),
+    _EVERY: ((0, 0, 0), (0, 0, 0), (0, 0, 0)),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -252,6 +261,18 @@ class ClustersBySide:
         every = np.bincount(slot, 1 / several[held.reshape(-1)], slots)[:, None]
         number = np.concatenate([own, every, every - only], axis=1).T
         return _Members(number.astype(np.float64), not alone.all())
+
+    def cells(self, needs: frozenset[Need]) -> tuple[Index, Index, Index, Index, Array]:
+        """Return group, cluster, stratum, which of TP, FP, FN, TN, and the rows of every cell.
+
+        It is -1 where what is needed is missing. Rows are by weight; a stratum that is missing is
+        the last.
+        """
+        cells, profile = self._cells, self._spec.profile
+        label = _outcome_state(cells.label, self._outcome.labels, profile)
+        prediction = _outcome_state(cells.prediction, self._outcome.predictions, profile)
+        cell = np.asarray(np.array(_CELL_OF[needs])[label, prediction])
+        return cells.group, cells.cluster, cells.stratum, cell, cells.counts[self._measure]
 
     @property
     def blocks(self) -> int:
@@ -705,3 +726,8 @@ def clusters_spanning_groups(
             column=column,
             **({"people": True} if people else {}),
         )
+
+
+def _outcome_state(codes: Index, positive: Mask, profile: Profile) -> Index:
+    missing = _NO if profile.as_smclarify else _MISSING  # as in `sides`
+    return np.asarray(np.append(np.where(positive, _YES, _NO), missing)[codes])

@@ -18,11 +18,13 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import WhyInconclusive
 from fairgauge.inference.interval import CellCount, SideData
 from fairgauge.inference.missing_values import differs_without_group, lacks_more
-from fairgauge.measure.slices import Slice
+from fairgauge.measure.slices import ComparedSides, Slice, numbers_of_sides
+from fairgauge.resolve.references import side_of_others
+from fairgauge.results.estimates import Estimate
 from fairgauge.start.records import dataclass
-from fairgauge.stats.arrays import Index, Mask, quiet
+from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.decomposition import mean_differences, mean_variances
-from fairgauge.stats.sampling import SquaredWeights, effective_values
+from fairgauge.stats.sampling import ClusterTotals, Sampling, SquaredWeights, effective_values
 from fairgauge.stats.stratified import (
     HeterogeneityTest,
     Outlying,
@@ -36,10 +38,9 @@ class GapSides:
     """Both sides of a gap in every stratum.
 
     Successes ``x`` and rows ``n`` are by weight, ``cases`` of both and ``rows`` without; of means
-    sums take the place of successes, with their ``squares``, about a ``centre``. ``weighted`` are
-    the squared weights of both sides; None of independent rows without weights. ``counts`` are
-    successes and trials of independent rows with the same rates, which have the precision that the
-    rows of a stratum have, in clusters too: tests of strata allow for these, parts do not.
+    sums take the place of successes, with their ``squares``, about a ``centre``. There is no
+    ``sampling`` where rows are independent and alike. ``counts`` are successes and trials of
+    independent rows with the same rates, which have the precision that the rows of a stratum have.
     """
 
     x_d: Array
@@ -50,7 +51,7 @@ class GapSides:
     rows_a: Array
     cases: Array
     squares: tuple[Array, Array] | None
-    weighted: tuple[SquaredWeights, SquaredWeights] | None
+    sampling: Sampling | None
     counts: tuple[Array, Array, Array, Array]
     centre: float = 0.0
 
@@ -58,6 +59,23 @@ class GapSides:
     def common(self) -> Mask:
         """Return which strata have both sides."""
         return np.asarray((self.n_d > 0) & (self.n_a > 0))
+
+    @cached_property
+    def tested(self) -> Mask:
+        """Return which strata have both sides, of clustered rows two or more clusters of each.
+
+        Of one cluster nothing shows how alike its rows are, and hence how precise its rate is.
+        """
+        common = np.asarray(self.common, dtype=np.bool_)
+        clusters = self.sampling.clusters if self.sampling is not None else None
+        if clusters is None:
+            return common
+        entries = np.unique([clusters.side, clusters.stratum, clusters.cluster], axis=1)
+        enough = [
+            np.bincount(entries[1, entries[0] == side], minlength=len(self.n_d)) > 1
+            for side in (0, 1)
+        ]
+        return np.asarray(common & enough[0] & enough[1])
 
     @cached_property
     def weights(self) -> Array:
@@ -80,20 +98,32 @@ def gap_sides(
     (x_d, n_d, q_d), (x_a, n_a, q_a) = (sums_of(of, each.side, about) for each in data)
     order = np.lexsort([x_d, n_d, x_a, n_a])
     x_d, n_d, q_d, x_a, n_a, q_a = (each[order] for each in (x_d, n_d, q_d, x_a, n_a, q_a))
-    weighted = None
-    if part.squares is not None or part.clusters is not None:
-        weighted = _squares(of, data[0], order, about), _squares(of, data[1], order, about)
-    squared = weighted or (None, None)
-    y_d, e_d, s_d = _independent_sums(of, data[0], order, (x_d, n_d, q_d), squared[0])
-    y_a, e_a, s_a = _independent_sums(of, data[1], order, (x_a, n_a, q_a), squared[1])
-    squares = None if isinstance(of, Rate) else (s_d, s_a)
+    squares = None if isinstance(of, Rate) else (q_d, q_a)
+    sampling = _sampling(part, (group, reference), of, data, order, about)
+    counts = (x_d, n_d, x_a, n_a)
+    if sampling is not None and isinstance(of, Rate):
+        cells = CellCount(of.needs, of.of), CellCount(of.needs, of.among)
+        shares = [each.share(*cells) for each in data]
+        y_d, e_d, y_a, e_a = (np.nan_to_num(n)[order] for one in shares for n in (one.x, one.n))
+        counts = (y_d, e_d, y_a, e_a)
+    elif sampling is not None:
+        y_d, e_d, q_d = effective_values(x_d, n_d, sampling.group, rates=False)
+        y_a, e_a, q_a = effective_values(x_a, n_a, sampling.reference, rates=False)
+        raised_d, raised_a = _inflation_by_side(sampling, (x_d, n_d), (x_a, n_a))
+        counts = y_d / raised_d, e_d / raised_d, y_a / raised_a, e_a / raised_a
+        squares = q_d / raised_d, q_a / raised_a
     (cases_d, rows_d, _), (cases_a, rows_a, _) = (
         [sums[order] for sums in sums_of(of, each.cases)] for each in data
     )
     cases = rows_d, rows_a, cases_d + cases_a
-    counts = y_d, e_d, y_a, e_a
-    sides = GapSides(x_d, n_d, x_a, n_a, *cases, squares, weighted, counts, centre - about)
+    sides = GapSides(x_d, n_d, x_a, n_a, *cases, squares, sampling, counts, centre - about)
     return sides, order
+
+
+def comparison_of(estimate: Estimate, part: Slice) -> ComparedSides:
+    """Return the comparison of a group with its reference over all strata."""
+    group, reference, margin = (np.array([at]) for at in (*numbers_of_sides(estimate, part), 0))
+    return ComparedSides(group, reference, margin, [estimate.reference])
 
 
 def test_of_variation(
@@ -124,34 +154,86 @@ def sums_of(
     return x + centre * n, n, squares + 2 * centre * x + centre**2 * n
 
 
-def _squares(of: Statistic, side: SideData, order: Index, centre: float) -> SquaredWeights:
-    every = sums_of(of, side.squares or side.side, centre)
-    values, rows, squares = (sums[order] for sums in every)
-    return SquaredWeights(rows, values, squares)
-
-
-@quiet
-def _independent_sums(
+def _sampling(
+    part: Slice,
+    sides: tuple[int, int],
     of: Statistic,
-    side: SideData,
+    data: list[SideData],
     order: Index,
-    sums: tuple[Array, Array, Array],
-    squared: SquaredWeights | None,
-) -> tuple[Array, Array, Array]:
-    # sums of as many independent rows as vary like those of a side in every stratum
+    centre: float,
+) -> Sampling | None:
+    # how rows were sampled; None where they are independent and alike
+    if part.squares is None and part.clusters is None:
+        return None
+    squared = []
+    for each in data:
+        sums_of_squares = sums_of(of, each.squares or each.side, centre)
+        values, rows, squares = (sums[order] for sums in sums_of_squares)
+        squared.append(SquaredWeights(rows, values, squares))
+    clusters = None
+    if part.clusters is not None:
+        group, cluster, stratum, x, m = _cluster_sums(part, of)
+        groups = len(part.counts.groups)
+        on = [
+            group != side - side_of_others(groups) if side >= side_of_others(groups)
+            else group == side
+            for side in sides
+        ]  # fmt: skip
+        place = np.full(1 + len(part.counts.strata), -1)
+        place[order] = np.arange(len(order))
+        kept = (on[0] | on[1]) & (m > 0) & (stratum < len(order))
+        clusters = ClusterTotals(
+            np.unique(cluster[kept], return_inverse=True)[1].ravel(),
+            np.where(on[0], 0, 1)[kept],
+            place[stratum[kept]],
+            m[kept],
+            (x + centre * m)[kept],
+        )
+    return Sampling(squared[0], squared[1], clusters)
+
+
+def _cluster_sums(part: Slice, of: Statistic) -> tuple[Index, Index, Index, Array, Array]:
+    assert part.clusters is not None
+    assert part.counts.clusters is not None
     if isinstance(of, Rate):
-        share = side.share(CellCount(of.needs, of.of), CellCount(of.needs, of.among))
-        x, n = (np.nan_to_num(each)[order] for each in (share.x, share.n))
-        return x, n, x
-    x, n, q = sums if squared is None else effective_values(*sums[:2], squared, rates=False)
-    if side.clusters is None:
-        return x, n, q
-    between = side.clusters.variation(of, n).moved.variance[order]
-    ratio = between / ((q / n - (x / n) ** 2) / n)
+        group, cluster, stratum, cell, rows = part.clusters.cells(of.needs)
+        x, m = (
+            np.append(np.array(cells, dtype=float), 0.0)[cell] * rows for cells in (of.of, of.among)
+        )
+        return group, cluster, stratum, x, m
+    cells, of_label = part.counts.clusters, of.needs == {"label"}
+    axis, codes = (2, cells.label) if of_label else (3, cells.prediction)
+    known = codes < part.counts.counts["rows"].shape[axis] - 1
+    rows = np.where(known, cells.counts.get("w", cells.counts["n"]), 0.0)
+    sums = cells.counts["y" if of_label else "p"]
+    return cells.group, cells.cluster, cells.stratum, sums, rows
+
+
+def _inflation_by_side(
+    sampling: Sampling, group: tuple[Array, Array], reference: tuple[Array, Array]
+) -> tuple[Array, Array]:
     # the rows of a cluster that is alone there are one: nothing shows how alike clusters are
-    ratio = np.where(np.isfinite(ratio), np.maximum(ratio, 1.0), np.inf)
-    raised = np.where(n > 0, np.minimum(ratio, np.maximum(n, 1.0)), 1.0)
-    return x / raised, n / raised, q / raised
+    totals = sampling.clusters
+    if totals is None:
+        return np.ones_like(group[1]), np.ones_like(reference[1])
+    raised = []
+    for side, ((x, n), squared) in enumerate(
+        ((group, sampling.group), (reference, sampling.reference))
+    ):
+        on = totals.side == side
+        key = totals.stratum[on] * (1 + int(totals.cluster.max(initial=0))) + totals.cluster[on]
+        _, first, entry = np.unique(key, return_index=True, return_inverse=True)
+        stratum = totals.stratum[on][first]
+        rows, values = (np.bincount(entry, each[on]) for each in (totals.rows, totals.values))
+        mean = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
+        clusters = np.bincount(stratum, minlength=len(n))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            moved = (values - mean[stratum] * rows) / (1 - rows / n[stratum])
+            between = np.bincount(stratum, moved**2, len(n)) * (clusters - 1) / clusters
+            ratio = between / squared.about(mean).squares
+        ratio = np.where((clusters > 1) & np.isfinite(ratio), np.maximum(ratio, 1.0), np.inf)
+        raised.append(np.where(n > 0, np.minimum(ratio, np.maximum(n, 1.0)), 1.0))
+    return raised[0], raised[1]
 
 
 def unlike_rows(

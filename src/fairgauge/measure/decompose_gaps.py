@@ -30,12 +30,13 @@ from fairgauge.inference.missing_values import MANY_MISSING, RowsWithoutStratum,
 from fairgauge.inference.possible import could_undo, uncompared_limits
 from fairgauge.measure._gap_sides import (
     GapSides,
+    comparison_of,
     gap_sides,
     test_of_variation,
     unlike_rows,
 )
 from fairgauge.measure.measure import measure
-from fairgauge.measure.slices import ComparedSides, Slice, numbers_of_sides
+from fairgauge.measure.slices import Slice, numbers_of_sides
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.resolution import Resolution, resolve
@@ -294,9 +295,7 @@ def _single_interval(estimate: Estimate, part: Slice) -> Estimate:
     if estimate.interval is None or IntervalMethod.TUKEY not in estimate.interval.methods:
         return estimate
     anew = Slice(part.counts, part.outcome, part.spec)  # one has the intervals of one comparison
-    group, reference, margin = (np.array([at]) for at in (*numbers_of_sides(estimate, part), 0))
-    compared = ComparedSides(group, reference, margin, [estimate.reference])
-    own = next(anew.estimates(_contrast(estimate), compared=compared))
+    own = next(anew.estimates(_contrast(estimate), compared=comparison_of(estimate, part)))
     return replace(estimate, interval=own.interval, p_value=own.p_value)
 
 
@@ -414,7 +413,7 @@ def _gap(
     z, lower = critical(spec.confidence), (estimate.value or 0.0) < metric.neutral
     parts = decompose(
         sides.x_d, sides.n_d, sides.x_a, sides.n_a, z,
-        ratio=ratio, squares=sides.squares, weighted=sides.weighted,
+        ratio=ratio, squares=sides.squares, sampling=sides.sampling,
     )  # fmt: skip
     tests = _tests(sides, spec.confidence, gaps)
     listed_parts = tuple(_parts(parts, sides, estimate, spec.confidence))
@@ -428,8 +427,8 @@ def _gap(
     def shown_in_some() -> bool:
         rates = [quotient(x, n) for x, n in ((sides.x_d, sides.n_d), (sides.x_a, sides.n_a))]
         towards = (rates[0] < rates[1]) if lower else (rates[0] > rates[1])
-        shown = sides.common.sum() * _p_in_strata(sides) < 1 - spec.confidence
-        return bool((sides.common & towards & shown).any())
+        shown = sides.tested.sum() * _p_in_strata(sides) < 1 - spec.confidence
+        return bool((sides.tested & towards & shown).any())
 
     def may_differ_alone(verdict: GapVerdict) -> bool:
         """Return whether rows in strata of one side alone, in no comparison, could undo it."""
@@ -447,7 +446,9 @@ def _gap(
         asked = wider, [*averages, *ends], metric.neutral, margin
         return _verdict(estimate, *asked, varies=tests.varies)[0] is not verdict
 
-    if verdict is GapVerdict.ACCOUNTED_FOR and shown_in_some():
+    if verdict.is_pass and _varies_untested(sides):
+        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
+    elif verdict is GapVerdict.ACCOUNTED_FOR and shown_in_some():
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.IN_A_STRATUM
     stands = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
     if not stands and _decided_by_strata(sides, crossed):
@@ -469,6 +470,7 @@ def _gap(
             share_reference=float(parts.support_reference),
             strata_used=int(sides.common.sum()),
             strata=int((sides.rows_d + sides.rows_a > 0).sum()),
+            strata_untested=int(sides.common.sum() - sides.tested.sum()),
         ),
         heterogeneity=tests.heterogeneity,
         strata=(),
@@ -590,6 +592,14 @@ def _is_beyond(interval: Interval, neutral: float, margin: float | None) -> bool
     return neutral not in interval and not (margin and -margin < low and high < margin)
 
 
+def _varies_untested(sides: GapSides) -> bool:
+    of_both, tested = int(sides.common.sum()), sides.tested
+    if of_both < 2 or tested.sum() == of_both:
+        return False
+    shares = [n[tested].sum() / n[sides.common].sum() for n in (sides.n_d, sides.n_a)]
+    return bool(tested.sum() < 2 or min(shares) < LEAST_COMMON)
+
+
 def _p_in_strata(sides: GapSides) -> Array:
     if sides.squares is None:
         return score_p(*sides.counts)
@@ -659,7 +669,7 @@ def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spe
     try:
         effect = adjusted_effect(
             *counts, list(crossed.codes), z,
-            squares=sides.squares, weighted=sides.weighted, centre=sides.centre,
+            squares=sides.squares, sampling=sides.sampling, centre=sides.centre,
         )  # fmt: skip
     except MissingExtra:
         if gap.controls:  # were asked for; else the verdict does not depend on the regression
@@ -673,7 +683,8 @@ def _add_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spe
         return Interval(low, high, spec.confidence, (IntervalMethod.INFLUENCE,))
 
     ratio = effect.ratio if all(map(math.isfinite, effect.ratio)) else None
-    log_odds, reach = effect.log_odds, z * effect.log_odds_error
+    log_odds, reach = effect.log_odds, z if sides.sampling is None else sides.sampling.critical(z)
+    reach *= effect.log_odds_error
     defined = math.isfinite(log_odds) and abs(log_odds) + reach < _LARGEST_LOG
     ends = (math.exp(log_odds - reach), math.exp(log_odds + reach)) if defined else None
     adjusted = AdjustedGap(
@@ -727,6 +738,8 @@ def _parts(
     yield made(GapPartKind.WITHIN, found.within_group, StratumWeights.GROUP)
     yield made(GapPartKind.WITHIN, found.within_reference, StratumWeights.REFERENCE)
     pooled = StratumWeights.MANTEL_HAENSZEL
+    if sides.sampling is not None and sides.sampling.clusters is not None:
+        return  # of clusters that are in several strata these intervals would be too narrow
     if sides.squares is None:
         common = _mantel_haenszel(sides, metric, confidence)
         yield made(GapPartKind.WITHIN, common, pooled, method=IntervalMethod.SCORE)

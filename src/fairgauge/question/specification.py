@@ -278,7 +278,10 @@ _NOT_OF_PEOPLE = {
 def refuse_design(spec: Spec, verb: str) -> None:
     """Refuse the design of a survey where only an audit takes account of it."""
     if spec.design is not None:
-        message = f"{verb} knows no variance under the design of a survey: audit with it"
+        message = (
+            f"{verb} knows no variance under the design of a survey: audit with it, or state the "
+            "primary sampling units alone (cluster)"
+        )
         raise SpecError(Problem(spec.design, message))
 
 

@@ -125,12 +125,16 @@ class AdjustedGap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """The common support: the strata that both sides have, and the shares of rows in them."""
+    """The common support: the strata that both sides have, and the shares of rows in them.
+
+    ``strata_untested`` are those with one cluster alone on a side, which show no precision.
+    """
 
     share_group: Share
     share_reference: Share
     strata_used: int
     strata: int
+    strata_untested: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -238,6 +238,9 @@ class _Why(PageStatements):
             yield replace(base, code="support", sources=(f"{place}.support",), facts={
                 **facts, "sides": sides, "used": support.strata_used, "of": support.strata,
             })  # fmt: skip
+        if support.strata_untested:
+            yield replace(base, code="untested_strata", facts={
+                **facts, "n": support.strata_untested, "of": support.strata_used})  # fmt: skip
 
     def steps(self, gaps: Sequence[Gap]) -> Iterator[Statement]:
         # what to do next: first what to complete, then which cases to read
@@ -267,7 +270,7 @@ class _Why(PageStatements):
             yield replace(step("should_count"), adjusted_for=columns)
         reasons = {g.reason for g in gaps if g.verdict is GapVerdict.INCONCLUSIVE}
         if not reasons <= {*MISSING_ROWS, WhyInconclusive.TOO_FEW}:
-            coarser = reasons <= _OF_SUPPORT
+            coarser = reasons <= {*_OF_SUPPORT, WhyInconclusive.NOT_TESTED}
             code = "coarser_strata" if coarser else "look_at_strata"
             if code != "look_at_strata" or not strata:
                 yield replace(step(code), adjusted_for=first.columns)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Mask, floats, quiet
 from fairgauge.stats.intervals import t_from_z
-from fairgauge.stats.sampling import SquaredWeights, effective_values
+from fairgauge.stats.sampling import Sampling, SquaredWeights, effective_values
 
 # rows that are added to each side for the centre of an interval, spread over the strata as the rows
 # are (Agresti and Caffo 2000).
@@ -67,7 +67,7 @@ def decompose(
     *,
     ratio: bool = False,
     squares: tuple[ArrayLike, ArrayLike] | None = None,
-    weighted: tuple[SquaredWeights, SquaredWeights] | None = None,
+    sampling: Sampling | None = None,
 ) -> GapParts:
     """Decompose ``x_d/n_d - x_a/n_a``, or their ratio, over strata.
 
@@ -81,8 +81,8 @@ def decompose(
     ``ratio``: whether the ratio is decomposed.
     ``squares``: shape (..., S): of means in place of rates, the sums of squares of both sides;
         ``x`` are then sums.
-    ``weighted``: of weighted rows, the squared weights of both sides: ``x`` and ``n`` are then
-        sums of weights.
+    ``sampling``: of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights, and
+        arrays of shape (S,) where there are clusters.
 
     >>> found = decompose([30, 20], [100, 100], [60, 5], [200, 50], 1.959964)
     >>> [round(float(part.value), 4) for part in (found.composition, found.within)]
@@ -95,13 +95,13 @@ def decompose(
     w_d, w_a = held_d / _total_column(held_d), held_a / _total_column(held_a)
     of_counts = _Means.of(w_d, w_a, _rates_or_zero(x_d, held_d), _rates_or_zero(x_a, held_a))
     q_d, q_a = (x_d, x_a) if squares is None else floats(*squares)
-    if weighted is None:
-        weighted = SquaredWeights(n_d, x_d, q_d), SquaredWeights(n_a, x_a, q_a)
+    if sampling is None:
+        sampling = Sampling(SquaredWeights(n_d, x_d, q_d), SquaredWeights(n_a, x_a, q_a))
         rows_d, rows_a = (x_d, n_d, q_d), (x_a, n_a, q_a)
     else:
         rows_d, rows_a = (
             effective_values(x, n, squared, rates=squares is None)
-            for x, n, squared in ((x_d, n_d, weighted[0]), (x_a, n_a, weighted[1]))
+            for x, n, squared in ((x_d, n_d, sampling.group), (x_a, n_a, sampling.reference))
         )
     (y_d, e_d, s_d), (y_a, e_a, s_a) = (
         [np.where(common, each, 0.0) for each in rows] for rows in (rows_d, rows_a)
@@ -120,12 +120,15 @@ def decompose(
     else:
         centred, variances = of_counts, [*mean_variances(y_d, e_d, y_a, e_a, (s_d, s_a))]
     sides = (
-        _Side.of(x_d, held_d, weighted[0], variances[0]),
-        _Side.of(x_a, held_a, weighted[1], variances[1]),
+        _Side.of(x_d, held_d, sampling.group, variances[0]),
+        _Side.of(x_a, held_a, sampling.reference, variances[1]),
     )
     covariance = centred.covariance(*sides)
+    z = sampling.critical(z)
 
     def part(row: Array) -> Part:
+        slope = row / of_counts.value if ratio else row + 0 * of_counts.value
+        effect = of_counts.design_effect(slope, (x_d, held_d), (x_a, held_a), sampling)
         if ratio:  # a mean that a part does not hold may be 0
             value, centre = (
                 np.where(row == 0, 0.0, row * np.log(each.value)).sum(-1)
@@ -134,7 +137,7 @@ def decompose(
             row = np.where(row == 0, 0.0, row / centred.value)
         else:
             value, centre, row = of_counts.value @ row, centred.value @ row, row + 0 * centred.value
-        variance = (row[..., None, :] @ covariance @ row[..., :, None])[..., 0, 0]
+        variance = (row[..., None, :] @ (effect * covariance) @ row[..., :, None])[..., 0, 0]
         half = z * np.sqrt(np.maximum(variance, 0.0))
         low, high = np.minimum(centre - half, value), np.maximum(centre + half, value)
         if ratio:
@@ -154,7 +157,7 @@ def decompose(
     rows = expected * (1 - expected) / variance
     least = (rows * np.minimum(expected, 1 - expected)).min(axis=-1)
     sparse = np.asarray(~(least >= _FEWEST_EXPECTED))
-    outside = _uncompared_part((x_d, n_d), (x_a, n_a), common, weighted, z, ratio=ratio)
+    outside = _uncompared_part((x_d, n_d), (x_a, n_a), common, sampling, z, ratio=ratio)
     return GapParts(
         outside,
         composition,
@@ -337,6 +340,25 @@ class _Means(NamedTuple):
             found = found + both + across + np.swapaxes(across, -1, -2)
         return found
 
+    def design_effect(
+        self, row: Array, group: tuple[Array, Array], reference: tuple[Array, Array],
+        sampling: Sampling,
+    ) -> float:  # fmt: skip
+        if sampling.clusters is None:
+            return 1.0
+        levels, slopes = [], []
+        for share, rate, (x, n) in (
+            (self.by_share_d, self.by_rate_d, group),
+            (self.by_share_a, self.by_rate_a, reference),
+        ):
+            by_share, by_rate = row @ share, row @ rate
+            total = n.sum()
+            slope = _rates_or_zero(by_rate, n)
+            level = (by_share - (by_share * n).sum() / total) / total - slope * _rates_or_zero(x, n)
+            levels.append(np.where(n > 0, level, 0.0))
+            slopes.append(slope)
+        return sampling.design_effect(levels, slopes)
+
 
 class _Side(NamedTuple):
     """What the shares and the rates of a side vary by, in every stratum; arrays of shape (..., S).
@@ -367,7 +389,7 @@ def _uncompared_part(
     group: Sequence[Array],
     reference: Sequence[Array],
     common: Mask,
-    weighted: tuple[SquaredWeights, SquaredWeights],
+    sampling: Sampling,
     z: float,
     *,
     ratio: bool,
@@ -375,7 +397,8 @@ def _uncompared_part(
     # what strata that one side alone has add to the gap, by the influence of rows
     value: Array = np.zeros(common.shape[:-1])
     variance: Array = np.zeros(common.shape[:-1])
-    for sign, (x, n), squared in ((1, group, weighted[0]), (-1, reference, weighted[1])):
+    levels, slopes = [], []
+    for sign, (x, n), squared in ((1, group, sampling.group), (-1, reference, sampling.reference)):
         held, total = np.where(common, n, 0.0).sum(-1), n.sum(-1)
         rate, kept = x.sum(-1) / total, np.where(common, x, 0.0).sum(-1) / held
         scale_all, scale_kept = (1 / rate, 1 / kept) if ratio else (1.0, 1.0)
@@ -386,6 +409,10 @@ def _uncompared_part(
         slope = of_all - of_kept
         level = of_kept * np.asarray(kept)[..., None] - of_all * np.asarray(rate)[..., None]
         variance = variance + squared.variance(level, slope)
+        levels.append(sign * level)
+        slopes.append(sign * slope)
+    if sampling.clusters is not None:
+        variance = variance * sampling.design_effect(levels, slopes)
     half = z * np.sqrt(np.maximum(variance, 0.0))
     whole = ~((group[1] > 0) ^ (reference[1] > 0)).any(axis=-1)
     value, half = np.where(whole, 0.0, value), np.where(whole, 0.0, half)

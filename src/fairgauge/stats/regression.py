@@ -5,7 +5,7 @@ logistic, and the adjusted difference the average marginal effect, a difference 
 rates, and not the odds ratio, which changes with what is adjusted for even where nothing confounds
 (non-collapsibility). Of means it is linear.
 
-Variances are those of the influences of rows. They are not taken from statsmodels:
+Variances are those of the influences of rows, or of clusters. They are not taken from statsmodels:
 `get_margeff` averages over lines where ``freq_weights`` count people, and HC3 of its GLM is HC0.
 """
 
@@ -23,7 +23,7 @@ from fairgauge.enums import WhyNoRegression
 from fairgauge.errors import MissingExtra
 from fairgauge.stats.arrays import Array, Index, Mask, floats, quiet
 from fairgauge.stats.intervals import t_from_z
-from fairgauge.stats.sampling import SquaredWeights
+from fairgauge.stats.sampling import Sampling, SquaredWeights
 from fairgauge.stats.significance import two_sided
 
 FEWEST_EVENTS = 5.0
@@ -75,7 +75,7 @@ def adjusted_effect(
     z: float,
     *,
     squares: tuple[ArrayLike, ArrayLike] | None = None,
-    weighted: tuple[SquaredWeights, SquaredWeights] | None = None,
+    sampling: Sampling | None = None,
     centre: float = 0.0,
 ) -> AdjustedEffect | WhyNoRegression:
     """Return the difference of both sides adjusted for columns, with its robust interval.
@@ -83,10 +83,10 @@ def adjusted_effect(
     ``x_d, n_d, x_a, n_a``: shape (S,): successes and trials, or sums and rows, of both sides in
         every cell.
     ``columns``: shape (S,): the level of each cell in each column; main effects are adjusted for.
-    ``z``: the critical value; of means that of Student's t is taken.
+    ``z``: the critical value; of means, and of clusters, that of Student's t is taken.
     ``squares``: shape (S,): of means, the sums of squares of both sides.
-    ``weighted``: of weighted rows, the squared weights of both sides: ``x`` and ``n`` are then
-        sums of weights, and squares are taken from it.
+    ``sampling``: of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights, and
+        squares are taken from it.
     ``centre``: what every number is less, which matters to the ratio alone.
 
     >>> found = adjusted_effect(
@@ -115,8 +115,8 @@ def adjusted_effect(
         for group, reference in ((x_d, x_a), (n_d, n_a), (q_d, q_a))
     )
     squared = SquaredWeights(n, x, q)
-    if weighted is not None:
-        both = zip(*weighted, strict=True)
+    if sampling is not None:
+        both = zip(sampling.group, sampling.reference, strict=True)
         squared = SquaredWeights(*(np.concatenate([a[held[0]], b[held[1]]]) for a, b in both))
     levels = [codes[at] for codes in columns]
     rates, mixed = squares is None, np.ones(len(n), dtype=bool)
@@ -133,6 +133,8 @@ def adjusted_effect(
     degrees = math.inf if rates else effective - design.shape[1]
     if degrees < 1:
         return WhyNoRegression.TOO_FEW
+    if sampling is not None and sampling.clusters is not None:
+        degrees = sampling.clusters.degrees
     if rates:
         sums = [(x[on].sum(), n[on].sum()) for on in (mixed & on_group, mixed & ~on_group)]
         fewest = min(float(min(events, rows - events)) for events, rows in sums)
@@ -144,17 +146,18 @@ def adjusted_effect(
     if fitted is None:
         return WhyNoRegression.SEPARATED
     return _average_effect(
-        x, n, squared, mixed, design, *fitted, collinear, z, degrees,
+        x, n, squared, mixed, design, held, sampling, *fitted, collinear, z, degrees,
         rates=rates, centre=centre,
     )  # fmt: skip
 
 
 def _average_effect(
     x: Array, n: Array, squared: SquaredWeights, mixed: Mask, design: Array,
-    beta: Array, inverse: Array, collinear: tuple[int, ...], z: float, degrees: float, *,
-    rates: bool, centre: float,
+    held: tuple[Mask, Mask], sampling: Sampling | None, beta: Array, inverse: Array,
+    collinear: tuple[int, ...], z: float, degrees: float, *, rates: bool, centre: float,
 ) -> AdjustedEffect | WhyNoRegression:  # fmt: skip
-    # of the cells with rows: ``mixed`` are in the regression, whose ``design`` is of these
+    # of the cells with rows: ``mixed`` are in the regression, whose ``design`` is of these;
+    # ``held`` are the strata that have rows of the group, and of the reference
     from scipy.special import expit, stdtr
 
     total = float(n.sum())
@@ -184,7 +187,12 @@ def _average_effect(
         """
         of_residual = np.zeros_like(n)
         of_residual[mixed] = design @ (inverse @ coefficients) / not_own
-        return math.sqrt(float(about.variance(from_mean, of_residual)))
+        variance = float(about.variance(from_mean, of_residual))
+        if sampling is not None:
+            every = np.zeros((2, 2, len(held[0])))  # 0 without rows
+            every[:, np.stack(held)] = from_mean - of_residual * mean, of_residual
+            variance *= sampling.design_effect(*map(list, every))
+        return math.sqrt(variance)
 
     def error_of_means(by_group: float, by_reference: float) -> float:
         of_cell = by_group * ours - by_reference * theirs

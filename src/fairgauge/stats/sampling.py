@@ -488,6 +488,73 @@ class SquaredWeights(NamedTuple):
         return SquaredWeights(self.rows, values, np.maximum(squares, 0.0))
 
 
+class ClusterTotals(NamedTuple):
+    """The totals of every cluster on both sides of every stratum where it has rows.
+
+    ``cluster, side, stratum``: arrays of int, shape (C,): 0 is the group's side, 1 the reference's.
+    ``rows, values``: arrays of shape (C,): sums of weights, and of weights times values.
+    """
+
+    cluster: Index
+    side: Index
+    stratum: Index
+    rows: Array
+    values: Array
+
+    @property
+    def shares(self) -> Array:
+        """Return the share of every entry's cluster in its side."""
+        clusters = 1 + int(self.cluster.max(initial=0))
+        key = self.side * clusters + self.cluster
+        of_cluster = np.bincount(key, self.rows, 2 * clusters)
+        of_side = np.bincount(self.side, self.rows, 2)
+        return np.asarray(of_cluster[key] / of_side[self.side])
+
+    @property
+    def degrees(self) -> float:
+        """Return the degrees of freedom of variances between clusters."""
+        of_side = np.bincount(self.side, self.rows, 2)
+        sizes = np.bincount(self.cluster, self.rows / of_side[self.side])
+        return float(satterthwaite_degrees(sizes))
+
+
+class Sampling(NamedTuple):
+    """How the rows of both sides were sampled: their squared weights, and clusters if any."""
+
+    group: SquaredWeights
+    reference: SquaredWeights
+    clusters: ClusterTotals | None = None
+
+    def critical(self, z: float) -> float:
+        """Return the critical value, of Student's t where there are clusters."""
+        return z if self.clusters is None else float(t_from_z(z, self.clusters.degrees))
+
+    @quiet
+    def design_effect(self, level: Sequence[Array], slope: Sequence[Array]) -> float:
+        """Return by how much clusters raise the variance of a statistic, at least 1.
+
+        ``level, slope``: the influences of rows of the group, and of the reference, in every
+        stratum.
+        """
+        # A cluster's influence is raised by what omitting it would add (jackknife).
+        found = self.clusters
+        if found is None:
+            return 1.0
+        at = found.side, found.stratum
+        first, by_value = (np.stack(floats(*each))[at] for each in (level, slope))
+        moved = (first * found.rows + by_value * found.values) / (1 - found.shares)
+        totals = np.bincount(found.cluster, moved)
+        clusters = len(np.unique(found.cluster))
+        if not clusters:
+            return float("inf")
+        between = (clusters - 1) / clusters * float((totals**2).sum())
+        sides = zip((self.group, self.reference), level, slope, strict=True)
+        independent = sum(float(side.variance(*each)) for side, *each in sides)
+        if not np.isfinite(between):
+            return float("inf")
+        return max(between / independent, 1.0) if independent > 0 else 1.0
+
+
 @quiet
 def effective_values(
     x: Array, n: Array, squared: SquaredWeights, *, rates: bool

@@ -9,11 +9,7 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.enums import DiagnosticCode, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.errors import CubeError, DataError, SpecError
-from fairgauge.measure._gap_sides import gap_sides
-from fairgauge.measure._gap_sides import test_of_variation as variation_test
-from fairgauge.measure.slices import Slice
 from fairgauge.render import render
-from fairgauge.resolve.resolution import resolve
 
 BERKELEY = {
     "A": ((512, 825), (89, 108)), "B": ((353, 560), (17, 25)), "C": ((120, 325), (202, 593)),
@@ -321,7 +317,7 @@ def test_protected_counts_are_refused():
 
 
 def survey(rows=1_200):
-    """Return rows of persons with weights."""
+    """Return rows of persons with weights; each person is a cluster."""
     rng = np.random.default_rng(4)
     sex, dept = rng.integers(0, 2, rows), rng.integers(0, 3, rows)
     weight = rng.choice([1.0, 2.0, 4.0], rows)
@@ -360,28 +356,46 @@ def test_weights_move_values_and_equal_ones_change_nothing():
     )
 
 
+@pytest.mark.each_value
+@pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("task", [None, "regression"])
-def test_strata_are_tested_as_clusters_are_alike_and_parts_are_refused(task):
-    asked = {"label": "admitted", "sensitive": "sex", "strata": "dept", "task": task}
-    of = {"regression": "mean_label"}.get(task, "base_rate")
+def test_repeated_rows_of_a_person_are_one(weight, task):
+    asked = {"label": "admitted", "sensitive": "sex", "strata": "dept", "weight": weight}
+    asked |= {"task": task}
+    (once,) = fg.why(survey(), cluster="person", **asked).gaps
+    nine = pl.concat([survey()] * 9)
+    (found,) = fg.why(nine, cluster="person", **asked).gaps
+    (naive,) = fg.why(nine, **asked).gaps
+    for kind, weights in ((GapPartKind.COMPOSITION, "average"), (GapPartKind.WITHIN, "group")):
+        widths = [
+            part.interval.high - part.interval.low
+            for part in (gap.part(kind, StratumWeights(weights)) for gap in (once, found, naive))
+        ]
+        assert widths[1] == pytest.approx(widths[0], rel=0.03)
+        assert widths[2] < 0.5 * widths[0]
+    for one, other in zip(once.strata, found.strata, strict=True):
+        assert other.interval.high == pytest.approx(one.interval.high, abs=0.01)
+    assert found.heterogeneity.p_value == pytest.approx(once.heterogeneity.p_value, abs=0.05)
+    low, expected = (gap.adjusted.interval.low for gap in (found, once))
+    assert low == pytest.approx(expected, rel=0.02)
+    cube = fg.count(survey(), cluster="person", **asked)
+    assert fg.why(cube).gaps == (once,)
 
-    def tested(rows):
-        cube = fg.count(rows, cluster="person", **asked)
-        with pytest.raises(fg.SpecError, match="cluster: the parts of a gap have no variance"):
-            fg.why(cube)
-        resolution = resolve(cube, cube.asked)
-        part = Slice(resolution.features[0], resolution.outcomes[0], resolution.spec)
-        sides, _ = gap_sides(part, 0, 1, cube.asked.catalogue.rate_row(of))
-        test, arrays = variation_test(sides)
-        return float(test(*arrays)[0].p)
 
-    assert tested(pl.concat([survey()] * 9)) == pytest.approx(tested(survey()), abs=0.05)
-
-
-def test_decisions_of_a_person_have_no_parts():
-    with pytest.raises(fg.SpecError, match="per_person: the parts of a gap have no variance"):
-        fg.why(survey(), label="admitted", sensitive="sex", strata="dept", person="person",
-               per_person="each")  # fmt: skip
+@pytest.mark.parametrize("metrics", ["base_rate.difference", "base_rate.ratio"])
+def test_strata_that_are_clusters_are_not_tested(metrics):
+    """One cluster a stratum shows nothing of how alike its rows are."""
+    rows = survey().with_columns(office=pl.col("dept"))
+    asked = {"label": "admitted", "sensitive": "sex", "cluster": "office", "metrics": metrics}
+    (gap,) = fg.why(rows, strata="dept", **asked).gaps
+    assert gap.verdict is GapVerdict.INCONCLUSIVE or gap.verdict is GapVerdict.NO_GAP
+    assert all(each.p_value is None for each in gap.strata)
+    render(fg.why(rows, strata="dept", **asked), "html")
+    asked["metrics"] = asked["metrics"].replace("base_rate", "mean_label")
+    (of_means,) = fg.why(rows, strata="dept", task="regression", **asked).gaps
+    assert of_means.verdict is GapVerdict.INCONCLUSIVE
+    assert all(each.interval is None for each in of_means.strata)
+    render(fg.why(rows, strata="dept", task="regression", **asked), "html")
 
 
 def test_means_are_decomposed_as_rates_are():

@@ -79,7 +79,7 @@ def parts_of(found, shift) -> list[float]:
     return numbers
 
 
-@pytest.mark.parametrize("more", [{}, {"weight": "w"}])
+@pytest.mark.parametrize("more", [{}, {"weight": "w"}, {"cluster": "c"}])
 def test_a_decomposition_is_the_same_wherever_the_numbers_are(more):
     asked = {**ASKED, "strata": ["s", fg.cut("x", "quantiles")], **more}
     first = parts_of(fg.why(rows(0.0), **asked), 0.0)

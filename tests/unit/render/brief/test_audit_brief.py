@@ -222,8 +222,10 @@ def test_what_is_concluded_is_of_groups_of_the_minimum_size_and_smaller_ones_are
         "still be one"
     )
     assert list(map(str, brief.found)) == [
-        f"No difference beyond sampling variation is shown between groups of at least {least}. "
-        "This does not show equal treatment."
+        (
+            f"No difference beyond sampling variation is shown between groups of at least {least}. "
+            "This does not show equal treatment."
+        )
     ]
     (stated,) = map(str, brief.certainty)
     assert stated.startswith("Nothing is concluded about ")
