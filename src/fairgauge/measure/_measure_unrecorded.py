@@ -480,7 +480,7 @@ class _Feature:
             yield row
 
     @property
-    def _by_answers_alone(self) -> bool:
+    def _has_answers_alone(self) -> bool:
         # whether a sample decides, and not its correction of what probabilities do not distinguish
         rates = (
             asked.metric.of
@@ -509,7 +509,7 @@ class _Feature:
             without=round(counts.people[1]),
             unplaced=counts.unplaced,
             sampled=counts.sampled,
-            **({"alone": True} if self._by_answers_alone else {}),
+            **({"alone": True} if self._has_answers_alone else {}),
         )
         if asked.on is not None and not self._spec.strata:
             yield Diagnostic.warning(DiagnosticCode.PLACE_PROXY, counts.feature, on=asked.on)
