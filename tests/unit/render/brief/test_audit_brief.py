@@ -221,10 +221,11 @@ def test_what_is_concluded_is_of_groups_of_the_minimum_size_and_smaller_ones_are
         f"No difference between groups of at least {least} is statistically significant; there may "
         "still be one"
     )
-    assert list(map(str, brief.found)) == [
+    (found,) = map(str, brief.found)
+    assert found == (
         f"No difference beyond sampling variation is shown between groups of at least {least}. "
         "This does not show equal treatment."
-    ]
+    )
     (stated,) = map(str, brief.certainty)
     assert stated.startswith("Nothing is concluded about ")
     assert f"NHPI, below the minimum of {below}: of 100 " in stated
@@ -239,12 +240,8 @@ def test_what_is_concluded_is_of_groups_of_the_minimum_size_and_smaller_ones_are
 
 
 def test_a_difference_that_disappears_is_headed_so() -> None:
-    of = {
-        ("F", "A"): (80, 100),
-        ("M", "A"): (640, 800),
-        ("F", "B"): (160, 800),
-        ("M", "B"): (20, 100),
-    }
+    of = {("F", "A"): (80, 100), ("M", "A"): (640, 800),
+          ("F", "B"): (160, 800), ("M", "B"): (20, 100)}  # fmt: skip
     rows = [(*who, y, n) for who, (k, all_) in of.items() for y, n in ((1, k), (0, all_ - k))]
     report = fg.audit(
         pl.DataFrame(rows, ["sex", "dept", "admitted", "n"], orient="row"), label="admitted",

@@ -92,12 +92,8 @@ def test_an_audit_adjusts_by_an_average_that_a_decomposition_names_as_the_audit_
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_first_page_has_neither_p_values_nor_pp(turned):
     """Also of two groups, where the page is read from the side that is worse off."""
-    of = {
-        ("F", "x"): (20, 200),
-        ("F", "y"): (60, 200),
-        ("M", "x"): (60, 200),
-        ("M", "y"): (120, 200),
-    }
+    of = {("F", "x"): (20, 200), ("F", "y"): (60, 200),
+          ("M", "x"): (60, 200), ("M", "y"): (120, 200)}  # fmt: skip
     found = divided(of, reference={"group": "F" if turned else "M"})
     for brief in (found.brief(), result("why").brief()):
         said = [each for _, answer in brief.answers for each in answer]

@@ -33,6 +33,15 @@ def chart_of(*marks, unit=Unit.RATIO):
     return axis.ticks, [placed_on(mark, axis.scale) for mark in marks]
 
 
+def test_a_few_people_stretch_no_axis_of_differences():
+    solid, sparse = (
+        [Mark(-0.02, -0.05, 0.01), Mark(0.03, 0, 0.06)],
+        Mark(-0.5, -1, 0.4, sparse=True),
+    )
+    ticks, (*_, mark) = chart_of(*solid, Mark(-0.5, -0.9, 0.4, sparse=True), unit=Unit.POINTS)
+    assert (ticks, mark.low) == (chart_of(*solid, unit=Unit.POINTS)[0], 0.0)
+
+
 @pytest.mark.parametrize(
     "sparse", [Mark(0.01, 0.0001, 1.4, sparse=True), Mark(0.0, 0.0, 3.0, sparse=True)]
 )

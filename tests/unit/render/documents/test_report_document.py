@@ -32,6 +32,17 @@ def shown(report, **options):
     return " ".join(render(report, "text", width=100, **options).split())
 
 
+def test_groups_are_ranked_by_the_point_estimate_and_sparse_ones_are_not():
+    """The narrower interval of the large group does not lift it above a larger difference."""
+    report = audit({"a": (4_500, 10_000), "b": (8, 40), "c": (5_600, 10_000), "tiny": (0, 6)})
+    first = report.findings[0]
+    assert first.estimate.group == "b"
+    spans = [e.high - e.low for e in (first.estimate, report[first.estimate.metric, "g", "a"])]
+    assert spans[0] > spans[1]
+    assert "tiny" not in {each.estimate.group for each in report.findings}
+    assert "tiny, n = 6" in shown(report)
+
+
 def test_what_is_not_significant_is_no_finding():
     report = audit({"a": (50, 100), "b": (54, 100)})
     assert report.findings == ()

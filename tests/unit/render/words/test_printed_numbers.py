@@ -3,10 +3,10 @@
 import re
 from dataclasses import replace
 
-import polars as pl
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.catalogue.lookup import find_metric
@@ -24,14 +24,11 @@ STEPS = st.sampled_from([1, -1]).flatmap(
 
 
 def test_a_ratio_just_below_four_fifths_is_not_shown_as_it():
-    decisions = [1] * 799 + [0] * 201 + [1] * 1000
-    rows = pl.DataFrame({"g": ["a"] * 1000 + ["b"] * 1000, "ok": decisions})
-    report = fg.audit(rows, prediction="ok", positive=1, sensitive="g", reference={"g": "b"},
-                      rules=["selection_rate.ratio >= 0.8"])  # fmt: skip
+    counts = selected({"a": (799, 1_000), "b": (1_000, 1_000)})
+    report = fg.audit(counts, reference={"g": "b"}, rules=["selection_rate.ratio >= 0.8"])
     assert "selection rate ratio 0.799, 95% CI" in report.verdicts[0].says
-    for options in ({}, {"full": True}):
-        text = render(report, "text", **options)
-        assert "0.799, 95% CI" in text
+    for full in (False, True):
+        assert "0.799, 95% CI" in render(report, "text", full=full)
 
 
 @example(-0.51, 0.0005, Unit.NUMBER)
@@ -96,24 +93,19 @@ def test_ends_on_both_sides_of_no_difference_are_two_numbers(near, far):
 
 @pytest.mark.parametrize("written", ["text", "markdown", "html", "xlsx"])
 def test_every_format_prints_the_interval_that_the_test_is_of(written, tmp_path):
-    counts = {
-        "Female": {"tp": 480, "fp": 0, "fn": 520, "tn": 0},
-        "Male": {"tp": 530, "fp": 0, "fn": 470, "tn": 0},
-    }
-    report = fg.audit(fg.confusion("sex", counts), preset="nyc-ll144")
+    counts = selected({"Female": (480, 1_000), "Male": (530, 1_000)}, "sex")
+    report = fg.audit(counts, preset="nyc-ll144")
     ends = {"selection_rate.ratio": (0.8123, 0.99963), "selection_rate.difference": (-0.1, -0.0003)}
-    near = tuple(
-        replace(
-            each,
-            interval=replace(each.interval, low=ends[each.metric][0], high=ends[each.metric][1]),
-            simultaneous=each.simultaneous
-            and replace(each.simultaneous, low=ends[each.metric][0], high=ends[each.metric][1]),
-        )
-        if each.metric in ends and each.interval is not None
-        else each
-        for each in report.estimates
-    )
-    report = replace(report, estimates=near)
+
+    def near(each):
+        if each.metric not in ends or each.interval is None:
+            return each
+        low, high = ends[each.metric]
+        both = (each.interval, each.simultaneous)
+        interval, together = (of and replace(of, low=low, high=high) for of in both)
+        return replace(each, interval=interval, simultaneous=together)
+
+    report = replace(report, estimates=tuple(map(near, report.estimates)))
     if written == "xlsx":
         openpyxl = pytest.importorskip("openpyxl")
         report.save(tmp_path / "audit.xlsx")
@@ -136,12 +128,10 @@ def test_no_end_is_minus_zero():
 def test_a_difference_that_rounds_to_none_is_stated_as_below_one():
     """So many rows that the interval is narrower than a tenth of a percentage point."""
     n = 40_000_000
-    selected = {"a": n // 2, "b": round(n * 0.4001)}
-    counts = [(g, y, k if y else n - k) for g, k in selected.items() for y in (1, 0)]
-    rows = pl.DataFrame(counts, schema=["g", "y", "n"], orient="row")
-    asked = {"prediction": "y", "sensitive": "g", "reference": {"g": "a"}, "count": "n"}
-    rule = "selection_rate.difference >= -0.0999"
-    report = fg.audit(rows, **asked, metrics="selection_rate.difference", rules=rule)
+    report = fg.audit(
+        selected({"a": (n // 2, n), "b": (0.4001 * n, n)}), reference={"g": "a"},
+        metrics="selection_rate.difference", rules="selection_rate.difference >= -0.0999",
+    )  # fmt: skip
     (verdict,) = report.verdicts
     assert verdict.outcome == "inconclusive"
     assert 0 < verdict.reason["detectable"] < 0.001

@@ -24,7 +24,7 @@ def test_full_prints_the_whole_record():
     assert "for Other: no value, because the group has no predicted positives" in " ".join(
         full.split()
     )
-    assert "--full" in brief
+    assert "Not shown (--full): " in brief
     assert "--full" not in full
 
 
@@ -54,6 +54,18 @@ def test_in_python_nothing_refers_to_options_of_the_command_line():
             )
         assert '.save("report.html")' in str(shown)
     assert "-o report.html" in render(sample_reports.several(), "text")
+
+
+def test_columns_that_do_not_fit_and_groups_beyond_twelve_are_named():
+    text = render(sample_reports.small(), "text", width=80)
+    assert re.search(r"Not shown \(--full\): .*base rate", text)
+    assert "base" in render(sample_reports.small(), "text", width=80, full=True)
+    towns = {f"t{i:02}": {"tp": 9 * i, "fn": 11 * i} for i in range(1, 21)}
+    report = fg.audit(fg.confusion("town", towns), metrics=["true_positive_rate", "TVD"])
+    first, second = render(report, "text").split("12 of 20 groups")[:2]
+    largest = [f"t{i:02}" for i in range(9, 21)]
+    for table in (first, second):
+        assert sorted(set(re.findall(r"^t\d\d", table, re.M))) == largest
 
 
 @pytest.mark.parametrize("full", [False, True])
