@@ -55,17 +55,15 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
     )
     found = str(brief.found[0])
     # of the other side, too, a change of 5 of 1,000 is stated
-    counts = ("1,000 women, 385", "176") if "other applicants" in found else ("100 women, 38", "18")
-    before, after = counts
+    before, after = ("100 women, 38", 18) if rule == "rate" else ("1,000 women, 385", 176)
     then = f"{after} over 2026-02-03 to 2026-02-09, after the alarm"
     assert f"Of {before} were approved before the change and {then}" in found
-    gaps = re.search(
-        r"applicants, (\d+) and (\d+): (\d+) fewer before, (\d+) fewer after\.$", found
-    )
-    assert (gaps is not None) is ("other applicants" in found)
-    if gaps is not None:
+    if rule != "rate":
+        gaps = re.search(r"applicants, (\d+) and (\d+): (\d+) fewer before, (\d+) fewer after\.$",
+                         found)  # fmt: skip
+        assert gaps is not None
         old, new, gap_before, gap_after = map(int, gaps.groups())
-        assert (old - gap_before, new - gap_after) == (int(before.split()[-1]), int(after))
+        assert (old - gap_before, new - gap_after) == (385, after)
     assert "at most 5 of 100 such monitors raise an alarm within 365 days" in str(
         brief.certainty[0]
     )

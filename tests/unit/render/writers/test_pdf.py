@@ -122,64 +122,48 @@ def test_a_browser_that_hangs(program, monkeypatch):
 
 
 _OBJECT = re.compile(rb"(?:^|\n)(\d+) 0 obj\n(.*?)\nendobj", re.S)
-_OPERATOR = re.compile(rb"/(F\d+) [\d.]+ Tf|<([0-9A-Fa-f]+)>|(ET)")
+_OPERATOR = re.compile(r"/(F\d+) [\d.]+ Tf|<([0-9A-Fa-f]+)>|(ET)")
 
 
-class PrintedPages:
-    """The texts of the pages of a PDF as Chromium writes it."""
+def printed_texts(printed: bytes) -> Iterator[str]:
+    """Yield the words of each page of a PDF as Chromium writes it, in the order of drawing."""
+    objects = {int(number): body for number, body in _OBJECT.findall(printed)}
 
-    def __init__(self, printed: bytes) -> None:
-        self.objects = {int(number): body for number, body in _OBJECT.findall(printed)}
-
-    def texts(self) -> Iterator[str]:
-        """Yield the words of each page, in the order in which they are drawn."""
-        for body in list(self.objects.values()):
-            if b"/Type /Page\n" in body:
-                yield normalize("NFKC", " ".join("".join(self._drawn(body)).split()))
-
-    def _stream(self, number: int) -> bytes:
-        head, _, data = self.objects[number].partition(b"stream\n")
+    def stream(number: bytes) -> str:
+        head, _, data = objects[int(number)].partition(b"stream\n")
         data = data[: data.rindex(b"endstream")]
-        return zlib.decompress(data) if b"FlateDecode" in head else data
+        return (zlib.decompress(data) if b"FlateDecode" in head else data).decode("latin-1")
 
-    def _letters(self, font: int) -> dict[int, str]:
+    def letters(font: bytes) -> dict[int, str]:
         """Return the text of each glyph of a font."""
-        named = re.search(rb"/ToUnicode (\d+) 0 R", self.objects[font])
-        if named is None:
-            return {}
-        table = self._stream(int(named[1])).decode()
-        letters = {}
+        named = re.search(rb"/ToUnicode (\d+) 0 R", objects[int(font)])
+        table, found = stream(named[1]) if named else "", {}
         for block in re.findall(r"beginbfchar(.*?)endbfchar", table, re.S):
             for glyph, text in re.findall(r"<(\w+)> <(\w+)>", block):
-                letters[int(glyph, 16)] = bytes.fromhex(text).decode("utf-16-be")
+                found[int(glyph, 16)] = bytes.fromhex(text).decode("utf-16-be")
         for block in re.findall(r"beginbfrange(.*?)endbfrange", table, re.S):
             for first, last, text in re.findall(r"<(\w+)> <(\w+)> <(\w+)>", block):
                 for i, glyph in enumerate(range(int(first, 16), int(last, 16) + 1)):
-                    letters[glyph] = chr(int(text, 16) + i)
-        return letters
+                    found[glyph] = chr(int(text, 16) + i)
+        return found
 
-    def _drawn(self, page: bytes) -> Iterator[str]:
-        fonts = {
-            name: self._letters(int(number))
-            for name, number in re.findall(rb"/(F\d+) (\d+) 0 R", page)
-        }
-        contents = re.search(rb"/Contents (\d+) 0 R", page)
-        assert contents is not None
-        letters: dict[int, str] = {}
-        for found in _OPERATOR.finditer(self._stream(int(contents[1]))):
-            if found[1]:
-                letters = fonts[found[1]]
-            elif found[2]:
-                glyphs = found[2].decode()
-                codes = (glyphs[i : i + 4] for i in range(0, len(glyphs), 4))
-                yield "".join(letters.get(int(code, 16), "") for code in codes)
-            else:
-                yield " "
+    def drawn(page: bytes) -> Iterator[str]:
+        fonts = {name.decode(): letters(of) for name, of in re.findall(rb"/(F\d+) (\d+) 0 R", page)}
+        (contents,) = re.findall(rb"/Contents (\d+) 0 R", page)
+        for font, glyphs, _ in _OPERATOR.findall(stream(contents)):
+            if font:
+                of_font = fonts[font]
+            codes = (glyphs[i : i + 4] for i in range(0, len(glyphs), 4))
+            yield " " if not font + glyphs else "".join(of_font.get(int(c, 16), "") for c in codes)
+
+    for body in objects.values():
+        if PAGE in body:
+            yield normalize("NFKC", " ".join("".join(drawn(body)).split()))
 
 
 def printed_pages(report, folder):
     report.save(folder / "audit.pdf")
-    return list(PrintedPages((folder / "audit.pdf").read_bytes()).texts())
+    return list(printed_texts((folder / "audit.pdf").read_bytes()))
 
 
 def test_dots_are_printed_beside_two_rules_for_every_group(browser, tmp_path):
