@@ -83,7 +83,6 @@ def test_the_answers_that_would_settle_it_are_counted() -> None:
     report = unrecorded(rules=[])
     step = " ".join(map(str, report.brief().steps))
     found = re.search(r": ask about ([\d,]+) randomly drawn people in all for their race", step)
-    assert found is not None
     n = amounts(found[1])
     share = next(g.n for g in report.groups if g.group == "Black") / report.data.rows
     rates = [g.rates["selection_rate"].value for g in report.groups]
@@ -102,7 +101,6 @@ def test_where_probabilities_are_too_few_the_rows_that_suffice_are_stated() -> N
 
     step = " ".join(map(str, audited(150).brief().steps))
     found = re.search(r"without answers takes about ([\d,]+) rows like these", step)
-    assert found is not None
     assert 150 < amounts(found[1]) < 700
     assert "takes about" not in " ".join(
         map(str, audited(int(1.3 * amounts(found[1]))).brief().steps)

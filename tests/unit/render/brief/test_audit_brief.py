@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.every_result import LOAN_WORDS
 from tests.selected_groups import selected
 
 import fairgauge as fg
@@ -15,12 +16,7 @@ import sample_reports
 from fairgauge.render import render
 from fairgauge.render.document import document as report_document
 
-WORDS: dict[str, Any] = {
-    "unit": "loan applications", "noun": "applicants",
-    "positive": "approved", "negative": "refused",
-    "label_positive": "repaid", "label_negative": "did not repay",
-    "groups": {"sex": {"F": "women", "M": "men"}},
-}  # fmt: skip
+WORDS: dict[str, Any] = LOAN_WORDS | {"groups": {"sex": {"F": "women", "M": "men"}}}
 OTHER_WAY: dict[str, Any] = WORDS | {
     "positive": "refused", "negative": "approved",
     "label_positive": "did not repay", "label_negative": "repaid",
@@ -90,7 +86,6 @@ def test_whoever_fails_a_rule_is_on_the_side_that_the_verdict_states(seed: int) 
     assert sides["worse off"] == {g for g, value in failed.items() if value * adverse > 0}
     assert sides["better off"] == {g for g, value in failed.items() if value * adverse < 0}
     heads = re.match("The ([A-D])s", str(brief.headline))
-    assert heads is not None
     assert heads[1] in sides["worse off"]
 
 

@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.every_result import LOAN_WORDS
 
 import fairgauge as fg
 from fairgauge.enums import Direction
 from fairgauge.render import render
 
-WORDS: dict[str, Any] = {
-    "noun": "applicants", "positive": "approved", "negative": "refused",
-    "label_positive": "repaid", "label_negative": "did not repay",
-    "groups": {"sex": {"F": "women", "M": "men"}},
-}  # fmt: skip
+WORDS: dict[str, Any] = LOAN_WORDS | {"groups": {"sex": {"F": "women", "M": "men"}}}
 HARM = WORDS | {"positive": "rated high risk", "negative": "rated low risk"}
 Cells = dict[str, int]
 

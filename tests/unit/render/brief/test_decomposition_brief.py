@@ -71,10 +71,8 @@ def test_a_group_that_is_added_does_not_make_another_gap_pass():
 def test_an_audit_adjusts_by_an_average_that_a_decomposition_names_as_the_audit_does(seed):
     """The audit stated 1.8 of 100 and the decomposition 3.6, both as "on average within Dept"."""
     rng = np.random.default_rng(seed)
-    rows = pl.DataFrame(
-        [(g, d, y, int(rng.integers(20, 400))) for g in "ab" for d in "XYZ" for y in (0, 1)],
-        ["g", "d", "y", "n"], orient="row",
-    )  # fmt: skip
+    rows = [(g, d, y, int(rng.integers(20, 400))) for g in "ab" for d in "XYZ" for y in (0, 1)]
+    rows = pl.DataFrame(rows, ["g", "d", "y", "n"], orient="row")
     asked = {"prediction": "y", "sensitive": "g", "strata": "d", "count": "n"}
     report, why = fg.audit(rows, **asked), fg.why(rows, **asked)
     for gap in why.gaps:

@@ -98,7 +98,6 @@ def test_counts_state_what_the_shares_do(
     difference = float(group.rate - reference.rate)
     interval = (difference - below, difference + above)
     found = ENGLISH.counted(compared(side(group), side(reference), interval))
-    assert found is not None
     mine, theirs = found["counts"]
     if (of := found["per"]) is None:
         assert (mine, theirs) == (group.hits, reference.hits)
@@ -116,7 +115,6 @@ def test_counts_state_what_the_shares_do(
 def test_weighted_shares_have_no_counts_of_rows() -> None:
     weighted = Side("group", rate=0.36)
     found = ENGLISH.counted(compared(weighted, Side("group", rate=0.5)))
-    assert found is not None
     assert (found["per"], found["counts"]) == (100, (36, 50))
     assert ENGLISH.counted(compared(weighted, side(Share.counted(5, 10)))) is None
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.every_result import LOAN_WORDS
 from tests.model_rows import QUESTION, rows
 
 import fairgauge as fg
@@ -15,11 +16,7 @@ from fairgauge.enums import Direction
 from fairgauge.render._document_tree import Table
 from fairgauge.render.document import document
 
-WORDS: dict[str, Any] = {
-    "noun": "applicants", "unit": "applications", "positive": "approved", "negative": "refused",
-    "label_positive": "repaid", "label_negative": "did not repay",
-    "groups": {"sex": {"F": "women", "M": "men"}},
-}  # fmt: skip
+WORDS: dict[str, Any] = LOAN_WORDS | {"groups": {"sex": {"F": "women", "M": "men"}}}
 MARGINS = {"accuracy": 0.02, "disparity": 0.05}
 
 
@@ -63,7 +60,7 @@ def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> N
         text,
     )
     assert re.search(r"Women and men: \d+ to \d+ of 100 closer together \(95% CI\)\.", text)
-    assert re.search(r"The decision changes for \d+ of 4,000 applications: of ", text)
+    assert re.search(r"The decision changes for \d+ of 4,000 loan applications: of ", text)
     assert "fairgauge monitor" in str(brief.steps[-1])
 
 
@@ -84,7 +81,6 @@ def test_who_loses_approval_stands_beside_a_better_model() -> None:
         stated = re.search(
             rf"[Oo]f {len(group):,} {who} who repaid, (\d+)\D*? and (\d+)(?: under|\.)", verdict
         )
-        assert stated is not None
         assert [int(each) for each in stated.groups()] == [len(lost), len(gained)]
     assert "were approved under “current” alone and" in verdict
 
@@ -164,7 +160,7 @@ def test_a_candidate_that_decides_alike_is_stated_and_needs_no_rows(margins) -> 
     """It was inconclusive, and more decided were to be collected."""
     data = decided()
     brief = decided_by(data.with_columns(boosted="current"), margins=margins).brief()
-    assert str(brief.headline) == "boosted decides all 4,000 applications as current does"
+    assert str(brief.headline) == "boosted decides all 4,000 loan applications as current does"
     assert "so nothing in them distinguishes the two" in str(brief.verdict[0])
     (step,) = map(str, brief.steps)
     assert "check the decisions of boosted, its scores and their threshold" in step

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 import pytest
+from tests.every_result import LOAN_WORDS
 from tests.monitored_days import RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
@@ -17,10 +18,7 @@ from fairgauge.render._document_tree import TimeChart, Tone
 from fairgauge.render.document import document as monitor_document
 from fairgauge.render.streams import table_of
 
-WORDS: dict[str, Any] = {
-    "noun": "applicants", "positive": "approved", "negative": "refused",
-    "groups": {"sex": {"F": "women", "M": "men"}},
-}  # fmt: skip
+WORDS: dict[str, Any] = LOAN_WORDS | {"groups": {"sex": {"F": "women", "M": "men"}}}
 RULES: dict[str, dict[str, Any]] = {
     "ratio": RATIO,
     "difference": {"metric": "selection_rate.difference", "at_least": -0.05, "groups": "F"},
@@ -49,7 +47,6 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
     brief = made.brief()
     assert str(brief.headline) == headline
     (alarmed,) = made.alarms
-    assert alarmed.alarm is not None
     assert str(brief.verdict[0]) == (
         f"The monitored comparison raised an alarm with the rows of {alarmed.alarm.period}."
     )
@@ -61,7 +58,6 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
     if rule != "rate":
         gaps = re.search(r"applicants, (\d+) and (\d+): (\d+) fewer before, (\d+) fewer after\.$",
                          found)  # fmt: skip
-        assert gaps is not None
         old, new, gap_before, gap_after = map(int, gaps.groups())
         assert (old - gap_before, new - gap_after) == (385, after)
     assert "at most 5 of 100 such monitors raise an alarm within 365 days" in str(
@@ -80,12 +76,10 @@ def test_who_is_named_left_the_limit_to_that_side(selected: int) -> None:
     (alarmed,) = (made := monitored(counts, rule)).alarms
     side = "less than 0.8" if selected < 40 else "more than 1.25"
     assert f"Women were approved {side} times as often" in str(made.brief().headline)
-    assert alarmed.alarm is not None
     assert alarmed.alarm.after.value is not None
     assert (alarmed.alarm.after.value < 0.8) is (selected < 40)
     stated = re.match(r"Of 100 women, (\d+) were approved before the change and (\d+) ",
                       str(made.brief().found[0]))  # fmt: skip
-    assert stated is not None
     assert list(map(int, stated.groups())) == [40, selected]
 
 

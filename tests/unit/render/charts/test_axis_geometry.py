@@ -34,10 +34,7 @@ def chart_of(*marks, unit=Unit.RATIO):
 
 
 def test_a_few_people_stretch_no_axis_of_differences():
-    solid, sparse = (
-        [Mark(-0.02, -0.05, 0.01), Mark(0.03, 0, 0.06)],
-        Mark(-0.5, -1, 0.4, sparse=True),
-    )
+    solid = [Mark(-0.02, -0.05, 0.01), Mark(0.03, 0.0, 0.06)]
     ticks, (*_, mark) = chart_of(*solid, Mark(-0.5, -0.9, 0.4, sparse=True), unit=Unit.POINTS)
     assert (ticks, mark.low) == (chart_of(*solid, unit=Unit.POINTS)[0], 0.0)
 
