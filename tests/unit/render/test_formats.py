@@ -4,6 +4,7 @@ import dataclasses
 import re
 
 import pytest
+from tests.selected_groups import selected
 
 import compared_reports
 import fairgauge as fg
@@ -22,16 +23,6 @@ def small():
     return sample_reports.small()
 
 
-@pytest.fixture(scope="module")
-def months():
-    return fg.compare(*compared_reports.months())
-
-
-def choices(command):
-    (option,) = (p for p in command.params if p.name == "format")
-    return tuple(option.type.choices)
-
-
 def test_the_formats():
     texts = ("text", "json", "csv", "markdown", "html", "junit")
     assert names("report") == (*texts, "notebook")
@@ -45,8 +36,8 @@ def test_the_command_line_offers_the_formats_of_the_registry():
         (command_of("compare", VERBS["compare"]), "comparison"),
         (render_command,),
     ):
-        assert choices(command) == names(*of, files=True)
-        (output,) = (p for p in command.params if p.name == "files")
+        asked, output = (p for p in command.params if p.name in ("format", "files"))
+        assert tuple(asked.type.choices) == names(*of, files=True)
         assert all(suffix in output.help for suffix in suffixes(*of))
 
 
@@ -86,7 +77,8 @@ def test_an_unknown_format_names_the_nearest(small):
         render(small, "htm")
 
 
-def test_a_format_that_cannot_show_a_comparison_is_refused(months, tmp_path):
+def test_a_format_that_cannot_show_a_comparison_is_refused(tmp_path):
+    months = fg.compare(*compared_reports.months())
     with pytest.raises(DataError, match="no format 'junit' of a comparison") as raised:
         render(months, "junit")
     offered = str(raised.value).partition("Allowed: ")[2]
@@ -104,11 +96,7 @@ def test_an_option_of_another_format_is_refused(small):
 def test_every_table_has_its_columns_in_csv_and_frames(table):
     report = sample_reports.hostile() if table == "pairs" else sample_reports.several()
     if table == "adverse_impact":
-        hired = [i % 3 == 0 for i in range(200)]
-        people = {"sex": ["F", "M"] * 100, "hired": hired}
-        report = fg.audit(
-            people, prediction="hired", positive=True, sensitive="sex", preset="ugesp"
-        )
+        report = fg.audit(selected({"F": (33, 100), "M": (34, 100)}), preset="ugesp")
     found = table_of(report, table)
     lines = render(report, "csv", table=table).splitlines()
     assert lines[0] == ",".join(found.columns)

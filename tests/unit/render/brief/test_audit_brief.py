@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.every_result import LOAN_WORDS
+from tests.every_result import LOAN_WORDS, RISK_WORDS
 from tests.selected_groups import selected
 
 import fairgauge as fg
@@ -39,18 +39,16 @@ def audit(data: pl.DataFrame | None = None, **more: Any) -> fg.Report:
     return fg.audit(loans() if data is None else data, **{**asked, "words": WORDS, **more})
 
 
+DEFENDANTS = {
+    "Black": {"tp": 1369, "fp": 805, "fn": 532, "tn": 990},
+    "White": {"tp": 505, "fp": 349, "fn": 461, "tn": 1139},
+}
+
+
 def test_a_harm_that_is_coded_1_is_never_told_as_its_reverse() -> None:
     """COMPAS: positive is rated high risk. Who did not reoffend and was rated so is worse off."""
-    counts = {
-        "Black": {"tp": 1369, "fp": 805, "fn": 532, "tn": 990},
-        "White": {"tp": 505, "fp": 349, "fn": 461, "tn": 1139},
-    }
-    words = {
-        "noun": "defendants", "positive": "rated high risk", "negative": "rated low risk",
-        "label_positive": "reoffended", "label_negative": "did not reoffend",
-        "groups": {"race": "{value} {noun}"},
-    }  # fmt: skip
-    brief = fg.audit(fg.confusion("race", counts), words=words, favourable="negative").brief()
+    counts = fg.confusion("race", DEFENDANTS)
+    brief = fg.audit(counts, words=RISK_WORDS, favourable="negative").brief()
     assert str(brief.headline) == (
         "Black defendants are rated high risk more often than White defendants, also among those "
         "who did not reoffend"
@@ -107,16 +105,12 @@ def test_of_several_groups_the_one_that_fares_worst_is_named_however_it_is_coded
     approved = rng.random(6_000) < np.vectorize(chance.get)(group) + 0.1 * repaid
     data = pl.DataFrame({"g": group, "repaid": repaid * 1, "approved": approved * 1})
     asked = {"label": "repaid", "prediction": "approved", "sensitive": "g"}
+    codings = ((1, WORDS, "positive"), (0, OTHER_WAY, "negative"))
     pages = [
-        fg.audit(
-            data,
-            **asked,
-            positive=positive,
-            favourable=favourable,
-            words={**words, "groups": {"g": NAMES}},
-        ).brief()
-        for positive, words, favourable in ((1, WORDS, "positive"), (0, OTHER_WAY, "negative"))
-    ]
+        fg.audit(data, **asked, positive=positive, favourable=favourable,
+                 words=words | {"groups": {"g": NAMES}}).brief()
+        for positive, words, favourable in codings
+    ]  # fmt: skip
     worst = NAMES[min(chance, key=lambda each: approved[group == each].mean())]
     assert all(str(page.headline).startswith(worst.capitalize()) for page in pages)
     stated = [STATED.match(str(page.found[0])) for page in pages]
@@ -285,11 +279,7 @@ def test_a_rule_beside_strata_is_stated_as_not_adjusted_for_them() -> None:
 @pytest.mark.parametrize("names", ["{value} {noun}", "{value}", None])
 def test_no_group_is_called_as_all_others_are(value: str, names: str | None) -> None:
     """No sentence of a group whose value is "Other" can be read as of all who are not in one."""
-    counts = {
-        "Black": {"tp": 1369, "fp": 805, "fn": 532, "tn": 990},
-        "White": {"tp": 505, "fp": 349, "fn": 461, "tn": 1139},
-        value: {"tp": 900, "fp": 830, "fn": 100, "tn": 300},
-    }
+    counts = DEFENDANTS | {value: {"tp": 900, "fp": 830, "fn": 100, "tn": 300}}
     words: dict[str, Any] = {"noun": "defendants", "positive": "released"}
     if names:
         words["groups"] = {"race": names}

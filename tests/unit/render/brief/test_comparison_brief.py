@@ -108,21 +108,15 @@ def stated_as_they_are(seed: int, words: dict[str, Any]) -> int:
         )
         place = int(re.findall(r"\d+", sentence.sources[0])[1])
         change = made.changes[place]
-        if match[5] == words["positive"].join(["were ", ""]):
+        if match[5] == f"were {words['positive']}":
             harmed = after > after_other if words is HARM else after < after_other
-            directed = among is None or among == (
-                " who did not repay" if words is HARM else " who repaid"
-            )
-            assert harmed or not directed
-            rate = (
-                "selection_rate"
-                if among is None
-                else ("true_positive_rate" if among == " who repaid" else "false_positive_rate")
-            )
+            harm_among = " who did not repay" if words is HARM else " who repaid"
+            assert harmed or among not in (None, harm_among)
+            rate = {None: "selection_rate", " who repaid": "true_positive_rate",
+                    " who did not repay": "false_positive_rate"}[among]  # fmt: skip
             for report, stated in ((old, before), (new, after)):
                 group = next(g for g in report.groups if g.group == names[subject])
                 value = group.rates[rate].value
-                assert value is not None
                 assert abs(value * int(of.replace(",", "")) - stated) <= 0.5 + 1e-9
             counted += 1
         gaps = (abs(before - before_other), abs(after - after_other))

@@ -48,20 +48,21 @@ def test_a_group_that_is_added_does_not_make_another_gap_pass():
     """A branch 35 points apart was outlying alone; beside ages the gap was accounted for."""
     rows = []
     for i in range(40):
-        of = (50, 200) if i % 2 else (100, 100)
-        yes = (45, 180) if i % 2 else (70, 70)
+        of, yes = ((50, 200), (45, 180)) if i % 2 else ((100, 100), (70, 70))
         if i == 6:
             of, yes = (25, 140), (10, 105)
         for race, n, y in zip(("Black", "White"), of, yes, strict=True):
-            for age in ("a", "b", "c", "d", "e"):
+            for age in "abcde":
                 rows += [(f"B{i:02}", race, age, 1, y / 5), (f"B{i:02}", race, age, 0, (n - y) / 5)]
     table = pl.DataFrame(rows, schema=["branch", "race", "age", "ok", "n"], orient="row")
-    asked = {"prediction": "ok", "positive": 1, "count": "n", "strata": "branch"}
-    asked |= {"metrics": "selection_rate.difference"}
-    alone = fg.why(table, sensitive="race", reference={"race": "White"}, **asked)
+    alone, beside = (
+        fg.why(
+            table, prediction="ok", positive=1, count="n", strata="branch", sensitive=[*reference],
+            metrics="selection_rate.difference", reference=reference,
+        )
+        for reference in ({"race": "White"}, {"race": "White", "age": "c"})
+    )  # fmt: skip
     assert [each.stratum["branch"] for each in alone.gaps[0].strata if each.outlying] == ["B06"]
-    reference = {"race": "White", "age": "c"}
-    beside = fg.why(table, sensitive=["race", "age"], reference=reference, **asked)
     (gap,) = (each for each in beside.gaps if each.estimate.feature == "race")
     assert (gap.verdict, gap.reason) == ("inconclusive", "varies")
     assert not any(each.outlying for each in gap.strata)

@@ -107,8 +107,6 @@ def test_who_is_worse_off_is_who_the_numbers_show(favourable: str) -> None:
             before, after, before_other, after_other = (
                 int(match[i].replace(",", "")) for i in (4, 5, 7, 8)
             )
-            assert mine.new is not None
-            assert theirs.new is not None
             if favourable == "positive" or not match[3]:
                 assert (mine.new < theirs.new) is (favourable == "positive")
                 assert (after < after_other) is (favourable == "positive")
