@@ -61,10 +61,6 @@ def places(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tup
             yield place
 
 
-def test_every_language_that_is_named_has_a_grammar():
-    assert tuple(LANGUAGES) == NAMES
-
-
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_language_has_every_code_and_place_of_english_and_no_other(name):
     """What lacks a text is silently absent from a page."""

@@ -88,16 +88,11 @@ def test_whoever_fails_a_rule_is_on_the_side_that_the_verdict_states(seed: int) 
 
 
 NAMES = {"a": "first", "b": "second", "c": "third"}
-STATED = re.compile(
-    r"Of 100 (?P<one>first|second|third)(?P<among> who [a-z ]+?)?, (?P<k>\d+) were "
-    r"(?P<event>approved|refused); of 100 (?P<other>first|second|third|other applicants)"
-    r"(?P<same> who [a-z ]+?)?, (?P<m>\d+)\."
-)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_of_several_groups_the_one_that_fares_worst_is_named_however_it_is_coded(seed: int) -> None:
-    """The same people, with counts that add up to 100, whichever value is called positive."""
+    """The same people, whichever value is called positive."""
     rng = np.random.default_rng(seed)
     group = rng.choice(["a", "b", "c"], 6_000)
     chance = dict(zip("abc", rng.permutation([0.25, 0.5, 0.7]), strict=True))
@@ -113,14 +108,8 @@ def test_of_several_groups_the_one_that_fares_worst_is_named_however_it_is_coded
     ]  # fmt: skip
     worst = NAMES[min(chance, key=lambda each: approved[group == each].mean())]
     assert all(str(page.headline).startswith(worst.capitalize()) for page in pages)
-    stated = [STATED.match(str(page.found[0])) for page in pages]
-    assert all(stated)
-    first, second = (found.groupdict() for found in stated if found)
-    assert first["one"] == second["one"] == worst
-    assert first["other"] == second["other"]
-    assert {first["event"], second["event"]} == {"approved", "refused"}
-    for count in ("k", "m"):
-        assert abs(int(first[count]) + int(second[count]) - 100) <= 1  # both are rounded half up
+    for page, event in zip(pages, ("approved", "refused"), strict=True):
+        assert re.match(rf"Of 100 {worst}( who [a-z ]+)?, \d+ were {event}; ", str(page.found[0]))
 
 
 @pytest.mark.parametrize("favourable", ["positive", "negative"])

@@ -3,13 +3,11 @@
 import re
 from dataclasses import replace
 
-import numpy as np
 import polars as pl
 import pytest
 from tests.every_result import result
 
 import fairgauge as fg
-from fairgauge.enums import GapPartKind, StratumWeights
 from fairgauge.render.formats import render
 from fairgauge.statements.why import why_page
 
@@ -66,26 +64,6 @@ def test_a_group_that_is_added_does_not_make_another_gap_pass():
     (gap,) = (each for each in beside.gaps if each.estimate.feature == "race")
     assert (gap.verdict, gap.reason) == ("inconclusive", "varies")
     assert not any(each.outlying for each in gap.strata)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_an_audit_adjusts_by_an_average_that_a_decomposition_names_as_the_audit_does(seed):
-    """The audit stated 1.8 of 100 and the decomposition 3.6, both as "on average within Dept"."""
-    rng = np.random.default_rng(seed)
-    rows = [(g, d, y, int(rng.integers(20, 400))) for g in "ab" for d in "XYZ" for y in (0, 1)]
-    rows = pl.DataFrame(rows, ["g", "d", "y", "n"], orient="row")
-    asked = {"prediction": "y", "sensitive": "g", "strata": "d", "count": "n"}
-    report, why = fg.audit(rows, **asked), fg.why(rows, **asked)
-    for gap in why.gaps:
-        part = gap.part(GapPartKind.WITHIN, StratumWeights.MANTEL_HAENSZEL)
-        of = gap.estimate
-        (pooled,) = (
-            each
-            for each in report.estimates
-            if (each.metric, each.group, each.scope.kind) == (of.metric, of.group, "pooled")
-        )
-        assert pooled.value == pytest.approx(part.value, abs=1e-12)
-    assert "on average within" not in str(report.brief()).lower()
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -5,7 +5,6 @@ from itertools import pairwise
 import pytest
 
 from fairgauge.enums import Outcome
-from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import (
     Chart,
     ChartRow,
@@ -76,9 +75,8 @@ def test_a_limit_of_a_chart_over_time_is_not_the_edge_of_its_drawing(allowed):
     assert 8 < above < below < 92
 
 
-def test_a_chart_states_its_intervals_in_cells_of_their_own() -> None:
-    rows = (tree.ChartRow("a", tree.Mark(1.0, 0.5, 2.0), "1.0", "95% CI 0.5 to 2.0"),)
-    chart = tree.Chart("Sizes", rows, tree.Unit.NUMBER, None)
-    text = "\n".join(markdown._block(chart))
+def test_a_chart_in_markdown_states_its_intervals_in_cells_of_their_own():
+    rows = (ChartRow("a", Mark(1.0, 0.5, 2.0), "1.0", "95% CI 0.5 to 2.0"),)
+    text = "\n".join(markdown._block(Chart("Sizes", rows, Unit.NUMBER, None)))
     assert "| Sizes | value | confidence interval |" in text
     assert "| a | 1.0 | 95% CI 0.5 to 2.0 |" in text
