@@ -60,7 +60,6 @@ def test_the_command_that_is_filed_repeats_the_decomposition(name, tmp_path, mon
     found = fg.why("loans.csv", **ASKED[name])
     facts, command = filed(found)
     assert facts["fingerprint of the counts"] == found.fingerprint
-    assert found.fingerprint.startswith("sha256:")
     assert facts["made at"] == found.created
     same = made_again(command)
     assert [(gap.parts, gap.strata, gap.verdict) for gap in same.gaps] == [

@@ -63,9 +63,8 @@ def test_columns_that_do_not_fit_and_groups_beyond_twelve_are_named():
     towns = {f"t{i:02}": {"tp": 9 * i, "fn": 11 * i} for i in range(1, 21)}
     report = fg.audit(fg.confusion("town", towns), metrics=["true_positive_rate", "TVD"])
     first, second = render(report, "text").split("12 of 20 groups")[:2]
-    largest = [f"t{i:02}" for i in range(9, 21)]
     for table in (first, second):
-        assert sorted(set(re.findall(r"^t\d\d", table, re.M))) == largest
+        assert sorted(set(re.findall(r"^t\d\d", table, re.M))) == [*towns][8:]
 
 
 @pytest.mark.parametrize("full", [False, True])
