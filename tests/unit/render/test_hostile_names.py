@@ -39,7 +39,6 @@ def test_json_keeps_names_as_they_are(hostile):
 def test_html_holds_no_markup_of_names(hostile):
     for format_ in ("html", "notebook"):
         text = render(hostile, format_)
-        assert "<script>alert" not in text
         assert "<b onmouseover" not in text
         assert "<script>" not in text
         assert len(text.encode()) < 1_000_000

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 import pytest
+from tests.every_result import LOAN_WORDS
 from tests.monitored_days import RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
@@ -17,10 +18,7 @@ from fairgauge.render._document_tree import TimeChart, Tone
 from fairgauge.render.document import document as monitor_document
 from fairgauge.render.streams import table_of
 
-WORDS: dict[str, Any] = {
-    "noun": "applicants", "positive": "approved", "negative": "refused",
-    "groups": {"sex": {"F": "women", "M": "men"}},
-}  # fmt: skip
+WORDS: dict[str, Any] = LOAN_WORDS | {"groups": {"sex": {"F": "women", "M": "men"}}}
 RULES: dict[str, dict[str, Any]] = {
     "ratio": RATIO,
     "difference": {"metric": "selection_rate.difference", "at_least": -0.05, "groups": "F"},
@@ -49,23 +47,19 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
     brief = made.brief()
     assert str(brief.headline) == headline
     (alarmed,) = made.alarms
-    assert alarmed.alarm is not None
     assert str(brief.verdict[0]) == (
         f"The monitored comparison raised an alarm with the rows of {alarmed.alarm.period}."
     )
     found = str(brief.found[0])
     # of the other side, too, a change of 5 of 1,000 is stated
-    counts = ("1,000 women, 385", "176") if "other applicants" in found else ("100 women, 38", "18")
-    before, after = counts
+    before, after = ("100 women, 38", 18) if rule == "rate" else ("1,000 women, 385", 176)
     then = f"{after} over 2026-02-03 to 2026-02-09, after the alarm"
     assert f"Of {before} were approved before the change and {then}" in found
-    gaps = re.search(
-        r"applicants, (\d+) and (\d+): (\d+) fewer before, (\d+) fewer after\.$", found
-    )
-    assert (gaps is not None) is ("other applicants" in found)
-    if gaps is not None:
+    if rule != "rate":
+        gaps = re.search(r"applicants, (\d+) and (\d+): (\d+) fewer before, (\d+) fewer after\.$",
+                         found)  # fmt: skip
         old, new, gap_before, gap_after = map(int, gaps.groups())
-        assert (old - gap_before, new - gap_after) == (int(before.split()[-1]), int(after))
+        assert (old - gap_before, new - gap_after) == (385, after)
     assert "at most 5 of 100 such monitors raise an alarm within 365 days" in str(
         brief.certainty[0]
     )
@@ -82,12 +76,10 @@ def test_who_is_named_left_the_limit_to_that_side(selected: int) -> None:
     (alarmed,) = (made := monitored(counts, rule)).alarms
     side = "less than 0.8" if selected < 40 else "more than 1.25"
     assert f"Women were approved {side} times as often" in str(made.brief().headline)
-    assert alarmed.alarm is not None
     assert alarmed.alarm.after.value is not None
     assert (alarmed.alarm.after.value < 0.8) is (selected < 40)
     stated = re.match(r"Of 100 women, (\d+) were approved before the change and (\d+) ",
                       str(made.brief().found[0]))  # fmt: skip
-    assert stated is not None
     assert list(map(int, stated.groups())) == [40, selected]
 
 
@@ -138,21 +130,16 @@ def test_two_groups_compared_with_each_other_are_one_gap(
     assert re.match(f"Women were approved ({often}) .*than .*men", str(brief.headline))
     assert re.search(r"Of [0-9,]+ women, .*; of [0-9,]+ men, ", str(brief.found[0]))
     assert "all other applicants" not in str(brief)
-    looked_at = list(map(str, brief.looked_at))
-    assert any(
-        re.match("1 comparison, (wo)?men with (wo)?men, by the rule “", each) for each in looked_at
-    )
+    compared = "1 comparison, (wo)?men with (wo)?men, by the rule “"
+    assert any(re.match(compared, str(each)) for each in brief.looked_at)
     assert str(brief.certainty[0]).startswith("If the monitored comparison stays within ")
-    now = [str(each) for each in brief.certainty if "after the alarm" in str(each)]
-    assert len(now) == 1
-    assert re.search("women|men", now[0])
+    (now,) = (str(each) for each in brief.certainty if "after the alarm" in str(each))
+    assert re.search("women|men", now)
     assert "ALARM: 1 comparison\n" in render(made, "text")
     (drawn,) = monitor_document(made).exhibits
     assert isinstance(drawn, TimeChart)
     assert re.search("often women .* (than|as) men", drawn.caption)
-    value = drawn.marks[-1].value
-    assert value is not None
-    assert (value < (1 if "ratio" in rule["metric"] else 0)) is (selected == 8)
+    assert (drawn.marks[-1].value < (1 if "ratio" in rule["metric"] else 0)) is (selected == 8)
 
 
 def test_a_page_whose_last_rows_may_be_wrong_is_not_green() -> None:
@@ -184,12 +171,8 @@ def test_the_running_value_is_in_every_output_with_its_confidence_sequence(shift
     for point in each.points:
         assert point.running_low <= point.running <= point.running_high
     last = each.points[-1]
-    assert (
-        f"}} {last.running_low}\n"
-        in render(report, "openmetrics").partition("# TYPE fairgauge_running_low gauge")[2]
-    )
-    plain = report.to_dict()["comparisons"][0]["points"][-1]
-    assert (plain["running"], plain["running_high"]) == (last.running, last.running_high)
+    _, _, gauge = render(report, "openmetrics").partition("# TYPE fairgauge_running_low gauge")
+    assert f"}} {last.running_low}\n" in gauge
     rows = table_of(report)
     assert rows.rows[-1][rows.columns.index("running_low")] == last.running_low
 

@@ -5,7 +5,6 @@ from itertools import pairwise
 import pytest
 
 from fairgauge.enums import Outcome
-from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import (
     Chart,
     ChartRow,
@@ -31,6 +30,12 @@ def chart_of(*marks, unit=Unit.RATIO):
     rows = tuple(ChartRow("group", mark, "", "") for mark in marks)
     axis = chart_axis(Chart("chart", rows, unit, neutral=1.0 if unit is Unit.RATIO else 0.0))
     return axis.ticks, [placed_on(mark, axis.scale) for mark in marks]
+
+
+def test_a_few_people_stretch_no_axis_of_differences():
+    solid = [Mark(-0.02, -0.05, 0.01), Mark(0.03, 0.0, 0.06)]
+    ticks, (*_, mark) = chart_of(*solid, Mark(-0.5, -0.9, 0.4, sparse=True), unit=Unit.POINTS)
+    assert (ticks, mark.low) == (chart_of(*solid, unit=Unit.POINTS)[0], 0.0)
 
 
 @pytest.mark.parametrize(
@@ -70,9 +75,8 @@ def test_a_limit_of_a_chart_over_time_is_not_the_edge_of_its_drawing(allowed):
     assert 8 < above < below < 92
 
 
-def test_a_chart_states_its_intervals_in_cells_of_their_own() -> None:
-    rows = (tree.ChartRow("a", tree.Mark(1.0, 0.5, 2.0), "1.0", "95% CI 0.5 to 2.0"),)
-    chart = tree.Chart("Sizes", rows, tree.Unit.NUMBER, None)
-    text = "\n".join(markdown._block(chart))
+def test_a_chart_in_markdown_states_its_intervals_in_cells_of_their_own():
+    rows = (ChartRow("a", Mark(1.0, 0.5, 2.0), "1.0", "95% CI 0.5 to 2.0"),)
+    text = "\n".join(markdown._block(Chart("Sizes", rows, Unit.NUMBER, None)))
     assert "| Sizes | value | confidence interval |" in text
     assert "| a | 1.0 | 95% CI 0.5 to 2.0 |" in text

@@ -8,15 +8,18 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from tests.every_result import calls, result
+from tests.every_result import LOANS, calls, loans, result
 from tests.selected_groups import selected
 
 import fairgauge as fg
 import sample_reports
 from fairgauge.enums import AfterAdjusting, DiagnosticCode, IntervalMethod, Status
+from fairgauge.integrations.github_action import workflow_commands
 from fairgauge.render import render
 from fairgauge.render._document_tree import Block, Section, Table
 from fairgauge.render.document import document as report_document
+from fairgauge.render.documents.report_notes import described_methods, method_name
+from fairgauge.render.grammar import english
 from fairgauge.results.disparities import after_adjusting
 from fairgauge.results.scopes import Interval
 from fairgauge.results.sections import adjustments, sections_of
@@ -30,6 +33,17 @@ def audit(groups, **options):
 
 def shown(report, **options):
     return " ".join(render(report, "text", width=100, **options).split())
+
+
+def test_groups_are_ranked_by_the_point_estimate_and_sparse_ones_are_not():
+    """The narrower interval of the large group does not lift it above a larger difference."""
+    report = audit({"a": (4_500, 10_000), "b": (8, 40), "c": (5_600, 10_000), "tiny": (0, 6)})
+    first = report.findings[0]
+    assert first.estimate.group == "b"
+    spans = [e.high - e.low for e in (first.estimate, report[first.estimate.metric, "g", "a"])]
+    assert spans[0] > spans[1]
+    assert "tiny" not in {each.estimate.group for each in report.findings}
+    assert "tiny, n = 6" in shown(report)
 
 
 def test_what_is_not_significant_is_no_finding():
@@ -63,16 +77,12 @@ def test_a_reversal_is_announced_only_where_both_directions_are_significant(
 
 
 def test_the_cover_shows_what_the_document_table_states():
-    rows = pl.DataFrame({"y": [1, 0, 1, 0], "g": ["a", "a", "b", "b"]})
-    report = fg.audit(rows, label="y", sensitive="g",
-                      document={"title": "Loans 2025", "author": "A. Auditor"})  # fmt: skip
-    document = report_document(report)
-    assert document.title == "Loans 2025"
-    assert document.cover == (("author", "A. Auditor"),)
-    for format_ in ("markdown", "html"):
-        assert "A. Auditor" in render(report, format_)
-    assert "A. Auditor" in render(report, "text", full=True)
-    assert "Not shown (--full): cover" in render(report, "text")
+    document = {"title": "Loans 2025", "author": "A. Auditor"}
+    report = audit({"a": (1, 2), "b": (1, 2)}, document=document)
+    assert report_document(report).title == "Loans 2025"
+    for text in (render(report, "markdown"), render(report, "html"), shown(report, full=True)):
+        assert "A. Auditor" in text
+    assert "Not shown (--full): cover" in shown(report)
 
 
 def test_a_question_mark_is_explained_by_what_was_asked():
@@ -239,18 +249,11 @@ def test_it_is_the_small_group_that_has_insufficient_data():
     assert "? insufficient data: F, n = 10;" in stated
 
 
-COUNTS = {
-    "F": {"tp": 60, "fp": 30, "fn": 40, "tn": 270},
-    "M": {"tp": 190, "fp": 60, "fn": 60, "tn": 190},
-    "X": {"tp": 3, "fp": 2, "fn": 2, "tn": 4},
-}
-REPORTS = {
-    "vendors": lambda: fg.audit(fg.confusion("sex", COUNTS), metrics=["clarify", "vertex"]),
-    "native": lambda: fg.audit(fg.confusion("sex", COUNTS), metrics=["standard", "AD"]),
-    "both": lambda: fg.audit(fg.confusion("sex", COUNTS), metrics=["DI", "accuracy.difference"]),
-    "berkeley": sample_reports.berkeley,
-    "several": sample_reports.several,
-}
+COUNTS = {"F": {"tp": 60, "fp": 30, "fn": 40, "tn": 270},
+          "M": {"tp": 190, "fp": 60, "fn": 60, "tn": 190},
+          "X": {"tp": 3, "fp": 2, "fn": 2, "tn": 4}}  # fmt: skip
+METRICS = {"vendors": ["clarify", "vertex"], "native": ["standard", "AD"],
+           "both": ["DI", "accuracy.difference"]}  # fmt: skip
 
 
 def tables(blocks: Iterable[Block | Section]) -> Iterator[Table]:
@@ -261,9 +264,12 @@ def tables(blocks: Iterable[Block | Section]) -> Iterator[Table]:
             yield from tables(each.blocks)
 
 
-@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("name", [*METRICS, "berkeley", "several"])
 def test_every_table_of_the_whole_record_explains_its_marks(name: str) -> None:
-    every = list(tables(report_document(REPORTS[name](), full=True).sections))
+    counts = fg.confusion("sex", COUNTS)
+    stock = {"berkeley": sample_reports.berkeley, "several": sample_reports.several}
+    report = stock[name]() if name in stock else fg.audit(counts, metrics=METRICS[name])
+    every = list(tables(report_document(report, full=True).sections))
     marked = {"*": 0, "?": 0}
     for table in every:
         texts = [t for row in (*table.rows, *table.totals) for c in row for t in (c.text, c.below)]
@@ -273,3 +279,83 @@ def test_every_table_of_the_whole_record_explains_its_marks(name: str) -> None:
                 marked[mark] += 1
                 assert words in notes, (table.caption, mark)
     assert marked["*"]
+
+
+STOCK = ["loans", "spreads", "three classes", "strata", "scores", "estimated groups with answers"]
+
+
+def test_every_method_is_described_by_a_sentence():
+    for method in IntervalMethod:
+        text = english().table["method"][method]
+        assert text[0].isupper(), method
+        assert text.endswith("."), method
+        assert len(text) < 200, method
+
+
+@pytest.mark.parametrize("name", [*STOCK, "bayes"])
+def test_every_method_of_a_report_is_described_once(name):
+    report = fg.audit(loans(), **LOANS, method=name) if name == "bayes" else result(name)
+    used = {m for e in report.estimates if e.interval for m in e.interval.methods}
+    assert used
+    described = [each["name"] for each in described_methods(report)]
+    assert len(described) == len(set(described))
+    assert set(map(method_name, used)) <= set(described)
+
+
+@pytest.mark.parametrize(
+    ("rule", "groups"),
+    [
+        ("true_positive_rate.largest_gap <= 0.1", ["A", "C"]),
+        ("true_positive_rate.largest_gap <= 0.3", ["A", "C"]),
+        ("true_positive_rate.smallest_ratio >= 0.8", ["C", "A"]),
+        ("true_positive_rate.minimum >= 0.5", ["C"]),
+        ("true_positive_rate.maximum <= 0.5", ["A"]),
+    ],
+)
+def test_every_place_names_the_same_groups_of_a_rule(rule, groups):
+    """A failed largest gap named the best-off group alone, as if the rule failed for it."""
+    table = {name: (10 * rate, 1_000) for name, rate in (("A", 60), ("B", 59), ("C", 30))}
+    report = fg.audit(selected(table, "grp"), rules=rule)
+    named = " and ".join(groups)
+    between = " and ".join(f"people with grp {each}" for each in groups)
+    of = f"{'between' if len(groups) == 2 else 'for'} {between}"
+    (verdict,) = report.verdicts
+    does = "fails" if verdict.outcome == "fail" else "is inconclusive"
+    assert f"” {does} {of}." in str(report.brief())
+    assert f"{verdict.outcome.upper()} ({named} (grp)):" in render(report, "text", quiet=True)
+    assert f': {named}" time=' in render(report, "junit")
+    assert f"{str(verdict.outcome).upper()} for {named} (" in " ".join(render(report).split())
+    with pytest.raises(fg.RulesNotMet, match=f"grp: {named}: "):
+        report.check()
+    assert all(f"grp: {named}: " in each for each in workflow_commands(report))
+    markdown = render(report, "markdown")
+    assert f"| {named} | {verdict.outcome}, " in markdown  # the grid of the first page
+    assert "()" not in markdown
+    html = render(report, "html")
+    assert "each group and" not in html
+    assert f">{named}</th>" in html
+
+
+@pytest.mark.parametrize("strata", [["region"], ["region", "grade"]])
+def test_rows_without_a_stratum_are_missing_from_numbers_within_strata_alone(strata):
+    """They were "excluded", beside tables with all rows."""
+    lacking = (
+        loans()
+        .with_row_index()
+        .with_columns(region=pl.when(pl.col("index") % 10 > 0).then("region"), grade=1)
+    )
+    report = fg.audit(
+        lacking, label="repaid", prediction="approved", positive="yes", sensitive="sex",
+        strata=strata,
+    )  # fmt: skip
+    rows, reason = lacking["region"].null_count(), "missing stratum"
+    if len(strata) > 1:
+        reason = "missing region (stratum)"
+    assert report.data.excluded == {reason: rows}
+    assert report.data.used == len(lacking)
+    for kind in ("text", "markdown"):
+        text = " ".join(render(report, kind).split())
+        assert "all used" in text
+        for other in ("Excluded:", "lacks several of these", "for at least one feature"):
+            assert other not in text
+    assert f"{reason}, excluded from numbers within strata, or adjusted" in render(report, "html")

@@ -24,7 +24,7 @@ def test_full_prints_the_whole_record():
     assert "for Other: no value, because the group has no predicted positives" in " ".join(
         full.split()
     )
-    assert "--full" in brief
+    assert "Not shown (--full): " in brief
     assert "--full" not in full
 
 
@@ -56,6 +56,17 @@ def test_in_python_nothing_refers_to_options_of_the_command_line():
     assert "-o report.html" in render(sample_reports.several(), "text")
 
 
+def test_columns_that_do_not_fit_and_groups_beyond_twelve_are_named():
+    text = render(sample_reports.small(), "text", width=80)
+    assert re.search(r"Not shown \(--full\): .*base rate", text)
+    assert "base" in render(sample_reports.small(), "text", width=80, full=True)
+    towns = {f"t{i:02}": {"tp": 9 * i, "fn": 11 * i} for i in range(1, 21)}
+    report = fg.audit(fg.confusion("town", towns), metrics=["true_positive_rate", "TVD"])
+    first, second = render(report, "text").split("12 of 20 groups")[:2]
+    for table in (first, second):
+        assert sorted(set(re.findall(r"^t\d\d", table, re.M))) == [*towns][8:]
+
+
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("columns", [80, 100, 120])
 def test_no_line_is_wider_than_asked(columns, full):
@@ -74,57 +85,47 @@ def test_colours_only_where_asked():
     assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == plain
 
 
-def test_a_terminal_wants_colour_unless_its_user_does_not(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
+@pytest.mark.parametrize(
+    ("environment", "wanted"),
+    [({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+     ({"TERM": "dumb"}, False)],
+)  # fmt: skip
+def test_a_terminal_wants_colour_unless_its_user_does_not(monkeypatch, environment, wanted):
+    terminal, pipe = io.StringIO(), io.StringIO()
+    terminal.isatty = lambda: True
     monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    assert wants_colour(Terminal())
-    assert not wants_colour(io.StringIO())
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert not wants_colour(Terminal())
-    monkeypatch.delenv("NO_COLOR")
-    monkeypatch.setenv("TERM", "dumb")
-    assert not wants_colour(Terminal())
-
-
-def significant_differences(report):
-    """Return how many significant differences the findings are of: the gravest, others, beside."""
-    return len({
-        contrast.key
-        for each in report.findings
-        for contrast in (each.estimate, each.beside, *each.others, *each.others_beside)
-        if contrast is not None
-    })  # fmt: skip
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert wants_colour(terminal) is wanted
+    assert not wants_colour(pipe)
 
 
 @pytest.mark.parametrize("seed", thorough_after(8, range(24)))
 def test_every_finding_is_shown_or_counted(seed):
     """Of audits of any size, names of any length, with or without rules, at any width."""
     rng = np.random.default_rng(seed)
-    groups, long = 2 + seed % 4, seed % 3 == 0
-    names = [f"{'a name that is long and ' * 3 if long else ''}{'ABCDE'[g]}" for g in range(groups)]
+    long = "a name that is long and " * 3 * (seed % 3 == 0)
     cells = {
-        name: dict(zip(("tp", "fp", "fn", "tn"), rng.integers(20, 400, 4).tolist(), strict=True))
-        for name in names
+        f"{long}{name}": dict(zip(("tp", "fp", "fn", "tn"), rng.integers(20, 400, 4), strict=True))
+        for name in "ABCDE"[: 2 + seed % 4]
     }
     rules = [[], ["selection_rate.ratio >= 0.8"], ["-0.1 <= accuracy.difference <= 0.1"]][seed % 3]
     report = fg.audit(fg.confusion("group", cells), rules=rules)
-    brief = report.brief()
-    texts = [str(each) for each in brief.found]
+    texts = [str(each) for each in report.brief().found]
     tally = r"([\d,]+) more differences? (?:is|are) shown in the tables"
-    counts = [re.match(tally, text) for text in texts]
-    stated = [
-        t for t in texts if re.match(r"Of [\d,]+ |The decision matches the outcome for [\d,]+ ", t)
-    ]
-    more = [int(found[1].replace(",", "")) for found in counts if found]
+    counts = {text: int(found[1]) for text in texts if (found := re.match(tally, text))}
+    begins = r"Of [\d,]+ |The decision matches the outcome for [\d,]+ "
+    stated = [text for text in texts if re.match(begins, text)]
     if report.findings:
-        differences = significant_differences(report)
-        assert more == ([differences - len(stated)] if differences > len(stated) else [])
+        significant = {
+            contrast.key
+            for each in report.findings
+            for contrast in (each.estimate, each.beside, *each.others, *each.others_beside)
+            if contrast is not None
+        }
+        more = len(significant) - len(stated)
+        assert [*counts.values()] == ([more] if more > 0 else [])
     for columns in (80, 100, 120):
-        lines = render(report, "text", width=columns).splitlines()
-        shown = " ".join(" ".join(lines).split())
-        for text in [*stated, *(t for t, found in zip(texts, counts, strict=True) if found)]:
+        shown = " ".join(render(report, "text", width=columns).split())
+        for text in [*stated, *counts]:
             assert " ".join(text.split()) in shown
