@@ -447,4 +447,4 @@ class ConditionalDisparity(ComparisonMetric):
         for code, count in zip(_ABSENT, both, strict=True):
             if count == 0:
                 return Reason.of(code, of=self.of)
-        return Reason.of(ReasonCode.ONE_CLASS_ONLY, of=f"{self.of}s of every stratum")
+        return Reason.of(ReasonCode.NO_VARIATION, of=f"{self.of}s of every stratum")

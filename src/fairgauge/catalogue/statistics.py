@@ -407,7 +407,7 @@ class Kappa(Statistic):
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         if self.size(side)[at] == 0:
             return Reason.of(ReasonCode.NO_ROWS, of="label and prediction")
-        return Reason.of(ReasonCode.ONE_CLASS_ONLY, of="labels and predictions")
+        return Reason.of(ReasonCode.NO_VARIATION, of="labels and predictions")
 
 
 def class_average(of: Statistic, how: Average) -> Averaged:

@@ -381,15 +381,11 @@ def copies_in_groups(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]
 
 def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of sensitive features that equal the label or the prediction in every row."""
+    of_question = (spec.label, spec.prediction, spec.score)  # which `sensitive_outcomes` reports
     outcomes = [axis for axis in cube.plan.outcomes if not axis.bins]
-    for axis in cube.plan.axes:
-        if axis.role is not Role.FEATURE or axis.bins:
-            continue
-        if axis.column in (spec.label, spec.prediction, spec.score):
-            continue  # which `sensitive_outcomes` reports
-        for outcome in outcomes:
-            if not counts_together(cube, axis, outcome):
-                continue
+    features = (a for a in cube.plan.axes if a.role is Role.FEATURE and not a.bins)
+    for axis in (each for each in features if each.column not in of_question):
+        for outcome in (each for each in outcomes if counts_together(cube, axis, each)):
             rows, equal = _always_equal(cube, axis, outcome)
             if equal:
                 yield Diagnostic.warning(

@@ -130,8 +130,6 @@ class DocumentParts:
         """Yield what a name of a section stands for: a table, a text, or what is drawn."""
         if name in self.layout.get("tables", {}):
             tables = self.layout["tables"]
-            if "of" in tables[name]:  # as in another kind
-                tables = layouts()[tables[name]["of"]]["tables"]
             like = tables.get(tables[name].get("like"), {})
             yield from self.table({**like, **tables[name]}, root, **more)
             return

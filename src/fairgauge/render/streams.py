@@ -111,8 +111,8 @@ def tables_of(shown: ShownResult) -> Mapping[str, Any]:
     if kind not in layouts():  # of a plug-in without layouts
         rows = fields_with_rows(type(shown))
         return {name: {"columns": columns} for name, columns in rows.items()}
-    every = layouts()["csv"].get(layouts()[kind].get("tables_of", kind), {})
-    return {name: every[table.get("like", name)] for name, table in every.items()}
+    found: Mapping[str, Any] = layouts()["csv"].get(kind, {})
+    return found
 
 
 def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:

@@ -796,7 +796,7 @@ class _Audit(PageStatements):
         if self.report.task is Task.REGRESSION and not directed:
             yield step("state_direction", column=spec.get("label") or spec.get("prediction"))
         if self.notes[DiagnosticCode.ASSUMED_POSITIVE]:
-            yield step("state_positive")
+            yield step("state_positive", classes=False)
         reasons = [reason for v in self.report.verdicts for reason in reasons_of(v)]
         doubted = {reason["what"] for reason in reasons if reason.code in _NOT_BESIDE}
         if UNSTATED in doubted:
@@ -807,7 +807,7 @@ class _Audit(PageStatements):
         if gaps and not spec.get("strata"):
             yield step("name_categories")
         if self.report.task is Task.MULTICLASS and not spec.get("positive"):
-            yield step("state_class")
+            yield step("state_positive", classes=True)
 
     def _recording(self) -> Iterator[Statement]:
         unit, columns = unit_of(self.spec), {g.feature: g.feature_id for g in self.report.groups}

@@ -72,10 +72,6 @@ def demo_command(output: str, out: Output) -> None:
     from fairgauge.render.documents.report_notes import repetition
 
     lines = [
-        _RULE,
-        "How to go on",
-        _RULE,
-        "",
         "Open in a browser:",
         *(f"  {(folder / example.name).resolve().as_uri()}.html" for example in found),
         "The audit of the loans again:",

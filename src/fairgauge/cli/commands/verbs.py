@@ -55,7 +55,6 @@ class Verb:
     # the exit code of a result then
     exit_code: Callable[[Any], int] = lambda found: int(found.exit_code)
     tables: tuple[str, ...] = ()  # of its result, which --table prints where DATA are files
-    progress_text: str = "Counting rows"  # what is stated while it runs
 
 
 def command_of(name: str, verb: Verb) -> click.Command:
@@ -79,7 +78,7 @@ def command_of(name: str, verb: Verb) -> click.Command:
         from fairgauge.results.scopes import function_at
         from fairgauge.scan.scan_progress import progress
 
-        with progress(verb.progress_text):
+        with progress("Counting rows"):
             found = function_at(verb.function)(*of, **options)
         out.print_warnings(getattr(found, "diagnostics", ()))
         out.show(found)
@@ -364,7 +363,6 @@ VERBS = {
         function="fairgauge.api.pairing:pairs",
         result_kind="pairs",
         reads_question=True,
-        progress_text="Counting answers",
         question_options=add_options(
             config_option,
             flags_for(
