@@ -198,16 +198,14 @@ def _setting(key: str, value: object) -> str:
 
 
 def _verdicts(change: Change) -> Iterator[dict[str, Any]]:
-    # those that changed, each with its value before and after, those of one report, and all others
-    def both(pair: Any) -> dict[str, Any]:
-        outcomes = (in_words(verdict_word(e.outcome)) for e in (pair.old, pair.new))
-        return _row(pair.new) | {
-            "verdicts": f" {ARROW} ".join(dict.fromkeys(outcomes)),
-            "values": f" {ARROW} ".join(map(held_against, (pair.old, pair.new))),
-            "evidence": printable(describe_verdict(pair.new)),
+    # the verdicts that changed, each with its value before and after, or that are alone
+    for each in change.flips:
+        outcomes = (in_words(verdict_word(e.outcome)) for e in (each.old, each.new))
+        yield _row(each.new) | {
+            "verdicts": f" {ARROW} ".join(outcomes),
+            "values": f" {ARROW} ".join(map(held_against, (each.old, each.new))),
+            "evidence": printable(describe_verdict(each.new)),
         }
-
-    yield from map(both, change.flips)
     for alone in change.unmatched:
         sides = ["–", in_words(verdict_word(alone.verdict.outcome))]
         yield _row(alone.verdict) | {
@@ -215,7 +213,15 @@ def _verdicts(change: Change) -> Iterator[dict[str, Any]]:
             "values": "",
             "evidence": describe_reason(alone.reason),
         }
-    yield from map(both, change.stayed)
+
+
+def _unchanged_rows(change: Change) -> Iterator[dict[str, Any]]:
+    # the verdicts that did not change, each with its value before and after
+    for each in change.stayed:
+        yield _row(each.new) | {
+            "verdicts": in_words(verdict_word(each.new.outcome)),
+            "values": f" {ARROW} ".join(map(held_against, (each.old, each.new))),
+        }
 
 
 def _row(verdict: Verdict) -> dict[str, Any]:
@@ -277,6 +283,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "frame": lambda change, **_: {"lead": caveat(change.spec), "exhibits": _exhibits(change)},
     "asked": _changed_settings,
     "verdicts": _verdicts,
+    "kept": _unchanged_rows,
     "every": lambda change: [_Candidate(change, each) for each in change.candidates],
     "shown": lambda of: of.rows(_SHOWN),
     "others": lambda of: of.rows(_OTHERS) if of.result.new else (),
