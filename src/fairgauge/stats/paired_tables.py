@@ -101,14 +101,8 @@ class PairedTable:
             return np.asarray(((self.squares + added) * one * two).sum(axis=(1, 2, 3)))
         second = (other or self).clusters
         assert second is not None
-        pairs = (
-            (
-                self.clusters[i].totals(one[i], self.cluster_count),
-                second[i].totals(two[i], self.cluster_count),
-            )
-            for i in range(len(self.weights))
-        )
-        total = np.array([float(a @ b) for a, b in pairs])
+        sides, size = zip(self.clusters, second, one, two, strict=True), self.cluster_count
+        total = np.array([float(a.totals(x, size) @ b.totals(y, size)) for a, b, x, y in sides])
         return np.asarray(total + (added * one * two).sum(axis=(1, 2, 3)))
 
     @property
